@@ -1,0 +1,41 @@
+# Build options and the two interface targets that every compiled target of this tree links:
+#   takt_warnings  warnings, errors only where TAKT_WERROR says so (the dev preset)
+#   takt_build     warnings + the sanitizer of TAKT_SANITIZE + floating-point contraction off
+option(TAKT_BUILD_TOOLS "Build the program takt" ${PROJECT_IS_TOP_LEVEL})
+option(TAKT_BUILD_CAPI "Build the C API takt::c" ${PROJECT_IS_TOP_LEVEL})
+option(TAKT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(TAKT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(TAKT_BUILD_BENCH "Build the benchmarks" OFF)
+option(TAKT_BUILD_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+option(TAKT_WERROR "Treat warnings as errors" OFF)
+set(TAKT_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+add_library(takt_build INTERFACE)
+target_compile_options(takt_build INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-align -Wundef
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>
+  # Equal results on every build of one instruction set: no fused multiply-add that the source does not ask for.
+  -ffp-contract=off)
+if(TAKT_WERROR)
+  target_compile_options(takt_build INTERFACE -Werror)
+endif()
+if(TAKT_SANITIZE)
+  # PUBLIC to everything below this folder, so that the library itself is instrumented, not only the tests.
+  add_compile_options(-fsanitize=${TAKT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TAKT_SANITIZE})
+endif()
+if(TAKT_BUILD_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,60 @@
+// Time is integer nanoseconds since the start of whatever clock is in use; seconds as floating point exist only inside
+// formulas, measured from a segment's start. All of it is real-time safe.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+
+namespace takt {
+
+/// A length of time in nanoseconds.
+using Duration = std::chrono::nanoseconds;
+
+/// The time line of a process. Not a clock: it has no now(); a Clock object gives times on it.
+struct Timeline {
+  using duration = Duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<Timeline, Duration>;
+  static constexpr bool is_steady = true;
+};
+
+/// A point in time, in nanoseconds since the clock's epoch.
+using Time = Timeline::time_point;
+
+/// Nanoseconds since the clock's epoch, for wires and files.
+[[nodiscard]] constexpr std::int64_t to_nanoseconds(Time time) noexcept { return time.time_since_epoch().count(); }
+
+/// The inverse of to_nanoseconds().
+[[nodiscard]] constexpr Time time_from_nanoseconds(std::int64_t nanoseconds) noexcept {
+  return Time(Duration(nanoseconds));
+}
+
+/// A duration in seconds. Exact to 1 ns up to about 100 days (double has 53 bits).
+[[nodiscard]] constexpr double to_seconds(Duration duration) noexcept {
+  return static_cast<double>(duration.count()) * 1e-9;
+}
+
+/// Seconds, rounded to the nearest nanosecond, ties away from zero. Saturates at the ends of the range (about +-292
+/// years); NaN gives zero: check numbers from outside with std::isfinite first.
+[[nodiscard]] constexpr Duration from_seconds(double seconds) noexcept {
+  constexpr double edge = 9.223372036854775e18;  // the largest double below 2^63
+  const double nanoseconds = seconds * 1e9;
+  if (!(nanoseconds == nanoseconds)) return Duration(0);
+  if (nanoseconds >= edge) return Duration::max();
+  if (nanoseconds <= -edge) return Duration::min();
+  return Duration(static_cast<std::int64_t>(nanoseconds + (nanoseconds < 0 ? -0.5 : 0.5)));
+}
+
+/// What tells the time and waits for it: a wall clock on the robot, a ManualClock in tests and simulation.
+///   now()            the present time; never goes backwards
+///   sleep_until(t)   returns at t or later; at once when t has passed
+/// Both are noexcept and may be called by a real-time loop every period.
+template <class C>
+concept Clock = requires(C& clock, Time time) {
+  { clock.now() } noexcept -> std::same_as<Time>;
+  { clock.sleep_until(time) } noexcept -> std::same_as<void>;
+};
+
+}  // namespace takt

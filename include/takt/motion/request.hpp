@@ -1,0 +1,76 @@
+// What travels between the side without deadlines (server, planner) and the loop: requests one way, events the other, each
+// through a lock-free ring. A Request is allocated and filled outside, validated there, borrowed by the loop as a pointer and
+// handed back inside an Event when the loop is done with it; only the outside frees it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "takt/core/joint.hpp"
+#include "takt/core/time.hpp"
+#include "takt/motion/error.hpp"
+#include "takt/motion/goal.hpp"
+#include "takt/trajectory/quintic.hpp"
+#include "takt/trajectory/trajectory.hpp"
+
+namespace takt::motion {
+
+/// How an emergency stop ends (IEC 60204-1).
+enum class StopCategory : std::uint8_t {
+  power_off = 0,            ///< power is removed at once
+  stop_then_power_off = 1,  ///< bounded stop, then power is removed
+  stop = 2,                 ///< bounded stop, power stays on
+};
+
+enum class RequestKind : std::uint8_t {
+  trajectory,      ///< begin a goal that follows `trajectory`
+  setpoint,        ///< begin or continue a streamed goal
+  cancel,          ///< stop goal `goal`, or every goal when it is 0
+  emergency_stop,  ///< stop the robot by `category` and latch
+  reset,           ///< leave a latched stop: clear faults, power on, start again from the measured positions
+  shutdown,        ///< bounded stop, then power off; the loop reports itself down when that is done
+};
+
+/// One target of a stream, in the order of the request's joints (rising joint index).
+struct Setpoint {
+  std::array<double, max_joints> positions{};   ///< rad
+  std::array<double, max_joints> velocities{};  ///< rad/s: how fast the target itself moves; zero holds it
+  Duration timeout{};                           ///< no further set-point within this time: bounded stop, goal aborted
+};
+
+/// A validated request. Vectors and trajectory are sized outside; the loop never resizes them.
+struct Request {
+  RequestKind kind = RequestKind::cancel;
+  GoalId goal = 0;
+  JointSet joints;                              ///< which joints; columns below follow their rising order
+  trajectory::Trajectory trajectory;            ///< kind trajectory: one column for each joint
+  trajectory::QuinticSegment lead;              ///< sized for the joints; the loop rebuilds the first segment here
+                                                ///< when the joints have moved since validation
+  std::vector<JointLimits> limits;              ///< one for each joint, the robot's or tighter
+  double longest_lead = 1;                      ///< the rebuilt first segment may last this many times the planned one
+  Setpoint setpoint;
+  StopCategory category = StopCategory::stop_then_power_off;
+  Errc reason{};                                ///< kind cancel: why, if not because a client asked (0)
+  Time received{};                              ///< when its last byte arrived (server's clock)
+  Time handed_over{};                           ///< when it entered the ring
+};
+
+/// What the loop says to the outside. `retired`, if set, is the outside's again.
+struct Event {
+  GoalId goal = 0;
+  GoalState state = GoalState::pending;  ///< the goal's new state; pending for events of no goal
+  Errc reason{};                         ///< of a rejected or aborted goal, 0 = none
+  std::uint8_t joint = 0;                ///< which joint the reason is about, where it is about one
+  double time = 0;                       ///< s from the goal's start, where the reason has a time
+  double value = 0;                      ///< what was found, where the reason has a value
+  double limit = 0;                      ///< what is allowed
+  Time received{};                       ///< copied from the request
+  Time handed_over{};                    ///< copied from the request
+  Time first_reference{};                ///< state active: when its first reference had been written to the bus
+  Request* retired = nullptr;
+};
+static_assert(std::is_trivially_copyable_v<Event>);
+
+}  // namespace takt::motion

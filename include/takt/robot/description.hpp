@@ -1,0 +1,81 @@
+// One description of a robot: what its joints are called, what they may do, where they sit on which bus, which of them form a
+// group. Everything that differs between robots is here; nothing about a particular robot is in the code.
+// The JSON form is documented in robot/description_json.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "takt/core/joint.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::robot {
+
+/// The frames that a bus speaks.
+enum class Protocol : std::uint8_t {
+  hubo,   ///< Hubo joint boards on classic CAN (can/hubo.hpp)
+  servo,  ///< takt's CAN FD servo drives (can/servo.hpp)
+};
+
+struct BusDescription {
+  std::string name;
+  Protocol protocol = Protocol::hubo;
+  std::uint32_t bit_rate = 1'000'000;       ///< bit/s, arbitration phase
+  std::uint32_t data_bit_rate = 5'000'000;  ///< bit/s, data phase of FD frames with bit-rate switch
+};
+
+/// The physical joint behind a simulated drive. Ignored on real buses.
+struct PlantDescription {
+  double inertia = 0.1;           ///< kg m^2 at the joint (kg for linear joints)
+  double viscous_friction = 0.2;  ///< N m s/rad
+  double coulomb_friction = 0.2;  ///< N m
+  double torque_limit = 50;       ///< N m
+  double bandwidth = 60;          ///< rad/s: closed-loop bandwidth of the drive's own position servo
+  double start = 0;               ///< rad: where the joint stands when the simulation starts
+};
+
+struct JointDescription {
+  std::string name;
+  JointLimits limits;
+  SafeBehaviour safe = SafeBehaviour::hold;
+  double counts_per_radian = 1;     ///< encoder counts per rad (per m for linear joints); negative turns the direction
+  std::size_t bus = 0;              ///< index into RobotDescription::buses
+  std::uint8_t board = 0;           ///< board number (hubo) or node id (servo)
+  std::uint8_t channel = 0;         ///< motor on that board; 0 for servo drives
+  double following_error = 0.2;     ///< rad: |reference - measured| beyond this stops the robot
+  double goal_tolerance = 0.02;     ///< rad: a goal succeeds when the joint is this close to its end
+  PlantDescription plant;
+};
+
+struct GroupDescription {
+  std::string name;
+  std::vector<std::size_t> joints;  ///< indices into RobotDescription::joints
+};
+
+struct RobotDescription {
+  std::string name;
+  Duration period{5'000'000};         ///< of the control loop
+  Duration feedback_timeout{50'000'000};  ///< a drive that is silent longer than this stops the robot
+  Duration goal_time{1'000'000'000};  ///< how long after its last waypoint a goal may take to settle
+  std::vector<BusDescription> buses;
+  std::vector<JointDescription> joints;
+  std::vector<GroupDescription> groups;
+
+  [[nodiscard]] std::optional<std::size_t> find_joint(std::string_view joint) const noexcept {
+    for (std::size_t i = 0; i < joints.size(); ++i) {
+      if (joints[i].name == joint) return i;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] const GroupDescription* find_group(std::string_view group) const noexcept {
+    for (const GroupDescription& candidate : groups) {
+      if (candidate.name == group) return &candidate;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace takt::robot

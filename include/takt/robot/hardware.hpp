@@ -1,0 +1,68 @@
+// The seam between the motion engine, which thinks in joints, and whatever moves them: CAN drives, a simulation, a recording.
+// Once per period the loop calls read(), computes, and calls write(). An implementation keeps its own start-up sequence and
+// fault handling behind `want_power`; the engine only says what it wants and sees what is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "takt/core/joint.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::robot {
+
+/// What a drive says of itself.
+enum class DriveState : std::uint8_t {
+  unknown,  ///< has not answered yet
+  off,      ///< answers, power stage off
+  ready,    ///< power on and following references
+  fault,    ///< reports a fault; see `fault`
+};
+
+/// What was last heard of one joint.
+struct JointFeedback {
+  double position = 0;          ///< rad or m; meaningful once `heard`
+  double velocity = 0;          ///< rad/s or m/s
+  Time stamp{};                 ///< when the position was received
+  bool heard = false;           ///< a position has been received since start-up
+  DriveState drive = DriveState::unknown;
+  std::uint32_t fault = 0;      ///< the protocol's own fault bits, 0 = none
+};
+
+/// What one joint is to do next.
+struct JointCommand {
+  double position = 0;      ///< rad or m
+  double velocity = 0;      ///< feed-forward for drives that take it
+  double acceleration = 0;  ///< feed-forward for drives that take it
+  bool want_power = false;  ///< drive on (the hardware runs the sequence) or off (at once)
+  bool clear_fault = false; ///< asks a faulty drive to forget its fault; held for one cycle
+};
+
+/// Counted, never thrown: what the wire did so far.
+struct HardwareCounters {
+  std::uint64_t frames_sent = 0;
+  std::uint64_t frames_received = 0;
+  std::uint64_t frames_refused = 0;    ///< the bus had no room
+  std::uint64_t frames_malformed = 0;  ///< wrong length or content
+  std::uint64_t frames_unexpected = 0; ///< an identifier that no joint of this robot uses
+};
+
+/// The joints of one robot, in the order of its description. Both calls are made by the loop once per period with the nominal
+/// time of the cycle; they are real-time safe, touch exactly one entry per joint, and never block.
+class Hardware {
+ public:
+  virtual ~Hardware() = default;
+  Hardware(const Hardware&) = delete;
+  Hardware& operator=(const Hardware&) = delete;
+
+  /// Takes in what arrived since the last cycle. `feedback` holds one entry per joint and is updated in place.
+  virtual void read(Time now, std::span<JointFeedback> feedback) noexcept = 0;
+  /// Sends the commands of this cycle and the requests whose answers the next read() takes in.
+  virtual void write(Time now, std::span<const JointCommand> commands) noexcept = 0;
+  [[nodiscard]] virtual HardwareCounters counters() const noexcept = 0;
+
+ protected:
+  Hardware() = default;
+};
+
+}  // namespace takt::robot

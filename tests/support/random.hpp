@@ -1,0 +1,32 @@
+// Seeded randomness for property tests. A test program prints its seed when it starts and takes --seed=N and --count=N, so
+// that any failing run can be repeated exactly, and a nightly run can ask for more cases.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+
+namespace takt::test {
+
+/// The seed of this run: --seed=N, or 1 (every ordinary run is the same run).
+std::uint64_t seed();
+
+/// How many random cases a property is tried on: --count=N, or the property's own default.
+std::size_t count(std::size_t otherwise);
+
+/// A generator for one test case; `salt` keeps the cases of one run apart.
+inline std::mt19937_64 generator(std::uint64_t salt = 0) { return std::mt19937_64(seed() * 0x9e3779b97f4a7c15u + salt); }
+
+/// Uniform in [low, high).
+template <class Generator>
+double uniform(Generator& random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
+
+/// Uniform in low..high, both included.
+template <class Generator>
+std::int64_t uniform_int(Generator& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+
+}  // namespace takt::test
