@@ -1,1 +1,12 @@
-int main() { return 0; }
+// The program takt: the real-time process, its client and the report, as sub-commands.
+#include "tools/commands.hpp"
+
+#include "takt/version.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app("takt: from a motion request to joint commands that never miss their beat");
+  app.set_version_flag("--version", TAKT_VERSION);
+  app.require_subcommand(1);
+  CLI11_PARSE(app, argc, argv);
+  return takt::tools::exit_ok;
+}

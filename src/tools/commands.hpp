@@ -1,0 +1,16 @@
+// The sub-commands of the program takt. Each lives in a file of its own and registers itself on the application; what it
+// returns to the shell goes through CLI::RuntimeError or the exit code that its callback sets.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace takt::tools {
+
+/// Exit codes that all sub-commands share.
+enum ExitCode : int {
+  exit_ok = 0,
+  exit_failed = 1,     ///< the work was understood but did not succeed
+  exit_bad_input = 2,  ///< a file or an argument is wrong; the mistakes were listed
+};
+
+}  // namespace takt::tools
