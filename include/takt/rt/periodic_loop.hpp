@@ -1,0 +1,120 @@
+// The beat: calls a function once per period at absolute deadlines, over any Clock. On a robot the clock is a
+// SteadyClock or HybridClock; over a ManualClock the same loop runs as fast as the processor goes, with the
+// same ticks on every run.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "takt/core/error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/rt/error.hpp"
+#include "takt/rt/histogram.hpp"
+
+namespace takt::rt {
+
+/// What happens when a cycle ends after the next one was due.
+enum class OverrunPolicy : std::uint8_t {
+  /// Go on at the next multiple of the period that still lies ahead, and count the periods that were missed.
+  /// Nominal time
+  /// jumps; a motion that advances one period for each executed cycle does not: a late loop delays the
+  /// motion, and the
+  /// reference never jumps.
+  skip,
+  /// Run the late cycles at once, back to back, as long as no more than `catch_up_limit` are due; beyond
+  /// that, skip. For
+  /// loops that count cycles, such as a simulation in wall time.
+  catch_up,
+};
+
+struct PeriodicConfig {
+  Duration period = std::chrono::milliseconds(1);
+  /// When the first call is due. The default, or a time that has passed, means at once.
+  Time start = Time::min();
+  OverrunPolicy overrun = OverrunPolicy::skip;
+  std::uint32_t catch_up_limit = 4;  ///< cycles
+};
+
+/// What a cycle is told. In the first call index, lateness (nearly), overruns and busy are 0.
+struct Tick {
+  std::uint64_t index = 0;     ///< cycles executed before this one
+  Time due{};                  ///< nominal time: start + (index + overruns) * period
+  Time woke{};                 ///< when the loop really woke up
+  Duration lateness{};         ///< woke - due
+  Duration busy{};             ///< of the cycle before: from its waking to the end of its work
+  std::uint64_t overruns = 0;  ///< periods since the start in which no cycle was executed
+};
+
+/// What a cycle answers.
+enum class Verdict : std::uint8_t { proceed, stop };
+
+struct LoopStatistics {
+  std::uint64_t cycles = 0;
+  std::uint64_t overruns = 0;     ///< periods in which no cycle was executed
+  std::uint64_t late_cycles = 0;  ///< cycles that ended after the next one was due
+  Histogram lateness;
+  Histogram busy;
+};
+
+/// Runs a function periodically on the calling thread.
+template <Clock C>
+class PeriodicLoop {
+ public:
+  /// The clock must outlive the loop. Fails with Errc::period_not_positive.
+  [[nodiscard]] static Result<PeriodicLoop> create(C& clock, const PeriodicConfig& config) noexcept {
+    if (config.period <= Duration(0)) return fail(Errc::period_not_positive);
+    return PeriodicLoop(clock, config);
+  }
+
+  /// Calls cycle(const Tick&) once per period until it answers Verdict::stop. Real-time safe if `cycle` is. A
+  /// second run() starts afresh, at once if the configured start has passed; statistics go on.
+  template <class Cycle>
+  requires std::is_nothrow_invocable_r_v<Verdict, Cycle&, const Tick&>
+  void run(Cycle&& cycle) noexcept {
+    Tick tick;
+    const Time now = clock_->now();
+    tick.due = config_.start > now ? config_.start : now;
+    for (;;) {
+      clock_->sleep_until(tick.due);
+      tick.woke = clock_->now();
+      tick.lateness = tick.woke - tick.due;
+      statistics_.lateness.record(tick.lateness);
+
+      const Verdict verdict = cycle(static_cast<const Tick&>(tick));
+
+      const Time done = clock_->now();
+      tick.busy = done - tick.woke;
+      statistics_.busy.record(tick.busy);
+      ++statistics_.cycles;
+      if (verdict == Verdict::stop) return;
+      advance(tick, done);
+    }
+  }
+
+  /// Of all runs so far. For the loop's own thread: inside the cycle, or after run().
+  [[nodiscard]] const LoopStatistics& statistics() const noexcept { return statistics_; }
+  [[nodiscard]] const PeriodicConfig& config() const noexcept { return config_; }
+
+ private:
+  PeriodicLoop(C& clock, const PeriodicConfig& config) noexcept : clock_(&clock), config_(config) {}
+
+  void advance(Tick& tick, Time done) noexcept {
+    ++tick.index;
+    tick.due += config_.period;
+    if (done <= tick.due) return;
+    ++statistics_.late_cycles;
+    // Cycles due by now, this one included; the one that a skipping loop executes next is the first beyond
+    // them.
+    const std::int64_t due_by_now = (done - tick.due) / config_.period + 1;
+    if (config_.overrun == OverrunPolicy::catch_up && due_by_now <= config_.catch_up_limit) return;
+    tick.due += due_by_now * config_.period;
+    tick.overruns += static_cast<std::uint64_t>(due_by_now);
+    statistics_.overruns += static_cast<std::uint64_t>(due_by_now);
+  }
+
+  C* clock_;
+  PeriodicConfig config_;
+  LoopStatistics statistics_;
+};
+
+}  // namespace takt::rt

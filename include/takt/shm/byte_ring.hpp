@@ -1,0 +1,210 @@
+// A queue of records of different lengths between one producer and one consumer, without copying: the
+// producer reserves a piece of the ring, fills it and commits; the consumer peeks at a piece and releases it.
+// Every record is one contiguous span. Neither side ever waits; everything but construction is real-time
+// safe.
+//
+// A record is a 4-byte length and its bytes, starting at a multiple of 8. One that would not fit before the
+// end of the memory starts at the beginning, and the length word at the end says so.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "takt/shm/memory.hpp"
+#include "takt/shm/spsc_ring.hpp"
+
+namespace takt::shm {
+
+namespace detail {
+inline constexpr std::uint32_t record_header =
+    8;  // the length word, and padding that keeps records at multiples of 8
+inline constexpr std::uint32_t record_wrap =
+    0xffffffff;  // in place of a length: the record is at the beginning
+
+/// What a record of `size` bytes takes of the ring.
+[[nodiscard]] constexpr std::uint32_t record_footprint(std::uint32_t size) noexcept {
+  return record_header + (size + 7) / 8 * 8;
+}
+}  // namespace detail
+
+/// The writing end, over `capacity` bytes of memory aligned to 8. One thread at a time.
+class ByteProducer {
+ public:
+  /// `capacity` is a power of two, 64 to 2^31.
+  ByteProducer(RingIndexes& indexes, std::byte* memory, std::uint32_t capacity) noexcept
+      : indexes_(&indexes),
+        memory_(memory),
+        capacity_(capacity),
+        // relaxed: only a producer writes this word, and this is the only one.
+        write_(indexes.written.load(std::memory_order_relaxed)),
+        limit_(write_) {}
+
+  /// The longest record that always fits once the consumer has caught up.
+  [[nodiscard]] std::size_t max_record() const noexcept { return capacity_ / 2 - detail::record_header; }
+
+  /// A piece of `size` bytes, aligned to 8, to be filled and committed; nothing when the ring has no room for
+  /// it or `size` is above max_record(). A piece that was not committed is forgotten by the next
+  /// try_reserve().
+  [[nodiscard]] std::optional<std::span<std::byte>> try_reserve(std::size_t size) noexcept {
+    if (size > max_record()) return std::nullopt;
+    const auto length = static_cast<std::uint32_t>(size);
+    const std::uint32_t footprint = detail::record_footprint(length);
+    const std::uint32_t until_end = capacity_ - offset(write_);
+    const std::uint32_t skip = footprint <= until_end ? 0 : until_end;
+    if (limit_ - write_ < skip + footprint && !look_for_room(skip + footprint)) return std::nullopt;
+    if (skip != 0) put_length(write_, detail::record_wrap);
+    record_ = write_ + skip;
+    reserved_ = length;
+    return std::span<std::byte>(memory_ + offset(record_) + detail::record_header, size);
+  }
+
+  /// Publishes the first `size` bytes of the piece that was reserved last (all of it, if `size` is more).
+  void commit(std::size_t size) noexcept {
+    const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(size, reserved_));
+    put_length(record_, length);
+    write_ = record_ + detail::record_footprint(length);
+    reserved_ = 0;
+    // release: whoever sees the new index sees the record below it.
+    indexes_->written.store(write_, std::memory_order_release);
+  }
+
+  /// Appends a copy of `record`; false, and no effect, when there is no room for it.
+  [[nodiscard]] bool try_write(std::span<const std::byte> record) noexcept {
+    const auto piece = try_reserve(record.size());
+    if (!piece) return false;
+    if (!record.empty()) std::memcpy(piece->data(), record.data(), record.size());
+    commit(record.size());
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t offset(std::uint32_t index) const noexcept { return index & (capacity_ - 1); }
+  void put_length(std::uint32_t index, std::uint32_t length) noexcept {
+    std::memcpy(memory_ + offset(index), &length, sizeof(length));
+  }
+  [[nodiscard]] bool look_for_room(std::uint32_t bytes) noexcept {
+    // acquire: pairs with the consumer's release of `released`. Its reading is over before we write there.
+    const std::uint32_t released = indexes_->released.load(std::memory_order_acquire);
+    if (write_ - released > capacity_) return false;  // no honest consumer says so
+    limit_ = released + capacity_;
+    return limit_ - write_ >= bytes;
+  }
+
+  RingIndexes* indexes_;
+  std::byte* memory_;
+  std::uint32_t capacity_;
+  std::uint32_t write_;         // where the next record begins
+  std::uint32_t limit_;         // writing may go up to here, by the last look at the consumer's index
+  std::uint32_t record_ = 0;    // where the reserved record begins
+  std::uint32_t reserved_ = 0;  // its length
+};
+
+/// The reading end. One thread at a time. Whatever a peer writes into indexes and lengths, the spans stay
+/// within the memory.
+class ByteConsumer {
+ public:
+  /// As ByteProducer's.
+  ByteConsumer(RingIndexes& indexes, const std::byte* memory, std::uint32_t capacity) noexcept
+      : indexes_(&indexes),
+        memory_(memory),
+        capacity_(capacity),
+        // relaxed: only a consumer writes this word, and this is the only one.
+        read_(indexes.released.load(std::memory_order_relaxed)),
+        limit_(read_) {}
+
+  /// The oldest record, aligned to 8, or nothing. It stays valid, and the same, until release().
+  [[nodiscard]] std::optional<std::span<const std::byte>> peek() noexcept {
+    if (read_ == limit_ && !look_for_records()) return std::nullopt;
+    std::uint32_t length = get_length(read_);
+    if (length == detail::record_wrap) {
+      const std::uint32_t until_end = capacity_ - offset(read_);
+      if (limit_ - read_ <= until_end) return broken();
+      read_ += until_end;
+      length = get_length(read_);
+    }
+    // The length is a peer's word: it is read once and believed only if the record lies within what was
+    // published.
+    if (length > capacity_) return broken();
+    footprint_ = detail::record_footprint(length);
+    if (footprint_ > limit_ - read_ || footprint_ > capacity_ - offset(read_)) return broken();
+    return std::span<const std::byte>(memory_ + offset(read_) + detail::record_header, length);
+  }
+
+  /// Gives the record that peek() showed back to the producer. Without one, no effect.
+  void release() noexcept {
+    read_ += footprint_;
+    footprint_ = 0;
+    // release: our reading of the record is over before the producer may write there again.
+    indexes_->released.store(read_, std::memory_order_release);
+  }
+
+  /// The producer wrote something that is no record. Nothing is read from then on.
+  [[nodiscard]] bool is_broken() const noexcept { return broken_; }
+
+ private:
+  [[nodiscard]] std::uint32_t offset(std::uint32_t index) const noexcept { return index & (capacity_ - 1); }
+  [[nodiscard]] std::uint32_t get_length(std::uint32_t index) const noexcept {
+    std::uint32_t length = 0;
+    std::memcpy(&length, memory_ + offset(index), sizeof(length));
+    return length;
+  }
+  [[nodiscard]] bool look_for_records() noexcept {
+    if (broken_) return false;
+    // acquire: pairs with the producer's release of `written`. The records below the index are seen whole.
+    const std::uint32_t written = indexes_->written.load(std::memory_order_acquire);
+    if (written - read_ > capacity_ || (written - read_) % 8 != 0) {
+      broken_ = true;
+      return false;
+    }
+    limit_ = written;
+    return limit_ != read_;
+  }
+  [[nodiscard]] std::nullopt_t broken() noexcept {
+    broken_ = true;
+    footprint_ = 0;
+    limit_ = read_;
+    return std::nullopt;
+  }
+
+  RingIndexes* indexes_;
+  const std::byte* memory_;
+  std::uint32_t capacity_;
+  std::uint32_t read_;           // where the next record begins
+  std::uint32_t limit_;          // reading may go up to here, by the last look at the producer's index
+  std::uint32_t footprint_ = 0;  // of the record that peek() showed
+  bool broken_ = false;
+};
+
+/// A byte ring with both ends and its own memory, for two threads of one process.
+class ByteRing {
+ public:
+  /// `capacity` bytes, rounded up to a power of two of at least 64. Allocates: not real-time safe.
+  explicit ByteRing(std::size_t capacity)
+      : memory_(std::make_unique<Line[]>(lines_for(ring_capacity(std::max(capacity, cache_line))))),
+        producer_{{indexes_, memory_[0].bytes, ring_capacity(std::max(capacity, cache_line))}},
+        consumer_{{indexes_, memory_[0].bytes, ring_capacity(std::max(capacity, cache_line))}} {}
+  ByteRing(const ByteRing&) = delete;
+  ByteRing& operator=(const ByteRing&) = delete;
+
+  [[nodiscard]] ByteProducer& producer() noexcept { return producer_.end; }
+  [[nodiscard]] ByteConsumer& consumer() noexcept { return consumer_.end; }
+
+ private:
+  template <class End>
+  struct alignas(cache_line) Private {
+    End end;
+  };
+
+  RingIndexes indexes_;
+  std::unique_ptr<Line[]> memory_;
+  Private<ByteProducer> producer_;
+  Private<ByteConsumer> consumer_;
+};
+
+}  // namespace takt::shm

@@ -1,0 +1,35 @@
+// What every algorithm of this room is built on: the size of a cache line, and lines of raw memory. The rings
+// and buffers here work over any memory with this alignment: a heap block, a shared segment, the RAM of a
+// microcontroller.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace takt::shm {
+
+/// The unit that two processor cores pass to and fro. Words that different sides write lie on different
+/// lines. It is part of the layout that two programs must agree on, so it is one number for every machine.
+inline constexpr std::size_t cache_line = 64;
+
+/// One line of raw memory; arrays of it are how the owning forms of this room hold their slots.
+struct alignas(cache_line) Line {
+  std::byte bytes[cache_line];
+};
+static_assert(sizeof(Line) == cache_line);
+
+/// How many lines hold `bytes` bytes.
+[[nodiscard]] constexpr std::size_t lines_for(std::size_t bytes) noexcept {
+  return bytes / cache_line + (bytes % cache_line != 0 ? 1 : 0);
+}
+
+/// The capacity that a ring really has when `wanted` is asked for: the next power of two, at least 2 and at
+/// most 2^31, so that 32-bit indexes may run over and still tell full from empty.
+[[nodiscard]] constexpr std::uint32_t ring_capacity(std::size_t wanted) noexcept {
+  constexpr std::size_t most = std::size_t{1} << 31;
+  if (wanted <= 2) return 2;
+  return static_cast<std::uint32_t>(wanted >= most ? most : std::bit_ceil(wanted));
+}
+
+}  // namespace takt::shm

@@ -1,0 +1,227 @@
+// A queue between exactly one producer and one consumer, on two threads, cores or processes: neither ever
+// waits for the other. SpscRing owns its memory and serves the threads of one process; RingProducer and
+// RingConsumer are the same two ends over memory that somebody else provides. Everything but construction is
+// real-time safe.
+//
+// Each side keeps its own state on a cache line that nobody else touches and publishes one index to the
+// other, which it reads only when its cached copy says that the ring is full or empty. The consumer gives
+// space back in batches of 1/16 of the capacity, and whenever it finds the ring empty: a producer may see a
+// ring as full that has up to 1/16 of its slots free.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "takt/shm/memory.hpp"
+
+namespace takt::shm {
+
+/// The words that both sides see. Indexes count messages since the beginning and run over; zero-initialised
+/// memory is an empty ring.
+struct RingIndexes {
+  alignas(cache_line) std::atomic<std::uint32_t> written{0};  ///< by the producer: messages that may be read
+  alignas(cache_line) std::atomic<std::uint32_t> released{
+      0};  ///< by the consumer: messages whose slots are free again
+};
+static_assert(sizeof(RingIndexes) == 2 * cache_line);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse
+/// messages, never leave the slots.
+template <class T>
+class RingProducer {
+  static_assert(std::is_trivially_copyable_v<T>, "messages are copied as bytes");
+
+ public:
+  /// `slots` holds `capacity` messages; `capacity` is a power of two, 2 to 2^31 (see ring_capacity()).
+  /// Continues where the published index stands, so a producer that was restarted can take over.
+  RingProducer(RingIndexes& indexes, std::byte* slots, std::uint32_t capacity) noexcept
+      : indexes_(&indexes),
+        slots_(slots),
+        capacity_(capacity),
+        // relaxed: only a producer writes this word, and this is the only one.
+        write_(indexes.written.load(std::memory_order_relaxed)),
+        limit_(write_) {}
+
+  /// Appends a message; false, and no effect, when the ring is full.
+  [[nodiscard]] bool try_push(const T& message) noexcept {
+    if (write_ == limit_ && free_slots() == 0) return false;
+    std::memcpy(slot(write_), &message, sizeof(T));
+    publish(write_ + 1);
+    return true;
+  }
+
+  /// Appends as many of `messages`, from the first, as there is room for, and publishes them at once. Returns
+  /// how many.
+  [[nodiscard]] std::size_t push(std::span<const T> messages) noexcept {
+    if (limit_ - write_ < messages.size()) (void)free_slots();
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(messages.size(), limit_ - write_));
+    const std::uint32_t until_wrap = std::min(count, capacity_ - (write_ & (capacity_ - 1)));
+    if (count == 0) return 0;
+    std::memcpy(slot(write_), messages.data(), until_wrap * sizeof(T));
+    if (count != until_wrap) {
+      std::memcpy(slots_, messages.data() + until_wrap, (count - until_wrap) * sizeof(T));
+    }
+    publish(write_ + count);
+    return count;
+  }
+
+  /// How many messages can be pushed now without fail. The consumer can only make it more.
+  [[nodiscard]] std::size_t free_slots() noexcept {
+    // acquire: pairs with the consumer's release of `released`. Its copies out of the slots happen before
+    // ours into them.
+    const std::uint32_t released = indexes_->released.load(std::memory_order_acquire);
+    if (write_ - released > capacity_) return limit_ - write_;  // no honest consumer says so
+    limit_ = released + capacity_;
+    return limit_ - write_;
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  [[nodiscard]] std::byte* slot(std::uint32_t index) const noexcept {
+    return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * sizeof(T);
+  }
+  void publish(std::uint32_t end) noexcept {
+    write_ = end;
+    // release: whoever sees the new index sees the messages below it.
+    indexes_->written.store(end, std::memory_order_release);
+  }
+
+  RingIndexes* indexes_;
+  std::byte* slots_;
+  std::uint32_t capacity_;
+  std::uint32_t write_;  // the next index to write
+  std::uint32_t limit_;  // writing may go up to here, by the last look at the consumer's index
+};
+
+/// The reading end. One thread at a time. A peer that writes nonsense into the indexes can make it read old
+/// messages or none, never leave the slots.
+template <class T>
+class RingConsumer {
+  static_assert(std::is_trivially_copyable_v<T>, "messages are copied as bytes");
+
+ public:
+  /// As RingProducer's. A consumer that takes over sees again what its predecessor had read but not given
+  /// back.
+  RingConsumer(RingIndexes& indexes, const std::byte* slots, std::uint32_t capacity) noexcept
+      : indexes_(&indexes),
+        slots_(slots),
+        capacity_(capacity),
+        batch_(std::max<std::uint32_t>(capacity / 16, 1)),
+        // relaxed: only a consumer writes this word, and this is the only one.
+        read_(indexes.released.load(std::memory_order_relaxed)),
+        limit_(read_),
+        released_(read_) {}
+
+  /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
+  [[nodiscard]] bool try_pop(T& message) noexcept {
+    if (read_ == limit_ && size() == 0) {
+      if (released_ != read_) release();
+      return false;
+    }
+    std::memcpy(&message, slot(read_), sizeof(T));
+    ++read_;
+    if (read_ - released_ >= batch_) release();
+    return true;
+  }
+
+  /// Takes up to messages.size() of the oldest messages and gives their space back at once. Returns how many.
+  [[nodiscard]] std::size_t pop(std::span<T> messages) noexcept {
+    if (limit_ - read_ < messages.size()) (void)size();
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(messages.size(), limit_ - read_));
+    const std::uint32_t until_wrap = std::min(count, capacity_ - (read_ & (capacity_ - 1)));
+    if (count != 0) {
+      std::memcpy(messages.data(), slot(read_), until_wrap * sizeof(T));
+      if (count != until_wrap) {
+        std::memcpy(messages.data() + until_wrap, slots_, (count - until_wrap) * sizeof(T));
+      }
+      read_ += count;
+    }
+    if (released_ != read_) release();
+    return count;
+  }
+
+  /// How many messages can be popped now without fail. The producer can only make it more.
+  [[nodiscard]] std::size_t size() noexcept {
+    // acquire: pairs with the producer's release of `written`. The messages below the index are seen whole.
+    const std::uint32_t written = indexes_->written.load(std::memory_order_acquire);
+    if (written - read_ > capacity_) return limit_ - read_;  // no honest producer says so
+    limit_ = written;
+    return limit_ - read_;
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  [[nodiscard]] const std::byte* slot(std::uint32_t index) const noexcept {
+    return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * sizeof(T);
+  }
+  void release() noexcept {
+    released_ = read_;
+    // release: our copies out of the slots are finished before the producer may write there again.
+    indexes_->released.store(read_, std::memory_order_release);
+  }
+
+  RingIndexes* indexes_;
+  const std::byte* slots_;
+  std::uint32_t capacity_;
+  std::uint32_t batch_;     // space goes back when this many messages were read
+  std::uint32_t read_;      // the next index to read
+  std::uint32_t limit_;     // reading may go up to here, by the last look at the producer's index
+  std::uint32_t released_;  // what the producer knows of read_
+};
+
+/// A ring with both ends and its own memory, for two threads of one process. The functions of one end may be
+/// called by one thread at a time.
+template <class T>
+class SpscRing {
+ public:
+  /// Room for `capacity` messages, rounded up by ring_capacity(). Allocates: the only function here that is
+  /// not real-time safe.
+  explicit SpscRing(std::size_t capacity)
+      : slots_(std::make_unique<Line[]>(lines_for(ring_capacity(capacity) * sizeof(T)))),
+        producer_{{indexes_, slots_[0].bytes, ring_capacity(capacity)}},
+        consumer_{{indexes_, slots_[0].bytes, ring_capacity(capacity)}} {}
+  SpscRing(const SpscRing&) = delete;
+  SpscRing& operator=(const SpscRing&) = delete;
+
+  [[nodiscard]] bool try_push(const T& message) noexcept { return producer_.end.try_push(message); }
+  [[nodiscard]] std::size_t push(std::span<const T> messages) noexcept {
+    return producer_.end.push(messages);
+  }
+  [[nodiscard]] std::size_t free_slots() noexcept { return producer_.end.free_slots(); }
+
+  [[nodiscard]] bool try_pop(T& message) noexcept { return consumer_.end.try_pop(message); }
+  [[nodiscard]] std::size_t pop(std::span<T> messages) noexcept { return consumer_.end.pop(messages); }
+
+  /// Messages in the ring, counting those read but not yet given back. For any thread; out of date when it
+  /// returns.
+  [[nodiscard]] std::size_t size_approx() const noexcept {
+    // relaxed: a number for people; nothing is read on the strength of it. The consumer's index first, so
+    // that the difference is not negative: the producer's only grows.
+    const std::uint32_t released = indexes_.released.load(std::memory_order_acquire);
+    const std::uint32_t written = indexes_.written.load(std::memory_order_relaxed);
+    return std::min<std::size_t>(written - released, capacity());
+  }
+  [[nodiscard]] std::size_t capacity() const noexcept { return producer_.end.capacity(); }
+
+ private:
+  template <class End>
+  struct alignas(cache_line) Private {
+    End end;
+  };
+
+  RingIndexes indexes_;
+  std::unique_ptr<Line[]> slots_;
+  Private<RingProducer<T>> producer_;
+  Private<RingConsumer<T>> consumer_;
+};
+
+}  // namespace takt::shm
