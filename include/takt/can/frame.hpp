@@ -1,4 +1,5 @@
-// A CAN frame, classic or FD, as it stands on the bus, and the concept of a bus that carries it. Plain data, real-time safe.
+// A CAN frame, classic or FD, as it stands on the bus, and the concept of a bus that carries it.
+// Plain data; all of it is real-time safe and usable in constant expressions.
 #pragma once
 
 #include <algorithm>
@@ -8,21 +9,39 @@
 #include <cstdint>
 #include <span>
 
+#include "takt/can/error.hpp"
 #include "takt/core/time.hpp"
 
 namespace takt::can {
 
-/// One frame. `length` is the number of data bytes (0-8 classic; 0-8, 12, 16, 20, 24, 32, 48, 64 FD), never the DLC code.
-/// Bytes at and beyond `length` are zero in a frame that make_frame() made.
+inline constexpr std::uint32_t max_standard_id = 0x7FF;
+inline constexpr std::uint32_t max_extended_id = 0x1FFF'FFFF;
+inline constexpr std::size_t max_classic_length = 8;
+inline constexpr std::size_t max_fd_length = 64;
+
+/// The number of data bytes that each of the 16 data length codes stands for in an FD frame (a classic frame:
+/// at most 8).
+inline constexpr std::array<std::uint8_t, 16> fd_lengths = {0, 1,  2,  3,  4,  5,  6,  7,
+                                                            8, 12, 16, 20, 24, 32, 48, 64};
+
+/// The smallest FD data length code whose frame holds `bytes`; 15 for 64 and everything above.
+[[nodiscard]] constexpr std::uint8_t fd_length_code(std::size_t bytes) noexcept {
+  std::uint8_t code = 0;
+  while (code < 15 && fd_lengths[code] < bytes) ++code;
+  return code;
+}
+
+/// One frame. `length` is the number of data bytes (0-8 classic; 0-8, 12, 16, 20, 24, 32, 48, 64 FD), never
+/// the DLC code. Bytes at and beyond `length` are zero in a frame that make_frame() made.
 struct Frame {
-  Time stamp{};                        ///< end of the frame on the wire, on the clock of the bus that delivered it
-  std::uint32_t id = 0;                ///< 11 bits, or 29 when `extended`
-  std::uint8_t length = 0;             ///< data bytes
-  bool extended = false;               ///< 29-bit identifier
-  bool remote = false;                 ///< remote transmission request: no data; classic only
-  bool fd = false;                     ///< CAN FD format
-  bool bit_rate_switch = false;        ///< FD: the data phase runs at the data bit rate
-  bool error_state = false;            ///< FD: the sender was error-passive (ESI)
+  Time stamp{};                  ///< end of the frame on the wire, on the clock of the bus that delivered it
+  std::uint32_t id = 0;          ///< 11 bits, or 29 when `extended`
+  std::uint8_t length = 0;       ///< data bytes
+  bool extended = false;         ///< 29-bit identifier
+  bool remote = false;           ///< remote transmission request: no data; classic only
+  bool fd = false;               ///< CAN FD format
+  bool bit_rate_switch = false;  ///< FD: the data phase runs at the data bit rate
+  bool error_state = false;      ///< FD: the sender was error-passive (ESI)
   std::array<std::uint8_t, 64> data{};
 
   [[nodiscard]] constexpr std::span<const std::uint8_t> payload() const noexcept {
@@ -32,13 +51,46 @@ struct Frame {
   friend constexpr bool operator==(const Frame&, const Frame&) = default;
 };
 
-/// What a robot's hardware needs of a bus: a SocketCAN interface, a serial adapter, a simulated bus. Neither function blocks.
-///   send(frames)     takes frames in order for transmission, returns how many it took; the rest found no room
-///   receive(frames)  fills the span with frames that have arrived, oldest first; returns how many
+/// A classic data frame with an 11-bit identifier (29 bits with `extended`). Errors: id_too_large,
+/// payload_too_long.
+[[nodiscard]] constexpr Result<Frame> make_frame(std::uint32_t id, std::span<const std::uint8_t> data,
+                                                 bool extended = false) noexcept {
+  if (id > (extended ? max_extended_id : max_standard_id)) return fail(Errc::id_too_large);
+  if (data.size() > max_classic_length) return fail(Errc::payload_too_long);
+  Frame frame;
+  frame.id = id;
+  frame.extended = extended;
+  frame.length = static_cast<std::uint8_t>(data.size());
+  std::copy(data.begin(), data.end(), frame.data.begin());
+  return frame;
+}
+
+/// An FD data frame with bit-rate switch. Its length is the smallest that FD knows and that holds the data;
+/// the rest is zero. Errors: id_too_large, payload_too_long.
+[[nodiscard]] constexpr Result<Frame> make_fd_frame(std::uint32_t id, std::span<const std::uint8_t> data,
+                                                    bool extended = false) noexcept {
+  if (id > (extended ? max_extended_id : max_standard_id)) return fail(Errc::id_too_large);
+  if (data.size() > max_fd_length) return fail(Errc::payload_too_long);
+  Frame frame;
+  frame.id = id;
+  frame.extended = extended;
+  frame.fd = true;
+  frame.bit_rate_switch = true;
+  frame.length = fd_lengths[fd_length_code(data.size())];
+  std::copy(data.begin(), data.end(), frame.data.begin());
+  return frame;
+}
+
+/// What a robot's hardware needs of a bus: a SocketCAN interface, a serial adapter, a simulated bus. Neither
+/// function blocks.
+///   send(frames)     takes frames in order for transmission, returns how many it took; the rest found no
+///   room receive(frames)  fills the span with frames that have arrived, oldest first; returns how many
 template <class B>
 concept CanBus = requires(B& bus, std::span<const Frame> out, std::span<Frame> in) {
-  { bus.send(out) } noexcept -> std::same_as<std::size_t>;
-  { bus.receive(in) } noexcept -> std::same_as<std::size_t>;
+  { bus.send(out) }
+  noexcept->std::same_as<std::size_t>;
+  { bus.receive(in) }
+  noexcept->std::same_as<std::size_t>;
 };
 
 }  // namespace takt::can

@@ -1,0 +1,56 @@
+// Every reason for which a frame or a number is refused in the CAN room.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "takt/core/error.hpp"
+
+namespace takt::can {
+
+/// Numbers are part of the C API: never reused.
+enum class Errc : std::uint16_t {
+  unexpected_id = 1,
+  wrong_format = 2,
+  wrong_length = 3,
+  bad_value = 4,
+  unknown_command = 5,
+  id_too_large = 6,
+  payload_too_long = 7,
+  not_finite = 8,
+  out_of_range = 9,
+  bad_layout = 10,
+  unknown_node = 11,
+};
+
+[[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::can; }
+
+[[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
+  switch (code) {
+    case Errc::unexpected_id:
+      return "the identifier belongs to no message of this kind";
+    case Errc::wrong_format:
+      return "the frame is remote, extended, classic or FD where the message is not";
+    case Errc::wrong_length:
+      return "the frame does not have the length of this message";
+    case Errc::bad_value:
+      return "a field holds a value that the protocol does not define";
+    case Errc::unknown_command:
+      return "the board command is not known";
+    case Errc::id_too_large:
+      return "the identifier has more than 11 (29 when extended) bits";
+    case Errc::payload_too_long:
+      return "the data are longer than the frame format allows";
+    case Errc::not_finite:
+      return "the number is not finite";
+    case Errc::out_of_range:
+      return "the number does not fit its field";
+    case Errc::bad_layout:
+      return "the bit field does not lie within the frame";
+    case Errc::unknown_node:
+      return "no board or drive can have this number";
+  }
+  return "unknown CAN error";
+}
+
+}  // namespace takt::can

@@ -1,0 +1,410 @@
+// The joint boards of the Hubo family on classic CAN, both directions: what a master sends and a board
+// understands, and back. A board drives one or two motors, re-interpolates position references at 1 kHz, and
+// answers requests; it says nothing unasked.
+//
+// No vendor specification is public. The layouts are those that the open drivers (hubo-ach of 2013, HuboCan
+// of 2017) and KAIST's PODO headers send and accept; where they disagree, the comment at the place says so.
+// All frames are classic data frames with 11-bit identifiers, all numbers little-endian, at 1 Mbit/s:
+//
+//   0x001        to a board    command: [board, code, arguments...]            Command
+//   0x010+board  to a board    position references of both motors              Reference
+//   0x060+board  from a board  encoder counts of both motors                   EncoderReply
+//   0x150+board  from a board  status of both motors                           StatusReply
+//
+// Covered here: one- and two-motor boards, which are all boards of the wheeled humanoid M-Hubo (numbers 12 to
+// 22: its grippers are channel 1 of boards 21 and 22). Boards with three to five motors use the same
+// identifiers with other lengths, which the decoders here refuse. Every function is real-time safe and usable
+// in constant expressions; a decoder reads nothing beyond the frame's length and refuses a frame of another
+// shape with unexpected_id, wrong_format, wrong_length or bad_value.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "takt/can/frame.hpp"
+#include "takt/can/quantise.hpp"
+#include "takt/core/bytes.hpp"
+
+namespace takt::can::hubo {
+
+inline constexpr std::uint32_t command_id = 0x001;
+inline constexpr std::uint32_t reference_base = 0x010;
+inline constexpr std::uint32_t encoder_base = 0x060;
+inline constexpr std::uint32_t status_base = 0x150;
+
+/// Board numbers are 0..0x2F: 0x30 and above are sensors in commands, and reference identifiers end where
+/// force-torque ones begin (0x040). On the older humanoids 0x20 is also called "all boards"; nobody sends it,
+/// nor does takt.
+inline constexpr std::uint8_t max_board = 0x2F;
+inline constexpr std::size_t channels = 2;
+
+/// The largest reference, in encoder counts: 23 bits of magnitude.
+inline constexpr std::int32_t max_reference = (1 << 23) - 1;
+
+/// Encoder counts that command `position` [rad], rounded and clamped to what a reference can say. The older
+/// drivers truncate and let large values spill into the sign bit. Error: not_finite.
+[[nodiscard]] constexpr Result<std::int32_t> to_counts(double position, double counts_per_radian) noexcept {
+  const auto counts = quantise(position * counts_per_radian, -max_reference, max_reference);
+  if (!counts) return fail(counts.error());
+  return static_cast<std::int32_t>(*counts);
+}
+
+/// The position [rad] of an encoder count. `counts_per_radian` must not be 0.
+[[nodiscard]] constexpr double to_radians(std::int32_t counts, double counts_per_radian) noexcept {
+  return counts / counts_per_radian;
+}
+
+// ---- References
+// --------------------------------------------------------------------------------------------------------
+
+/// A position word on the wire: bits 0-22 magnitude, bit 23 sign; not two's complement. Magnitudes beyond 23
+/// bits are clamped.
+[[nodiscard]] constexpr std::uint32_t to_sign_magnitude24(std::int32_t counts) noexcept {
+  const std::int32_t clamped = std::clamp(counts, -max_reference, max_reference);
+  return clamped < 0 ? static_cast<std::uint32_t>(-clamped) | 0x80'0000U
+                     : static_cast<std::uint32_t>(clamped);
+}
+
+/// The inverse; negative zero is zero, bits above 23 are ignored.
+[[nodiscard]] constexpr std::int32_t from_sign_magnitude24(std::uint32_t word) noexcept {
+  const auto magnitude = static_cast<std::int32_t>(word & 0x7F'FFFFU);
+  return (word & 0x80'0000U) != 0 ? -magnitude : magnitude;
+}
+
+/// Position references of one board, id 0x010+board, 6 bytes: motor 0 in bytes 0-2, motor 1 in bytes 3-5. For
+/// a board with one motor repeat its reference in both: that is what hubo-ach does; HuboCan leaves zeros; a
+/// board that heeds the second word is safer with a repetition.
+struct Reference {
+  std::uint8_t board = 0;
+  std::array<std::int32_t, channels> counts{};
+
+  friend constexpr bool operator==(const Reference&, const Reference&) = default;
+};
+
+// ---- Commands
+// ----------------------------------------------------------------------------------------------------------
+
+/// Board commands with known and tested effect. (Not offered: 0xF0, which renumbers a board for good.)
+enum class CommandCode : std::uint8_t {
+  status = 0x02,   ///< asks for a StatusReply
+  encoder = 0x03,  ///< asks for an EncoderReply. Argument: 0 first half; 1 second half of a five-motor hand
+  zero_encoder = 0x06,  ///< this position is zero; clears faults too. Argument: channel 0-4, or all_channels
+  driver = 0x0B,        ///< power stage. Argument: 1 on, 0 off
+  control_on = 0x0E,    ///< the position loop of the whole board starts
+  control_off = 0x0F,   ///< and stops
+  home = 0x11,          ///< runs to the home switch. Argument: home_argument()
+  initialise = 0xFA,    ///< clears faults, returns to the default state
+};
+
+inline constexpr std::uint8_t all_channels = 0x0F;
+
+/// The argument of `home`: channels count from 1 here, and only here; bit 1 asks for the stored homing
+/// parameters.
+[[nodiscard]] constexpr std::uint8_t home_argument(std::uint8_t channel) noexcept {
+  const unsigned selected = channel == all_channels ? 0x0FU : (channel + 1U) & 0x0FU;
+  return static_cast<std::uint8_t>(selected << 4 | 0x02U);
+}
+
+/// A command, id 0x001: [board, code, argument, 0...]. How many bytes are sent depends on the code.
+struct Command {
+  std::uint8_t board = 0;
+  CommandCode code = CommandCode::status;
+  std::uint8_t argument = 0;  ///< for the codes that have one, otherwise 0
+
+  friend constexpr bool operator==(const Command&, const Command&) = default;
+};
+
+[[nodiscard]] constexpr Command status_request(std::uint8_t board) noexcept {
+  return {board, CommandCode::status, 0};
+}
+[[nodiscard]] constexpr Command encoder_request(std::uint8_t board, std::uint8_t half = 0) noexcept {
+  return {board, CommandCode::encoder, half};
+}
+[[nodiscard]] constexpr Command zero_encoder(std::uint8_t board, std::uint8_t channel) noexcept {
+  return {board, CommandCode::zero_encoder, channel};
+}
+[[nodiscard]] constexpr Command driver(std::uint8_t board, bool on) noexcept {
+  return {board, CommandCode::driver, static_cast<std::uint8_t>(on ? 1 : 0)};
+}
+[[nodiscard]] constexpr Command control(std::uint8_t board, bool on) noexcept {
+  return {board, on ? CommandCode::control_on : CommandCode::control_off, 0};
+}
+[[nodiscard]] constexpr Command home(std::uint8_t board, std::uint8_t channel) noexcept {
+  return {board, CommandCode::home, home_argument(channel)};
+}
+[[nodiscard]] constexpr Command initialise(std::uint8_t board) noexcept {
+  return {board, CommandCode::initialise, 0};
+}
+
+// ---- Replies
+// -----------------------------------------------------------------------------------------------------------
+
+/// Encoder counts of one board, id 0x060+board, 8 bytes: two's complement, motor 0 in bytes 0-3, motor 1 in
+/// bytes 4-7. Other lengths are boards with other motors. (0x06E is also the power board's reply on robots
+/// that have one; on M-Hubo it is joint board 14.)
+struct EncoderReply {
+  std::uint8_t board = 0;
+  std::array<std::int32_t, channels> counts{};
+
+  friend constexpr bool operator==(const EncoderReply&, const EncoderReply&) = default;
+};
+
+/// The two known meanings of the status bytes.
+enum class Dialect : std::uint8_t {
+  ach,   ///< hubo-ach, HuboCan: the firmware of 2013
+  podo,  ///< PODO's headers: newer firmware, M-Hubo
+};
+
+/// What can be wrong with a motor, in one numbering for both dialects: these are the bits of
+/// JointFeedback::fault.
+namespace fault {
+inline constexpr std::uint32_t jam = 1U << 0;            ///< blocked for longer than the jam time
+inline constexpr std::uint32_t pwm_saturated = 1U << 1;  ///< full duty for longer than the saturation time
+inline constexpr std::uint32_t big_error = 1U << 2;      ///< position error above its bound
+inline constexpr std::uint32_t encoder = 1U << 3;
+inline constexpr std::uint32_t driver = 1U << 4;         ///< the power stage reports a fault
+inline constexpr std::uint32_t motor_fail_0 = 1U << 5;   ///< ach only
+inline constexpr std::uint32_t motor_fail_1 = 1U << 6;   ///< ach only
+inline constexpr std::uint32_t position_low = 1U << 7;   ///< at the lower position limit
+inline constexpr std::uint32_t position_high = 1U << 8;  ///< at the upper position limit
+inline constexpr std::uint32_t velocity = 1U << 9;       ///< ach only
+inline constexpr std::uint32_t acceleration = 1U << 10;  ///< ach only
+inline constexpr std::uint32_t temperature = 1U << 11;
+inline constexpr std::uint32_t big_input = 1U << 12;  ///< podo only: the reference jumped
+inline constexpr std::uint32_t current = 1U << 13;    ///< podo only
+/// Set by the master, never by a board: the power stage or the control loop went off although nobody asked
+/// for it.
+inline constexpr std::uint32_t power_lost = 1U << 31;
+
+/// Bits that warn; all others are faults that stop the motor [that is our reading: no source says which do].
+inline constexpr std::uint32_t warnings =
+    pwm_saturated | position_low | position_high | velocity | acceleration;
+}  // namespace fault
+
+/// One motor's status.
+struct MotorStatus {
+  bool driver_on =
+      false;  ///< power stage on. podo calls the bit HIP [after the HIP4080 bridge driver, we think]
+  bool control_on = false;    ///< position loop runs
+  bool current_mode = false;  ///< controls current instead of position
+  bool limit_switch = false;
+  std::uint8_t home = 0;     ///< 0..15; home_done after successful homing, other values are not known
+  std::uint32_t faults = 0;  ///< fault::...; bits that the dialect does not know cannot be sent
+
+  [[nodiscard]] constexpr bool running() const noexcept { return driver_on && control_on; }
+  [[nodiscard]] constexpr bool faulty() const noexcept { return (faults & ~fault::warnings) != 0; }
+  friend constexpr bool operator==(const MotorStatus&, const MotorStatus&) = default;
+};
+inline constexpr std::uint8_t home_done = 6;
+
+/// Status of one board, id 0x150+board, 8 bytes, four for each motor:
+///   byte 0  b0 driver on, b1 control on, b2 current mode, b3 limit switch, b4-7 home
+///   byte 1  ach:  b0 jam, b1 PWM saturated, b2 big error, b3 encoder, b4 driver, b5 motor fail 0, b6 motor
+///   fail 1
+///           podo: b0 jam, b1 PWM saturated, b2 big error, b3 big input, b4 driver, b5 encoder, b6 current,
+///           b7 temperature
+///   byte 2  ach:  b0 lower limit, b1 upper limit, b2 velocity, b3 acceleration, b4 temperature
+///           podo: b0 lower limit, b1 upper limit; the rest is modes (SWM, GOV, FRC, REF, CAN, RPL), not
+///           decoded, sent as 0
+///   byte 3  unused
+struct StatusReply {
+  std::uint8_t board = 0;
+  std::array<MotorStatus, channels> motors{};
+
+  friend constexpr bool operator==(const StatusReply&, const StatusReply&) = default;
+};
+
+// ---- Codec
+// -------------------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+/// The board number of a classic data frame of the message whose identifiers begin at `base`.
+[[nodiscard]] constexpr Result<std::uint8_t> board_of(const Frame& frame, std::uint32_t base,
+                                                      std::size_t length) noexcept {
+  if (frame.extended || frame.fd || frame.remote) return fail(Errc::wrong_format);
+  if (frame.id < base || frame.id > base + max_board) return fail(Errc::unexpected_id);
+  if (frame.length != length) return fail(Errc::wrong_length);
+  return static_cast<std::uint8_t>(frame.id - base);
+}
+
+[[nodiscard]] constexpr Frame frame_of_length(std::uint32_t id, std::uint8_t length) noexcept {
+  Frame frame;
+  frame.id = id;
+  frame.length = length;
+  return frame;
+}
+
+/// Bytes sent for a command, and the fewest that it makes sense with. 0: not a command that we know.
+struct CommandLengths {
+  std::uint8_t sent = 0;
+  std::uint8_t least = 0;
+};
+[[nodiscard]] constexpr CommandLengths lengths_of(CommandCode code) noexcept {
+  switch (code) {
+    case CommandCode::status:
+      return {3, 2};  // the open drivers send a third byte without meaning
+    case CommandCode::encoder:
+    case CommandCode::zero_encoder:
+    case CommandCode::driver:
+      return {3, 3};
+    case CommandCode::home:
+      return {8, 3};
+    case CommandCode::control_on:
+    case CommandCode::control_off:
+    case CommandCode::initialise:
+      return {2, 2};
+  }
+  return {};
+}
+
+/// Where a dialect keeps a fault: bit `wire` of the 16 bits of status bytes 1 and 2.
+struct FaultBit {
+  std::uint32_t fault;
+  unsigned wire;
+};
+inline constexpr std::array<FaultBit, 12> ach_faults = {{{fault::jam, 0},
+                                                         {fault::pwm_saturated, 1},
+                                                         {fault::big_error, 2},
+                                                         {fault::encoder, 3},
+                                                         {fault::driver, 4},
+                                                         {fault::motor_fail_0, 5},
+                                                         {fault::motor_fail_1, 6},
+                                                         {fault::position_low, 8},
+                                                         {fault::position_high, 9},
+                                                         {fault::velocity, 10},
+                                                         {fault::acceleration, 11},
+                                                         {fault::temperature, 12}}};
+inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
+                                                          {fault::pwm_saturated, 1},
+                                                          {fault::big_error, 2},
+                                                          {fault::big_input, 3},
+                                                          {fault::driver, 4},
+                                                          {fault::encoder, 5},
+                                                          {fault::current, 6},
+                                                          {fault::temperature, 7},
+                                                          {fault::position_low, 8},
+                                                          {fault::position_high, 9}}};
+
+[[nodiscard]] constexpr std::span<const FaultBit> faults_of(Dialect dialect) noexcept {
+  if (dialect == Dialect::podo) return podo_faults;
+  return ach_faults;
+}
+
+}  // namespace detail
+
+/// Board numbers above max_board cannot be sent: their frames would mean something else. Error: unknown_node.
+[[nodiscard]] constexpr Result<Frame> encode(const Reference& reference) noexcept {
+  if (reference.board > max_board) return fail(Errc::unknown_node);
+  Frame frame = detail::frame_of_length(reference_base + reference.board, 6);
+  for (std::size_t channel = 0; channel < channels; ++channel) {
+    const std::uint32_t word = to_sign_magnitude24(reference.counts[channel]);
+    for (std::size_t i = 0; i < 3; ++i)
+      frame.data[3 * channel + i] = static_cast<std::uint8_t>(word >> (8 * i));
+  }
+  return frame;
+}
+
+[[nodiscard]] constexpr Result<Reference> decode_reference(const Frame& frame) noexcept {
+  const auto board = detail::board_of(frame, reference_base, 6);
+  if (!board) return fail(board.error());
+  Reference reference{*board, {}};
+  for (std::size_t channel = 0; channel < channels; ++channel) {
+    const std::size_t at = 3 * channel;
+    reference.counts[channel] =
+        from_sign_magnitude24(frame.data[at] | static_cast<unsigned>(frame.data[at + 1]) << 8 |
+                              static_cast<unsigned>(frame.data[at + 2]) << 16);
+  }
+  return reference;
+}
+
+/// Errors: unknown_node, unknown_command.
+[[nodiscard]] constexpr Result<Frame> encode(const Command& command) noexcept {
+  if (command.board > max_board) return fail(Errc::unknown_node);
+  const detail::CommandLengths lengths = detail::lengths_of(command.code);
+  if (lengths.sent == 0) return fail(Errc::unknown_command);
+  Frame frame = detail::frame_of_length(command_id, lengths.sent);
+  frame.data[0] = command.board;
+  frame.data[1] = static_cast<std::uint8_t>(command.code);
+  if (lengths.least > 2) frame.data[2] = command.argument;
+  return frame;
+}
+
+/// Bytes after those that the command needs are ignored, as the boards do. Errors besides the usual:
+/// unknown_node for numbers that are no joint board's, unknown_command.
+[[nodiscard]] constexpr Result<Command> decode_command(const Frame& frame) noexcept {
+  if (frame.extended || frame.fd || frame.remote) return fail(Errc::wrong_format);
+  if (frame.id != command_id) return fail(Errc::unexpected_id);
+  if (frame.length < 2 || frame.length > max_classic_length) return fail(Errc::wrong_length);
+  if (frame.data[0] > max_board) return fail(Errc::unknown_node);
+  Command command{frame.data[0], static_cast<CommandCode>(frame.data[1]), 0};
+  const detail::CommandLengths lengths = detail::lengths_of(command.code);
+  if (lengths.sent == 0) return fail(Errc::unknown_command);
+  if (frame.length < lengths.least) return fail(Errc::wrong_length);
+  if (lengths.least > 2) command.argument = frame.data[2];
+  return command;
+}
+
+/// Error: unknown_node.
+[[nodiscard]] constexpr Result<Frame> encode(const EncoderReply& reply) noexcept {
+  if (reply.board > max_board) return fail(Errc::unknown_node);
+  Frame frame = detail::frame_of_length(encoder_base + reply.board, 8);
+  ByteWriter writer(frame.data);
+  for (const std::int32_t counts : reply.counts) writer.little(counts);
+  return frame;
+}
+
+[[nodiscard]] constexpr Result<EncoderReply> decode_encoder(const Frame& frame) noexcept {
+  const auto board = detail::board_of(frame, encoder_base, 8);
+  if (!board) return fail(board.error());
+  ByteReader reader(frame.payload());
+  EncoderReply reply{*board, {}};
+  for (std::int32_t& counts : reply.counts) counts = reader.little<std::int32_t>();
+  return reply;
+}
+
+/// Error: unknown_node.
+[[nodiscard]] constexpr Result<Frame> encode(const StatusReply& reply, Dialect dialect) noexcept {
+  if (reply.board > max_board) return fail(Errc::unknown_node);
+  Frame frame = detail::frame_of_length(status_base + reply.board, 8);
+  ByteWriter writer(frame.data);
+  for (const MotorStatus& motor : reply.motors) {
+    const unsigned state = (motor.driver_on ? 1U : 0U) | (motor.control_on ? 2U : 0U) |
+                           (motor.current_mode ? 4U : 0U) | (motor.limit_switch ? 8U : 0U) |
+                           (motor.home & 0x0FU) << 4;
+    unsigned faults = 0;
+    for (const auto& [fault, wire] : detail::faults_of(dialect)) {
+      if ((motor.faults & fault) != 0) faults |= 1U << wire;
+    }
+    writer.little(static_cast<std::uint8_t>(state));
+    writer.little(static_cast<std::uint16_t>(faults));
+    writer.little(std::uint8_t{0});
+  }
+  return frame;
+}
+
+[[nodiscard]] constexpr Result<StatusReply> decode_status(const Frame& frame, Dialect dialect) noexcept {
+  const auto board = detail::board_of(frame, status_base, 8);
+  if (!board) return fail(board.error());
+  ByteReader reader(frame.payload());
+  StatusReply reply{*board, {}};
+  for (MotorStatus& motor : reply.motors) {
+    const unsigned state = reader.little<std::uint8_t>();
+    const unsigned faults = reader.little<std::uint16_t>();
+    reader.skip(1);
+    motor.driver_on = (state & 1U) != 0;
+    motor.control_on = (state & 2U) != 0;
+    motor.current_mode = (state & 4U) != 0;
+    motor.limit_switch = (state & 8U) != 0;
+    motor.home = static_cast<std::uint8_t>(state >> 4);
+    for (const auto& [fault, wire] : detail::faults_of(dialect)) {
+      if ((faults >> wire & 1U) != 0) motor.faults |= fault;
+    }
+  }
+  return reply;
+}
+
+}  // namespace takt::can::hubo
