@@ -1,0 +1,71 @@
+// A robot description as a JSON file: the one place where a robot is told to takt. Reading is strict and
+// patient: anything that is not in the schema below is a mistake, and all mistakes are listed, each with a
+// JSON pointer and a reason.
+//
+//   {
+//     "name": "one_joint",              what the robot is called
+//     "rate": 200,                      Hz, 1..10000: the control loop
+//     "feedback_timeout": 0.05,         s, optional: a drive that is silent for longer stops the robot
+//     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last
+//     waypoint "buses": [{
+//       "name": "can0",
+//       "protocol": "hubo",             "hubo" (classic CAN) or "servo" (CAN FD)
+//       "bit_rate": 1000000,            bit/s: 125000, 250000, 500000, 800000 or 1000000
+//       "data_bit_rate": 5000000        bit/s, protocol "servo" only: from bit_rate to 8000000
+//     }],
+//     "joints": [{                      1..64 of them; their order is the robot's joint order
+//       "name": "elbow",
+//       "limits": {
+//         "position": [-2.6, 0.1],      rad: least, most
+//         "velocity": 2.5,              rad/s     \  magnitudes, all above zero:
+//         "acceleration": 8,            rad/s^2    | a limit of zero is a joint that
+//         "jerk": 200,                  rad/s^3   /  cannot move, and so a mistake
+//         "effort": 60                  N m, optional
+//       },
+//       "safe": "hold",                 optional: "hold" or "release" the drive after the robot was stopped
+//       "counts_per_radian": 63662,     encoder counts; negative turns the direction
+//       "bus": "can0", "board": 15,     board number (hubo 0..47) or node id (servo 1..127)
+//       "channel": 1,                   motor on that board (hubo 0..1); servo drives have only 0; optional
+//       "following_error": 0.2,         rad, optional: |reference - measured| beyond this stops the robot
+//       "goal_tolerance": 0.02,         rad, optional: a goal has succeeded when its joints are this close
+//       "plant": {                      optional: the joint behind a simulated drive, ignored on real buses
+//         "inertia": 0.1, "viscous_friction": 0.2, "coulomb_friction": 0.2,     kg m^2, N m s/rad, N m
+//         "torque_limit": 50, "bandwidth": 60, "start": 0                       N m, rad/s, rad (if not
+//       }                                          given: the position nearest 0 that the limits allow)
+//     }],
+//     "groups": {"arm": ["elbow"]}      optional: names for sets of joints
+//   }
+//
+// For a linear joint read m for rad and N for N m. Names are 1 to 128 bytes of UTF-8 without control
+// characters.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "takt/robot/description.hpp"
+
+namespace takt::robot {
+
+/// One thing that is wrong with a robot file.
+struct Mistake {
+  std::string where;     ///< JSON pointer (RFC 6901) to the value; empty for the whole file
+  std::string reason;    ///< for people: what is wrong and what is allowed
+  std::size_t line = 0;  ///< line of a syntax error, from 1; 0 when the text is JSON
+};
+
+/// A description, or every mistake that was found (never an empty list). The text comes from outside and may
+/// be anything. Allocates; not for the real-time path.
+[[nodiscard]] tl::expected<RobotDescription, std::vector<Mistake>> load_robot(std::string_view json);
+
+/// The same from a file. A file that cannot be read, or is larger than 4 MiB, is a mistake too.
+[[nodiscard]] tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(const std::string& path);
+
+/// One mistake as a line of text: "/joints/3/limits/velocity: -1 is not above 0", or "line 12: ..." for a
+/// syntax error.
+[[nodiscard]] std::string to_string(const Mistake& mistake);
+
+}  // namespace takt::robot

@@ -1,0 +1,134 @@
+// JSON from outside, read strictly: RFC 8259 and nothing more, no duplicate keys, bounded depth, finite
+// numbers only, and every complaint with a JSON pointer to the place. nlohmann_json stays behind this folder
+// and the .cpp files that use it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+namespace takt::json {
+
+using Value = nlohmann::json;
+
+/// The deepest nesting that any document of ours needs is 8.
+inline constexpr std::size_t max_depth = 32;
+
+/// What kind of mistake it is, for callers that answer with a code.
+enum class Kind : std::uint8_t {
+  malformed,   ///< not JSON, a wrong type, a missing or unknown key, a number out of range
+  not_finite,  ///< NaN or an infinity, in any of the ways in which programs try to say them
+};
+
+/// One thing that is wrong with a document.
+struct Mistake {
+  Kind kind = Kind::malformed;
+  std::string where;     ///< JSON pointer; empty for the whole document
+  std::string reason;    ///< for people
+  std::size_t line = 0;  ///< of a syntax error, from 1; 0 = the text is JSON
+};
+
+/// Parses a whole document; trailing bytes other than white space are a mistake. Throws nothing but
+/// bad_alloc.
+tl::expected<Value, Mistake> parse(std::string_view text);
+
+/// Appends one reference token to a JSON pointer, escaped as RFC 6901 says.
+std::string child(std::string_view where, std::string_view key);
+std::string child(std::string_view where, std::size_t index);
+
+/// Collects mistakes up to a cap, so that a hostile document cannot make a long list.
+class Mistakes {
+ public:
+  explicit Mistakes(std::size_t cap) : cap_(cap) {}
+
+  void add(std::string where, std::string reason, Kind kind = Kind::malformed) {
+    if (list_.size() < cap_) list_.push_back({kind, std::move(where), std::move(reason), 0});
+  }
+  [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+  [[nodiscard]] bool full() const noexcept { return list_.size() >= cap_; }
+  [[nodiscard]] std::vector<Mistake>& list() noexcept { return list_; }
+
+ private:
+  std::size_t cap_;
+  std::vector<Mistake> list_;
+};
+
+/// What a number must be.
+struct Range {
+  double min = -std::numeric_limits<double>::max();
+  double max = std::numeric_limits<double>::max();
+  bool min_excluded = false;
+
+  static constexpr Range any() { return {}; }
+  static constexpr Range positive(double most) { return {0, most, true}; }
+  static constexpr Range between(double least, double most) { return {least, most, false}; }
+};
+
+/// A finite number within the range, or a mistake at `where` and nothing.
+std::optional<double> to_number(const Value& value, const std::string& where, Mistakes& mistakes,
+                                Range range = {});
+/// A whole number within the range, or a mistake at `where` and nothing.
+std::optional<std::uint64_t> to_integer(const Value& value, const std::string& where, Mistakes& mistakes,
+                                        std::uint64_t least, std::uint64_t most);
+/// A name: 1 to 128 bytes of text without control characters; or a mistake at `where` and nothing.
+std::optional<std::string> to_name(const Value& value, const std::string& where, Mistakes& mistakes);
+
+/// Reads one object, key by key; finish() complains about keys that nobody asked for. Getters for a key that
+/// is absent leave the default and, where the key is required, add a mistake.
+class Object {
+ public:
+  Object(const Value& value, std::string where, Mistakes& mistakes);
+
+  [[nodiscard]] const std::string& where() const noexcept { return where_; }
+  [[nodiscard]] std::string at(std::string_view key) const { return child(where_, key); }
+  [[nodiscard]] bool has(std::string_view key) const;
+
+  /// The value of an optional key, or null.
+  const Value* find(std::string_view key);
+  /// The value of a required key, or null and a mistake.
+  const Value* require(std::string_view key);
+
+  void number(std::string_view key, double& out, Range range);
+  void required_number(std::string_view key, double& out, Range range);
+  void boolean(std::string_view key, bool& out);
+  void required_name(std::string_view key, std::string& out);
+
+  /// One of several words; whether it was given and is one of them.
+  template <class Enum>
+  bool word(std::string_view key, Enum& out, std::span<const std::pair<std::string_view, Enum>> words) {
+    const Value* value = find(key);
+    if (value == nullptr) return false;
+    std::string allowed;
+    for (const auto& [name, meaning] : words) {
+      if (value->is_string() && value->get_ref<const std::string&>() == name) {
+        out = meaning;
+        return true;
+      }
+      allowed += allowed.empty() ? "" : ", ";
+      allowed += '"' + std::string(name) + '"';
+    }
+    mistakes_->add(at(key), "must be one of " + allowed);
+    return false;
+  }
+
+  /// Accepts a key without reading it.
+  void ignore(std::string_view key) { static_cast<void>(find(key)); }
+  /// Adds a mistake for every key that was not asked for.
+  void finish();
+
+ private:
+  const Value* value_;  ///< null if it is not an object
+  std::string where_;
+  Mistakes* mistakes_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace takt::json

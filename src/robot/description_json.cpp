@@ -1,0 +1,298 @@
+#include "takt/robot/description_json.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "json/strict.hpp"
+
+namespace takt::robot {
+namespace {
+
+using json::Object;
+using json::Range;
+using json::Value;
+
+constexpr std::size_t max_file_size = std::size_t{4} << 20;
+constexpr std::size_t max_mistakes = 1000;
+constexpr std::size_t max_buses = 16;
+constexpr double huge_number = 1e9;  // beyond any joint, small enough that formulas stay exact
+
+constexpr std::array<std::pair<std::string_view, Protocol>, 2> protocols{
+    {{"hubo", Protocol::hubo}, {"servo", Protocol::servo}}};
+constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behaviours{
+    {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
+
+/// What an address on a bus may be, per protocol, and how far its position words reach.
+struct ProtocolRules {
+  std::uint64_t first_board, last_board, last_channel;
+  double max_counts;
+};
+constexpr ProtocolRules rules_of(Protocol protocol) {
+  // Hubo: reference ids are 0x10 + board and the sensors begin at 0x40; positions are 23 bits and a sign.
+  // Servo: seven-bit node ids, positions are 32-bit integers.
+  return protocol == Protocol::hubo ? ProtocolRules{0, 47, 1, 8'388'607.0}
+                                    : ProtocolRules{1, 127, 0, 2'147'483'647.0};
+}
+
+/// Reads the document into `robot_`, part by part, collecting mistakes as it goes.
+class Loader {
+ public:
+  tl::expected<RobotDescription, std::vector<Mistake>> load(std::string_view text) {
+    auto document = json::parse(text);
+    if (!document) return tl::unexpected<std::vector<Mistake>>({to_mistake(std::move(document).error())});
+    read_robot(*document);
+    if (mistakes_.empty()) return std::move(robot_);
+    std::vector<Mistake> list;
+    for (json::Mistake& mistake : mistakes_.list()) list.push_back(to_mistake(std::move(mistake)));
+    return tl::unexpected<std::vector<Mistake>>(std::move(list));
+  }
+
+ private:
+  static Mistake to_mistake(json::Mistake&& mistake) {
+    return {std::move(mistake.where), std::move(mistake.reason), mistake.line};
+  }
+
+  void read_robot(const Value& value) {
+    Object object(value, "", mistakes_);
+    object.required_name("name", robot_.name);
+    double rate = 1 / to_seconds(robot_.period);
+    object.required_number("rate", rate, Range::between(1, 10'000));
+    robot_.period = from_seconds(1 / rate);
+    read_seconds(object, "feedback_timeout", robot_.feedback_timeout,
+                 Range::between(to_seconds(robot_.period), 10));
+    read_seconds(object, "goal_time", robot_.goal_time, Range::between(0, 3600));
+    if (const Value* buses = required_list(object, "buses", max_buses)) {
+      for (std::size_t i = 0; i < buses->size(); ++i)
+        read_bus((*buses)[i], json::child(object.at("buses"), i));
+    }
+    if (const Value* joints = required_list(object, "joints", max_joints)) {
+      for (std::size_t i = 0; i < joints->size(); ++i)
+        read_joint((*joints)[i], json::child(object.at("joints"), i));
+    }
+    if (const Value* groups = object.find("groups")) read_groups(*groups, object.at("groups"));
+    object.finish();
+  }
+
+  static void read_seconds(Object& object, std::string_view key, Duration& out, Range range) {
+    double seconds = to_seconds(out);
+    object.number(key, seconds, range);
+    out = from_seconds(seconds);
+  }
+
+  /// A list of 1 to `most` entries, or null and a mistake.
+  const Value* required_list(Object& object, std::string_view key, std::size_t most) {
+    const Value* list = object.require(key);
+    if (list == nullptr) return nullptr;
+    if (list->is_array() && !list->empty() && list->size() <= most) return list;
+    mistakes_.add(object.at(key), fmt::format("must be a list of 1 to {} entries", most));
+    return nullptr;
+  }
+
+  void read_bus(const Value& value, const std::string& where) {
+    BusDescription bus;
+    Object object(value, where, mistakes_);
+    object.required_name("name", bus.name);
+    if (!bus.name.empty() && find_bus(bus.name))
+      mistakes_.add(object.at("name"), "another bus has this name");
+    const bool known_protocol =
+        object.require("protocol") != nullptr && object.word<Protocol>("protocol", bus.protocol, protocols);
+    if (const Value* rate = object.require("bit_rate")) {
+      constexpr std::array<std::uint32_t, 5> allowed{125'000, 250'000, 500'000, 800'000, 1'000'000};
+      const auto found = std::find(allowed.begin(), allowed.end(), *rate);
+      if (found != allowed.end())
+        bus.bit_rate = *found;
+      else
+        mistakes_.add(object.at("bit_rate"), "must be 125000, 250000, 500000, 800000 or 1000000");
+    }
+    if (const Value* rate = object.find("data_bit_rate"); rate != nullptr && known_protocol) {
+      if (bus.protocol == Protocol::hubo) {
+        mistakes_.add(object.at("data_bit_rate"),
+                      "frames of this protocol are classic: they have no data phase");
+      } else if (const auto number = json::to_integer(*rate, object.at("data_bit_rate"), mistakes_,
+                                                      bus.bit_rate, 8'000'000)) {
+        bus.data_bit_rate = static_cast<std::uint32_t>(*number);
+      }
+    }
+    object.finish();
+    robot_.buses.push_back(std::move(bus));
+  }
+
+  [[nodiscard]] std::optional<std::size_t> find_bus(std::string_view name) const {
+    for (std::size_t i = 0; i < robot_.buses.size(); ++i) {
+      if (robot_.buses[i].name == name) return i;
+    }
+    return std::nullopt;
+  }
+
+  void read_joint(const Value& value, const std::string& where) {
+    JointDescription joint;
+    Object object(value, where, mistakes_);
+    object.required_name("name", joint.name);
+    if (!joint.name.empty() && robot_.find_joint(joint.name)) {
+      mistakes_.add(object.at("name"), fmt::format("another joint is called {} too", joint.name));
+    }
+    if (const Value* limits = object.require("limits"))
+      read_limits(*limits, object.at("limits"), joint.limits);
+    object.word<SafeBehaviour>("safe", joint.safe, safe_behaviours);
+    object.required_number("counts_per_radian", joint.counts_per_radian,
+                           Range::between(-huge_number, huge_number));
+    if (joint.counts_per_radian == 0) mistakes_.add(object.at("counts_per_radian"), "must not be zero");
+    object.number("following_error", joint.following_error, Range::positive(huge_number));
+    object.number("goal_tolerance", joint.goal_tolerance, Range::positive(huge_number));
+    if (joint.goal_tolerance > joint.following_error) {
+      mistakes_.add(object.at("goal_tolerance"),
+                    fmt::format("{} is more than the following error of {} that stops "
+                                "the robot",
+                                joint.goal_tolerance, joint.following_error));
+    }
+    read_address(object, joint);
+    joint.plant.start = std::clamp(0.0, joint.limits.position_min, joint.limits.position_max);
+    if (const Value* plant = object.find("plant")) read_plant(*plant, object.at("plant"), joint);
+    object.finish();
+    robot_.joints.push_back(std::move(joint));
+  }
+
+  void read_limits(const Value& value, const std::string& where, JointLimits& limits) {
+    Object object(value, where, mistakes_);
+    if (const Value* position = object.require("position")) {
+      const std::string at = object.at("position");
+      if (!position->is_array() || position->size() != 2) {
+        mistakes_.add(at, "must be a list of two numbers: least and most");
+      } else {
+        const auto least = json::to_number((*position)[0], json::child(at, 0), mistakes_,
+                                           Range::between(-huge_number, huge_number));
+        const auto most = json::to_number((*position)[1], json::child(at, 1), mistakes_,
+                                          Range::between(-huge_number, huge_number));
+        if (least && most && !(*least < *most)) {
+          mistakes_.add(at, fmt::format("the least, {}, is not below the most, {}", *least, *most));
+        } else if (least && most) {
+          limits.position_min = *least;
+          limits.position_max = *most;
+        }
+      }
+    }
+    object.required_number("velocity", limits.velocity, Range::positive(huge_number));
+    object.required_number("acceleration", limits.acceleration, Range::positive(huge_number));
+    object.required_number("jerk", limits.jerk, Range::positive(huge_number));
+    object.number("effort", limits.effort, Range::positive(huge_number));
+    object.finish();
+  }
+
+  /// Where the joint sits: bus, board, channel; and whether its positions fit into that bus's words.
+  void read_address(Object& object, JointDescription& joint) {
+    std::string bus_name;
+    object.required_name("bus", bus_name);
+    const Value* board = object.require("board");
+    const Value* channel = object.find("channel");
+    if (bus_name.empty() || robot_.buses.empty()) return;  // its mistake is listed already
+    const auto bus = find_bus(bus_name);
+    if (!bus) {
+      mistakes_.add(object.at("bus"), fmt::format("there is no bus {}", bus_name));
+      return;
+    }
+    joint.bus = *bus;
+    const ProtocolRules rules = rules_of(robot_.buses[*bus].protocol);
+    const double counts = std::abs(joint.counts_per_radian) *
+                          std::max(std::abs(joint.limits.position_min), std::abs(joint.limits.position_max));
+    if (std::isfinite(counts) && counts > rules.max_counts) {
+      mistakes_.add(object.at("counts_per_radian"),
+                    fmt::format("the position limits reach {:.0f} counts, the bus carries {:.0f}", counts,
+                                rules.max_counts));
+    }
+    if (board == nullptr) return;
+    const auto board_number =
+        json::to_integer(*board, object.at("board"), mistakes_, rules.first_board, rules.last_board);
+    std::optional<std::uint64_t> channel_number = 0;
+    if (channel != nullptr) {
+      channel_number = json::to_integer(*channel, object.at("channel"), mistakes_, 0, rules.last_channel);
+    }
+    if (!board_number || !channel_number) return;
+    joint.board = static_cast<std::uint8_t>(*board_number);
+    joint.channel = static_cast<std::uint8_t>(*channel_number);
+    const auto [other, is_new] = addresses_.try_emplace({joint.bus, joint.board, joint.channel}, joint.name);
+    if (!is_new) {
+      mistakes_.add(object.at("board"), fmt::format("board {} channel {} of bus {} already moves {}",
+                                                    *board_number, *channel_number, bus_name, other->second));
+    }
+  }
+
+  void read_plant(const Value& value, const std::string& where, JointDescription& joint) {
+    PlantDescription& plant = joint.plant;
+    Object object(value, where, mistakes_);
+    object.number("inertia", plant.inertia, Range::positive(huge_number));
+    object.number("viscous_friction", plant.viscous_friction, Range::between(0, huge_number));
+    object.number("coulomb_friction", plant.coulomb_friction, Range::between(0, huge_number));
+    object.number("torque_limit", plant.torque_limit, Range::positive(huge_number));
+    object.number("bandwidth", plant.bandwidth, Range::positive(1000));
+    object.number("start", plant.start, Range::between(joint.limits.position_min, joint.limits.position_max));
+    object.finish();
+  }
+
+  void read_groups(const Value& value, const std::string& where) {
+    if (!value.is_object()) {
+      mistakes_.add(where, "must be an object: a list of joint names for each group");
+      return;
+    }
+    for (const auto& [name, joints] : value.get_ref<const Value::object_t&>()) {
+      GroupDescription group;
+      const std::string at = json::child(where, name);
+      group.name = json::to_name(name, at, mistakes_).value_or("");
+      if (!joints.is_array() || joints.empty()) {
+        mistakes_.add(at, "must be a list of at least one joint name");
+        continue;
+      }
+      for (std::size_t i = 0; i < joints.size(); ++i) {
+        const auto joint_name = json::to_name(joints[i], json::child(at, i), mistakes_);
+        if (!joint_name) continue;
+        const auto joint = robot_.find_joint(*joint_name);
+        if (robot_.joints.empty()) continue;  // the missing joints are listed already
+        if (!joint) {
+          mistakes_.add(json::child(at, i), fmt::format("there is no joint {}", *joint_name));
+        } else if (std::find(group.joints.begin(), group.joints.end(), *joint) != group.joints.end()) {
+          mistakes_.add(json::child(at, i), fmt::format("{} is in this group twice", *joint_name));
+        } else {
+          group.joints.push_back(*joint);
+        }
+      }
+      robot_.groups.push_back(std::move(group));
+    }
+  }
+
+  json::Mistakes mistakes_{max_mistakes};
+  RobotDescription robot_;
+  std::map<std::tuple<std::size_t, std::uint8_t, std::uint8_t>, std::string> addresses_;
+};
+
+}  // namespace
+
+tl::expected<RobotDescription, std::vector<Mistake>> load_robot(std::string_view json) {
+  return Loader().load(json);
+}
+
+tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(const std::string& path) {
+  const auto refuse = [](std::string reason) {
+    return tl::unexpected<std::vector<Mistake>>({Mistake{"", std::move(reason), 0}});
+  };
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return refuse("the file cannot be opened");
+  std::string text(max_file_size + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (file.fail() && !file.eof())) return refuse("the file cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > max_file_size) return refuse("the file is larger than 4 MiB");
+  return load_robot(text);
+}
+
+std::string to_string(const Mistake& mistake) {
+  if (mistake.line != 0) return fmt::format("line {}: {}", mistake.line, mistake.reason);
+  if (mistake.where.empty()) return mistake.reason;
+  return fmt::format("{}: {}", mistake.where, mistake.reason);
+}
+
+}  // namespace takt::robot

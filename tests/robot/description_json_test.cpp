@@ -1,0 +1,284 @@
+#include "takt/robot/description_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "support/random.hpp"
+
+namespace {
+
+using takt::robot::load_robot;
+using takt::robot::load_robot_file;
+using takt::robot::Mistake;
+using Json = nlohmann::json;
+
+const std::string source_dir = TAKT_SOURCE_DIR;
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Json small_robot() {
+  return Json::parse(R"({
+    "name": "two", "rate": 500,
+    "buses": [{"name": "a", "protocol": "servo", "bit_rate": 1000000, "data_bit_rate": 4000000},
+              {"name": "b", "protocol": "hubo", "bit_rate": 500000}],
+    "joints": [
+      {"name": "first", "bus": "a", "board": 1, "counts_per_radian": -1000,
+       "limits": {"position": [1, 2], "velocity": 3, "acceleration": 4, "jerk": 5, "effort": 6}, "safe": "release",
+       "following_error": 0.3, "goal_tolerance": 0.1,
+       "plant": {"inertia": 7, "viscous_friction": 8, "coulomb_friction": 9, "torque_limit": 10, "bandwidth": 11, "start": 1.5}},
+      {"name": "second", "bus": "b", "board": 40, "channel": 1, "counts_per_radian": 2000,
+       "limits": {"position": [1, 2], "velocity": 3, "acceleration": 4, "jerk": 5}}],
+    "groups": {"both": ["second", "first"]}
+  })");
+}
+
+/// The JSON pointers of all mistakes in a document.
+std::multiset<std::string> places(const Json& document) {
+  const auto robot = load_robot(document.dump());
+  std::multiset<std::string> found;
+  if (robot) return found;
+  for (const Mistake& mistake : robot.error()) {
+    CHECK_FALSE(mistake.reason.empty());
+    found.insert(mistake.where);
+  }
+  CHECK_FALSE(found.empty());
+  return found;
+}
+
+TEST_CASE("every field of the schema arrives where it belongs") {
+  const auto robot = load_robot(small_robot().dump());
+  REQUIRE(robot);
+  CHECK(robot->name == "two");
+  CHECK(robot->period == takt::Duration(2'000'000));
+  CHECK(robot->feedback_timeout == takt::Duration(50'000'000));
+  REQUIRE(robot->buses.size() == 2);
+  CHECK(robot->buses[0].name == "a");
+  CHECK(robot->buses[0].protocol == takt::robot::Protocol::servo);
+  CHECK(robot->buses[0].data_bit_rate == 4'000'000);
+  CHECK(robot->buses[1].protocol == takt::robot::Protocol::hubo);
+  CHECK(robot->buses[1].bit_rate == 500'000);
+  REQUIRE(robot->joints.size() == 2);
+  const auto& first = robot->joints[0];
+  CHECK(first.limits == takt::JointLimits{1, 2, 3, 4, 5, 6});
+  CHECK(first.safe == takt::SafeBehaviour::release);
+  CHECK(first.counts_per_radian == -1000);
+  CHECK(first.following_error == 0.3);
+  CHECK(first.goal_tolerance == 0.1);
+  CHECK(first.plant.inertia == 7);
+  CHECK(first.plant.viscous_friction == 8);
+  CHECK(first.plant.coulomb_friction == 9);
+  CHECK(first.plant.torque_limit == 10);
+  CHECK(first.plant.bandwidth == 11);
+  CHECK(first.plant.start == 1.5);
+  const auto& second = robot->joints[1];
+  CHECK(second.bus == 1);
+  CHECK(second.board == 40);
+  CHECK(second.channel == 1);
+  CHECK(second.limits.effort == std::numeric_limits<double>::infinity());
+  CHECK(second.plant.start == 1);  // nearest to zero within the limits
+  REQUIRE(robot->find_group("both") != nullptr);
+  CHECK(robot->find_group("both")->joints == std::vector<std::size_t>{1, 0});
+}
+
+TEST_CASE("the robots that ship load, and hold the poses of their demonstrations") {
+  const auto mhubo = load_robot_file(source_dir + "/examples/robots/mhubo.json");
+  REQUIRE(mhubo);
+  CHECK(mhubo->joints.size() == 17);
+  CHECK(mhubo->period == takt::Duration(5'000'000));
+  CHECK(mhubo->find_group("arms")->joints.size() == 15);
+  const Json demo = Json::parse(text_of(source_dir + "/examples/data/mhubo_store_demo.json"));
+  constexpr double degree = 3.14159265358979323846 / 180;
+  for (const auto& [name, degrees] : demo["start_deg"].items()) {
+    CAPTURE(name);
+    const auto joint = mhubo->find_joint(name);
+    REQUIRE(joint);
+    CHECK(mhubo->joints[*joint].plant.start == doctest::Approx(degrees.get<double>() * degree).epsilon(1e-5));
+  }
+  for (const Json& step : demo["steps"]) {
+    if (!step.contains("arm") || !step["arm"].contains("joints")) continue;
+    for (const auto& [name, target] : step["arm"]["joints"].items()) {
+      CAPTURE(name);
+      const auto& limits = mhubo->joints[*mhubo->find_joint(name)].limits;
+      CHECK(target["deg"].get<double>() * degree >= limits.position_min);
+      CHECK(target["deg"].get<double>() * degree <= limits.position_max);
+    }
+  }
+
+  const auto arm = load_robot_file(source_dir + "/examples/robots/arm6.json");
+  REQUIRE(arm);
+  CHECK(arm->period == takt::Duration(1'000'000));
+  const Json planned = Json::parse(text_of(source_dir + "/examples/data/ur_arm_planned.json"));
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(arm->joints[i].name == planned["joint_names"][i]);
+    CHECK(arm->joints[i].plant.start == planned["points"][0]["positions"][i]);
+  }
+}
+
+TEST_CASE("every mistake is listed, not only the first") {
+  Json robot = small_robot();
+  robot["rate"] = 0;
+  robot["nonsense"] = true;
+  robot["buses"][1]["name"] = "a";
+  robot["joints"][0]["limits"]["velocity"] = -1;
+  robot["joints"][0]["limits"]["position"] = {2, 1};
+  robot["joints"][1]["name"] = "first";
+  robot["joints"][1]["bus"] = "c";
+  robot["groups"]["both"] = {"first", "first", "third"};
+  CHECK(places(robot) == std::multiset<std::string>{"/rate", "/nonsense", "/buses/1/name",
+                                                    "/joints/0/limits/velocity", "/joints/0/limits/position",
+                                                    "/joints/1/name", "/joints/1/bus", "/groups/both/1",
+                                                    "/groups/both/2"});
+}
+
+TEST_CASE("each rule of the schema is enforced at its place") {
+  struct Case {
+    const char* where;
+    Json value;
+  };
+  const Case cases[] = {
+      {"/name", 5},
+      {"/name", ""},
+      {"/name", "line\nbreak"},
+      {"/rate", "200"},
+      {"/rate", 10'001},
+      {"/feedback_timeout", 0.001},
+      {"/goal_time", -1},
+      {"/buses", Json::array()},
+      {"/buses/0/protocol", "ethercat"},
+      {"/buses/0/bit_rate", 123'456},
+      {"/buses/0/data_bit_rate", 500'000},
+      {"/buses/0/data_bit_rate", 8'000'001},
+      {"/buses/1/data_bit_rate", 2'000'000},
+      {"/joints", Json::array()},
+      {"/joints/0/limits/position", {1}},
+      {"/joints/0/limits/acceleration", 0},
+      {"/joints/0/limits/jerk", nullptr},
+      {"/joints/0/limits/effort", 0},
+      {"/joints/0/limits/speed", 1},
+      {"/joints/0/safe", "panic"},
+      {"/joints/0/counts_per_radian", 0},
+      {"/joints/0/counts_per_radian", 2e9},
+      {"/joints/1/counts_per_radian", 8e6},
+      {"/joints/0/following_error", 0},
+      {"/joints/0/goal_tolerance", 0.31},
+      {"/joints/0/board", 0},
+      {"/joints/0/board", 1.5},
+      {"/joints/0/channel", 1},
+      {"/joints/1/board", 48},
+      {"/joints/1/channel", 2},
+      {"/joints/0/plant/inertia", 0},
+      {"/joints/0/plant/viscous_friction", -0.1},
+      {"/joints/0/plant/start", 2.5},
+      {"/joints/0/plant/mass", 1},
+      {"/groups", Json::array()},
+      {"/groups/both", Json::array()},
+      {"/groups/both/0", 1},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.where);
+    CAPTURE(c.value.dump());
+    Json robot = small_robot();
+    robot[Json::json_pointer(c.where)] = c.value;
+    CHECK(places(robot) == std::multiset<std::string>{c.where});
+  }
+}
+
+TEST_CASE("required keys may not be missing") {
+  for (const char* where :
+       {"/name", "/rate", "/buses", "/joints", "/buses/0/name", "/buses/0/protocol", "/buses/0/bit_rate",
+        "/joints/0/name", "/joints/0/limits", "/joints/0/limits/position", "/joints/0/limits/velocity",
+        "/joints/0/limits/acceleration", "/joints/0/limits/jerk", "/joints/0/counts_per_radian",
+        "/joints/0/bus", "/joints/0/board"}) {
+    CAPTURE(where);
+    const Json::json_pointer pointer(where);
+    Json robot = small_robot();
+    robot.at(pointer.parent_pointer()).erase(pointer.back());
+    CHECK(places(robot).count(where) == 1);
+  }
+}
+
+TEST_CASE("two joints on one address of a bus clash") {
+  Json robot = small_robot();
+  robot["joints"][1]["bus"] = "a";
+  robot["joints"][1]["board"] = 1;
+  robot["joints"][1]["channel"] = 0;
+  CHECK(places(robot) == std::multiset<std::string>{"/joints/1/board"});
+  robot["joints"][1]["board"] = 2;
+  CHECK(places(robot).empty());
+}
+
+TEST_CASE("64 joints are the most") {
+  Json robot = small_robot();
+  robot.erase("groups");
+  const auto fill = [&](int count) {
+    Json joint = robot["joints"][0];
+    robot["joints"] = Json::array();
+    for (int i = 0; i < count; ++i) {
+      joint["name"] = "j" + std::to_string(i);
+      joint["board"] = 1 + i;
+      robot["joints"].push_back(joint);
+    }
+  };
+  fill(64);
+  CHECK(places(robot).empty());
+  fill(65);
+  CHECK(places(robot) == std::multiset<std::string>{"/joints"});
+}
+
+TEST_CASE("what is not JSON is refused with its line") {
+  const auto broken = load_robot("{\n\"name\": \"x\",\n\"rate\": }\n");
+  REQUIRE_FALSE(broken);
+  REQUIRE(broken.error().size() == 1);
+  CHECK(broken.error()[0].line == 3);
+  CHECK(to_string(broken.error()[0]).rfind("line 3: ", 0) == 0);
+
+  const auto twice = load_robot(R"({"name": "x", "rate": 1, "rate": 2})");
+  REQUIRE_FALSE(twice);
+  CHECK(twice.error()[0].where == "/rate");
+
+  const auto infinite = load_robot(R"({"joints": [{}, {"limits": {"jerk": 1e999}}]})");
+  REQUIRE_FALSE(infinite);
+  CHECK(infinite.error()[0].where == "/joints/1/limits/jerk");
+
+  CHECK_FALSE(load_robot(""));
+  CHECK_FALSE(load_robot("null"));
+  CHECK_FALSE(load_robot(std::string(100'000, '[')));
+  CHECK_FALSE(load_robot("{\"name\": \"\xff\"}"));
+  CHECK_FALSE(load_robot(small_robot().dump() + "x"));
+  CHECK_FALSE(load_robot_file("/nonexistent/robot.json"));
+  CHECK_FALSE(load_robot_file("/"));
+}
+
+TEST_CASE("a robot file mutated at random is refused or understood, never more") {
+  const std::string good = small_robot().dump();
+  auto random = takt::test::generator(1);
+  std::size_t refused = 0;
+  const std::size_t cases = takt::test::count(3000);
+  for (std::size_t i = 0; i < cases; ++i) {
+    std::string text = good;
+    for (auto edits = takt::test::uniform_int(random, 1, 4); edits > 0; --edits) {
+      const auto at = static_cast<std::size_t>(
+          takt::test::uniform_int(random, 0, static_cast<std::int64_t>(text.size()) - 1));
+      text[at] = static_cast<char>(takt::test::uniform_int(random, 0, 255));
+    }
+    const auto robot = load_robot(text);
+    if (!robot) {
+      ++refused;
+      REQUIRE_FALSE(robot.error().empty());
+      continue;
+    }
+    for (const auto& joint : robot->joints) REQUIRE(joint.limits.position_min < joint.limits.position_max);
+  }
+  CHECK(refused > cases / 2);
+}
+
+}  // namespace
