@@ -10,6 +10,8 @@
 #include <tuple>
 
 #include "json/strict.hpp"
+#include "takt/can/hubo.hpp"
+#include "takt/can/servo.hpp"
 
 namespace takt::robot {
 namespace {
@@ -28,16 +30,20 @@ constexpr std::array<std::pair<std::string_view, Protocol>, 2> protocols{
 constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behaviours{
     {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
 
-/// What an address on a bus may be, per protocol, and how far its position words reach.
-struct ProtocolRules {
+/// What an address on a bus may be, per protocol.
+struct AddressRules {
   std::uint64_t first_board, last_board, last_channel;
-  double max_counts;
 };
-constexpr ProtocolRules rules_of(Protocol protocol) {
-  // Hubo: reference ids are 0x10 + board and the sensors begin at 0x40; positions are 23 bits and a sign.
-  // Servo: seven-bit node ids, positions are 32-bit integers.
-  return protocol == Protocol::hubo ? ProtocolRules{0, 47, 1, 8'388'607.0}
-                                    : ProtocolRules{1, 127, 0, 2'147'483'647.0};
+constexpr AddressRules address_rules(Protocol protocol) {
+  return protocol == Protocol::hubo ? AddressRules{0, can::hubo::max_board, 1}
+                                    : AddressRules{1, can::servo::max_node, 0};
+}
+
+/// How far from zero a joint may be, in rad, so that its position still fits into the bus's words.
+double reach_of(Protocol protocol, double counts_per_radian) {
+  constexpr double servo_word = 2'147'483'647.0;
+  return protocol == Protocol::hubo ? can::hubo::max_reference / std::abs(counts_per_radian)
+                                    : servo_word * can::servo::position_unit;
 }
 
 /// Reads the document into `robot_`, part by part, collecting mistakes as it goes.
@@ -197,13 +203,15 @@ class Loader {
       return;
     }
     joint.bus = *bus;
-    const ProtocolRules rules = rules_of(robot_.buses[*bus].protocol);
-    const double counts = std::abs(joint.counts_per_radian) *
-                          std::max(std::abs(joint.limits.position_min), std::abs(joint.limits.position_max));
-    if (std::isfinite(counts) && counts > rules.max_counts) {
-      mistakes_.add(object.at("counts_per_radian"),
-                    fmt::format("the position limits reach {:.0f} counts, the bus carries {:.0f}", counts,
-                                rules.max_counts));
+    const Protocol protocol = robot_.buses[*bus].protocol;
+    const AddressRules rules = address_rules(protocol);
+    const double farthest =
+        std::max(std::abs(joint.limits.position_min), std::abs(joint.limits.position_max));
+    const double reach = reach_of(protocol, joint.counts_per_radian);
+    if (std::isfinite(farthest) && farthest > reach) {
+      mistakes_.add(object.at("limits") + "/position",
+                    fmt::format("reaches {} rad from zero, but position words of the bus end at {} rad",
+                                farthest, reach));
     }
     if (board == nullptr) return;
     const auto board_number =

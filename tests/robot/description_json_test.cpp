@@ -167,7 +167,8 @@ TEST_CASE("each rule of the schema is enforced at its place") {
       {"/joints/0/safe", "panic"},
       {"/joints/0/counts_per_radian", 0},
       {"/joints/0/counts_per_radian", 2e9},
-      {"/joints/1/counts_per_radian", 8e6},
+      {"/joints/0/limits/position", {1, 129}},
+      {"/joints/0/board", 49},
       {"/joints/0/following_error", 0},
       {"/joints/0/goal_tolerance", 0.31},
       {"/joints/0/board", 0},
@@ -190,6 +191,14 @@ TEST_CASE("each rule of the schema is enforced at its place") {
     robot[Json::json_pointer(c.where)] = c.value;
     CHECK(places(robot) == std::multiset<std::string>{c.where});
   }
+}
+
+TEST_CASE("a joint whose positions do not fit into the words of its bus is refused") {
+  Json robot = small_robot();
+  robot["joints"][1]["counts_per_radian"] = 8e6;  // 2 rad are 16 million counts, the bus has 23 bits
+  CHECK(places(robot) == std::multiset<std::string>{"/joints/1/limits/position"});
+  robot["joints"][1]["counts_per_radian"] = -4e6;
+  CHECK(places(robot).empty());
 }
 
 TEST_CASE("required keys may not be missing") {

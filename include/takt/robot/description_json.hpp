@@ -24,7 +24,7 @@
 //       },
 //       "safe": "hold",                 optional: "hold" or "release" the drive after the robot was stopped
 //       "counts_per_radian": 63662,     encoder counts; negative turns the direction
-//       "bus": "can0", "board": 15,     board number (hubo 0..47) or node id (servo 1..127)
+//       "bus": "can0", "board": 15,     board number (hubo 0..47) or node id (servo 1..48)
 //       "channel": 1,                   motor on that board (hubo 0..1); servo drives have only 0; optional
 //       "following_error": 0.2,         rad, optional: |reference - measured| beyond this stops the robot
 //       "goal_tolerance": 0.02,         rad, optional: a goal has succeeded when its joints are this close
