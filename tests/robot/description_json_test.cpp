@@ -233,7 +233,8 @@ TEST_CASE("64 joints are the most") {
     robot["joints"] = Json::array();
     for (int i = 0; i < count; ++i) {
       joint["name"] = "j" + std::to_string(i);
-      joint["board"] = 1 + i;
+      joint["bus"] = i < 40 ? "a" : "b";
+      joint["board"] = i < 40 ? 1 + i : i - 40;
       robot["joints"].push_back(joint);
     }
   };
