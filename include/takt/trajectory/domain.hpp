@@ -1,0 +1,56 @@
+// The range of numbers for which this room promises its results: inside it nothing overflows, nothing becomes
+// NaN, in double and in float; outside it every function that takes numbers from elsewhere answers with a
+// named error. Real-time safe.
+#pragma once
+
+#include <cmath>
+
+#include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/trajectory/error.hpp"
+
+namespace takt::trajectory {
+
+/// Shortest and longest duration of a segment, and longest of a whole trajectory, in seconds.
+inline constexpr double min_duration = 1e-6;
+inline constexpr double max_duration = 1e6;
+
+/// Largest magnitude of a position, a velocity or an acceleration at a waypoint (rad, rad/s, rad/s^2; m for
+/// linear joints).
+inline constexpr double max_magnitude = 1e9;
+
+/// The longest segment may last this many times the shortest where a spline is solved over all of them at
+/// once.
+inline constexpr double max_duration_ratio = 1e4;
+
+/// Whether a duration is one that a segment can have.
+template <class Scalar>
+[[nodiscard]] Status check_duration(Scalar duration) noexcept {
+  if (!std::isfinite(duration)) return fail(Errc::not_finite);
+  // One part in a million of tolerance: a difference of two time stamps is not exactly what it was meant to
+  // be.
+  constexpr double tolerance = 1e-6;
+  const auto seconds = static_cast<double>(duration);
+  if (seconds < min_duration * (1 - tolerance) || seconds > max_duration * (1 + tolerance)) {
+    return fail(Errc::out_of_domain);
+  }
+  return {};
+}
+
+/// Whether a number is one that a waypoint can hold.
+template <class Scalar>
+[[nodiscard]] Status check_number(Scalar value) noexcept {
+  if (!std::isfinite(value)) return fail(Errc::not_finite);
+  if (std::abs(static_cast<double>(value)) > max_magnitude) return fail(Errc::out_of_domain);
+  return {};
+}
+
+template <class Scalar>
+[[nodiscard]] Status check_state(const BasicMotionState<Scalar>& state) noexcept {
+  for (const Scalar value : {state.position, state.velocity, state.acceleration}) {
+    if (Status status = check_number(value); !status) return status;
+  }
+  return {};
+}
+
+}  // namespace takt::trajectory

@@ -1,0 +1,47 @@
+// What can be wrong with the numbers from which a trajectory is made.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "takt/core/error.hpp"
+
+namespace takt::trajectory {
+
+/// Numbers are part of the C API: never reused.
+enum class Errc : std::uint16_t {
+  no_waypoints = 1,
+  one_waypoint = 2,
+  times_not_increasing = 3,
+  not_finite = 4,
+  wrong_size = 5,
+  out_of_domain = 6,
+  no_velocities = 7,
+  no_bounded_stop = 8,
+};
+
+[[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::trajectory; }
+
+[[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
+  switch (code) {
+    case Errc::no_waypoints:
+      return "the trajectory has no waypoint";
+    case Errc::one_waypoint:
+      return "a trajectory needs at least two waypoints";
+    case Errc::times_not_increasing:
+      return "the waypoints' times do not rise";
+    case Errc::not_finite:
+      return "a number is NaN or infinite";
+    case Errc::wrong_size:
+      return "the number of values does not match the number of joints";
+    case Errc::out_of_domain:
+      return "a number is outside the range that the mathematics is exact for";
+    case Errc::no_velocities:
+      return "velocities must be given to go through waypoints as given";
+    case Errc::no_bounded_stop:
+      return "no stop within the limits leads from this state to rest";
+  }
+  return "unknown trajectory error";
+}
+
+}  // namespace takt::trajectory

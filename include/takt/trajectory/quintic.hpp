@@ -1,0 +1,211 @@
+// Quintic polynomials: the lowest degree that joins two states of position, velocity and acceleration.
+// Quintic is one joint; QuinticSegment is one motion of many joints, as a control loop samples it. Both are
+// written in s = t/duration, 0 .. 1: every coefficient is then a position (rad or m), none can overflow, and
+// a change of speed changes only the duration.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/trajectory/columns.hpp"
+#include "takt/trajectory/domain.hpp"
+#include "takt/trajectory/error.hpp"
+#include "takt/trajectory/kernels.hpp"
+#include "takt/trajectory/roots.hpp"
+
+namespace takt::trajectory {
+
+/// A value and when it is reached, in seconds from the start of the segment.
+template <class Scalar>
+struct Extremum {
+  Scalar time = 0;
+  Scalar value = 0;
+};
+
+/// Smallest and largest value of a quantity over a segment.
+template <class Scalar>
+struct Extrema {
+  Extremum<Scalar> min;
+  Extremum<Scalar> max;
+
+  /// The one of larger magnitude.
+  [[nodiscard]] constexpr Extremum<Scalar> peak() const noexcept {
+    return -min.value > max.value ? min : max;
+  }
+};
+
+/// One joint's quintic over [0, duration]. A value; every function is real-time safe.
+template <class Scalar>
+class BasicQuintic {
+ public:
+  using State = BasicMotionState<Scalar>;
+
+  /// Stands still at zero.
+  constexpr BasicQuintic() = default;
+
+  /// From its coefficients in powers of s = t/duration. The duration must be positive.
+  constexpr BasicQuintic(const Polynomial<Scalar, 6>& coefficients, Scalar duration) noexcept
+      : c_(coefficients), duration_(duration), rate_(1 / duration) {}
+
+  /// The quintic that leads from `start` to `end` in `duration` seconds (positive, see domain.hpp; not
+  /// checked). Source: the Hermite conditions at both ends, solved by hand.
+  [[nodiscard]] static constexpr BasicQuintic between(const State& start, const State& end,
+                                                      Scalar duration) noexcept {
+    const Scalar squared = duration * duration;
+    const Scalar d = end.position - start.position;
+    const Scalar v0 = start.velocity * duration;
+    const Scalar v1 = end.velocity * duration;
+    const Scalar a0 = start.acceleration * squared / 2;
+    const Scalar a1 = end.acceleration * squared / 2;
+    return BasicQuintic({start.position, v0, a0, 10 * d - 6 * v0 - 4 * v1 - 3 * a0 + a1,
+                         -15 * d + 8 * v0 + 7 * v1 + 3 * a0 - 2 * a1, 6 * d - 3 * (v0 + v1) - a0 + a1},
+                        duration);
+  }
+
+  [[nodiscard]] constexpr Scalar duration() const noexcept { return duration_; }
+
+  /// In powers of s = t/duration.
+  [[nodiscard]] constexpr const Polynomial<Scalar, 6>& coefficients() const noexcept { return c_; }
+
+  /// Values at t seconds; outside [0, duration] the polynomial goes on.
+  [[nodiscard]] constexpr Scalar position(Scalar t) const noexcept { return evaluate(c_, t * rate_); }
+  [[nodiscard]] constexpr Scalar velocity(Scalar t) const noexcept {
+    return rate_ * evaluate(by_s<1>(), t * rate_);
+  }
+  [[nodiscard]] constexpr Scalar acceleration(Scalar t) const noexcept {
+    return rate_ * rate_ * evaluate(by_s<2>(), t * rate_);
+  }
+  [[nodiscard]] constexpr Scalar jerk(Scalar t) const noexcept {
+    return rate_ * rate_ * rate_ * evaluate(by_s<3>(), t * rate_);
+  }
+  [[nodiscard]] constexpr State at(Scalar t) const noexcept {
+    return {position(t), velocity(t), acceleration(t)};
+  }
+
+  /// Exact extrema over [0, duration]: the ends and the roots of the derivative.
+  [[nodiscard]] Extrema<Scalar> position_extrema() const noexcept { return extrema<0>(); }
+  [[nodiscard]] Extrema<Scalar> velocity_extrema() const noexcept { return extrema<1>(); }
+  [[nodiscard]] Extrema<Scalar> acceleration_extrema() const noexcept { return extrema<2>(); }
+  [[nodiscard]] Extrema<Scalar> jerk_extrema() const noexcept { return extrema<3>(); }
+
+  /// The n-th derivative by s as a polynomial in s; times duration^-n it is the derivative by time.
+  template <std::size_t Order>
+  [[nodiscard]] constexpr auto by_s() const noexcept {
+    if constexpr (Order == 0) {
+      return c_;
+    } else {
+      return derivative(by_s<Order - 1>());
+    }
+  }
+
+  /// Exact extrema of the derivative of the given order (0 position .. 3 jerk) over [0, duration].
+  template <std::size_t Order>
+  [[nodiscard]] Extrema<Scalar> extrema() const noexcept {
+    const auto polynomial = by_s<Order>();
+    Scalar scale = 1;
+    for (std::size_t i = 0; i < Order; ++i) scale *= rate_;
+    Extrema<Scalar> result{{0, scale * polynomial[0]}, {0, scale * polynomial[0]}};
+    const auto visit = [&](Scalar s) {
+      const Extremum<Scalar> here{s * duration_, scale * evaluate(polynomial, s)};
+      if (here.value < result.min.value) result.min = here;
+      if (here.value > result.max.value) result.max = here;
+    };
+    for (const Scalar s : roots_in(derivative(polynomial), Scalar{0}, Scalar{1})) visit(s);
+    visit(1);
+    return result;
+  }
+
+ private:
+  Polynomial<Scalar, 6> c_{};
+  Scalar duration_ = 1;
+  Scalar rate_ = 1;
+};
+using Quintic = BasicQuintic<double>;
+
+/// One motion of N joints that share a duration. Sized when it is made; set() and everything else is
+/// real-time safe.
+template <class Scalar>
+class BasicQuinticSegment {
+ public:
+  using State = BasicMotionState<Scalar>;
+
+  /// No joints: a place to move a sized one into.
+  BasicQuinticSegment() = default;
+
+  /// Stands still at zero for one second. Allocates.
+  explicit BasicQuinticSegment(std::size_t joints)
+      : joints_(joints),
+        stride_(detail::row_stride<Scalar>(joints)),
+        coefficients_(6 * stride_),
+        end_(3 * stride_),
+        sample_(default_kernels<Scalar>().sample) {}
+
+  [[nodiscard]] std::size_t joints() const noexcept { return joints_; }
+
+  /// Seconds.
+  [[nodiscard]] Scalar duration() const noexcept { return duration_; }
+
+  /// Leads from `start` to `end` (one state for each joint) in `duration` seconds. Errors: wrong_size,
+  /// not_finite, out_of_domain (domain.hpp); the old motion then stands.
+  [[nodiscard]] Status set(std::span<const State> start, std::span<const State> end,
+                           Scalar duration) noexcept {
+    if (start.size() != joints_ || end.size() != joints_) return fail(Errc::wrong_size);
+    if (Status status = check_duration(duration); !status) return status;
+    for (std::size_t j = 0; j < joints_; ++j) {
+      if (Status status = check_state(start[j]); !status) return status;
+      if (Status status = check_state(end[j]); !status) return status;
+    }
+    duration_ = duration;
+    rate_ = 1 / duration;
+    for (std::size_t j = 0; j < joints_; ++j) {
+      const auto quintic = BasicQuintic<Scalar>::between(start[j], end[j], duration);
+      for (std::size_t k = 0; k < 6; ++k) coefficients_[k * stride_ + j] = quintic.coefficients()[k];
+      end_[j] = end[j].position;
+      end_[stride_ + j] = end[j].velocity;
+      end_[2 * stride_ + j] = end[j].acceleration;
+    }
+    return {};
+  }
+
+  /// Position, velocity and acceleration of all joints at t seconds from the start; before it the start's
+  /// state, at the end and after it exactly the end's. A span shorter than joints() gets that many joints.
+  void sample(Scalar t, std::span<Scalar> position, std::span<Scalar> velocity,
+              std::span<Scalar> acceleration) const noexcept {
+    const std::size_t count = std::min({joints_, position.size(), velocity.size(), acceleration.size()});
+    if (count == 0) return;
+    if (t >= duration_) {
+      std::copy_n(end_.data(), count, position.data());
+      std::copy_n(end_.data() + stride_, count, velocity.data());
+      std::copy_n(end_.data() + 2 * stride_, count, acceleration.data());
+      return;
+    }
+    const Scalar s = t > 0 ? t * rate_ : 0;  // a NaN is the start
+    sample_(coefficients_.data(), stride_, count, s, rate_, position.data(), velocity.data(),
+            acceleration.data());
+  }
+
+  /// One joint's polynomial; of a joint that does not exist, the one that stands still at zero.
+  [[nodiscard]] BasicQuintic<Scalar> joint(std::size_t joint) const noexcept {
+    if (joint >= joints_) return {};
+    Polynomial<Scalar, 6> c{};
+    for (std::size_t k = 0; k < 6; ++k) c[k] = coefficients_[k * stride_ + joint];
+    return {c, duration_};
+  }
+
+ private:
+  std::size_t joints_ = 0;
+  std::size_t stride_ = 0;
+  Scalar duration_ = 1;
+  Scalar rate_ = 1;
+  detail::Columns<Scalar> coefficients_;  // row k: coefficient k
+  detail::Columns<Scalar> end_;           // rows: position, velocity, acceleration
+  typename Kernels<Scalar>::Sample sample_ = default_kernels<Scalar>().sample;
+};
+using QuinticSegment = BasicQuinticSegment<double>;
+
+}  // namespace takt::trajectory

@@ -1,0 +1,136 @@
+// Real roots of polynomials up to degree four in an interval, for the extrema of quintics: never by sampling.
+// The roots of the derivative cut the interval into pieces on which the polynomial is monotone; each piece
+// with a change of sign holds exactly one root, which a Newton iteration, guarded by bisection, finds in a
+// bounded number of steps. Real-time safe.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace takt::trajectory {
+
+/// A polynomial c[0] + c[1] x + c[2] x^2 + ...; a leading coefficient may be zero.
+template <class Scalar, std::size_t Count>
+using Polynomial = std::array<Scalar, Count>;
+
+template <class Scalar, std::size_t Count>
+[[nodiscard]] constexpr Scalar evaluate(const Polynomial<Scalar, Count>& c, Scalar x) noexcept {
+  Scalar value = c[Count - 1];
+  for (std::size_t k = Count - 1; k-- > 0;) value = value * x + c[k];
+  return value;
+}
+
+template <class Scalar, std::size_t Count>
+requires(Count > 1) [[nodiscard]] constexpr Polynomial<Scalar, Count - 1> derivative(
+    const Polynomial<Scalar, Count>& c) noexcept {
+  Polynomial<Scalar, Count - 1> result{};
+  for (std::size_t k = 1; k < Count; ++k) result[k - 1] = static_cast<Scalar>(k) * c[k];
+  return result;
+}
+
+/// Up to Capacity roots, rising.
+template <class Scalar, std::size_t Capacity>
+class Roots {
+ public:
+  constexpr void push(Scalar root) noexcept {
+    if (count_ < Capacity) values_[count_++] = root;
+  }
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] constexpr Scalar operator[](std::size_t i) const noexcept { return values_[i]; }
+  [[nodiscard]] constexpr const Scalar* begin() const noexcept { return values_.data(); }
+  [[nodiscard]] constexpr const Scalar* end() const noexcept { return values_.data() + count_; }
+
+ private:
+  std::array<Scalar, Capacity> values_{};
+  std::size_t count_ = 0;
+};
+
+namespace detail {
+
+/// The root of a polynomial between `low` and `high`, where its signs differ: Newton, and bisection wherever
+/// Newton would leave the bracket or does not halve its step.
+template <class Scalar, std::size_t Count>
+[[nodiscard]] Scalar root_between(const Polynomial<Scalar, Count>& c, Scalar low, Scalar high) noexcept {
+  constexpr int most_steps = 2 * std::numeric_limits<Scalar>::digits;
+  const Scalar tolerance = std::numeric_limits<Scalar>::epsilon() * (high - low);
+  const bool rising = evaluate(c, low) < 0;
+  const Polynomial<Scalar, Count - 1> slope = derivative(c);
+  Scalar x = low + (high - low) / 2;
+  Scalar last_step = high - low;
+  for (int i = 0; i < most_steps; ++i) {
+    const Scalar value = evaluate(c, x);
+    if (value == 0) return x;
+    ((value < 0) == rising ? low : high) = x;
+    Scalar step = -value / evaluate(slope, x);
+    // Written so that the NaN and infinity of a zero slope bisect.
+    if (!(std::abs(step) < std::abs(last_step) / 2) || !(x + step > low && x + step < high)) {
+      step = low + (high - low) / 2 - x;
+    }
+    x += step;
+    last_step = step;
+    if (std::abs(step) <= tolerance) break;
+  }
+  return x;
+}
+
+template <class Scalar>
+[[nodiscard]] Roots<Scalar, 2> quadratic_roots(Polynomial<Scalar, 3> c, Scalar low, Scalar high) noexcept {
+  Roots<Scalar, 2> roots;
+  const Scalar scale = std::max({std::abs(c[0]), std::abs(c[1]), std::abs(c[2])});
+  if (!(scale > 0)) return roots;
+  for (Scalar& coefficient : c) coefficient /= scale;  // the discriminant can then not overflow
+  const Scalar discriminant = c[1] * c[1] - 4 * c[2] * c[0];
+  if (discriminant < 0) return roots;
+  // The form without cancellation; a root at infinity falls out of the interval by itself.
+  const Scalar q = -(c[1] + std::copysign(std::sqrt(discriminant), c[1])) / 2;
+  Scalar first = q / c[2];
+  Scalar second = q == 0 ? first : c[0] / q;
+  if (second < first) std::swap(first, second);
+  if (first >= low && first <= high) roots.push(first);
+  if (second >= low && second <= high && second != first) roots.push(second);
+  return roots;
+}
+
+}  // namespace detail
+
+/// The real roots in [low, high], rising. The zero polynomial has none. Where the polynomial touches zero
+/// without crossing it, rounding decides whether the double root is seen: for extrema of the integral it does
+/// not matter. At most about 100 polynomial evaluations for each root; real-time safe.
+template <class Scalar, std::size_t Count>
+requires(Count >= 1 && Count <= 5)
+    [[nodiscard]] Roots<Scalar, Count - 1> roots_in(const Polynomial<Scalar, Count>& c, Scalar low,
+                                                    Scalar high) noexcept {
+  Roots<Scalar, Count - 1> roots;
+  if constexpr (Count == 2) {
+    const Scalar root = -c[0] / c[1];
+    if (root >= low && root <= high) roots.push(root);
+  } else if constexpr (Count == 3) {
+    roots = detail::quadratic_roots(c, low, high);
+  } else if constexpr (Count > 3) {
+    Scalar left = low;
+    Scalar left_value = evaluate(c, left);
+    const auto visit = [&](Scalar right) {
+      const Scalar right_value = evaluate(c, right);
+      if (left_value == 0) {
+        roots.push(left);
+      } else if (right_value != 0 && (left_value < 0) != (right_value < 0)) {
+        roots.push(detail::root_between(c, left, right));
+      }
+      left = right;
+      left_value = right_value;
+    };
+    for (const Scalar turn : roots_in(derivative(c), low, high)) {
+      if (turn > left && turn < high) visit(turn);
+    }
+    visit(high);
+    const bool zero = std::all_of(c.begin(), c.end(), [](Scalar coefficient) { return coefficient == 0; });
+    if (zero) return {};
+    if (left_value == 0) roots.push(high);
+  }
+  return roots;
+}
+
+}  // namespace takt::trajectory

@@ -1,0 +1,207 @@
+// A motion of many joints through many waypoints: quintic segments end to end, held as structure of arrays so
+// that one sample of all joints is one straight run over memory. Made at set-up (through.hpp, or append() by
+// hand), sampled in the loop.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/trajectory/columns.hpp"
+#include "takt/trajectory/domain.hpp"
+#include "takt/trajectory/error.hpp"
+#include "takt/trajectory/kernels.hpp"
+#include "takt/trajectory/quintic.hpp"
+
+namespace takt::trajectory {
+
+/// Waypoints as planners give them, not owned: row-major, value [waypoint * joints + joint]. Times in
+/// seconds, rising; the first waypoint is the state that the trajectory starts from. Empty velocities or
+/// accelerations are not given.
+template <class Scalar>
+struct BasicWaypoints {
+  std::size_t joints = 0;
+  std::span<const Scalar> times;
+  std::span<const Scalar> positions;
+  std::span<const Scalar> velocities;
+  std::span<const Scalar> accelerations;
+};
+using Waypoints = BasicWaypoints<double>;
+
+/// How a trajectory passes the waypoints between its ends.
+enum class Through {
+  stop,    ///< at rest at each
+  given,   ///< with the velocities (and accelerations, else zero) that are given
+  smooth,  ///< with those that minimise the integral of squared jerk: continuous up to the fourth derivative
+};
+
+/// Where the last sample was: the next one is usually in the same segment or the one after it.
+struct Cursor {
+  std::size_t segment = 0;
+};
+
+/// Copyable, movable; a copy allocates. Times are seconds from the trajectory's start.
+template <class Scalar>
+class BasicTrajectory {
+ public:
+  using State = BasicMotionState<Scalar>;
+  using Cursor = trajectory::Cursor;
+
+  /// No joints, no segments.
+  BasicTrajectory() = default;
+
+  /// Stands at `start`, one state for each joint, with no segment yet. Allocates. The states are not checked:
+  /// append() does.
+  explicit BasicTrajectory(std::span<const State> start)
+      : joints_(start.size()),
+        stride_(detail::row_stride<Scalar>(start.size())),
+        knots_{0},
+        end_(3 * stride_),
+        sample_(default_kernels<Scalar>().sample) {
+    set_end(start);
+  }
+
+  /// Makes room, so that as many append() calls do not allocate.
+  void reserve(std::size_t segments) {
+    knots_.reserve(segments + 1);
+    rates_.reserve(segments);
+    coefficients_.reserve(6 * stride_ * segments);
+  }
+
+  /// Goes on from the present end to the states `end` in `duration` seconds. Allocates where reserve() did
+  /// not. Errors: wrong_size, not_finite, out_of_domain (domain.hpp); the trajectory is then as it was.
+  [[nodiscard]] Status append(std::span<const State> end, Scalar duration) {
+    if (joints_ == 0 || end.size() != joints_) return fail(Errc::wrong_size);
+    if (Status status = check_duration(duration); !status) return status;
+    for (std::size_t j = 0; j < joints_; ++j) {
+      if (Status status = check_state(end_state(j)); !status) return status;
+      if (Status status = check_state(end[j]); !status) return status;
+    }
+    return append_unchecked(end, duration);
+  }
+
+  [[nodiscard]] std::size_t joints() const noexcept { return joints_; }
+  [[nodiscard]] std::size_t segments() const noexcept { return rates_.size(); }
+
+  /// Seconds from the first waypoint to the last.
+  [[nodiscard]] Scalar duration() const noexcept { return knots_.empty() ? 0 : knots_.back(); }
+
+  /// When waypoint k is passed; beyond the last, the end.
+  [[nodiscard]] Scalar knot_time(std::size_t k) const noexcept {
+    return k < knots_.size() ? knots_[k] : duration();
+  }
+
+  /// The state at waypoint k; beyond the last, the end's.
+  [[nodiscard]] State knot(std::size_t k, std::size_t joint) const noexcept {
+    if (joint >= joints_) return {};
+    return k < segments() ? piece(k, joint).at(0) : end_state(joint);
+  }
+
+  /// One joint's state at t; before the start and after the end the state there. O(log segments).
+  [[nodiscard]] State at(Scalar t, std::size_t joint) const noexcept {
+    if (joint >= joints_) return {};
+    if (segments() == 0 || t >= duration()) return end_state(joint);
+    if (!(t > 0)) return piece(0, joint).at(0);
+    const std::size_t segment = find(t);
+    return piece(segment, joint).at(t - knots_[segment]);
+  }
+
+  /// All joints at t; before the start and after the end the state there, exactly. Amortised O(1) when t
+  /// rises from call to call, O(log segments) for any t. A span shorter than joints() gets that many joints.
+  /// Each caller has its own cursor.
+  void sample(Scalar t, Cursor& cursor, std::span<Scalar> position, std::span<Scalar> velocity,
+              std::span<Scalar> acceleration) const noexcept {
+    const std::size_t count = std::min({joints_, position.size(), velocity.size(), acceleration.size()});
+    if (count == 0) return;
+    if (segments() == 0 || t >= knots_.back()) {
+      std::copy_n(end_.data(), count, position.data());
+      std::copy_n(end_.data() + stride_, count, velocity.data());
+      std::copy_n(end_.data() + 2 * stride_, count, acceleration.data());
+      return;
+    }
+    if (!(t > 0)) t = 0;  // a NaN is the start
+    std::size_t k = cursor.segment;
+    if (k >= segments() || t < knots_[k] || t >= knots_[k + 1]) {
+      k = k + 1 < segments() && t >= knots_[k + 1] && t < knots_[k + 2] ? k + 1 : find(t);
+      cursor.segment = k;
+    }
+    sample_(coefficients_.data() + 6 * stride_ * k, stride_, count, (t - knots_[k]) * rates_[k], rates_[k],
+            position.data(), velocity.data(), acceleration.data());
+  }
+
+  /// One joint's polynomial in one segment; out of range, the one that stands still at zero.
+  [[nodiscard]] BasicQuintic<Scalar> piece(std::size_t segment, std::size_t joint) const noexcept {
+    if (segment >= segments() || joint >= joints_) return {};
+    const Scalar* row = coefficients_.data() + 6 * stride_ * segment + joint;
+    return {{row[0], row[stride_], row[2 * stride_], row[3 * stride_], row[4 * stride_], row[5 * stride_]},
+            1 / rates_[segment]};
+  }
+
+  /// The same path, `factor` times slower: velocities are divided by it, accelerations by its square. Errors:
+  /// not_finite, out_of_domain (not positive, or the durations would leave domain.hpp); the trajectory is
+  /// then as it was.
+  Status slow_down(Scalar factor) noexcept {
+    if (!std::isfinite(factor)) return fail(Errc::not_finite);
+    if (!(factor > 0)) return fail(Errc::out_of_domain);
+    if (segments() == 0) return {};
+    if (Status status = check_duration(duration() * factor); !status) return status;
+    for (const Scalar rate : rates_) {
+      if (Status status = check_duration(factor / rate); !status) return status;
+    }
+    for (Scalar& knot : knots_) knot *= factor;
+    for (Scalar& rate : rates_) rate /= factor;
+    for (std::size_t j = 0; j < joints_; ++j) {
+      end_[stride_ + j] /= factor;
+      end_[2 * stride_ + j] /= factor * factor;
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] State end_state(std::size_t joint) const noexcept {
+    return {end_[joint], end_[stride_ + joint], end_[2 * stride_ + joint]};
+  }
+
+  void set_end(std::span<const State> end) noexcept {
+    for (std::size_t j = 0; j < joints_; ++j) {
+      end_[j] = end[j].position;
+      end_[stride_ + j] = end[j].velocity;
+      end_[2 * stride_ + j] = end[j].acceleration;
+    }
+  }
+
+  [[nodiscard]] Status append_unchecked(std::span<const State> end, Scalar duration) {
+    if (Status status = check_duration(knots_.back() + duration); !status) return status;
+    knots_.push_back(knots_.back() + duration);
+    rates_.push_back(1 / duration);
+    const std::size_t first = coefficients_.size();
+    coefficients_.resize(first + 6 * stride_);
+    for (std::size_t j = 0; j < joints_; ++j) {
+      const auto quintic = BasicQuintic<Scalar>::between(end_state(j), end[j], duration);
+      for (std::size_t k = 0; k < 6; ++k) coefficients_[first + k * stride_ + j] = quintic.coefficients()[k];
+    }
+    set_end(end);
+    return {};
+  }
+
+  /// The segment that holds t in [0, duration).
+  [[nodiscard]] std::size_t find(Scalar t) const noexcept {
+    const auto after = std::upper_bound(knots_.begin() + 1, knots_.end() - 1, t);
+    return static_cast<std::size_t>(after - knots_.begin()) - 1;
+  }
+
+  std::size_t joints_ = 0;
+  std::size_t stride_ = 0;
+  std::vector<Scalar> knots_;             // segments + 1 times
+  std::vector<Scalar> rates_;             // 1/duration of each segment
+  detail::Columns<Scalar> coefficients_;  // [segment][power of s][joint]
+  detail::Columns<Scalar> end_;           // rows: position, velocity, acceleration
+  typename Kernels<Scalar>::Sample sample_ = default_kernels<Scalar>().sample;
+};
+using Trajectory = BasicTrajectory<double>;
+
+}  // namespace takt::trajectory
