@@ -1,0 +1,64 @@
+// What can be wrong with a recording, or with writing one.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "takt/core/error.hpp"
+
+namespace takt::record {
+
+enum class Errc : std::uint16_t {
+  not_a_recording = 1,
+  unsupported_version = 2,
+  metadata_too_long = 3,
+  bad_metadata = 4,
+  record_too_long = 5,
+  record_too_short = 6,
+  time_out_of_range = 7,
+  time_not_rising = 8,
+  data_after_end = 9,
+  totals_mismatch = 10,
+  cannot_open = 11,
+  read_failed = 12,
+  write_failed = 13,
+  already_running = 14,
+};
+
+[[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::record; }
+
+[[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
+  switch (code) {
+    case Errc::not_a_recording:
+      return "the file does not begin like a recording";
+    case Errc::unsupported_version:
+      return "the recording is of a version that this program does not know";
+    case Errc::metadata_too_long:
+      return "the metadata is longer than allowed";
+    case Errc::bad_metadata:
+      return "the metadata does not say what it must";
+    case Errc::record_too_long:
+      return "a record is longer than any can be";
+    case Errc::record_too_short:
+      return "a record is shorter than its kind must be";
+    case Errc::time_out_of_range:
+      return "a time is further away than any clock goes";
+    case Errc::time_not_rising:
+      return "a cycle is not later than the one before it";
+    case Errc::data_after_end:
+      return "something follows the end record";
+    case Errc::totals_mismatch:
+      return "the end record counts other records than were read";
+    case Errc::cannot_open:
+      return "the file cannot be opened";
+    case Errc::read_failed:
+      return "reading failed";
+    case Errc::write_failed:
+      return "writing failed";
+    case Errc::already_running:
+      return "the recorder's thread runs already";
+  }
+  return "unknown recording error";
+}
+
+}  // namespace takt::record

@@ -1,0 +1,190 @@
+#include "takt/record/metadata.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "takt/core/joint.hpp"
+#include "takt/record/format.hpp"
+
+namespace takt::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// ---- the layout: every record's fields by name and type, from the structs themselves ----
+
+struct FieldNamer {
+  Json& list;
+  void operator()(std::string_view name, Time) const { add(name, "i64 ns"); }
+  void operator()(std::string_view name, Duration) const { add(name, "i64 ns"); }
+  void operator()(std::string_view name, double) const { add(name, "f64"); }
+  template <std::unsigned_integral T>
+  void operator()(std::string_view name, T) const {
+    add(name, fmt::format("u{}", 8 * sizeof(T)));
+  }
+
+ private:
+  void add(std::string_view name, std::string_view type) const { list.push_back(Json::array({name, type})); }
+};
+
+template <class Fields>
+Json field_list() {
+  Json list = Json::array();
+  const Fields fields;
+  Fields::fields(fields, FieldNamer{list});
+  return list;
+}
+
+Json layout() {
+  const auto entry = [](RecordType type, Json fields) {
+    return Json{{"type", static_cast<std::uint32_t>(type)}, {"fields", std::move(fields)}};
+  };
+  Json cycle = entry(RecordType::cycle, field_list<Cycle>());
+  cycle["then_for_each_joint"] = field_list<JointSample>();
+  Json buses = entry(RecordType::buses, field_list<BusHeader>());
+  buses["then_for_each_bus"] = field_list<BusSample>();
+  Json mark = entry(RecordType::mark, field_list<MarkHeader>());
+  mark["then_to_the_end"] = "UTF-8 text";
+  return Json{{"cycle", std::move(cycle)}, {"event", entry(RecordType::event, field_list<GoalEvent>())},
+              {"buses", std::move(buses)}, {"loop", entry(RecordType::loop, field_list<LoopTotals>())},
+              {"mark", std::move(mark)},   {"end", entry(RecordType::end, field_list<EndTotals>())}};
+}
+
+// ---- reading: the first mistake is kept, with where it is ----
+
+class Parser {
+ public:
+  [[nodiscard]] bool ok() const { return message_.empty(); }
+  [[nodiscard]] const std::string& message() const { return message_; }
+
+  void mistake(std::string_view where, std::string_view what) {
+    if (ok()) message_ = fmt::format("{}: {}", where, what);
+  }
+
+  [[nodiscard]] std::string text(const Json& value, const std::string& where) {
+    if (!value.is_string()) {
+      mistake(where, "must be a string");
+      return {};
+    }
+    auto result = value.get<std::string>();
+    if (result.size() > max_name_length) mistake(where, fmt::format("longer than {} bytes", max_name_length));
+    return result;
+  }
+
+  [[nodiscard]] std::vector<std::string> names(const Json& root, const char* key, std::size_t most) {
+    const std::string where = fmt::format("/{}", key);
+    std::vector<std::string> result;
+    for (const Json& value : list(root, key, most)) {
+      result.push_back(text(value, fmt::format("{}/{}", where, result.size())));
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::vector<Json> list(const Json& root, const char* key, std::size_t most) {
+    const auto found = root.find(key);
+    const std::string where = fmt::format("/{}", key);
+    if (found == root.end() || !found->is_array()) {
+      mistake(where, "must be a list");
+      return {};
+    }
+    if (found->size() > most) {
+      mistake(where, fmt::format("{} entries, at most {} are possible", found->size(), most));
+      return {};
+    }
+    return found->get<std::vector<Json>>();
+  }
+
+ private:
+  std::string message_;
+};
+
+std::vector<Group> parse_groups(Parser& parser, const Json& root, std::size_t joints) {
+  std::vector<Group> groups;
+  for (const Json& value : parser.list(root, "groups", 256)) {
+    const std::string where = fmt::format("/groups/{}", groups.size());
+    if (!value.is_object()) {
+      parser.mistake(where, "must be an object");
+      break;
+    }
+    Group group;
+    group.name = parser.text(value.value("name", Json()), where + "/name");
+    for (const Json& joint : parser.list(value, "joints", joints)) {
+      if (!joint.is_number_unsigned() || joint.get<std::uint64_t>() >= joints) {
+        parser.mistake(where + "/joints", "must hold indices of joints");
+        break;
+      }
+      group.joints.push_back(joint.get<std::size_t>());
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::map<std::uint16_t, std::string> parse_reasons(Parser& parser, const Json& root) {
+  std::map<std::uint16_t, std::string> reasons;
+  for (const Json& value : parser.list(root, "reasons", 4096)) {
+    if (!value.is_array() || value.size() != 2 || !value[0].is_number_unsigned() ||
+        value[0].get<std::uint64_t>() > 0xffff) {
+      parser.mistake("/reasons", "must hold pairs of a code (0 to 65535) and a name");
+      break;
+    }
+    reasons[value[0].get<std::uint16_t>()] = parser.text(value[1], "/reasons");
+  }
+  return reasons;
+}
+
+}  // namespace
+
+std::string to_json(const Metadata& metadata) {
+  Json groups = Json::array();
+  for (const Group& group : metadata.groups)
+    groups.push_back({{"name", group.name}, {"joints", group.joints}});
+  Json reasons = Json::array();
+  for (const auto& [code, name] : metadata.reasons) reasons.push_back(Json::array({code, name}));
+  Json root{{"format", "takt recording"},
+            {"byte_order", "little"},
+            {"takt_version", metadata.takt_version},
+            {"robot", metadata.robot},
+            {"period_ns", metadata.period.count()},
+            {"joints", metadata.joints},
+            {"groups", std::move(groups)},
+            {"buses", metadata.buses},
+            {"robot_states", metadata.robot_states},
+            {"goal_states", metadata.goal_states},
+            {"reasons", std::move(reasons)},
+            {"layout", layout()}};
+  if (!metadata.created.empty()) root["created"] = metadata.created;
+  return root.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+SetupResult<Metadata> parse_metadata(std::string_view json) {
+  if (json.size() > max_metadata_size) {
+    return fail(Errc::metadata_too_long, fmt::format("{} bytes, at most {}", json.size(), max_metadata_size));
+  }
+  const Json root = Json::parse(json, nullptr, false);
+  if (root.is_discarded() || !root.is_object()) return fail(Errc::bad_metadata, "not a JSON object");
+
+  Parser parser;
+  Metadata metadata;
+  metadata.robot = parser.text(root.value("robot", Json("")), "/robot");
+  metadata.takt_version = parser.text(root.value("takt_version", Json("")), "/takt_version");
+  metadata.created = parser.text(root.value("created", Json("")), "/created");
+  const Json period = root.value("period_ns", Json());
+  if (period.is_number_unsigned() && period.get<std::uint64_t>() > 0 &&
+      period.get<std::uint64_t>() <= static_cast<std::uint64_t>(time_bound.count())) {
+    metadata.period = Duration(period.get<std::int64_t>());
+  } else {
+    parser.mistake("/period_ns", "must be a positive number of nanoseconds");
+  }
+  metadata.joints = parser.names(root, "joints", max_joints);
+  metadata.groups = parse_groups(parser, root, metadata.joints.size());
+  metadata.buses = parser.names(root, "buses", max_buses);
+  metadata.robot_states = parser.names(root, "robot_states", 256);
+  metadata.goal_states = parser.names(root, "goal_states", 256);
+  metadata.reasons = parse_reasons(parser, root);
+  if (!parser.ok()) return fail(Errc::bad_metadata, parser.message());
+  return metadata;
+}
+
+}  // namespace takt::record
