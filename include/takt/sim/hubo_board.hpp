@@ -1,0 +1,106 @@
+// A simulated joint board of the Hubo family: one or two motors behind one CAN node that answers requests and
+// follows position references, as can/hubo.hpp describes the frames. Between the references, which come every
+// few milliseconds, it moves its servos' reference linearly at 1 kHz; when no more come, it holds the last
+// one.
+//
+// Start-up, as the real boards': power on leaves driver and control off; `driver` on, then `control_on`, and
+// the board holds the present position until the first reference. `initialise` switches off and forgets
+// faults. Homing is not simulated: a board comes up with its encoders at their zero. Everything is real-time
+// safe after construction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "takt/can/frame.hpp"
+#include "takt/can/hubo.hpp"
+#include "takt/core/time.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/sim/servo_axis.hpp"
+
+namespace takt::sim {
+
+struct HuboBoardOptions {
+  Duration reply_delay{150'000};  ///< from the end of a request to the reply's entry into the transmit queue
+  Duration reference_period{5'000'000};  ///< the time over which a new reference is approached
+  can::hubo::Dialect dialect = can::hubo::Dialect::podo;
+};
+
+class HuboBoard {
+ public:
+  HuboBoard(std::uint8_t number, const HuboBoardOptions& options, Time start) noexcept;
+
+  /// Fits a motor; set-up only. False when the channel does not exist or has one.
+  [[nodiscard]] bool fit(std::uint8_t channel, const robot::JointDescription& joint) noexcept;
+
+  /// Whether the node takes notice of the frame.
+  [[nodiscard]] bool accepts(const can::Frame& frame) const noexcept {
+    if (frame.id == can::hubo::command_id) return frame.data[0] == number_;
+    return frame.id == can::hubo::reference_base + number_;
+  }
+  /// Takes a frame that ended on the bus at its stamp.
+  void receive(const can::Frame& frame) noexcept;
+  /// When the next frame is to be sent; Time::max() when none is.
+  [[nodiscard]] Time next_send() const noexcept { return pending_ > 0 ? replies_[first_].due : Time::max(); }
+  /// That frame, at that time.
+  [[nodiscard]] can::Frame take_frame() noexcept;
+  /// Lets the motors run up to a time.
+  void advance(Time to) noexcept;
+
+  /// What happened to this channel's joint, at the present time. Requires a fitted channel.
+  void inject(std::uint8_t channel, JointFault fault) noexcept;
+  void set_load(std::uint8_t channel, double torque) noexcept { motors_[channel]->axis.set_load(torque); }
+  /// Where the joint really is, rad, and how fast it moves, rad/s. Requires a fitted channel.
+  [[nodiscard]] double position(std::uint8_t channel) const noexcept {
+    return motors_[channel]->axis.plant().position(ticks_.since(now_));
+  }
+  [[nodiscard]] double velocity(std::uint8_t channel) const noexcept {
+    return motors_[channel]->axis.plant().velocity();
+  }
+
+  /// Frames that addressed this board and made no sense, requests that came too fast to be answered.
+  [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
+
+ private:
+  struct Motor {
+    explicit Motor(const robot::JointDescription& joint) noexcept : axis(joint), reference(axis.measured()) {}
+    ServoAxis axis;
+    double reference;             // rad: where the servo is led now
+    double increment = 0;         // rad in each servo period until the target is reached
+    double target = 0;            // rad
+    std::int32_t steps_left = 0;  // servo periods until then
+    std::uint32_t faults = 0;     // can::hubo::fault, latched
+    bool driver_on = false;
+    bool control_on = false;
+  };
+  struct Reply {
+    Time due{};
+    can::hubo::CommandCode kind{};
+  };
+
+  void follow(const can::hubo::Reference& reference) noexcept;
+  void obey(const can::hubo::Command& command) noexcept;
+  void answer_later(can::hubo::CommandCode kind) noexcept;
+  void run(Motor& motor) noexcept;
+  static void hold(Motor& motor) noexcept;
+  static void power(Motor& motor) noexcept;
+  static void notice_faults(Motor& motor) noexcept;
+  [[nodiscard]] can::Frame encoder_frame() const noexcept;
+  [[nodiscard]] can::Frame status_frame() const noexcept;
+
+  std::uint8_t number_;
+  bool silent_ = false;
+  std::uint8_t first_ = 0;    // of the replies that wait
+  std::uint8_t pending_ = 0;  // how many
+  std::array<Reply, 4> replies_{};
+  ServoTicks ticks_;
+  Time now_;
+  HuboBoardOptions options_;
+  std::int32_t reference_steps_;
+  std::array<std::optional<Motor>, can::hubo::channels> motors_{};
+  std::uint64_t ignored_ = 0;
+};
+
+}  // namespace takt::sim
