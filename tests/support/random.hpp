@@ -1,5 +1,5 @@
-// Seeded randomness for property tests. A test program prints its seed when it starts and takes --seed=N and --count=N, so
-// that any failing run can be repeated exactly, and a nightly run can ask for more cases.
+// Seeded randomness for property tests. A test program prints its seed when it starts and takes --seed=N and
+// --count=N, so that any failing run can be repeated exactly, and a nightly run can ask for more cases.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,9 @@ std::uint64_t seed();
 std::size_t count(std::size_t otherwise);
 
 /// A generator for one test case; `salt` keeps the cases of one run apart.
-inline std::mt19937_64 generator(std::uint64_t salt = 0) { return std::mt19937_64(seed() * 0x9e3779b97f4a7c15u + salt); }
+inline std::mt19937_64 generator(std::uint64_t salt = 0) {
+  return std::mt19937_64(seed() * 0x9e3779b97f4a7c15u + salt);
+}
 
 /// Uniform in [low, high).
 template <class Generator>
