@@ -1,0 +1,232 @@
+// Whether a motion keeps its limits everywhere, between the waypoints too. The extrema are exact, but roots are looked for only
+// where a cheap bound cannot exclude a violation: a polynomial stays within the hull of its Bernstein coefficients.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "takt/core/joint.hpp"
+#include "takt/trajectory/quintic.hpp"
+#include "takt/trajectory/trajectory.hpp"
+
+namespace takt::trajectory {
+
+/// A motion may exceed a limit by this part of it: what was slowed down to fit must fit.
+inline constexpr double limit_slack = 1e-9;
+
+enum class Quantity : std::uint8_t { position, velocity, acceleration, jerk };
+
+/// Where a limit is exceeded.
+template <class Scalar>
+struct BasicViolation {
+  Quantity quantity = Quantity::position;
+  std::size_t joint = 0;
+  Scalar time = 0;   ///< s from the start of the motion
+  Scalar value = 0;  ///< signed
+  Scalar limit = 0;  ///< the bound that it exceeds; a magnitude, except for positions
+};
+using Violation = BasicViolation<double>;
+
+namespace detail {
+
+template <class Scalar>
+inline constexpr Scalar slack = std::max(static_cast<Scalar>(limit_slack),
+                                         4 * std::numeric_limits<Scalar>::epsilon());
+
+template <class Scalar>
+struct Hull {
+  Scalar min;
+  Scalar max;
+  [[nodiscard]] constexpr Scalar magnitude() const noexcept { return std::max(-min, max); }
+};
+
+[[nodiscard]] constexpr double binomial(std::size_t n, std::size_t k) noexcept {
+  double result = 1;
+  for (std::size_t i = 0; i < k; ++i)
+    result = result * static_cast<double>(n - i) / static_cast<double>(i + 1);
+  return result;
+}
+
+/// Between which values a polynomial stays on [0, 1]: the least and the largest of its Bernstein coefficients, which are
+/// b[i] = sum over k <= i of binomial(i, k)/binomial(n, k) c[k] (Farin, Curves and Surfaces for CAGD).
+template <class Scalar, std::size_t Count>
+[[nodiscard]] constexpr Hull<Scalar> bernstein_hull(const Polynomial<Scalar, Count>& c) noexcept {
+  constexpr auto weights = [] {
+    std::array<std::array<Scalar, Count>, Count> table{};
+    for (std::size_t i = 0; i < Count; ++i) {
+      for (std::size_t k = 0; k <= i; ++k)
+        table[i][k] = static_cast<Scalar>(binomial(i, k) / binomial(Count - 1, k));
+    }
+    return table;
+  }();
+  Hull<Scalar> hull{c[0], c[0]};
+  for (std::size_t i = 1; i < Count; ++i) {
+    Scalar b = c[0];
+    for (std::size_t k = 1; k <= i; ++k) b += weights[i][k] * c[k];
+    hull.min = std::min(hull.min, b);
+    hull.max = std::max(hull.max, b);
+  }
+  return hull;
+}
+
+/// The limits of a joint for which none were given: nothing satisfies them.
+template <class Scalar>
+inline constexpr BasicJointLimits<Scalar> nothing_allowed{
+    std::numeric_limits<Scalar>::quiet_NaN(), std::numeric_limits<Scalar>::quiet_NaN(),
+    std::numeric_limits<Scalar>::quiet_NaN(), std::numeric_limits<Scalar>::quiet_NaN(),
+    std::numeric_limits<Scalar>::quiet_NaN(), std::numeric_limits<Scalar>::quiet_NaN()};
+
+template <class Scalar>
+[[nodiscard]] const BasicJointLimits<Scalar>& limits_of(std::span<const BasicJointLimits<Scalar>> limits,
+                                                        std::size_t joint) noexcept {
+  return joint < limits.size() ? limits[joint] : nothing_allowed<Scalar>;
+}
+
+/// Largest magnitude of a derivative, unless a bound already shows that it is at most `enough`.
+template <std::size_t Order, class Scalar>
+[[nodiscard]] std::optional<Extremum<Scalar>> peak_above(const BasicQuintic<Scalar>& quintic,
+                                                         Scalar enough) noexcept {
+  Scalar scale = 1;
+  for (std::size_t i = 0; i < Order; ++i) scale /= quintic.duration();
+  if (bernstein_hull(quintic.template by_s<Order>()).magnitude() * scale <= enough) return std::nullopt;
+  const Extremum<Scalar> peak = quintic.template extrema<Order>().peak();
+  if (std::abs(peak.value) <= enough) return std::nullopt;
+  return peak;
+}
+
+/// Collects the worst violation. Comparisons are written so that a NaN, in a limit or in a value, is a violation.
+template <class Scalar>
+class WorstViolation {
+ public:
+  void check(const BasicQuintic<Scalar>& quintic, std::size_t joint, Scalar start,
+             const BasicJointLimits<Scalar>& limits) noexcept {
+    check_position(quintic, joint, start, limits);
+    check_derivative<1>(quintic, Quantity::velocity, joint, start, limits.velocity);
+    check_derivative<2>(quintic, Quantity::acceleration, joint, start, limits.acceleration);
+    check_derivative<3>(quintic, Quantity::jerk, joint, start, limits.jerk);
+  }
+
+  [[nodiscard]] const std::optional<BasicViolation<Scalar>>& result() const noexcept { return worst_; }
+
+ private:
+  void record(Quantity quantity, std::size_t joint, Scalar time, Scalar value, Scalar limit,
+              Scalar ratio) noexcept {
+    if (std::isnan(ratio)) ratio = std::numeric_limits<Scalar>::infinity();
+    if (worst_ && !(ratio > ratio_)) return;
+    worst_ = {quantity, joint, time, value, limit};
+    ratio_ = ratio;
+  }
+
+  void check_position(const BasicQuintic<Scalar>& quintic, std::size_t joint, Scalar start,
+                      const BasicJointLimits<Scalar>& limits) noexcept {
+    const Scalar low = limits.position_min;
+    const Scalar high = limits.position_max;
+    const Hull<Scalar> hull = bernstein_hull(quintic.coefficients());
+    if (hull.min >= low && hull.max <= high) return;
+    const Scalar range = high - low;
+    const auto scale = [&](Scalar limit) {
+      return range > 0 && std::isfinite(range) ? range : std::max(Scalar{1}, std::abs(limit));
+    };
+    const Extrema<Scalar> extrema = quintic.position_extrema();
+    if (const Scalar unit = scale(high); !(extrema.max.value - high <= slack<Scalar> * unit)) {
+      record(Quantity::position, joint, start + extrema.max.time, extrema.max.value, high,
+             1 + (extrema.max.value - high) / unit);
+    }
+    if (const Scalar unit = scale(low); !(low - extrema.min.value <= slack<Scalar> * unit)) {
+      record(Quantity::position, joint, start + extrema.min.time, extrema.min.value, low,
+             1 + (low - extrema.min.value) / unit);
+    }
+  }
+
+  template <std::size_t Order>
+  void check_derivative(const BasicQuintic<Scalar>& quintic, Quantity quantity, std::size_t joint,
+                        Scalar start, Scalar limit) noexcept {
+    if (const auto peak = peak_above<Order>(quintic, limit * std::max(ratio_, 1 + slack<Scalar>))) {
+      record(quantity, joint, start + peak->time, peak->value, limit, std::abs(peak->value) / limit);
+    }
+  }
+
+  std::optional<BasicViolation<Scalar>> worst_;
+  Scalar ratio_ = 1;
+};
+
+}  // namespace detail
+
+/// The worst violation of the limits (one entry for each joint) anywhere in the trajectory, or nothing. The worst is the largest
+/// ratio of value to limit; a position counts 1 + its excess over the allowed range (over max(1, |limit|), where one side is
+/// open). Infinite limits are none; a limit that is NaN or missing is violated by anything.
+/// No heap. O(segments x joints).
+template <class Scalar>
+[[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
+    const BasicTrajectory<Scalar>& trajectory,
+    std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
+  detail::WorstViolation<Scalar> worst;
+  for (std::size_t k = 0; k < trajectory.segments(); ++k) {
+    for (std::size_t j = 0; j < trajectory.joints(); ++j) {
+      worst.check(trajectory.piece(k, j), j, trajectory.knot_time(k), detail::limits_of(limits, j));
+    }
+  }
+  return worst.result();
+}
+
+/// The same for one segment. Real-time safe.
+template <class Scalar>
+[[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
+    const BasicQuinticSegment<Scalar>& segment,
+    std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
+  detail::WorstViolation<Scalar> worst;
+  for (std::size_t j = 0; j < segment.joints(); ++j) {
+    worst.check(segment.joint(j), j, Scalar{0}, detail::limits_of(limits, j));
+  }
+  return worst.result();
+}
+
+namespace detail {
+
+template <std::size_t Order, class Scalar>
+void raise_slowdown(const BasicQuintic<Scalar>& quintic, Scalar limit, Scalar& slowdown) noexcept {
+  Scalar relief = 1;  // a derivative falls with this power of the slow-down
+  for (std::size_t i = 0; i < Order; ++i) relief *= slowdown;
+  const auto peak = peak_above<Order>(quintic, limit * relief);
+  if (!peak) return;
+  const Scalar ratio = std::abs(peak->value) / limit;
+  const Scalar needed = Order == 1 ? ratio : Order == 2 ? std::sqrt(ratio) : std::cbrt(ratio);
+  // A limit of NaN, or of zero for a joint that moves, is met at no speed.
+  slowdown = needed >= 0 ? std::max(slowdown, needed) : std::numeric_limits<Scalar>::infinity();
+}
+
+}  // namespace detail
+
+/// The smallest factor >= 1 by which the whole trajectory must be slowed down so that velocity, acceleration and jerk keep their
+/// limits; infinity where no factor helps (a position out of range, a limit of zero). Exact: from the extrema. No heap.
+template <class Scalar>
+[[nodiscard]] Scalar required_slowdown(
+    const BasicTrajectory<Scalar>& trajectory,
+    std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
+  constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
+  detail::WorstViolation<Scalar> out_of_range;
+  Scalar slowdown = 1;
+  for (std::size_t k = 0; k < trajectory.segments(); ++k) {
+    for (std::size_t j = 0; j < trajectory.joints(); ++j) {
+      const BasicQuintic<Scalar> piece = trajectory.piece(k, j);
+      const BasicJointLimits<Scalar>& limit = detail::limits_of(limits, j);
+      out_of_range.check(
+          piece, j, 0, {limit.position_min, limit.position_max, unlimited, unlimited, unlimited, unlimited});
+      if (out_of_range.result()) return unlimited;
+      detail::raise_slowdown<1>(piece, limit.velocity, slowdown);
+      detail::raise_slowdown<2>(piece, limit.acceleration, slowdown);
+      detail::raise_slowdown<3>(piece, limit.jerk, slowdown);
+      if (!(slowdown < unlimited)) return unlimited;
+    }
+  }
+  return slowdown;
+}
+
+}  // namespace takt::trajectory
