@@ -1,0 +1,340 @@
+// The wire protocol of the motion server, and its manual: one JSON object per line (UTF-8, ended by '\n'), in
+// both directions, over any byte stream. Python's standard library, `nc` and a shell are enough to speak it.
+// SI units: rad, rad/s, s; for linear joints m. Times of latencies are in microseconds, and say so in their
+// name.
+//
+// On connection the server greets:
+//
+//   {"takt":{"version":"0.1.0","protocol":1,"robot":"arm6","period":0.001,"joints":["shoulder_pan_joint",...],
+//            "groups":{"arm":["shoulder_pan_joint",...]}}}
+//
+// A request has exactly one of the keys below and, if the client likes, an "id" (string or number) that comes
+// back with every answer to it. Unknown keys, duplicate keys, wrong types and trailing bytes are refused.
+//
+//   {"id":1,"trajectory":{
+//      "joint_names":["elbow"],                  or "group":"arm"; columns below follow the order that is
+//      named here "points":[{"time_from_start":0.5,         s; also {"sec":0,"nanosec":500000000} or
+//      {"secs":0,"nsecs":500000000}
+//                 "positions":[1.2],             one for each joint
+//                 "velocities":[0],              optional, in all points or in none
+//                 "accelerations":[0]}, ...],    optional, in all points or in none; with velocities only
+//      "through":"given",                        "stop" at each waypoint, "given" velocities, or "smooth"
+//      ones that takt computes.
+//                                                Default: "given" if there are velocities, else "smooth"
+//      "fit":false,                              true: slow down until all limits hold, instead of refusing
+//      "at_end":"rest",                          "rest": refuse a trajectory that does not end at rest;
+//                                                "stop": bring it to a bounded stop after its last waypoint
+//      "on_disconnect":"stop",                   or "continue": what happens when this client vanishes
+//      "limits":{"velocity":1,"acceleration":[5],"jerk":100}}}
+//                                                optional, for all joints or one for each: may only tighten
+//                                                the robot's
+//
+//   If the first point's time is above 0 the motion starts from the present reference. A first point at time
+//   0 must be where the joints are (within each joint's goal tolerance), and the present reference takes its
+//   place. The keys "header" and an empty "effort", as ROS writes them, are skipped:
+//   trajectory_msgs/JointTrajectory as JSON is a valid "trajectory".
+//
+//   {"move":{"joint_names":["elbow"],"positions":[1.2],"duration":2}}
+//      One quintic from rest to rest. No "duration": the shortest that the limits allow. Also "group", "fit",
+//      "on_disconnect", "limits" as above.
+//   {"setpoint":{"joint_names":["elbow"],"positions":[1.2],"velocities":[0.1],"timeout":0.1}}
+//      One target of a stream, followed within the joint's limits. The first one begins a goal, further ones
+//      for the same joints continue it. When no further one comes within "timeout" (s; 0.1 if not given, at
+//      most 10) the joints stop and the goal is aborted. "velocities" say how fast the target itself moves.
+//   {"cancel":{"goal":3}}       bounded stop of one goal; {"cancel":{}} of all
+//   {"state":{}}                the state of the robot, once
+//   {"subscribe":{"rate":10}}   the state, this many times a second (at most 1000); 0 ends it
+//   {"estop":{"category":1}}    stop and latch: 0 power off at once, 1 bounded stop, then power off
+//   (default), 2 bounded stop
+//   {"reset":{}}                leave a latched stop
+//
+// Replies ("id" only if the request had one):
+//
+//   {"accepted":{"id":1,"goal":3,"duration":2.5,"joint_names":[...],
+//                "latency_us":{"handover_to_reference":812.4,"receive_to_reference":1034.9}}}
+//      For motion: the loop has taken it and its first reference has left. The latencies begin when the
+//      request entered the loop's queue, and when its last byte arrived. duration and joint_names (the
+//      robot's order, which "feedback" uses): for trajectory and move.
+//   {"rejected":{"id":1,"reason":"acceleration_limit","message":"elbow:
+//   ...","joint":"elbow","time":0.07,"value":6.87,"limit":5}}
+//      Nothing was changed. "reason" is a name from motion/error.hpp; joint, time, value and limit where it
+//      has them.
+//   {"feedback":{"goal":3,"time":0.5,"duration":2.5,"fraction":0.2,"reference":[...],"measured":[...]}}
+//   {"result":{"id":1,"goal":3,"state":"succeeded"}}
+//      How the goal ended: succeeded, aborted, preempted, recalled; with reason, message, joint, time, value,
+//      limit where it has.
+//   {"state":{"id":2,"time":12.5,"robot":"ready","active_goals":1,
+//             "loop":{"cycles":2500,"overruns":0,"lateness_us":3.1,"busy_us":21.5},
+//             "bus":{"sent":1,"received":1,"refused":0,"malformed":0,"unexpected":0},
+//             "joint_names":[...],"command":[...],"reference":[...],"reference_velocity":[...],
+//             "measured":[...],"measured_velocity":[...],"goal":[0,3],"drive":["ready",...]}}
+//      With "reason" and "joint" when the robot stopped by itself.
+//   {"error":{"reason":"malformed","message":"line is not JSON: ..."}}
+//      What could not be understood well enough to know whose request it was.
+//
+// Everything here allocates and is for the side without deadlines. Input may be any bytes at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "takt/core/time.hpp"
+#include "takt/motion/error.hpp"
+#include "takt/motion/goal.hpp"
+#include "takt/motion/request.hpp"
+#include "takt/motion/snapshot.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/trajectory/trajectory.hpp"
+
+namespace takt::motion {
+
+/// The number in the greeting; it changes when a client of the old one would misunderstand.
+inline constexpr int wire_protocol_version = 1;
+
+/// The most waypoints that a trajectory message may hold, unless the server's options say otherwise.
+inline constexpr std::size_t default_max_waypoints = 10'000;
+
+// ---- requests ----
+
+/// Which joints a request is about: by their names or by the name of a group; exactly one of the two is set.
+struct JointSelection {
+  std::vector<std::string> names;
+  std::string group;
+
+  friend bool operator==(const JointSelection&, const JointSelection&) = default;
+};
+
+/// Limits of a request: none, one for all joints, or one for each in the request's own order.
+struct LimitsMessage {
+  std::vector<double> velocity;
+  std::vector<double> acceleration;
+  std::vector<double> jerk;
+
+  friend bool operator==(const LimitsMessage&, const LimitsMessage&) = default;
+};
+
+enum class OnDisconnect : std::uint8_t { stop, proceed };
+enum class AtEnd : std::uint8_t { rest, stop };
+
+struct PointMessage {
+  double time = 0;  ///< s from the start
+  std::vector<double> positions;
+  std::vector<double> velocities;     ///< empty if not given
+  std::vector<double> accelerations;  ///< empty if not given
+
+  friend bool operator==(const PointMessage&, const PointMessage&) = default;
+};
+
+struct TrajectoryMessage {
+  JointSelection joints;
+  std::vector<PointMessage> points;
+  std::optional<trajectory::Through> through;  ///< nothing: given if there are velocities, else smooth
+  bool fit = false;
+  AtEnd at_end = AtEnd::rest;
+  OnDisconnect on_disconnect = OnDisconnect::stop;
+  LimitsMessage limits;
+
+  friend bool operator==(const TrajectoryMessage&, const TrajectoryMessage&) = default;
+};
+
+struct MoveMessage {
+  JointSelection joints;
+  std::vector<double> positions;
+  std::optional<double> duration;  ///< s; nothing: the shortest within the limits
+  bool fit = false;
+  OnDisconnect on_disconnect = OnDisconnect::stop;
+  LimitsMessage limits;
+
+  friend bool operator==(const MoveMessage&, const MoveMessage&) = default;
+};
+
+struct SetpointMessage {
+  JointSelection joints;
+  std::vector<double> positions;
+  std::vector<double> velocities;  ///< empty if not given
+  double timeout = 0.1;            ///< s
+
+  friend bool operator==(const SetpointMessage&, const SetpointMessage&) = default;
+};
+
+struct CancelMessage {
+  GoalId goal = 0;  ///< 0 = all
+
+  friend bool operator==(const CancelMessage&, const CancelMessage&) = default;
+};
+
+struct StateMessage {
+  friend bool operator==(const StateMessage&, const StateMessage&) = default;
+};
+
+struct SubscribeMessage {
+  double rate = 0;  ///< Hz; 0 = end
+
+  friend bool operator==(const SubscribeMessage&, const SubscribeMessage&) = default;
+};
+
+struct EmergencyStopMessage {
+  StopCategory category = StopCategory::stop_then_power_off;
+
+  friend bool operator==(const EmergencyStopMessage&, const EmergencyStopMessage&) = default;
+};
+
+struct ResetMessage {
+  friend bool operator==(const ResetMessage&, const ResetMessage&) = default;
+};
+
+/// One line from a client.
+struct ClientMessage {
+  std::string id;  ///< as JSON text, for example "7" or "\"seven\""; empty = none
+  std::variant<TrajectoryMessage, MoveMessage, SetpointMessage, CancelMessage, StateMessage, SubscribeMessage,
+               EmergencyStopMessage, ResetMessage>
+      body;
+
+  friend bool operator==(const ClientMessage&, const ClientMessage&) = default;
+};
+
+// ---- replies ----
+
+/// Why something was refused or ended badly, with what is known about the place.
+struct Rejection {
+  Errc reason{};                ///< 0 = no reason (a goal that ended well)
+  std::string message;          ///< for people
+  std::string joint;            ///< empty if the reason is not about one
+  std::optional<double> time;   ///< s from the goal's start
+  std::optional<double> value;  ///< what was found
+  std::optional<double> limit;  ///< what is allowed
+
+  friend bool operator==(const Rejection&, const Rejection&) = default;
+};
+
+struct GreetingReply {
+  std::string version;
+  int protocol = wire_protocol_version;
+  std::string robot;
+  double period = 0;  ///< s
+  std::vector<std::string> joint_names;
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;  ///< in the order of their names
+
+  friend bool operator==(const GreetingReply&, const GreetingReply&) = default;
+};
+
+/// From where to where a request was late, in microseconds.
+struct LatencyReply {
+  double handover_to_reference = 0;
+  double receive_to_reference = 0;
+
+  friend bool operator==(const LatencyReply&, const LatencyReply&) = default;
+};
+
+struct AcceptedReply {
+  std::string id;
+  GoalId goal = 0;                 ///< 0 = the request made no goal
+  std::optional<double> duration;  ///< s
+  std::vector<std::string> joint_names;
+  std::optional<LatencyReply> latency;
+
+  friend bool operator==(const AcceptedReply&, const AcceptedReply&) = default;
+};
+
+struct RejectedReply {
+  std::string id;
+  Rejection why;
+
+  friend bool operator==(const RejectedReply&, const RejectedReply&) = default;
+};
+
+struct FeedbackReply {
+  GoalId goal = 0;
+  double time = 0;      ///< s since the goal's first reference
+  double duration = 0;  ///< s
+  double fraction = 0;  ///< time / duration, 0..1
+  std::vector<double> reference;
+  std::vector<double> measured;
+
+  friend bool operator==(const FeedbackReply&, const FeedbackReply&) = default;
+};
+
+struct ResultReply {
+  std::string id;  ///< of the request that began the goal
+  GoalId goal = 0;
+  GoalState state = GoalState::succeeded;
+  Rejection why;
+
+  friend bool operator==(const ResultReply&, const ResultReply&) = default;
+};
+
+struct StateReply {
+  std::string id;
+  double time = 0;  ///< s on the loop's clock
+  RobotState robot = RobotState::starting;
+  Errc reason{};      ///< why the robot stopped by itself; 0 = it did not
+  std::string joint;  ///< the joint that the reason is about; empty if none
+  std::uint64_t active_goals = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t overruns = 0;
+  double lateness_us = 0;
+  double busy_us = 0;
+  robot::HardwareCounters bus;
+  std::vector<std::string> joint_names;  ///< all columns below have one entry for each
+  std::vector<double> command;
+  std::vector<double> reference;
+  std::vector<double> reference_velocity;
+  std::vector<double> measured;
+  std::vector<double> measured_velocity;
+  std::vector<GoalId> goal;        ///< which goal moves the joint, 0 = none
+  std::vector<std::string> drive;  ///< "unknown", "off", "ready", "fault"
+};
+
+struct ErrorReply {
+  Rejection why;
+
+  friend bool operator==(const ErrorReply&, const ErrorReply&) = default;
+};
+
+/// One line from a server.
+using ServerMessage = std::variant<GreetingReply, AcceptedReply, RejectedReply, FeedbackReply, ResultReply,
+                                   StateReply, ErrorReply>;
+
+// ---- reading and writing ----
+
+/// What a server makes of a line that it cannot accept: a RejectedReply if the line was a JSON object, else
+/// an ErrorReply.
+struct ParseFailure {
+  bool is_object = false;
+  std::string id;
+  Rejection why;
+};
+
+/// Reads a client's line (without its '\n'). Checks everything that can be checked without knowing the robot.
+[[nodiscard]] tl::expected<ClientMessage, ParseFailure> parse_client_message(
+    std::string_view line, std::size_t max_waypoints = default_max_waypoints);
+
+/// Reads a file for sending: a client message, or a bare trajectory (an object with joint_names or group, and
+/// points, at its top level), whose documentary keys ("about", "source", ...) are skipped.
+[[nodiscard]] tl::expected<ClientMessage, ParseFailure> parse_motion_file(
+    std::string_view text, std::size_t max_waypoints = default_max_waypoints);
+
+/// Reads a server's line (without its '\n'). Keys that are not known are skipped: a newer server may say
+/// more.
+[[nodiscard]] tl::expected<ServerMessage, Rejection> parse_server_message(std::string_view line);
+
+/// One line, '\n' included. Numbers are written so that reading them gives the same double again. Fields that
+/// hold their default are left out where the manual calls them optional.
+[[nodiscard]] std::string to_line(const ClientMessage& message);
+[[nodiscard]] std::string to_line(const ServerMessage& message);
+
+/// What a server says of itself and of the robot's state.
+[[nodiscard]] GreetingReply greeting(const robot::RobotDescription& robot);
+[[nodiscard]] StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& robot);
+
+/// The Errc whose reason_name() is `name`.
+[[nodiscard]] std::optional<Errc> reason_from_name(std::string_view name) noexcept;
+
+}  // namespace takt::motion
