@@ -12,13 +12,14 @@
 #include <type_traits>
 
 #include "takt/shm/latest_value.hpp"
+#include "takt/shm/machine.hpp"
 #include "takt/shm/memory.hpp"
 
 namespace takt::shm {
 
 /// A value from one writer to many readers. Wait-free for the writer; a reader tries a bounded number of
 /// times. Real-time safe.
-template <class T>
+template <class T, class Machine = Processor>
 class BroadcastValue {
   static_assert(std::is_trivially_copyable_v<T>, "values are copied as words");
 
@@ -44,13 +45,14 @@ class BroadcastValue {
   }
 
  private:
-  using Word = std::uintptr_t;  // lock-free on every machine
+  template <class W>
+  using Atomic = typename Machine::template Atomic<W>;
+  using Word = std::uintptr_t;
   static constexpr std::size_t word_count = (sizeof(T) + sizeof(Word) - 1) / sizeof(Word);
   using Words = std::array<Word, word_count>;
-  static_assert(std::atomic<Word>::is_always_lock_free);
 
   struct alignas(cache_line) Slot {
-    std::array<std::atomic<Word>, word_count> words{};
+    std::array<Atomic<Word>, word_count> words{};
   };
 
  public:
@@ -79,7 +81,7 @@ class BroadcastValue {
         // relaxed: ordered after the words by their acquires. The slot is written again two versions later.
         const std::uint32_t started = value_->started_.load(std::memory_order_relaxed);
         if (started - version >= 2) continue;
-        std::memcpy(&out, words.data(), sizeof(T));
+        std::memcpy(static_cast<void*>(&out), words.data(), sizeof(T));
         if (version == seen_) return Freshness::old_data;
         seen_ = version;
         return Freshness::new_data;
@@ -104,8 +106,8 @@ class BroadcastValue {
     return words;
   }
 
-  alignas(cache_line) std::atomic<std::uint32_t> published_{0};  // the version that may be read; 0 = none
-  std::atomic<std::uint32_t> started_{0};  // the version that is being or has been written
+  alignas(cache_line) Atomic<std::uint32_t> published_{0};  // the version that may be read; 0 = none
+  Atomic<std::uint32_t> started_{0};                        // the version that is being or has been written
   Slot slots_[2];
 };
 static_assert(sizeof(BroadcastValue<std::uint64_t>) == 3 * cache_line,

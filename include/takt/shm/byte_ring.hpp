@@ -11,11 +11,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
 
+#include "takt/shm/machine.hpp"
 #include "takt/shm/memory.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
@@ -34,10 +34,11 @@ inline constexpr std::uint32_t record_wrap =
 }  // namespace detail
 
 /// The writing end, over `capacity` bytes of memory aligned to 8. One thread at a time.
-class ByteProducer {
+template <class Machine>
+class BasicByteProducer {
  public:
   /// `capacity` is a power of two, 64 to 2^31.
-  ByteProducer(RingIndexes& indexes, std::byte* memory, std::uint32_t capacity) noexcept
+  BasicByteProducer(BasicRingIndexes<Machine>& indexes, std::byte* memory, std::uint32_t capacity) noexcept
       : indexes_(&indexes),
         memory_(memory),
         capacity_(capacity),
@@ -78,7 +79,7 @@ class ByteProducer {
   [[nodiscard]] bool try_write(std::span<const std::byte> record) noexcept {
     const auto piece = try_reserve(record.size());
     if (!piece) return false;
-    if (!record.empty()) std::memcpy(piece->data(), record.data(), record.size());
+    if (!record.empty()) Machine::copy(piece->data(), record.data(), record.size());
     commit(record.size());
     return true;
   }
@@ -86,7 +87,7 @@ class ByteProducer {
  private:
   [[nodiscard]] std::uint32_t offset(std::uint32_t index) const noexcept { return index & (capacity_ - 1); }
   void put_length(std::uint32_t index, std::uint32_t length) noexcept {
-    std::memcpy(memory_ + offset(index), &length, sizeof(length));
+    Machine::copy(memory_ + offset(index), &length, sizeof(length));
   }
   [[nodiscard]] bool look_for_room(std::uint32_t bytes) noexcept {
     // acquire: pairs with the consumer's release of `released`. Its reading is over before we write there.
@@ -96,7 +97,7 @@ class ByteProducer {
     return limit_ - write_ >= bytes;
   }
 
-  RingIndexes* indexes_;
+  BasicRingIndexes<Machine>* indexes_;
   std::byte* memory_;
   std::uint32_t capacity_;
   std::uint32_t write_;         // where the next record begins
@@ -107,10 +108,12 @@ class ByteProducer {
 
 /// The reading end. One thread at a time. Whatever a peer writes into indexes and lengths, the spans stay
 /// within the memory.
-class ByteConsumer {
+template <class Machine>
+class BasicByteConsumer {
  public:
   /// As ByteProducer's.
-  ByteConsumer(RingIndexes& indexes, const std::byte* memory, std::uint32_t capacity) noexcept
+  BasicByteConsumer(BasicRingIndexes<Machine>& indexes, const std::byte* memory,
+                    std::uint32_t capacity) noexcept
       : indexes_(&indexes),
         memory_(memory),
         capacity_(capacity),
@@ -151,7 +154,7 @@ class ByteConsumer {
   [[nodiscard]] std::uint32_t offset(std::uint32_t index) const noexcept { return index & (capacity_ - 1); }
   [[nodiscard]] std::uint32_t get_length(std::uint32_t index) const noexcept {
     std::uint32_t length = 0;
-    std::memcpy(&length, memory_ + offset(index), sizeof(length));
+    Machine::copy(&length, memory_ + offset(index), sizeof(length));
     return length;
   }
   [[nodiscard]] bool look_for_records() noexcept {
@@ -172,7 +175,7 @@ class ByteConsumer {
     return std::nullopt;
   }
 
-  RingIndexes* indexes_;
+  BasicRingIndexes<Machine>* indexes_;
   const std::byte* memory_;
   std::uint32_t capacity_;
   std::uint32_t read_;           // where the next record begins
@@ -180,6 +183,9 @@ class ByteConsumer {
   std::uint32_t footprint_ = 0;  // of the record that peek() showed
   bool broken_ = false;
 };
+
+using ByteProducer = BasicByteProducer<Processor>;
+using ByteConsumer = BasicByteConsumer<Processor>;
 
 /// A byte ring with both ends and its own memory, for two threads of one process.
 class ByteRing {
@@ -196,15 +202,10 @@ class ByteRing {
   [[nodiscard]] ByteConsumer& consumer() noexcept { return consumer_.end; }
 
  private:
-  template <class End>
-  struct alignas(cache_line) Private {
-    End end;
-  };
-
   RingIndexes indexes_;
   std::unique_ptr<Line[]> memory_;
-  Private<ByteProducer> producer_;
-  Private<ByteConsumer> consumer_;
+  OwnLine<ByteProducer> producer_;
+  OwnLine<ByteConsumer> consumer_;
 };
 
 }  // namespace takt::shm

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "takt/shm/machine.hpp"
 #include "takt/shm/memory.hpp"
 
 namespace takt::shm {
@@ -19,78 +20,110 @@ enum class Freshness : std::uint8_t {
   new_data,  ///< a value not read before
 };
 
-/// A value from one writer to one reader. The functions of one side may be called by one thread at a time. T
-/// is trivially copyable and default constructible.
+/// The memory that both sides see: four lines for values of up to 64 bytes.
+template <class T, class Machine = Processor>
+struct LatestMemory {
+  static_assert(std::is_trivially_copyable_v<T>, "values are copied as bytes");
+  static constexpr std::uint32_t slot_mask = 3;
+  static constexpr std::uint32_t fresh = 4;
+
+  struct alignas(cache_line) Slot {
+    T value{};
+  };
+
+  /// The slot in between (slot_mask), and whether it holds a value that the reader has not taken (fresh). At
+  /// first the writer has slot 0, the reader slot 1.
+  alignas(cache_line) typename Machine::template Atomic<std::uint32_t> between{2};
+  Slot slots[3];
+};
+static_assert(sizeof(LatestMemory<std::uint64_t>) == 4 * cache_line);
+
+/// The writing end, over memory that was just initialised. One thread at a time.
+template <class T, class Machine = Processor>
+class LatestWriter {
+ public:
+  explicit LatestWriter(LatestMemory<T, Machine>& memory) noexcept : memory_(&memory) {}
+
+  /// Publishes a copy of `value`.
+  void write(const T& value) noexcept {
+    Machine::copy(&begin_write(), &value, sizeof(T));
+    publish();
+  }
+
+  /// The slot to fill in place. It holds some older value; fill all of it. Valid until publish().
+  [[nodiscard]] T& begin_write() noexcept { return memory_->slots[slot_].value; }
+
+  /// Makes the filled slot the latest value.
+  void publish() noexcept {
+    // release: the value is complete for a reader that takes this slot. acquire: the slot that comes back may
+    // be one that the reader put there; its last reads are over before we write into it.
+    slot_ = memory_->between.exchange(slot_ | memory_->fresh, std::memory_order_acq_rel) & memory_->slot_mask;
+  }
+
+ private:
+  LatestMemory<T, Machine>* memory_;
+  std::uint32_t slot_ = 0;
+};
+
+/// The reading end, over memory that was just initialised. One thread at a time.
+template <class T, class Machine = Processor>
+class LatestReader {
+ public:
+  explicit LatestReader(LatestMemory<T, Machine>& memory) noexcept : memory_(&memory) {}
+
+  /// Takes the latest value, in place, without copying it.
+  Freshness update() noexcept {
+    // relaxed: only a hint whether the exchange is worth while; the exchange itself orders everything.
+    if ((memory_->between.load(std::memory_order_relaxed) & memory_->fresh) == 0) {
+      return any_ ? Freshness::old_data : Freshness::none;
+    }
+    // acquire: pairs with the writer's release, the value is seen whole. release: our reads of the slot that
+    // we give back are over before the writer writes into it.
+    slot_ = memory_->between.exchange(slot_, std::memory_order_acq_rel) & memory_->slot_mask;
+    any_ = true;
+    return Freshness::new_data;
+  }
+
+  /// The value that the last update() took; T{} before the first. Valid until the next update().
+  [[nodiscard]] const T& value() const noexcept { return memory_->slots[slot_].value; }
+
+  /// update() and a copy of the latest value, new or old. `value` stays as it is when there is none.
+  [[nodiscard]] Freshness read(T& value) noexcept {
+    const Freshness freshness = update();
+    if (freshness != Freshness::none) Machine::copy(&value, &this->value(), sizeof(T));
+    return freshness;
+  }
+
+ private:
+  LatestMemory<T, Machine>* memory_;
+  std::uint32_t slot_ = 1;
+  bool any_ = false;
+};
+
+/// Both ends and the memory, for two threads of one process.
 template <class T>
 class LatestValue {
-  static_assert(std::is_trivially_copyable_v<T>, "values are copied as bytes");
-
  public:
   LatestValue() = default;
   LatestValue(const LatestValue&) = delete;
   LatestValue& operator=(const LatestValue&) = delete;
 
-  /// Writer: publishes a copy of `value`.
-  void write(const T& value) noexcept {
-    begin_write() = value;
-    publish();
-  }
+  // The writer's.
+  void write(const T& value) noexcept { writer_.end.write(value); }
+  [[nodiscard]] T& begin_write() noexcept { return writer_.end.begin_write(); }
+  void publish() noexcept { writer_.end.publish(); }
 
-  /// Writer: the slot to fill in place. It holds some older value; fill all of it. Valid until publish().
-  [[nodiscard]] T& begin_write() noexcept { return slots_[writer_.slot].value; }
-
-  /// Writer: makes the filled slot the latest value.
-  void publish() noexcept {
-    // release: the value is complete for a reader that takes this slot. acquire: the slot that comes back was
-    // put there by the reader (or by ourselves); its last reads are over before we write into it.
-    writer_.slot = shared_.exchange(writer_.slot | fresh, std::memory_order_acq_rel) & slot_mask;
-  }
-
-  /// Reader: takes the latest value, in place, without copying it.
-  Freshness update() noexcept {
-    // relaxed: only a hint whether the exchange is worth while; the exchange itself orders everything.
-    if ((shared_.load(std::memory_order_relaxed) & fresh) == 0) {
-      return reader_.any ? Freshness::old_data : Freshness::none;
-    }
-    // acquire: pairs with the writer's release, the value is seen whole. release: our reads of the slot that
-    // we give back are over before the writer writes into it.
-    reader_.slot = shared_.exchange(reader_.slot, std::memory_order_acq_rel) & slot_mask;
-    reader_.any = true;
-    return Freshness::new_data;
-  }
-
-  /// Reader: the value that the last update() took; T{} before the first. Valid until the next update().
-  [[nodiscard]] const T& value() const noexcept { return slots_[reader_.slot].value; }
-
-  /// Reader: update() and a copy of the latest value, new or old. `value` stays as it is when there is none.
-  [[nodiscard]] Freshness read(T& value) noexcept {
-    const Freshness freshness = update();
-    if (freshness != Freshness::none) value = this->value();
-    return freshness;
-  }
+  // The reader's.
+  Freshness update() noexcept { return reader_.end.update(); }
+  [[nodiscard]] const T& value() const noexcept { return reader_.end.value(); }
+  [[nodiscard]] Freshness read(T& value) noexcept { return reader_.end.read(value); }
 
  private:
-  static constexpr std::uint32_t slot_mask = 3;
-  static constexpr std::uint32_t fresh =
-      4;  // the slot in between holds a value that the reader has not taken
-
-  struct alignas(cache_line) Slot {
-    T value{};
-  };
-  struct alignas(cache_line) Writer {
-    std::uint32_t slot = 0;
-  };
-  struct alignas(cache_line) Reader {
-    std::uint32_t slot = 1;
-    bool any = false;
-  };
-
-  alignas(cache_line) std::atomic<std::uint32_t> shared_{2};  // the slot in between, and whether it is fresh
-  Slot slots_[3];
-  Writer writer_;
-  Reader reader_;
+  LatestMemory<T> memory_;
+  OwnLine<LatestWriter<T>> writer_{LatestWriter<T>(memory_)};
+  OwnLine<LatestReader<T>> reader_{LatestReader<T>(memory_)};
 };
 static_assert(sizeof(LatestValue<std::uint64_t>) == 6 * cache_line,
-              "a line each for word, writer, reader and each slot");
+              "a line each for word, slots, writer and reader");
 
 }  // namespace takt::shm

@@ -19,6 +19,12 @@ struct alignas(cache_line) Line {
 };
 static_assert(sizeof(Line) == cache_line);
 
+/// One end of an exchange on a line that the other end never touches.
+template <class End>
+struct alignas(cache_line) OwnLine {
+  End end;
+};
+
 /// How many lines hold `bytes` bytes.
 [[nodiscard]] constexpr std::size_t lines_for(std::size_t bytes) noexcept {
   return bytes / cache_line + (bytes % cache_line != 0 ? 1 : 0);

@@ -13,35 +13,36 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <type_traits>
 
+#include "takt/shm/machine.hpp"
 #include "takt/shm/memory.hpp"
 
 namespace takt::shm {
 
 /// The words that both sides see. Indexes count messages since the beginning and run over; zero-initialised
 /// memory is an empty ring.
-struct RingIndexes {
-  alignas(cache_line) std::atomic<std::uint32_t> written{0};  ///< by the producer: messages that may be read
-  alignas(cache_line) std::atomic<std::uint32_t> released{
-      0};  ///< by the consumer: messages whose slots are free again
+template <class Machine>
+struct BasicRingIndexes {
+  using Index = typename Machine::template Atomic<std::uint32_t>;
+  alignas(cache_line) Index written{0};   ///< by the producer: messages that may be read
+  alignas(cache_line) Index released{0};  ///< by the consumer: messages whose slots are free again
 };
+using RingIndexes = BasicRingIndexes<Processor>;
 static_assert(sizeof(RingIndexes) == 2 * cache_line);
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 /// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse
 /// messages, never leave the slots.
-template <class T>
+template <class T, class Machine = Processor>
 class RingProducer {
   static_assert(std::is_trivially_copyable_v<T>, "messages are copied as bytes");
 
  public:
   /// `slots` holds `capacity` messages; `capacity` is a power of two, 2 to 2^31 (see ring_capacity()).
   /// Continues where the published index stands, so a producer that was restarted can take over.
-  RingProducer(RingIndexes& indexes, std::byte* slots, std::uint32_t capacity) noexcept
+  RingProducer(BasicRingIndexes<Machine>& indexes, std::byte* slots, std::uint32_t capacity) noexcept
       : indexes_(&indexes),
         slots_(slots),
         capacity_(capacity),
@@ -52,7 +53,7 @@ class RingProducer {
   /// Appends a message; false, and no effect, when the ring is full.
   [[nodiscard]] bool try_push(const T& message) noexcept {
     if (write_ == limit_ && free_slots() == 0) return false;
-    std::memcpy(slot(write_), &message, sizeof(T));
+    Machine::copy(slot(write_), &message, sizeof(T));
     publish(write_ + 1);
     return true;
   }
@@ -64,9 +65,9 @@ class RingProducer {
     const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(messages.size(), limit_ - write_));
     const std::uint32_t until_wrap = std::min(count, capacity_ - (write_ & (capacity_ - 1)));
     if (count == 0) return 0;
-    std::memcpy(slot(write_), messages.data(), until_wrap * sizeof(T));
+    Machine::copy(slot(write_), messages.data(), until_wrap * sizeof(T));
     if (count != until_wrap) {
-      std::memcpy(slots_, messages.data() + until_wrap, (count - until_wrap) * sizeof(T));
+      Machine::copy(slots_, messages.data() + until_wrap, (count - until_wrap) * sizeof(T));
     }
     publish(write_ + count);
     return count;
@@ -94,7 +95,7 @@ class RingProducer {
     indexes_->written.store(end, std::memory_order_release);
   }
 
-  RingIndexes* indexes_;
+  BasicRingIndexes<Machine>* indexes_;
   std::byte* slots_;
   std::uint32_t capacity_;
   std::uint32_t write_;  // the next index to write
@@ -103,14 +104,14 @@ class RingProducer {
 
 /// The reading end. One thread at a time. A peer that writes nonsense into the indexes can make it read old
 /// messages or none, never leave the slots.
-template <class T>
+template <class T, class Machine = Processor>
 class RingConsumer {
   static_assert(std::is_trivially_copyable_v<T>, "messages are copied as bytes");
 
  public:
   /// As RingProducer's. A consumer that takes over sees again what its predecessor had read but not given
   /// back.
-  RingConsumer(RingIndexes& indexes, const std::byte* slots, std::uint32_t capacity) noexcept
+  RingConsumer(BasicRingIndexes<Machine>& indexes, const std::byte* slots, std::uint32_t capacity) noexcept
       : indexes_(&indexes),
         slots_(slots),
         capacity_(capacity),
@@ -126,7 +127,7 @@ class RingConsumer {
       if (released_ != read_) release();
       return false;
     }
-    std::memcpy(&message, slot(read_), sizeof(T));
+    Machine::copy(&message, slot(read_), sizeof(T));
     ++read_;
     if (read_ - released_ >= batch_) release();
     return true;
@@ -138,9 +139,9 @@ class RingConsumer {
     const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(messages.size(), limit_ - read_));
     const std::uint32_t until_wrap = std::min(count, capacity_ - (read_ & (capacity_ - 1)));
     if (count != 0) {
-      std::memcpy(messages.data(), slot(read_), until_wrap * sizeof(T));
+      Machine::copy(messages.data(), slot(read_), until_wrap * sizeof(T));
       if (count != until_wrap) {
-        std::memcpy(messages.data() + until_wrap, slots_, (count - until_wrap) * sizeof(T));
+        Machine::copy(messages.data() + until_wrap, slots_, (count - until_wrap) * sizeof(T));
       }
       read_ += count;
     }
@@ -169,7 +170,7 @@ class RingConsumer {
     indexes_->released.store(read_, std::memory_order_release);
   }
 
-  RingIndexes* indexes_;
+  BasicRingIndexes<Machine>* indexes_;
   const std::byte* slots_;
   std::uint32_t capacity_;
   std::uint32_t batch_;     // space goes back when this many messages were read
@@ -213,15 +214,10 @@ class SpscRing {
   [[nodiscard]] std::size_t capacity() const noexcept { return producer_.end.capacity(); }
 
  private:
-  template <class End>
-  struct alignas(cache_line) Private {
-    End end;
-  };
-
   RingIndexes indexes_;
   std::unique_ptr<Line[]> slots_;
-  Private<RingProducer<T>> producer_;
-  Private<RingConsumer<T>> consumer_;
+  OwnLine<RingProducer<T>> producer_;
+  OwnLine<RingConsumer<T>> consumer_;
 };
 
 }  // namespace takt::shm

@@ -1,0 +1,255 @@
+// Every order of steps, every stale value, every moment of death, for small sizes of each algorithm; and
+// every memory order in the algorithms weakened in turn, which must be found.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "shm/model/explorer.hpp"
+#include "takt/shm/broadcast_value.hpp"
+#include "takt/shm/byte_ring.hpp"
+#include "takt/shm/latest_value.hpp"
+#include "takt/shm/spsc_ring.hpp"
+
+using namespace takt;
+using namespace takt::shm;
+using takt::test::model::Explorer;
+using takt::test::model::Machine;
+
+namespace {
+
+/// A message that shows when it is torn.
+template <class Word>
+struct BasicMessage {
+  Word value = 0;
+  Word inverse = static_cast<Word>(~Word{0});
+  static BasicMessage of(Word value) { return {value, static_cast<Word>(~value)}; }
+  [[nodiscard]] bool whole() const { return inverse == static_cast<Word>(~value); }
+};
+using Message = BasicMessage<std::uint32_t>;
+using WideMessage = BasicMessage<std::uintptr_t>;  // two words, where words are what is copied
+
+using Observed = std::vector<std::vector<std::int64_t>>;
+
+/// Explores; then plants every weaker memory order, which must be found, so that no order is stronger than it
+/// has to be.
+void prove(Explorer& explorer) {
+  const auto verdict = explorer.explore();
+  CHECK(verdict.violation == "");
+  CHECK(verdict.runs > 1);
+  MESSAGE(verdict.states << " states, " << verdict.runs << " ends");
+  const auto mutations = explorer.mutations();
+  CHECK(mutations.size() >= 2);
+  for (const auto& mutation : mutations) {
+    CAPTURE(mutation.site);
+    CHECK(explorer.explore(mutation).violation != "");
+  }
+}
+
+/// Runs of 1, 2, 3 ... from each producer in turn, all of the first before any of the second; `again` allows
+/// a message to come twice where the second consumer begins.
+std::string in_order(const std::vector<std::int64_t>& received) {
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    const std::int64_t before = i == 0 ? 0 : received[i - 1];
+    if (received[i] != before + 1 && received[i] != 101) return "lost, doubled or out of order";
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("model: ring, two messages of space") {
+  Explorer explorer;
+  BasicRingIndexes<Machine> indexes;
+  Message slots[2];
+  explorer.share(slots, sizeof(slots));
+  auto* memory = reinterpret_cast<std::byte*>(slots);
+
+  const auto produce = [&] {
+    RingProducer<Message, Machine> producer(indexes, memory, 2);
+    std::uint32_t value = 1;
+    for (int attempt = 0; attempt < 4 && value <= 3; ++attempt) {
+      if (producer.try_push(Message::of(value))) ++value;
+    }
+  };
+  const auto consume = [&] {
+    RingConsumer<Message, Machine> consumer(indexes, memory, 2);
+    Message message;
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      if (!consumer.try_pop(message)) continue;
+      Explorer::require(message.whole(), "torn");
+      Explorer::observe(message.value);
+    }
+  };
+
+  SUBCASE("two threads") {
+    explorer.thread(produce);
+    explorer.thread(consume);
+    explorer.check([](const Observed& observed) { return in_order(observed[1]); });
+    prove(explorer);
+  }
+  SUBCASE("the producer dies anywhere, and another takes over") {
+    explorer.mortal_thread(produce, [&] {
+      RingProducer<Message, Machine> producer(indexes, memory, 2);
+      (void)producer.try_push(Message::of(101));
+    });
+    explorer.thread(consume);
+    explorer.check([](const Observed& observed) { return in_order(observed[2]); });
+    prove(explorer);
+  }
+  SUBCASE("the consumer dies anywhere, and another takes over") {
+    explorer.thread(produce);
+    explorer.mortal_thread(consume, consume);
+    explorer.check([](const Observed& observed) -> std::string {
+      const auto& first = observed[1];
+      const auto& second = observed[2];
+      const std::string wrong = in_order(first);
+      if (!wrong.empty() || second.empty()) return wrong;
+      const std::int64_t last = first.empty() ? 0 : first.back();
+      if (second.front() < 1 || second.front() > last + 1) return "a message was lost with the consumer";
+      for (std::size_t i = 1; i < second.size(); ++i) {
+        if (second[i] != second[i - 1] + 1) return "lost, doubled or out of order";
+      }
+      return "";
+    });
+    prove(explorer);
+  }
+}
+
+TEST_CASE("model: ring, batches") {
+  Explorer explorer;
+  BasicRingIndexes<Machine> indexes;
+  Message slots[2];
+  explorer.share(slots, sizeof(slots));
+  auto* memory = reinterpret_cast<std::byte*>(slots);
+  explorer.thread([&] {
+    RingProducer<Message, Machine> producer(indexes, memory, 2);
+    const Message messages[4] = {Message::of(1), Message::of(2), Message::of(3), Message::of(4)};
+    std::size_t sent = producer.push({messages, 1});
+    for (int attempt = 0; attempt < 3; ++attempt) sent += producer.push({messages + sent, 4 - sent});
+  });
+  explorer.thread([&] {
+    RingConsumer<Message, Machine> consumer(indexes, memory, 2);
+    Message messages[2];
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const std::size_t count = consumer.pop(messages);
+      for (std::size_t i = 0; i < count; ++i) {
+        Explorer::require(messages[i].whole(), "torn");
+        Explorer::observe(messages[i].value);
+      }
+    }
+  });
+  explorer.check([](const Observed& observed) { return in_order(observed[1]); });
+  prove(explorer);
+}
+
+TEST_CASE("model: byte ring, records that wrap") {
+  Explorer explorer;
+  BasicRingIndexes<Machine> indexes;
+  alignas(8) std::byte memory[64] = {};
+  explorer.share(memory, sizeof(memory));
+  // The third does not fit behind the first two, and takes their place.
+  const auto length_of = [](std::uint32_t value) {
+    return std::size_t{value == 1 ? 16u : value == 3 ? 24u : 8u};
+  };
+  const auto produce = [&] {
+    BasicByteProducer<Machine> producer(indexes, memory, 64);
+    std::uint32_t value = 1;
+    for (int attempt = 0; attempt < 4 && value <= 3; ++attempt) {
+      const Message record[3] = {Message::of(value), Message::of(value), Message::of(value)};
+      if (producer.try_write(std::as_bytes(std::span(record)).first(length_of(value)))) ++value;
+    }
+  };
+  const auto consume = [&] {
+    BasicByteConsumer<Machine> consumer(indexes, memory, 64);
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      const auto record = consumer.peek();
+      if (!record) continue;
+      Message message;
+      Machine::copy(&message, record->data(), sizeof(message));
+      Explorer::require(message.whole(), "torn");
+      Explorer::require(record->size() == length_of(message.value), "wrong length");
+      Explorer::observe(message.value);
+      consumer.release();
+    }
+    Explorer::require(!consumer.is_broken(), "broken");
+  };
+  SUBCASE("two threads") {
+    explorer.thread(produce);
+    explorer.thread(consume);
+    explorer.check([](const Observed& observed) { return in_order(observed[1]); });
+    prove(explorer);
+  }
+  SUBCASE("the producer dies anywhere, and another takes over") {
+    explorer.mortal_thread(produce, [&] {
+      BasicByteProducer<Machine> producer(indexes, memory, 64);
+      const Message record[1] = {Message::of(101)};
+      (void)producer.try_write(std::as_bytes(std::span(record)));
+    });
+    explorer.thread(consume);
+    explorer.check([](const Observed& observed) { return in_order(observed[2]); });
+    prove(explorer);
+  }
+}
+
+namespace {
+
+/// What a reader of a latest value must see: whole values, never an older one than before, and the truth
+/// about new and old.
+template <class AnyMessage, class Reader>
+void read_some(Reader&& reader, int times) {
+  auto message = AnyMessage::of(0);
+  auto last = message.value;
+  for (int attempt = 0; attempt < times; ++attempt) {
+    const Freshness freshness = reader.read(message);
+    Explorer::require(message.whole(), "torn");
+    if (freshness == Freshness::new_data) Explorer::require(message.value > last, "new data is not newer");
+    if (freshness == Freshness::old_data)
+      Explorer::require(message.value == last, "old data is not the last read");
+    if (freshness == Freshness::none) Explorer::require(last == 0, "data became none");
+    last = message.value;
+  }
+  Explorer::observe(static_cast<std::int64_t>(last));
+}
+
+}  // namespace
+
+TEST_CASE("model: latest value for one reader") {
+  Explorer explorer;
+  LatestMemory<Message, Machine> memory;
+  explorer.share(memory.slots, sizeof(memory.slots));
+  explorer.thread([&] {
+    LatestWriter<Message, Machine> writer(memory);
+    for (std::uint32_t value = 1; value <= 4; ++value) writer.write(Message::of(value));
+  });
+  explorer.thread([&] { read_some<Message>(LatestReader<Message, Machine>(memory), 3); });
+  bool newest_was_seen = false;
+  explorer.check([&](const Observed& observed) -> std::string {
+    newest_was_seen = newest_was_seen || observed[1].front() == 4;
+    return "";
+  });
+  prove(explorer);
+  CHECK(newest_was_seen);
+}
+
+TEST_CASE("model: latest value for many readers") {
+  Explorer explorer;
+  BroadcastValue<WideMessage, Machine> value;
+  const auto write = [&](std::uintptr_t first, std::uintptr_t last) {
+    for (std::uintptr_t number = first; number <= last; ++number) value.write(WideMessage::of(number));
+  };
+  const auto read = [&] { read_some<WideMessage>(BroadcastValue<WideMessage, Machine>::Reader(value), 2); };
+  explorer.check([](const Observed&) { return std::string(); });
+
+  SUBCASE("one reader, writes that lap it") {
+    explorer.thread([&] { write(1, 3); });
+    explorer.thread(read);
+    prove(explorer);
+  }
+  SUBCASE("the writer dies anywhere, and another takes over") {
+    explorer.mortal_thread([&] { write(1, 2); }, [&] { write(101, 102); });
+    explorer.thread(read);
+    prove(explorer);
+  }
+}
