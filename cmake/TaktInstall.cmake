@@ -1,1 +1,41 @@
-# filled in by the install rules
+# Installation: headers, libraries, the program, and what find_package(takt) and pkg-config need. Each component has an export
+# file of its own, so that a C program that asks for `c` alone needs neither Eigen nor a C++ compiler.
+include(CMakePackageConfigHelpers)
+set(takt_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/takt)
+
+function(takt_install_component component target)
+  install(TARGETS ${target} EXPORT takt-${component}-targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT takt-${component}-targets NAMESPACE takt:: DESTINATION ${takt_cmake_dir})
+endfunction()
+
+# Paths inside .pc files are relative to the file, so that an installed tree can be moved.
+function(takt_install_pkg_config name)
+  file(RELATIVE_PATH pc_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/packaging/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/takt ${PROJECT_BINARY_DIR}/include/takt
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+takt_install_component(core takt_core)
+takt_install_component(takt takt_takt)
+takt_install_pkg_config(takt)
+if(TARGET takt_c)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/capi/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          FILES_MATCHING PATTERN "*.h")
+  takt_install_component(c takt_c)
+  takt_install_pkg_config(takt-c)
+endif()
+if(TARGET takt_tool)
+  install(TARGETS takt_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+# Before 1.0, a new minor version may change interfaces.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/takt-config-version.cmake COMPATIBILITY SameMinorVersion)
+configure_package_config_file(cmake/packaging/takt-config.cmake.in ${PROJECT_BINARY_DIR}/takt-config.cmake
+                              INSTALL_DESTINATION ${takt_cmake_dir})
+install(FILES ${PROJECT_BINARY_DIR}/takt-config.cmake ${PROJECT_BINARY_DIR}/takt-config-version.cmake
+        DESTINATION ${takt_cmake_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
