@@ -1,0 +1,71 @@
+// What every CAN hardware does once per cycle on each of its buses: take in a bounded number of frames, collect the frames of this
+// cycle and hand them over in one call. Buffers are sized at construction; a frame that the bus has no room for is counted
+// and forgotten, never kept: the next cycle has newer ones.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "takt/can/frame.hpp"
+#include "takt/robot/hardware.hpp"
+
+namespace takt::robot {
+
+/// One bus as its master sees it. After construction everything is real-time safe.
+template <can::CanBus Bus>
+class BusExchange {
+ public:
+  /// `frames_per_cycle` is the most that push() is called for between two calls of flush(), and about what comes back.
+  /// Allocates. The bus must outlive the exchange.
+  BusExchange(Bus& bus, std::size_t frames_per_cycle)
+      : bus_(&bus),
+        outgoing_(frames_per_cycle),
+        incoming_(chunk),
+        receive_limit_(4 * frames_per_cycle + chunk) {}
+
+  /// Puts a frame into this cycle's batch. Beyond the capacity given at construction it counts as refused.
+  void push(const can::Frame& frame, HardwareCounters& counters) noexcept {
+    if (pending_ == outgoing_.size()) {
+      ++counters.frames_refused;
+      return;
+    }
+    outgoing_[pending_++] = frame;
+  }
+
+  /// Hands the batch to the bus, in the order of push().
+  void flush(HardwareCounters& counters) noexcept {
+    if (pending_ == 0) return;
+    const std::size_t sent =
+        std::min(bus_->send(std::span<const can::Frame>(outgoing_).first(pending_)), pending_);
+    counters.frames_sent += sent;
+    counters.frames_refused += pending_ - sent;
+    pending_ = 0;
+  }
+
+  /// Calls visit(frame) for what has arrived, oldest first. A bus that is flooded is left alone until the next cycle.
+  template <class Visitor>
+  void receive(HardwareCounters& counters, Visitor&& visit) noexcept {
+    std::size_t total = 0;
+    std::size_t count = chunk;
+    while (count == chunk && total < receive_limit_) {
+      count = std::min(bus_->receive(incoming_), chunk);
+      for (const can::Frame& frame : std::span<const can::Frame>(incoming_).first(count)) visit(frame);
+      total += count;
+    }
+    counters.frames_received += total;
+  }
+
+ private:
+  static constexpr std::size_t chunk = 32;
+
+  Bus* bus_;
+  std::vector<can::Frame> outgoing_;
+  std::vector<can::Frame> incoming_;
+  std::size_t pending_ = 0;
+  std::size_t receive_limit_;
+};
+
+}  // namespace takt::robot

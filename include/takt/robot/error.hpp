@@ -1,0 +1,38 @@
+// Every reason for which a robot's hardware cannot be set up as its description says.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "takt/core/error.hpp"
+
+namespace takt::robot {
+
+/// Numbers are part of the C API: never reused.
+enum class Errc : std::uint16_t {
+  no_such_bus = 1,
+  bad_address = 2,
+  duplicate_address = 3,
+  bad_scale = 4,
+  too_many_joints = 5,
+};
+
+[[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::robot; }
+
+[[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
+  switch (code) {
+    case Errc::no_such_bus:
+      return "the joint is on a bus that was not given";
+    case Errc::bad_address:
+      return "the protocol has no such board or channel";
+    case Errc::duplicate_address:
+      return "two joints have the same bus, board and channel";
+    case Errc::bad_scale:
+      return "the encoder counts per radian are zero or not finite";
+    case Errc::too_many_joints:
+      return "the robot has more joints than takt allows";
+  }
+  return "unknown robot error";
+}
+
+}  // namespace takt::robot

@@ -1,0 +1,209 @@
+// The joints of a robot on Hubo joint boards: the master's side of can/hubo.hpp behind the Hardware seam, over any CAN bus.
+//
+// Each cycle and bus, in this order: power commands where a board is not where it is wanted (robot/hubo_master.hpp has the
+// sequence), the references of all boards that run, an encoder request to every board, a status request to one board in turn.
+// The next read() takes in the replies. Velocity is the difference of positions over the time between two replies, smoothed.
+//
+// The power commands switch whole boards: a board is on while any of its joints wants power. JointFeedback::fault holds the bits of can::hubo::fault, of which the warnings
+// alone do not make DriveState::fault.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "takt/can/hubo.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/robot/bus_exchange.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/robot/error.hpp"
+#include "takt/robot/hardware.hpp"
+#include "takt/robot/hubo_master.hpp"
+
+namespace takt::robot {
+
+/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one robot.
+template <can::CanBus Bus>
+class HuboHardware final : public Hardware {
+ public:
+  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The buses must outlive
+  /// the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address, bad_scale, too_many_joints.
+  [[nodiscard]] static SetupResult<std::unique_ptr<HuboHardware>> create(const RobotDescription& description,
+                                                                         std::span<Bus* const> buses,
+                                                                         HuboOptions options = {}) {
+    if (description.joints.size() > max_joints) return fail(Errc::too_many_joints, "at most 64 joints");
+    std::vector<BusPlan> plans(description.buses.size());
+    for (std::size_t i = 0; i < description.joints.size(); ++i) {
+      const JointDescription& joint = description.joints[i];
+      if (joint.bus >= description.buses.size()) return fail(Errc::no_such_bus, joint.name);
+      if (description.buses[joint.bus].protocol != Protocol::hubo) continue;
+      if (joint.bus >= buses.size() || buses[joint.bus] == nullptr)
+        return fail(Errc::no_such_bus, joint.name);
+      if (auto added = plans[joint.bus].add(joint, i, options); !added)
+        return fail(added.error(), joint.name);
+    }
+    std::unique_ptr<HuboHardware> hardware(new HuboHardware);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].boards.empty()) continue;
+      hardware->buses_.emplace_back(*buses[i], std::move(plans[i]), description);
+    }
+    return hardware;
+  }
+
+  void read(Time now, std::span<JointFeedback> feedback) noexcept override {
+    for (BusState& bus : buses_) {
+      bus.exchange.receive(counters_, [&](const can::Frame& frame) noexcept { take_in(bus, frame, now); });
+      for (Board& board : bus.plan.boards) {
+        board.master.check_silence(now, bus.status_timeout);
+        for (std::size_t i = 0; i < HuboMaster::channels; ++i) {
+          if (board.master.attached(i) && board.joints[i] < feedback.size()) {
+            report(board.master, i, feedback[board.joints[i]]);
+          }
+        }
+      }
+    }
+  }
+
+  void write(Time /*now*/, std::span<const JointCommand> commands) noexcept override {
+    for (BusState& bus : buses_) {
+      for (Board& board : bus.plan.boards) command_power(bus, board, commands);
+      for (Board& board : bus.plan.boards) command_motion(bus, board, commands);
+      for (const Board& board : bus.plan.boards) push(bus, can::hubo::encoder_request(board.master.board()));
+      push(bus, can::hubo::status_request(bus.plan.boards[bus.next_status].master.board()));
+      bus.next_status = (bus.next_status + 1) % bus.plan.boards.size();
+      bus.exchange.flush(counters_);
+    }
+  }
+
+  [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
+  /// References that were no numbers: never sent, the last good one held in their place.
+  [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
+
+ private:
+  static constexpr std::size_t frames_per_board = 4;  // two power commands, reference, encoder request
+
+  struct Board {
+    HuboMaster master;
+    std::array<std::size_t, HuboMaster::channels> joints{};
+  };
+  /// The boards of one bus, found by number.
+  struct BusPlan {
+    std::vector<Board> boards;
+    std::array<std::uint8_t, can::hubo::max_board + 1>
+        index{};  ///< position in `boards` + 1; 0 = no such board
+
+    Status add(const JointDescription& joint, std::size_t number, HuboOptions options) {
+      if (joint.board > can::hubo::max_board || joint.channel >= HuboMaster::channels)
+        return takt::fail(Errc::bad_address);
+      if (!std::isfinite(joint.counts_per_radian) || joint.counts_per_radian == 0)
+        return takt::fail(Errc::bad_scale);
+      if (index[joint.board] == 0) {
+        boards.push_back(Board{HuboMaster(joint.board, options), {}});
+        index[joint.board] = static_cast<std::uint8_t>(boards.size());
+      }
+      Board& board = boards[index[joint.board] - 1U];
+      if (board.master.attached(joint.channel)) return takt::fail(Errc::duplicate_address);
+      board.master.attach(joint.channel, joint.counts_per_radian);
+      board.joints[joint.channel] = number;
+      return {};
+    }
+    [[nodiscard]] Board* find(std::uint8_t number) noexcept {
+      return index[number] == 0 ? nullptr : &boards[index[number] - 1U];
+    }
+  };
+  struct BusState {
+    BusState(Bus& bus, BusPlan boards, const RobotDescription& description)
+        : exchange(bus, frames_per_board * boards.boards.size() + 1),
+          plan(std::move(boards)),
+          // A status comes round once in as many cycles as there are boards; one lost reply is not yet silence.
+          status_timeout(description.feedback_timeout +
+                         2 * static_cast<Duration::rep>(plan.boards.size()) * description.period) {}
+
+    BusExchange<Bus> exchange;
+    BusPlan plan;
+    std::size_t next_status = 0;
+    Duration status_timeout;
+  };
+
+  HuboHardware() = default;
+
+  void take_in(BusState& bus, const can::Frame& frame, Time now) noexcept {
+    using namespace can::hubo;
+    const bool is_encoder = frame.id >= encoder_base && frame.id <= encoder_base + max_board;
+    const bool is_status = frame.id >= status_base && frame.id <= status_base + max_board;
+    Board* const board = is_encoder  ? bus.plan.find(static_cast<std::uint8_t>(frame.id - encoder_base))
+                         : is_status ? bus.plan.find(static_cast<std::uint8_t>(frame.id - status_base))
+                                     : nullptr;
+    if (board == nullptr || frame.extended) {
+      ++counters_.frames_unexpected;
+      return;
+    }
+    if (is_encoder) {
+      hear(*board, decode_encoder(frame), now);
+    } else {
+      hear(*board, decode_status(frame, board->master.dialect()), now);
+    }
+  }
+
+  template <class Reply>
+  void hear(Board& board, const Result<Reply>& reply, Time now) noexcept {
+    if (reply) {
+      board.master.heard(*reply, now);
+    } else {
+      ++counters_.frames_malformed;
+    }
+  }
+
+  static void report(const HuboMaster& master, std::size_t channel, JointFeedback& feedback) noexcept {
+    feedback.drive = master.state(channel);
+    feedback.fault = master.faults(channel);
+    if (!master.encoders_heard()) return;
+    feedback.position = master.position(channel);
+    feedback.velocity = master.velocity(channel);
+    feedback.stamp = master.encoder_time();
+    feedback.heard = true;
+  }
+
+  void command_power(BusState& bus, Board& board, std::span<const JointCommand> commands) noexcept {
+    bool want_power = false;
+    bool clear_fault = false;
+    for_each_joint(board, commands, [&](std::size_t, const JointCommand& command) noexcept {
+      want_power = want_power || command.want_power;
+      clear_fault = clear_fault || command.clear_fault;
+    });
+    const HuboMaster::PowerCommands power = board.master.power(want_power, clear_fault);
+    for (std::size_t i = 0; i < power.count; ++i) push(bus, power.list[i]);
+  }
+
+  void command_motion(BusState& bus, Board& board, std::span<const JointCommand> commands) noexcept {
+    for_each_joint(board, commands, [&](std::size_t channel, const JointCommand& command) noexcept {
+      if (!board.master.command(channel, command.position)) ++references_rejected_;
+    });
+    if (const auto reference = board.master.reference()) push(bus, *reference);
+  }
+
+  template <class Visitor>
+  static void for_each_joint(const Board& board, std::span<const JointCommand> commands,
+                             Visitor visit) noexcept {
+    for (std::size_t i = 0; i < HuboMaster::channels; ++i) {
+      if (board.master.attached(i) && board.joints[i] < commands.size()) visit(i, commands[board.joints[i]]);
+    }
+  }
+
+  /// Board numbers and codes were checked at construction, so encoding cannot fail.
+  template <class Message>
+  void push(BusState& bus, const Message& message) noexcept {
+    if (const auto frame = can::hubo::encode(message)) bus.exchange.push(*frame, counters_);
+  }
+
+  std::vector<BusState> buses_;
+  HardwareCounters counters_;
+  std::uint64_t references_rejected_ = 0;
+};
+
+}  // namespace takt::robot

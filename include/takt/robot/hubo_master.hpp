@@ -1,0 +1,239 @@
+// What a master knows and wants of one Hubo joint board: its start-up and shut-down sequence, and what it last said. No bus, no
+// joints: replies go in, commands and references come out, so the sequence can be read and tested by itself.
+//
+// A board is brought up step by step; each step waits for the status that shows the one before, and is repeated when none
+// comes:
+//
+//   status and encoders heard -> initialise (once, and not if the board runs already) -> driver on -> control on -> ready
+//
+// From the first step on, the board is sent its measured position as reference: cycles before control goes on, because a
+// board that holds an older reference would jump, and because commands overtake references on the bus. Commanded
+// references go only to motors that are ready. Switching off is `control off` and `driver off` at once, and again until the
+// status shows both; only then can the board be brought up again. A motor that was ready and goes off unasked is at fault
+// (power_lost) until somebody clears the fault or switches it off. All of it is real-time safe.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "takt/can/hubo.hpp"
+#include "takt/core/time.hpp"
+#include "takt/robot/hardware.hpp"
+
+namespace takt::robot {
+
+struct HuboOptions {
+  can::hubo::Dialect dialect = can::hubo::Dialect::podo;  ///< of the status frames
+  int repeat_cycles = 10;  ///< a power command that no status answers is sent again after so many cycles
+  double velocity_smoothing =
+      0.5;  ///< 0..1: weight of the newest difference in the velocity; 1 = no smoothing
+};
+
+/// One board, as its master sees it.
+class HuboMaster {
+ public:
+  static constexpr std::size_t channels = can::hubo::channels;
+
+  /// The power commands of one cycle, at most two.
+  struct PowerCommands {
+    std::array<can::hubo::Command, 2> list{};
+    std::size_t count = 0;
+  };
+
+  explicit HuboMaster(std::uint8_t board, HuboOptions options = {}) noexcept
+      : options_(options), board_(board) {}
+
+  /// Says that a joint is on `channel`. The scale must be finite and not 0.
+  void attach(std::size_t channel, double counts_per_radian) noexcept {
+    motors_[channel].attached = true;
+    motors_[channel].counts_per_radian = counts_per_radian;
+  }
+  [[nodiscard]] std::uint8_t board() const noexcept { return board_; }
+  [[nodiscard]] can::hubo::Dialect dialect() const noexcept { return options_.dialect; }
+  [[nodiscard]] bool attached(std::size_t channel) const noexcept { return motors_[channel].attached; }
+
+  // ---- What the board says
+
+  void heard(const can::hubo::EncoderReply& reply, Time now) noexcept {
+    const double elapsed = to_seconds(now - encoder_time_);
+    for (std::size_t i = 0; i < channels; ++i) {
+      Motor& motor = motors_[i];
+      if (encoders_heard_ && elapsed > 0) {
+        const double difference = static_cast<double>(reply.counts[i]) - static_cast<double>(motor.counts);
+        const double velocity = difference / motor.counts_per_radian / elapsed;
+        motor.velocity += options_.velocity_smoothing * (velocity - motor.velocity);
+      }
+      motor.counts = reply.counts[i];
+    }
+    encoders_heard_ = true;
+    encoder_time_ = now;
+  }
+
+  void heard(const can::hubo::StatusReply& reply, Time now) noexcept {
+    status_heard_ = true;
+    status_is_news_ = true;
+    status_time_ = now;
+    for (std::size_t i = 0; i < channels; ++i) {
+      Motor& motor = motors_[i];
+      motor.status = reply.motors[i];
+      if (motor.status.running() && want_power_ && !stopping_) motor.was_ready = true;
+      if (motor.was_ready && !motor.status.running() && !motor.status.faulty()) motor.power_lost = true;
+    }
+    if (!any_on()) stopping_ = false;
+    if (!faulty()) clears_left_ = 0;
+  }
+
+  /// Forgets the status if the board has not sent any for longer than `limit`.
+  void check_silence(Time now, Duration limit) noexcept {
+    if (status_heard_ && now - status_time_ > limit) status_heard_ = false;
+  }
+
+  // ---- What its joints are told
+
+  /// Position and velocity of a motor in joint units, once encoders_heard().
+  [[nodiscard]] bool encoders_heard() const noexcept { return encoders_heard_; }
+  [[nodiscard]] Time encoder_time() const noexcept { return encoder_time_; }
+  [[nodiscard]] double position(std::size_t channel) const noexcept {
+    return can::hubo::to_radians(motors_[channel].counts, motors_[channel].counts_per_radian);
+  }
+  [[nodiscard]] double velocity(std::size_t channel) const noexcept { return motors_[channel].velocity; }
+
+  [[nodiscard]] DriveState state(std::size_t channel) const noexcept {
+    const Motor& motor = motors_[channel];
+    if (motor.faulty()) return DriveState::fault;  // also when the board has fallen silent since
+    if (!status_heard_) return DriveState::unknown;
+    return motor.status.running() ? DriveState::ready : DriveState::off;
+  }
+  [[nodiscard]] std::uint32_t faults(std::size_t channel) const noexcept {
+    const Motor& motor = motors_[channel];
+    return motor.status.faults | (motor.power_lost ? can::hubo::fault::power_lost : 0);
+  }
+
+  // ---- What the board is told
+
+  /// The power commands of this cycle. `clear_fault` is an order that a few attempts are made for.
+  [[nodiscard]] PowerCommands power(bool want_power, bool clear_fault) noexcept {
+    PowerCommands commands;
+    const auto send = [&](const can::hubo::Command& command) noexcept {
+      commands.list[commands.count++] = command;
+    };
+    ++cycles_since_step_;
+
+    if (!want_power && want_power_) begin_stop();
+    want_power_ = want_power;
+    if (clear_fault) begin_clear();
+
+    if (!status_is_news_ && cycles_since_step_ < options_.repeat_cycles) return commands;
+    if (stopping_ || (!want_power_ && (!status_heard_ || any_on()))) {
+      send(can::hubo::control(board_, false));
+      send(can::hubo::driver(board_, false));
+    } else if (clears_left_ > 0) {
+      --clears_left_;
+      send(can::hubo::initialise(board_));
+    } else if (want_power_ && status_heard_ && encoders_heard_) {
+      if (const auto step = next_step()) send(*step);
+    }
+    if (commands.count > 0) {
+      status_is_news_ = false;
+      cycles_since_step_ = 0;
+    }
+    return commands;
+  }
+
+  /// Takes a commanded position [rad]; false if it is not a number, and then the last good one stands.
+  [[nodiscard]] bool command(std::size_t channel, double position) noexcept {
+    const auto counts = can::hubo::to_counts(position, motors_[channel].counts_per_radian);
+    if (!counts) return false;
+    motors_[channel].commanded = *counts;
+    return true;
+  }
+
+  /// The references of this cycle, if the board is to have any: commanded ones for motors that are ready, measured ones for the
+  /// others. A board with one motor gets its reference twice.
+  [[nodiscard]] std::optional<can::hubo::Reference> reference() noexcept {
+    for (std::size_t i = 0; i < channels; ++i) {
+      if (state(i) != DriveState::ready) motors_[i].commanded = motors_[i].counts;
+    }
+    if (!want_power_ || stopping_ || !status_heard_ || !encoders_heard_) return std::nullopt;
+    can::hubo::Reference reference{board_, {motors_[0].commanded, motors_[1].commanded}};
+    if (!motors_[0].attached) reference.counts[0] = reference.counts[1];
+    if (!motors_[1].attached) reference.counts[1] = reference.counts[0];
+    return reference;
+  }
+
+ private:
+  static constexpr int clear_attempts = 3;
+
+  struct Motor {
+    bool attached = false;
+    bool was_ready = false;  ///< since power was last wanted
+    bool power_lost = false;
+    double counts_per_radian = 1;
+    double velocity = 0;         ///< rad/s
+    std::int32_t counts = 0;     ///< as last heard
+    std::int32_t commanded = 0;  ///< counts: the last good command
+    can::hubo::MotorStatus status;
+
+    [[nodiscard]] bool faulty() const noexcept { return status.faulty() || power_lost; }
+  };
+
+  template <class Predicate>
+  [[nodiscard]] bool any(Predicate predicate) const noexcept {
+    return std::any_of(motors_.begin(), motors_.end(),
+                       [&](const Motor& motor) { return motor.attached && predicate(motor); });
+  }
+  [[nodiscard]] bool faulty() const noexcept {
+    return any([](const Motor& motor) { return motor.faulty(); });
+  }
+  [[nodiscard]] bool any_on() const noexcept {
+    return any([](const Motor& motor) { return motor.status.driver_on || motor.status.control_on; });
+  }
+
+  void begin_stop() noexcept {
+    stopping_ = true;
+    status_is_news_ = true;  // whatever was asked before: this goes out now
+    forget_losses();
+  }
+  void begin_clear() noexcept {
+    forget_losses();
+    if (!faulty()) return;  // initialising a board that works might stop it
+    clears_left_ = clear_attempts;
+    status_is_news_ = true;
+  }
+  void forget_losses() noexcept {
+    for (Motor& motor : motors_) motor.was_ready = motor.power_lost = false;
+  }
+
+  [[nodiscard]] std::optional<can::hubo::Command> next_step() noexcept {
+    if (!initialised_) {
+      initialised_ = true;
+      const bool runs = any([](const Motor& motor) { return motor.status.running(); });
+      if (!runs) return can::hubo::initialise(board_);
+    }
+    if (faulty()) return std::nullopt;
+    if (any([](const Motor& motor) { return !motor.status.driver_on; }))
+      return can::hubo::driver(board_, true);
+    if (any([](const Motor& motor) { return !motor.status.control_on; }))
+      return can::hubo::control(board_, true);
+    return std::nullopt;
+  }
+
+  HuboOptions options_;
+  std::uint8_t board_;
+  std::array<Motor, channels> motors_{};
+  Time encoder_time_{};
+  Time status_time_{};
+  bool encoders_heard_ = false;
+  bool status_heard_ = false;    ///< and not too long ago
+  bool status_is_news_ = false;  ///< a status came since the last power command
+  bool initialised_ = false;
+  bool want_power_ = false;
+  bool stopping_ = false;  ///< was switched off: until a status shows that, nothing is switched on
+  int clears_left_ = 0;
+  int cycles_since_step_ = 0;
+};
+
+}  // namespace takt::robot

@@ -1,0 +1,160 @@
+// The joints of a robot on takt's CAN FD servo drives: the master's side of can/servo.hpp behind the Hardware seam, over any
+// CAN bus. Each cycle one command frame goes to every group of drives on each bus; their replies are taken in by the next
+// read(). robot/servo_master.hpp has the start-up sequence of a drive.
+//
+// The scale of a joint is the protocol's own; of JointDescription::counts_per_radian only the sign counts, the direction.
+// JointFeedback::fault holds can::servo::Fault, and servo_power_lost.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "takt/can/servo.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/robot/bus_exchange.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/robot/error.hpp"
+#include "takt/robot/hardware.hpp"
+#include "takt/robot/servo_master.hpp"
+
+namespace takt::robot {
+
+struct ServoOptions {
+  /// A drive goes to its fault `reference_lost` when it has not been addressed for this many periods; rounded up to whole
+  /// milliseconds, at least 5 and at most 255 of them.
+  int watchdog_periods = 10;
+};
+
+/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one robot.
+template <can::CanBus Bus>
+class ServoHardware final : public Hardware {
+ public:
+  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The buses must outlive
+  /// the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address, bad_scale, too_many_joints.
+  [[nodiscard]] static SetupResult<std::unique_ptr<ServoHardware>> create(const RobotDescription& description,
+                                                                          std::span<Bus* const> buses,
+                                                                          ServoOptions options = {}) {
+    if (description.joints.size() > max_joints) return fail(Errc::too_many_joints, "at most 64 joints");
+    std::vector<BusPlan> plans(description.buses.size());
+    for (std::size_t i = 0; i < description.joints.size(); ++i) {
+      const JointDescription& joint = description.joints[i];
+      if (joint.bus >= description.buses.size()) return fail(Errc::no_such_bus, joint.name);
+      if (description.buses[joint.bus].protocol != Protocol::servo) continue;
+      if (joint.bus >= buses.size() || buses[joint.bus] == nullptr)
+        return fail(Errc::no_such_bus, joint.name);
+      if (auto added = plans[joint.bus].add(joint, i); !added) return fail(added.error(), joint.name);
+    }
+    std::unique_ptr<ServoHardware> hardware(new ServoHardware(description, options));
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].drives.empty()) continue;
+      hardware->buses_.emplace_back(*buses[i], std::move(plans[i]));
+    }
+    return hardware;
+  }
+
+  void read(Time now, std::span<JointFeedback> feedback) noexcept override {
+    for (BusState& bus : buses_) {
+      bus.exchange.receive(counters_, [&](const can::Frame& frame) noexcept { take_in(bus, frame, now); });
+      for (Drive& drive : bus.plan.drives) {
+        drive.master.check_silence(now, reply_timeout_);
+        if (drive.joint < feedback.size()) drive.master.report(feedback[drive.joint]);
+      }
+    }
+  }
+
+  void write(Time /*now*/, std::span<const JointCommand> commands) noexcept override {
+    ++sequence_;
+    for (BusState& bus : buses_) {
+      std::array<can::servo::GroupCommand, can::servo::group_count> groups{};
+      for (Drive& drive : bus.plan.drives) {
+        if (drive.joint >= commands.size()) continue;
+        const std::uint8_t node = drive.master.node();
+        groups[can::servo::group_of(node)].slots[can::servo::slot_of(node)] =
+            drive.master.command(commands[drive.joint], references_rejected_);
+      }
+      for (std::uint8_t i = 0; i < can::servo::group_count; ++i) {
+        if (!bus.plan.group_used[i]) continue;
+        groups[i].group = i;
+        groups[i].sequence = sequence_;
+        groups[i].watchdog = watchdog_;
+        // What a master commands is finite and on a known node, so encoding cannot fail.
+        if (const auto frame = encode(groups[i])) bus.exchange.push(*frame, counters_);
+      }
+      bus.exchange.flush(counters_);
+    }
+  }
+
+  [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
+  /// References that were no numbers: never sent, the last good one held in their place.
+  [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
+
+ private:
+  struct Drive {
+    ServoMaster master;
+    std::size_t joint = 0;
+  };
+  /// The drives of one bus, found by node.
+  struct BusPlan {
+    std::vector<Drive> drives;
+    std::array<std::uint8_t, can::servo::max_node + 1>
+        index{};  ///< position in `drives` + 1; 0 = no such drive
+    std::array<bool, can::servo::group_count> group_used{};
+
+    Status add(const JointDescription& joint, std::size_t number) {
+      if (!can::servo::is_node(joint.board) || joint.channel != 0) return takt::fail(Errc::bad_address);
+      if (!std::isfinite(joint.counts_per_radian) || joint.counts_per_radian == 0)
+        return takt::fail(Errc::bad_scale);
+      if (index[joint.board] != 0) return takt::fail(Errc::duplicate_address);
+      drives.push_back(Drive{ServoMaster(joint.board, joint.counts_per_radian < 0), number});
+      index[joint.board] = static_cast<std::uint8_t>(drives.size());
+      group_used[can::servo::group_of(joint.board)] = true;
+      return {};
+    }
+    [[nodiscard]] Drive* find(std::uint32_t node) noexcept {
+      return node >= index.size() || index[node] == 0 ? nullptr : &drives[index[node] - 1U];
+    }
+  };
+  struct BusState {
+    BusState(Bus& bus, BusPlan drives) : exchange(bus, can::servo::group_count), plan(std::move(drives)) {}
+
+    BusExchange<Bus> exchange;
+    BusPlan plan;
+  };
+
+  ServoHardware(const RobotDescription& description, ServoOptions options)
+      : reply_timeout_(description.feedback_timeout) {
+    constexpr Duration millisecond{1'000'000};
+    const Duration watchdog = options.watchdog_periods * description.period;
+    watchdog_ = static_cast<std::uint8_t>(
+        std::clamp<Duration::rep>((watchdog + millisecond - Duration(1)) / millisecond, 5, 255));
+  }
+
+  void take_in(BusState& bus, const can::Frame& frame, Time now) noexcept {
+    Drive* const drive = frame.extended || frame.id < can::servo::reply_base
+                             ? nullptr
+                             : bus.plan.find(frame.id - can::servo::reply_base);
+    if (drive == nullptr) {
+      ++counters_.frames_unexpected;
+    } else if (const auto reply = can::servo::decode_reply(frame)) {
+      drive->master.heard(*reply, now);
+    } else {
+      ++counters_.frames_malformed;
+    }
+  }
+
+  std::vector<BusState> buses_;
+  HardwareCounters counters_;
+  std::uint64_t references_rejected_ = 0;
+  Duration reply_timeout_;
+  std::uint8_t watchdog_ = 5;
+  std::uint8_t sequence_ = 0;
+};
+
+}  // namespace takt::robot
