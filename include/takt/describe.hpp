@@ -1,0 +1,47 @@
+// Turns an Error of any room back into the room's text: for logs, for the C API, for whoever holds only the number.
+// Code that knows the room uses the room's own describe(Errc).
+#pragma once
+
+#include <string_view>
+
+#include "takt/can/error.hpp"
+#include "takt/core/error.hpp"
+#include "takt/motion/error.hpp"
+#include "takt/record/error.hpp"
+#include "takt/rt/error.hpp"
+#include "takt/trajectory/error.hpp"
+
+namespace takt {
+
+/// The text for people, a literal: never empty, lives for ever, ends with a NUL beyond its last character. Of a number that no
+/// room has given out, a text that begins with "unknown". Real-time safe.
+[[nodiscard]] constexpr std::string_view describe(Error error) noexcept {
+  switch (error.room) {
+    case Room::trajectory:
+      return describe(static_cast<trajectory::Errc>(error.code));
+    case Room::can:
+      return describe(static_cast<can::Errc>(error.code));
+    case Room::rt:
+      return describe(static_cast<rt::Errc>(error.code));
+    case Room::motion:
+      return describe(static_cast<motion::Errc>(error.code));
+    case Room::record:
+      return describe(static_cast<record::Errc>(error.code));
+    case Room::none:
+    case Room::core:
+    case Room::control:
+    case Room::mobile:
+    case Room::vehicle:
+    case Room::shm:
+    case Room::component:
+    case Room::robot:
+    case Room::controllers:
+    case Room::sim:
+    case Room::platform:
+    case Room::capi:
+      break;
+  }
+  return "unknown error: the room has no error codes";
+}
+
+}  // namespace takt
