@@ -8,7 +8,9 @@
 #include "takt/core/error.hpp"
 #include "takt/motion/error.hpp"
 #include "takt/record/error.hpp"
+#include "takt/robot/error.hpp"
 #include "takt/rt/error.hpp"
+#include "takt/sim/robot_simulation.hpp"
 #include "takt/trajectory/error.hpp"
 
 namespace takt {
@@ -23,10 +25,14 @@ namespace takt {
       return describe(static_cast<can::Errc>(error.code));
     case Room::rt:
       return describe(static_cast<rt::Errc>(error.code));
+    case Room::robot:
+      return describe(static_cast<robot::Errc>(error.code));
     case Room::motion:
       return describe(static_cast<motion::Errc>(error.code));
     case Room::record:
       return describe(static_cast<record::Errc>(error.code));
+    case Room::sim:
+      return describe(static_cast<sim::Errc>(error.code));
     case Room::none:
     case Room::core:
     case Room::control:
@@ -34,9 +40,7 @@ namespace takt {
     case Room::vehicle:
     case Room::shm:
     case Room::component:
-    case Room::robot:
     case Room::controllers:
-    case Room::sim:
     case Room::platform:
     case Room::capi:
       break;

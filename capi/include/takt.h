@@ -1,0 +1,275 @@
+/* takt.h: the C interface of takt, for C99 and later, C++, and every language that can call C.
+ *
+ * This header is the manual. What holds for all of it:
+ *
+ * UNITS      SI: rad, rad/s, rad/s^2, rad/s^3, N m for rotary joints; m, m/s, m/s^2, m/s^3, N for linear ones. Times are
+ *            integer nanoseconds and say so in their names (_ns).
+ *
+ * STATUS     Functions that can fail return an int32_t: TAKT_OK (0), or a negative number that takt_status_text() explains.
+ *            A function that fails has changed nothing, unless it says otherwise: outputs are not written, objects are as they
+ *            were. No function throws, prints, or ends the program, whatever numbers it is given; pointers must be
+ *            NULL or valid. Where NULL is not allowed, it is answered by TAKT_ERROR_CAPI_NULL_POINTER.
+ *
+ * STRUCTS    Structures that may grow begin with struct_size. Set it, and everything else to its default, with the structure's
+ *            _init function, then fill in fields. A library that knows more fields than the program uses the defaults for
+ *            them; one that knows fewer refuses fields that are not zero (TAKT_ERROR_CAPI_WRONG_STRUCT_SIZE). Structures
+ *            without struct_size never change.
+ *
+ * OWNERSHIP  Objects of set-up are made by _create or _connect functions and freed by the matching _destroy or _close, which
+ *            take NULL. Real-time objects live in memory of the caller: at least _size() bytes at an address that is a multiple
+ *            of _align(), initialised by _init_in, and simply forgotten when no longer needed. Arguments are read during
+ *            the call only, never kept.
+ *
+ * THREADS    Functions without an object may be called from any thread at any time. Functions that take an object as pointer to
+ *            const may be called for the same object from many threads at a time, all others from one.
+ *
+ * REAL TIME  A function called "Real-time safe" below does not allocate, free, lock, wait, make a system call or loop without
+ *            bound. The others are for set-up and for threads without deadlines.
+ */
+#ifndef TAKT_H
+#define TAKT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TAKT_API __attribute__((visibility("default")))
+#else
+#define TAKT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- version ---------------------------------------------------------------------------------------------------------- */
+
+/* Counts what was added to this header. A program works with every library of the same soname whose takt_abi_version() is not
+ * lower than the TAKT_ABI_VERSION that it was compiled with. */
+#define TAKT_ABI_VERSION 1
+
+/* The ABI version of the library that is loaded. Real-time safe. */
+TAKT_API int32_t takt_abi_version(void);
+
+/* The version of the library that is loaded, for example "0.1.0". Lives for ever. Real-time safe. */
+TAKT_API const char* takt_version(void);
+
+/* ---- status ----------------------------------------------------------------------------------------------------------- */
+
+/* A failure names the room of takt that it comes from and the room's code: -(room * 65536 + code). Numbers are never reused. */
+#define TAKT_STATUS(room, code) (-((room) * 65536 + (code)))
+
+enum {
+  TAKT_OK = 0,
+
+  /* room 2: the numbers from which a trajectory is made */
+  TAKT_ERROR_TRAJECTORY_NO_WAYPOINTS = TAKT_STATUS(2, 1),
+  TAKT_ERROR_TRAJECTORY_ONE_WAYPOINT = TAKT_STATUS(2, 2),
+  TAKT_ERROR_TRAJECTORY_TIMES_NOT_INCREASING = TAKT_STATUS(2, 3),
+  TAKT_ERROR_TRAJECTORY_NOT_FINITE = TAKT_STATUS(2, 4),
+  TAKT_ERROR_TRAJECTORY_WRONG_SIZE = TAKT_STATUS(2, 5),
+  TAKT_ERROR_TRAJECTORY_OUT_OF_DOMAIN = TAKT_STATUS(2, 6),
+  TAKT_ERROR_TRAJECTORY_NO_VELOCITIES = TAKT_STATUS(2, 7),
+  TAKT_ERROR_TRAJECTORY_NO_BOUNDED_STOP = TAKT_STATUS(2, 8),
+
+  /* room 12: why a motion is refused or ends badly */
+  TAKT_ERROR_MOTION_MALFORMED = TAKT_STATUS(12, 1),
+  TAKT_ERROR_MOTION_MESSAGE_TOO_LARGE = TAKT_STATUS(12, 2),
+  TAKT_ERROR_MOTION_MESSAGE_TOO_SLOW = TAKT_STATUS(12, 3),
+  TAKT_ERROR_MOTION_UNKNOWN_REQUEST = TAKT_STATUS(12, 4),
+  TAKT_ERROR_MOTION_UNKNOWN_JOINT = TAKT_STATUS(12, 5),
+  TAKT_ERROR_MOTION_UNKNOWN_GROUP = TAKT_STATUS(12, 6),
+  TAKT_ERROR_MOTION_UNKNOWN_GOAL = TAKT_STATUS(12, 7),
+  TAKT_ERROR_MOTION_DUPLICATE_JOINT = TAKT_STATUS(12, 8),
+  TAKT_ERROR_MOTION_WRONG_SIZE = TAKT_STATUS(12, 9),
+  TAKT_ERROR_MOTION_NOT_FINITE = TAKT_STATUS(12, 10),
+  TAKT_ERROR_MOTION_TIMES_NOT_INCREASING = TAKT_STATUS(12, 11),
+  TAKT_ERROR_MOTION_TOO_MANY_WAYPOINTS = TAKT_STATUS(12, 12),
+  TAKT_ERROR_MOTION_NO_WAYPOINTS = TAKT_STATUS(12, 13),
+  TAKT_ERROR_MOTION_OUT_OF_DOMAIN = TAKT_STATUS(12, 14),
+  TAKT_ERROR_MOTION_POSITION_LIMIT = TAKT_STATUS(12, 20),
+  TAKT_ERROR_MOTION_VELOCITY_LIMIT = TAKT_STATUS(12, 21),
+  TAKT_ERROR_MOTION_ACCELERATION_LIMIT = TAKT_STATUS(12, 22),
+  TAKT_ERROR_MOTION_JERK_LIMIT = TAKT_STATUS(12, 23),
+  TAKT_ERROR_MOTION_LIMIT_ABOVE_ROBOT = TAKT_STATUS(12, 24),
+  TAKT_ERROR_MOTION_START_MISMATCH = TAKT_STATUS(12, 25),
+  TAKT_ERROR_MOTION_NOT_AT_REST_AT_END = TAKT_STATUS(12, 26),
+  TAKT_ERROR_MOTION_JOINT_ALREADY_MOVING = TAKT_STATUS(12, 27),
+  TAKT_ERROR_MOTION_ROBOT_NOT_READY = TAKT_STATUS(12, 30),
+  TAKT_ERROR_MOTION_QUEUE_FULL = TAKT_STATUS(12, 31),
+  TAKT_ERROR_MOTION_TOO_MANY_GOALS = TAKT_STATUS(12, 32),
+  TAKT_ERROR_MOTION_TOO_MANY_CLIENTS = TAKT_STATUS(12, 33),
+  TAKT_ERROR_MOTION_FOLLOWING_ERROR = TAKT_STATUS(12, 40),
+  TAKT_ERROR_MOTION_DRIVE_SILENT = TAKT_STATUS(12, 41),
+  TAKT_ERROR_MOTION_DRIVE_FAULT = TAKT_STATUS(12, 42),
+  TAKT_ERROR_MOTION_EMERGENCY_STOP = TAKT_STATUS(12, 43),
+  TAKT_ERROR_MOTION_CLIENT_LOST = TAKT_STATUS(12, 44),
+  TAKT_ERROR_MOTION_SETPOINT_TIMEOUT = TAKT_STATUS(12, 45),
+  TAKT_ERROR_MOTION_GOAL_TOLERANCE = TAKT_STATUS(12, 46),
+  TAKT_ERROR_MOTION_SHUTTING_DOWN = TAKT_STATUS(12, 47),
+
+  /* room 16: the call itself */
+  TAKT_ERROR_CAPI_NULL_POINTER = TAKT_STATUS(16, 1),
+  TAKT_ERROR_CAPI_WRONG_STRUCT_SIZE = TAKT_STATUS(16, 2),
+  TAKT_ERROR_CAPI_BAD_ARGUMENT = TAKT_STATUS(16, 3),
+  TAKT_ERROR_CAPI_BAD_LIMITS = TAKT_STATUS(16, 4),
+  TAKT_ERROR_CAPI_OUT_OF_MEMORY = TAKT_STATUS(16, 5),
+  TAKT_ERROR_CAPI_INTERNAL = TAKT_STATUS(16, 6),
+  TAKT_ERROR_CAPI_BUFFER_TOO_SMALL = TAKT_STATUS(16, 7),
+  TAKT_ERROR_CAPI_MISALIGNED = TAKT_STATUS(16, 8)
+};
+
+/* The English text of any status, of those of other rooms too; of a number that is none, a text that begins with "unknown".
+ * Never NULL, lives for ever. Real-time safe. */
+TAKT_API const char* takt_status_text(int32_t status);
+
+/* ---- joints ----------------------------------------------------------------------------------------------------------- */
+
+/* The most joints that one robot can have. */
+#define TAKT_MAX_JOINTS 64
+
+/* What a joint must never exceed. The bounds on velocity, acceleration, jerk and effort are magnitudes and hold both ways; an
+ * infinite bound is no bound. A function that takes limits refuses NaN, negative magnitudes and a minimum above its
+ * maximum: TAKT_ERROR_CAPI_BAD_LIMITS. */
+typedef struct takt_joint_limits {
+  double position_min; /* rad or m */
+  double position_max;
+  double velocity;     /* rad/s or m/s */
+  double acceleration; /* rad/s^2 or m/s^2 */
+  double jerk;         /* rad/s^3 or m/s^3 */
+  double effort;       /* N m or N */
+} takt_joint_limits;
+
+/* No limits at all: every bound infinite. NULL is ignored. Real-time safe. */
+TAKT_API void takt_joint_limits_init(takt_joint_limits* limits);
+
+/* Position and its first two derivatives. */
+typedef struct takt_motion_state {
+  double position;     /* rad or m */
+  double velocity;     /* rad/s or m/s */
+  double acceleration; /* rad/s^2 or m/s^2 */
+} takt_motion_state;
+
+/* ---- trajectories ------------------------------------------------------------------------------------------------------ */
+
+/* A motion of many joints through many waypoints, joined by quintic polynomials. Its time starts with 0 at the first. */
+typedef struct takt_trajectory takt_trajectory;
+
+/* How a trajectory passes its waypoints. */
+enum {
+  TAKT_THROUGH_DEFAULT = 0, /* GIVEN if there are velocities, else SMOOTH */
+  TAKT_THROUGH_STOP = 1,    /* at rest at each, the ends included */
+  TAKT_THROUGH_GIVEN = 2,   /* with the velocities, and accelerations or else zero, that are given */
+  TAKT_THROUGH_SMOOTH = 3   /* minimum jerk, continuous up to the fourth derivative; of what is given, only the derivatives at
+                               the first and the last waypoint count (rest, where none are given) */
+};
+
+/* The matrices are row-major: the value of joint j at waypoint k is [k * joints + j]. The fields up to `positions`
+ * are required; a struct_size that ends there is the smallest that is accepted. */
+typedef struct takt_waypoints {
+  uint32_t struct_size;        /* set by takt_waypoints_init() */
+  int32_t through;             /* TAKT_THROUGH_... */
+  size_t joints;               /* 1 .. TAKT_MAX_JOINTS */
+  size_t count;                /* waypoints, at least 2; the first is the state that the trajectory starts from */
+  const int64_t* times_ns;     /* count, rising by 1 us to 1e6 s; only differences matter */
+  const double* positions;     /* count x joints; rad or m; every number finite and at most 1e9 in magnitude */
+  const double* velocities;    /* count x joints, or NULL */
+  const double* accelerations; /* count x joints, or NULL */
+} takt_waypoints;
+
+/* Everything zero but struct_size. NULL is ignored. Real-time safe. */
+TAKT_API void takt_waypoints_init(takt_waypoints* waypoints);
+
+/* What exceeds a limit. */
+enum {
+  TAKT_QUANTITY_NONE = 0,
+  TAKT_QUANTITY_POSITION = 1,
+  TAKT_QUANTITY_VELOCITY = 2,
+  TAKT_QUANTITY_ACCELERATION = 3,
+  TAKT_QUANTITY_JERK = 4
+};
+
+/* Where a limit is exceeded, and by what. An output: the library writes as many fields as struct_size covers. */
+typedef struct takt_violation {
+  uint32_t struct_size; /* set by takt_violation_init() */
+  int32_t quantity;     /* TAKT_QUANTITY_... */
+  uint64_t joint;       /* column */
+  int64_t time_ns;      /* from the trajectory's start */
+  double value;         /* signed */
+  double limit;         /* a magnitude, except for positions */
+} takt_violation;
+
+/* Everything zero but struct_size. NULL is ignored. Real-time safe. */
+TAKT_API void takt_violation_init(takt_violation* violation);
+
+/* Makes a trajectory; *trajectory is the caller's, to be freed with takt_trajectory_destroy(). Errors:
+ * TAKT_ERROR_TRAJECTORY_..., and OUT_OF_DOMAIN also for SMOOTH over durations that differ by more than 1e4 times. */
+TAKT_API int32_t takt_trajectory_create(const takt_waypoints* waypoints, takt_trajectory** trajectory);
+
+/* Frees it. No thread may be using it. */
+TAKT_API void takt_trajectory_destroy(takt_trajectory* trajectory);
+
+/* How many joints it moves; 0 for NULL. Real-time safe. */
+TAKT_API size_t takt_trajectory_joints(const takt_trajectory* trajectory);
+
+/* From the first waypoint to the last, rounded up, so that a sample at this time is exactly the end; 0 for NULL.
+ * Real-time safe. */
+TAKT_API int64_t takt_trajectory_duration_ns(const takt_trajectory* trajectory);
+
+/* Where the last sample was. Starts as {0}; belongs to one reader, and to one trajectory. */
+typedef struct takt_cursor {
+  uint64_t segment;
+} takt_cursor;
+
+/* Position, velocity and acceleration of all joints at time_ns from the start; before it the start's, at the end and after it
+ * exactly the end's. `joints` is the length of each array and must be the trajectory's: TAKT_ERROR_TRAJECTORY_WRONG_SIZE.
+ * Arrays that are not wanted may be NULL. Constant time when time_ns rises from call to call, else O(log waypoints).
+ * Real-time safe. */
+TAKT_API int32_t takt_trajectory_sample(const takt_trajectory* trajectory, takt_cursor* cursor, int64_t time_ns,
+                                        size_t joints, double* positions, double* velocities, double* accelerations);
+
+/* Whether the limits (one for each joint) hold everywhere, between the waypoints too: TAKT_OK, or
+ * TAKT_ERROR_MOTION_POSITION_LIMIT, _VELOCITY_LIMIT, _ACCELERATION_LIMIT or _JERK_LIMIT with the worst violation in *violation,
+ * which may be NULL. A motion may exceed a limit by 1e-9 of it. The check is exact, from the polynomials' extrema. O(waypoints). */
+TAKT_API int32_t takt_trajectory_check(const takt_trajectory* trajectory, const takt_joint_limits* limits, size_t joints,
+                                       takt_violation* violation);
+
+/* Slows the whole trajectory down by the smallest factor, at least 1, with which the limits hold; *factor, which may be NULL,
+ * says by how much. What no slow-down cures (a position out of range, a limit of zero for a joint that moves) is answered
+ * as by takt_trajectory_check(). No thread may be sampling it. O(waypoints). */
+TAKT_API int32_t takt_trajectory_fit(takt_trajectory* trajectory, const takt_joint_limits* limits, size_t joints,
+                                     double* factor, takt_violation* violation);
+
+/* Brings a trajectory that does not end at rest to rest by one more segment, the shortest within the velocity, acceleration
+ * and jerk limits of all joints (the position limits: takt_trajectory_check() afterwards). One that ends at rest stays as it
+ * is. Errors: TAKT_ERROR_TRAJECTORY_NO_BOUNDED_STOP. No thread may be sampling it. */
+TAKT_API int32_t takt_trajectory_append_stop(takt_trajectory* trajectory, const takt_joint_limits* limits, size_t joints);
+
+/* ---- stops ------------------------------------------------------------------------------------------------------------- */
+
+/* One joint's shortest way from motion to rest within its velocity, acceleration and jerk limits, without a step in position,
+ * velocity or acceleration. Planned and sampled in the loop, in the caller's memory. */
+typedef struct takt_stop takt_stop;
+
+/* Bytes that a takt_stop needs, and the alignment of its address. Constant while the library is loaded. Real-time safe. */
+TAKT_API size_t takt_stop_size(void);
+TAKT_API size_t takt_stop_align(void);
+
+/* Plans a stop from `state` in `memory` (`size` bytes); *stop is that memory. When no stop keeps the limits from there, the one
+ * with the least violation is planned: see takt_stop_get(). Errors: TAKT_ERROR_TRAJECTORY_NOT_FINITE, _OUT_OF_DOMAIN (a number
+ * of the state beyond 1e9), TAKT_ERROR_CAPI_BAD_LIMITS, _BUFFER_TOO_SMALL, _MISALIGNED. Real-time safe. */
+TAKT_API int32_t takt_stop_init_in(void* memory, size_t size, const takt_motion_state* state,
+                                   const takt_joint_limits* limits, takt_stop** stop);
+
+/* How long it takes (rounded up, so that a sample at this time is at rest); where it ends minus where it began (signed; rad or
+ * m); and 1 if it keeps the limits, 0 if none could. Outputs that are not wanted may be NULL. Real-time safe. */
+TAKT_API int32_t takt_stop_get(const takt_stop* stop, int64_t* duration_ns, double* distance, int32_t* fits);
+
+/* The state time_ns after the stop began; at the end and after it exactly at rest. Real-time safe. */
+TAKT_API int32_t takt_stop_sample(const takt_stop* stop, int64_t time_ns, takt_motion_state* state);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* TAKT_H */

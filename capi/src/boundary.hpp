@@ -1,0 +1,97 @@
+// What every function of the C API does at its boundary: turn results into status numbers, stop exceptions, check the size of
+// the caller's structures.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <stdexcept>
+
+#include "error.hpp"
+#include "takt.h"
+#include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::capi {
+
+[[nodiscard]] constexpr std::int32_t to_status(Error error) noexcept {
+  return TAKT_STATUS(static_cast<std::int32_t>(error.room), std::int32_t{error.code});
+}
+[[nodiscard]] constexpr std::int32_t to_status(const Status& status) noexcept {
+  return status ? TAKT_OK : to_status(status.error());
+}
+
+/// Runs a function of set-up, which may throw, and returns its status.
+template <class Function>
+[[nodiscard]] std::int32_t guarded(Function&& function) noexcept {
+  try {
+    return to_status(function());
+  } catch (const std::bad_alloc&) {
+    return to_status(Errc::out_of_memory);
+  } catch (const std::length_error&) {  // what a container says of a size beyond all memory
+    return to_status(Errc::out_of_memory);
+  } catch (...) {
+    return to_status(Errc::internal);
+  }
+}
+
+/// No structure of any version will be larger: what claims to be was never initialised.
+inline constexpr std::size_t max_struct_size = 4096;
+
+/// Whether a structure's size is one that this library can read or write; `required` is the size of its first version's required
+/// fields. NULL passes.
+template <class Struct>
+[[nodiscard]] Status check_size(const Struct* structure, std::size_t required) noexcept {
+  if (structure == nullptr) return {};
+  if (structure->struct_size < required || structure->struct_size > max_struct_size) {
+    return fail(Errc::wrong_struct_size);
+  }
+  return {};
+}
+
+/// The caller's structure as this library knows it: fields beyond struct_size have their default, which is zero, and fields that
+/// this library does not know must have it.
+template <class Struct>
+[[nodiscard]] Result<Struct> read_struct(const Struct* from, std::size_t required) noexcept {
+  if (from == nullptr) return fail(Errc::null_pointer);
+  if (Status status = check_size(from, required); !status) return fail(status.error());
+  const std::span bytes(reinterpret_cast<const unsigned char*>(from), from->struct_size);
+  const std::size_t known = std::min(bytes.size(), sizeof(Struct));
+  const auto is_set = [](unsigned char byte) { return byte != 0; };
+  if (std::any_of(bytes.begin() + static_cast<std::ptrdiff_t>(known), bytes.end(), is_set)) {
+    return fail(Errc::wrong_struct_size);
+  }
+  Struct value{};
+  std::memcpy(&value, bytes.data(), known);
+  return value;
+}
+
+/// Writes the fields that the caller's structure has room for and leaves its struct_size. NULL is not wanted. The size has been
+/// checked.
+template <class Struct>
+void write_struct(Struct* to, Struct value) noexcept {
+  if (to == nullptr) return;
+  value.struct_size = to->struct_size;
+  std::memcpy(to, &value, std::min<std::size_t>(to->struct_size, sizeof(Struct)));
+}
+
+/// The times of a C structure and the seconds of a formula.
+[[nodiscard]] constexpr double seconds(std::int64_t nanoseconds) noexcept {
+  return to_seconds(Duration(nanoseconds));
+}
+
+/// The first nanosecond that is not before `end` seconds, as a formula will see it.
+[[nodiscard]] constexpr std::int64_t nanoseconds_not_before(double end) noexcept {
+  std::int64_t nanoseconds = from_seconds(end).count();
+  if (seconds(nanoseconds) < end) ++nanoseconds;
+  return nanoseconds;
+}
+
+[[nodiscard]] Status check_limits(const takt_joint_limits& limits) noexcept;
+[[nodiscard]] JointLimits to_joint_limits(const takt_joint_limits& limits) noexcept;
+
+}  // namespace takt::capi

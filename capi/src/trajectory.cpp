@@ -1,0 +1,230 @@
+// Trajectories of the C API: a thin layer over the room trajectory/.
+#include "takt/trajectory/trajectory.hpp"
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "boundary.hpp"
+#include "takt/motion/error.hpp"
+#include "takt/trajectory/limits.hpp"
+#include "takt/trajectory/stop.hpp"
+#include "takt/trajectory/through.hpp"
+
+using takt::fail;
+using takt::JointLimits;
+using takt::max_joints;
+using takt::Result;
+using takt::Status;
+using takt::capi::Errc;
+using takt::capi::guarded;
+using takt::capi::to_status;
+using takt::trajectory::Quantity;
+using takt::trajectory::Through;
+using takt::trajectory::Trajectory;
+using takt::trajectory::Violation;
+
+struct takt_trajectory {
+  Trajectory motion;
+};
+
+namespace {
+
+constexpr std::size_t waypoints_required = offsetof(takt_waypoints, velocities);
+constexpr std::size_t violation_required = sizeof(takt_violation);
+
+/// The limits of all joints, without touching the heap.
+struct LimitsOfAll {
+  std::array<JointLimits, max_joints> storage;
+  std::size_t count = 0;
+
+  [[nodiscard]] std::span<const JointLimits> span() const noexcept { return std::span(storage).first(count); }
+};
+
+Result<LimitsOfAll> read_limits(const takt_trajectory* trajectory, const takt_joint_limits* limits,
+                                std::size_t joints) noexcept {
+  if (trajectory == nullptr || limits == nullptr) return fail(Errc::null_pointer);
+  if (joints != trajectory->motion.joints()) return fail(takt::trajectory::Errc::wrong_size);
+  LimitsOfAll all;
+  for (; all.count < joints; ++all.count) {
+    if (Status status = takt::capi::check_limits(limits[all.count]); !status) return fail(status.error());
+    all.storage[all.count] = takt::capi::to_joint_limits(limits[all.count]);
+  }
+  return all;
+}
+
+takt::motion::Errc reason(Quantity quantity) noexcept {
+  switch (quantity) {
+    case Quantity::position:
+      return takt::motion::Errc::position_limit;
+    case Quantity::velocity:
+      return takt::motion::Errc::velocity_limit;
+    case Quantity::acceleration:
+      return takt::motion::Errc::acceleration_limit;
+    case Quantity::jerk:
+      return takt::motion::Errc::jerk_limit;
+  }
+  return takt::motion::Errc::malformed;
+}
+
+Status report(const std::optional<Violation>& found, takt_violation* violation) noexcept {
+  if (!found) return {};
+  takt::capi::write_struct(
+      violation, {0, static_cast<std::int32_t>(found->quantity) + TAKT_QUANTITY_POSITION, found->joint,
+                  takt::from_seconds(found->time).count(), found->value, found->limit});
+  return fail(reason(found->quantity));
+}
+
+Result<Through> read_through(const takt_waypoints& waypoints) noexcept {
+  switch (waypoints.through) {
+    case TAKT_THROUGH_DEFAULT:
+      return waypoints.velocities != nullptr ? Through::given : Through::smooth;
+    case TAKT_THROUGH_STOP:
+      return Through::stop;
+    case TAKT_THROUGH_GIVEN:
+      return Through::given;
+    case TAKT_THROUGH_SMOOTH:
+      return Through::smooth;
+    default:
+      return fail(Errc::bad_argument);
+  }
+}
+
+/// Seconds since the first: as integers first, so that time stamps far from zero lose nothing.
+Result<std::vector<double>> read_times(std::span<const std::int64_t> times_ns) {
+  std::vector<double> times(times_ns.size());
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    std::int64_t elapsed = 0;
+    if (__builtin_sub_overflow(times_ns[k], times_ns[0], &elapsed)) {
+      return fail(takt::trajectory::Errc::out_of_domain);
+    }
+    times[k] = takt::capi::seconds(elapsed);
+  }
+  return times;
+}
+
+Result<Trajectory> make_trajectory(const takt_waypoints& from) {
+  if (from.times_ns == nullptr || from.positions == nullptr) return fail(Errc::null_pointer);
+  if (from.joints == 0 || from.joints > max_joints) return fail(takt::trajectory::Errc::wrong_size);
+  if (from.count > std::vector<double>().max_size() / from.joints) return fail(Errc::out_of_memory);
+  const auto mode = read_through(from);
+  if (!mode) return fail(mode.error());
+  const auto times = read_times({from.times_ns, from.count});
+  if (!times) return fail(times.error());
+
+  const std::size_t numbers = from.count * from.joints;
+  const auto matrix = [&](const double* data) {
+    return data == nullptr ? std::span<const double>() : std::span(data, numbers);
+  };
+  const takt::trajectory::Waypoints waypoints{from.joints, *times, matrix(from.positions),
+                                              matrix(from.velocities), matrix(from.accelerations)};
+  return through(waypoints, *mode);
+}
+
+/// Violations that remain however slow the motion: positions out of range, motion where none is allowed.
+std::optional<Violation> incurable(const Trajectory& motion, LimitsOfAll limits) noexcept {
+  constexpr double unlimited = std::numeric_limits<double>::infinity();
+  for (JointLimits& joint : limits.storage) {
+    for (double* bound : {&joint.velocity, &joint.acceleration, &joint.jerk}) {
+      if (*bound > 0) *bound = unlimited;
+    }
+  }
+  return find_violation(motion, limits.span());
+}
+
+Status fit(Trajectory& motion, const LimitsOfAll& limits, double* factor,
+           takt_violation* violation) noexcept {
+  const double slowdown = required_slowdown(motion, limits.span());
+  if (!std::isfinite(slowdown)) {
+    const auto found = incurable(motion, limits);
+    return found ? report(found, violation) : fail(takt::trajectory::Errc::out_of_domain);
+  }
+  if (Status status = motion.slow_down(slowdown); !status) return status;
+  if (factor != nullptr) *factor = slowdown;
+  return {};
+}
+
+}  // namespace
+
+void takt_waypoints_init(takt_waypoints* waypoints) {
+  if (waypoints == nullptr) return;
+  *waypoints = {};
+  waypoints->struct_size = sizeof *waypoints;
+}
+
+void takt_violation_init(takt_violation* violation) {
+  if (violation == nullptr) return;
+  *violation = {};
+  violation->struct_size = sizeof *violation;
+}
+
+std::int32_t takt_trajectory_create(const takt_waypoints* waypoints, takt_trajectory** trajectory) {
+  return guarded([&]() -> Status {
+    if (trajectory == nullptr) return fail(Errc::null_pointer);
+    const auto from = takt::capi::read_struct(waypoints, waypoints_required);
+    if (!from) return fail(from.error());
+    auto motion = make_trajectory(*from);
+    if (!motion) return fail(motion.error());
+    *trajectory = std::make_unique<takt_trajectory>(takt_trajectory{*std::move(motion)}).release();
+    return {};
+  });
+}
+
+void takt_trajectory_destroy(takt_trajectory* trajectory) { delete trajectory; }
+
+std::size_t takt_trajectory_joints(const takt_trajectory* trajectory) {
+  return trajectory == nullptr ? 0 : trajectory->motion.joints();
+}
+
+std::int64_t takt_trajectory_duration_ns(const takt_trajectory* trajectory) {
+  return trajectory == nullptr ? 0 : takt::capi::nanoseconds_not_before(trajectory->motion.duration());
+}
+
+std::int32_t takt_trajectory_sample(const takt_trajectory* trajectory, takt_cursor* cursor,
+                                    std::int64_t time_ns, std::size_t joints, double* positions,
+                                    double* velocities, double* accelerations) {
+  if (trajectory == nullptr || cursor == nullptr) return to_status(Errc::null_pointer);
+  if (joints != trajectory->motion.joints()) return to_status(takt::trajectory::Errc::wrong_size);
+  std::array<double, max_joints> unwanted;
+  const auto column = [&](double* wanted) {
+    return std::span(wanted != nullptr ? wanted : unwanted.data(), joints);
+  };
+  takt::trajectory::Cursor at{static_cast<std::size_t>(cursor->segment)};
+  trajectory->motion.sample(takt::capi::seconds(time_ns), at, column(positions), column(velocities),
+                            column(accelerations));
+  cursor->segment = at.segment;
+  return TAKT_OK;
+}
+
+std::int32_t takt_trajectory_check(const takt_trajectory* trajectory, const takt_joint_limits* limits,
+                                   std::size_t joints, takt_violation* violation) {
+  if (Status status = takt::capi::check_size(violation, violation_required); !status)
+    return to_status(status);
+  const auto all = read_limits(trajectory, limits, joints);
+  if (!all) return to_status(all.error());
+  return to_status(report(find_violation(trajectory->motion, all->span()), violation));
+}
+
+std::int32_t takt_trajectory_fit(takt_trajectory* trajectory, const takt_joint_limits* limits,
+                                 std::size_t joints, double* factor, takt_violation* violation) {
+  if (Status status = takt::capi::check_size(violation, violation_required); !status)
+    return to_status(status);
+  const auto all = read_limits(trajectory, limits, joints);
+  if (!all) return to_status(all.error());
+  return to_status(fit(trajectory->motion, *all, factor, violation));
+}
+
+std::int32_t takt_trajectory_append_stop(takt_trajectory* trajectory, const takt_joint_limits* limits,
+                                         std::size_t joints) {
+  const auto all = read_limits(trajectory, limits, joints);
+  if (!all) return to_status(all.error());
+  return guarded([&]() -> Status {
+    Trajectory longer = trajectory->motion;  // running out of memory half-way leaves the original whole
+    if (Status status = append_stop(longer, all->span()); !status) return status;
+    trajectory->motion = std::move(longer);
+    return {};
+  });
+}
