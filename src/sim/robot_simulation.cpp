@@ -68,13 +68,15 @@ class BusWithDrives {
   std::vector<VirtualCanBus::Port> ports_;
 };
 
+/// Wide enough for anything that moves, narrow enough that no sum or product of these numbers leaves the range of double.
 bool can_be_simulated(const robot::JointDescription& joint) noexcept {
+  constexpr double largest = 1e9;
+  const auto positive = [](double value) { return value >= 1 / largest && value <= largest; };
+  const auto not_negative = [](double value) { return value >= 0 && value <= largest; };
   const robot::PlantDescription& plant = joint.plant;
-  const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
-  const auto not_negative = [](double value) { return std::isfinite(value) && value >= 0; };
   return positive(plant.inertia) && not_negative(plant.viscous_friction) &&
          not_negative(plant.coulomb_friction) && positive(plant.torque_limit) && positive(plant.bandwidth) &&
-         std::isfinite(plant.start) && positive(std::abs(joint.counts_per_radian)) &&
+         not_negative(std::abs(plant.start)) && positive(std::abs(joint.counts_per_radian)) &&
          positive(joint.following_error);
 }
 
@@ -126,7 +128,7 @@ class RobotSimulation::World {
       return fail(Errc::bad_plant,
                   at(joint) +
                       ": inertia, torque limit, bandwidth and following error must be positive, "
-                      "friction not negative, counts per radian not zero, all of them finite");
+                      "friction not negative, counts per radian not zero, all of them below 1e9");
     }
     if (joint.bus >= buses_.size())
       return fail(Errc::bad_place, at(joint) + ": there is no bus " + std::to_string(joint.bus));
