@@ -1,12 +1,11 @@
-// From motion to rest within the limits. Velocity follows the cubic that leads from the present velocity and acceleration to
-// zero and zero, over the shortest duration for which velocity, acceleration and jerk keep their limits: position, velocity and
-// acceleration never step.
+// From motion to rest, as fast as the limits allow: jerk brings the acceleration to the deceleration limit (or as far as is
+// needed), that is held, and jerk takes it back to zero. Position, velocity and acceleration never step; acceleration and jerk
+// keep their limits by construction, and the velocity rises above the present one only as far as the jerk limit makes it.
 //
-// With q = a T the cubic and its derivatives by s = t/T are
-//     velocity         (1 - s)^2 (v (1 + 2 s) + q s)
-//     acceleration T   (6 v + 3 q) s^2 - (6 v + 4 q) s + q
-//     jerk T^2         from -(6 v + 4 q) at s = 0 straight to 6 v + 2 q at s = 1
-// Each limit is met with equality at the roots of a quadratic in T, so the shortest duration is one of a few candidates.
+// In the direction of motion, with u, b the present velocity and acceleration and j the jerk limit, the three phases take
+//     t1 = |b + p| / j,   t2 = (u - (p - b) t1 / 2 - p^2 / (2 j)) / p,   t3 = p / j
+// where the deceleration peaks at p = min(limit, sqrt(j u + b^2 / 2)), the root for which t2 is zero. The direction is the sign
+// of v + a |a| / (2 j): the velocity that would be left if the acceleration were taken straight to zero.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +22,6 @@
 #include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/error.hpp"
 #include "takt/trajectory/limits.hpp"
-#include "takt/trajectory/quintic.hpp"
-#include "takt/trajectory/roots.hpp"
 #include "takt/trajectory/trajectory.hpp"
 
 namespace takt::trajectory {
@@ -34,180 +31,143 @@ template <class Scalar>
 struct BasicStopMotion {
   using State = BasicMotionState<Scalar>;
 
+  /// A stretch of constant jerk.
+  struct Phase {
+    Scalar begins = 0;  ///< s from the start of the stop
+    State state;        ///< there
+    Scalar jerk = 0;
+
+    [[nodiscard]] State at(Scalar t) const noexcept {
+      const Scalar d = t - begins;
+      return {state.position + d * (state.velocity + d * (state.acceleration / 2 + d * jerk / 6)),
+              state.velocity + d * (state.acceleration + d * jerk / 2), state.acceleration + d * jerk};
+    }
+  };
+
   Scalar duration = 0;  ///< s; 0 for a joint that is at rest
   Scalar distance = 0;  ///< signed: where it comes to rest minus where it was
   bool fits =
-      true;  ///< false: no stop keeps the limits from that state; this is the one with the least violation
-  BasicQuintic<Scalar> motion;
+      true;  ///< false: the state is outside the limits, or must leave them before it can come to rest
+  std::array<Phase, 3> phases{};
 
   /// The state t seconds after the stop began; at the end and after it exactly at rest.
   [[nodiscard]] State at(Scalar t) const noexcept {
-    if (t >= duration) return {motion.coefficients()[0] + distance, 0, 0};
-    return motion.at(t > 0 ? t : 0);
+    if (t >= duration) return {phases[0].state.position + distance, 0, 0};
+    if (!(t > 0)) return phases[0].state;
+    std::size_t k = 0;
+    while (k + 1 < phases.size() && t >= phases[k + 1].begins) ++k;
+    return phases[k].at(t);
   }
 };
 using StopMotion = BasicStopMotion<double>;
 
 namespace detail {
 
-/// The largest magnitudes over a stop from velocity v and acceleration a in time T.
+/// The bounds that a stop is planned with. A bound that is no positive number says nothing of how to stop: the joint then rests
+/// within about half a second, whatever jerk that takes.
 template <class Scalar>
-struct StopPeaks {
-  Scalar velocity;
+struct StopBounds {
   Scalar acceleration;
   Scalar jerk;
 
-  StopPeaks(Scalar v, Scalar a, Scalar duration) noexcept
-      : velocity(std::abs(v)), acceleration(std::abs(a)), jerk(0) {
-    const Scalar q = a * duration;
-    const Scalar bend = 6 * v + 3 * q;
-    jerk = std::max(std::abs(6 * v + 4 * q), std::abs(6 * v + 2 * q)) / (duration * duration);
-    if (const Scalar s = q / bend; s > 0 && s < 1) {  // where acceleration is zero
-      velocity = std::max(velocity, std::abs((1 - s) * (1 - s) * (v * (1 + 2 * s) + q * s)));
-    }
-    if (const Scalar s = (3 * v + 2 * q) / bend; s > 0 && s < 1) {  // where jerk is zero
-      acceleration = std::max(acceleration, std::abs(bend * s * s - (6 * v + 4 * q) * s + q) / duration);
-    }
-  }
+  StopBounds(Scalar speed, const BasicJointLimits<Scalar>& limits) noexcept
+      : acceleration(limits.acceleration > 0 ? limits.acceleration : 2 * speed),
+        jerk(limits.jerk > 0 ? limits.jerk : std::numeric_limits<Scalar>::infinity()) {}
+};
 
-  /// The largest ratio of a magnitude to its limit.
-  [[nodiscard]] Scalar excess(const BasicJointLimits<Scalar>& limits) const noexcept {
-    return std::max({velocity / limits.velocity, acceleration / limits.acceleration, jerk / limits.jerk});
-  }
-  [[nodiscard]] bool fit(const BasicJointLimits<Scalar>& limits) const noexcept {
-    const auto within = [](Scalar value, Scalar limit) { return value <= limit * (1 + slack<Scalar>); };
-    return within(velocity, limits.velocity) && within(acceleration, limits.acceleration) &&
-           within(jerk, limits.jerk);
+/// Finite bounds for a stop whose acceleration must not step.
+template <class Scalar>
+struct RampBounds : StopBounds<Scalar> {
+  static constexpr Scalar spare = std::is_same_v<Scalar, float> ? Scalar(1e-3) : Scalar(1e-6);
+  /// A phase shorter than this is made this long: no limit is nearer then, and the derivatives of the segment stay exact.
+  static constexpr Scalar shortest_phase = Scalar(5e-3);
+
+  RampBounds(const BasicMotionState<Scalar>& state, const BasicJointLimits<Scalar>& limits) noexcept
+      : StopBounds<Scalar>(std::abs(state.velocity), limits) {
+    const Scalar speed = std::abs(state.velocity);
+    const Scalar push = std::abs(state.acceleration);
+    if (!(this->acceleration > 0) || !std::isfinite(this->acceleration)) {
+      this->acceleration = std::max({2 * speed, push, Scalar(1e-3)});
+    }
+    const Scalar ramp = std::max(speed / this->acceleration, Scalar(0.01));
+    if (!std::isfinite(this->jerk)) this->jerk = std::max(this->acceleration, push) / ramp;
+    // To spare for the rounding of the segments that are built from it.
+    this->acceleration *= 1 - spare;
+    this->jerk *= 1 - spare;
   }
 };
 
-/// Calls visit(T) for each duration at which an acceleration or jerk limit is just met, in no order. At most 12 calls. A velocity
-/// limit is never met by stopping more slowly, so it adds none.
-template <class Scalar, class Visitor>
-void for_each_stop_duration(Scalar v, Scalar a, const BasicJointLimits<Scalar>& limits,
-                            Visitor&& visit) noexcept {
-  const auto low = static_cast<Scalar>(min_duration);
-  const auto high = static_cast<Scalar>(max_duration);
-  const auto visit_roots = [&](const Polynomial<Scalar, 3>& polynomial) {
-    for (const Scalar duration : roots_in(polynomial, low, high)) visit(duration);
-  };
-  visit(low);
-  for (const Scalar sign : {Scalar{-1}, Scalar{1}}) {
-    if (std::isfinite(limits.jerk)) {
-      visit_roots({-6 * v * sign, -4 * a * sign, limits.jerk});
-      visit_roots({-6 * v * sign, -2 * a * sign, limits.jerk});
-    }
-    if (std::isfinite(limits.acceleration)) {
-      const Scalar e = a - sign * limits.acceleration;
-      visit_roots({-36 * v * v, 24 * v * (e - 2 * a), 4 * a * (3 * e - 4 * a)});
-    }
-  }
-}
-
-/// Limits that the present state keeps: what it exceeds already is its bound from here on. A bound that is no positive number
-/// says nothing of how to stop; acceleration is then bounded so that the joint rests within about a second.
+/// The durations of the three phases and the deceleration between them, in the direction of motion.
 template <class Scalar>
-[[nodiscard]] BasicJointLimits<Scalar> limits_from_here(Scalar v, Scalar a,
-                                                        const BasicJointLimits<Scalar>& limits) noexcept {
-  constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
-  BasicJointLimits<Scalar> result = limits;
-  result.velocity = limits.velocity > 0 ? std::max(limits.velocity, std::abs(v)) : unlimited;
-  result.acceleration =
-      std::max(limits.acceleration > 0 ? limits.acceleration : 2 * std::abs(v), std::abs(a));
-  result.jerk = limits.jerk > 0 ? limits.jerk : unlimited;
-  return result;
-}
+struct StopPlan {
+  std::array<Scalar, 3> durations{};
+  Scalar peak = 0;
 
-/// The duration whose worst ratio of value to limit is least: a coarse search over six decades, then a fine one.
-template <class Scalar>
-[[nodiscard]] Scalar least_violating_duration(Scalar v, Scalar a,
-                                              const BasicJointLimits<Scalar>& limits) noexcept {
-  constexpr int coarse_steps = 60;
-  constexpr int fine_steps = 40;
-  Scalar typical = 0;
-  for (const Scalar time :
-       {std::abs(v) / limits.acceleration, std::abs(a) / limits.jerk, std::sqrt(std::abs(v) / limits.jerk)}) {
-    if (std::isfinite(time)) typical = std::max(typical, time);
-  }
-  if (typical == 0) typical = 1;
-  const auto cost = [&](Scalar exponent) {
-    return StopPeaks<Scalar>(v, a, typical * std::exp(exponent)).excess(limits);
-  };
-  const Scalar span = 7;  // e^7: three decades to either side
-  const Scalar step = 2 * span / coarse_steps;
-  Scalar best = 0;
-  for (int i = 0; i <= coarse_steps; ++i) {
-    const Scalar candidate = -span + step * static_cast<Scalar>(i);
-    if (cost(candidate) < cost(best)) best = candidate;
-  }
-  Scalar low = best - step;
-  Scalar high = best + step;
-  for (int i = 0; i < fine_steps; ++i) {
-    const Scalar third = (high - low) / 3;
-    if (cost(low + third) <= cost(high - third)) {
-      high -= third;
-    } else {
-      low += third;
+  StopPlan(Scalar u, Scalar b, const StopBounds<Scalar>& bounds) noexcept {
+    if (!std::isfinite(bounds.jerk)) {
+      peak = bounds.acceleration;
+      durations[1] = std::isfinite(peak) && peak > 0 ? u / peak : 0;
+      return;
     }
+    peak = std::min(bounds.acceleration, std::sqrt(std::max(bounds.jerk * u + b * b / 2, Scalar(0))));
+    durations[0] = std::abs(b + peak) / bounds.jerk;
+    durations[2] = peak / bounds.jerk;
+    const Scalar left = u - (peak - b) * durations[0] / 2 - peak * durations[2] / 2;
+    durations[1] = peak == bounds.acceleration && peak > 0 ? std::max(left / peak, Scalar(0)) : 0;
   }
-  return std::clamp(typical * std::exp((low + high) / 2), static_cast<Scalar>(min_duration),
-                    static_cast<Scalar>(max_duration));
-}
-
-template <class Scalar>
-[[nodiscard]] BasicStopMotion<Scalar> stop_over(const BasicMotionState<Scalar>& state, Scalar duration,
-                                                bool fits) noexcept {
-  const Scalar v = state.velocity * duration;
-  const Scalar a = state.acceleration * duration * duration;
-  BasicStopMotion<Scalar> stop;
-  stop.duration = duration;
-  stop.distance = v / 2 + a / 12;
-  stop.fits = fits;
-  stop.motion = {{state.position, v, a / 2, -v - 2 * a / 3, v / 2 + a / 4, 0}, duration};
-  return stop;
-}
+};
 
 }  // namespace detail
 
-/// The shortest stop of one joint from `state` that keeps the velocity, acceleration and jerk limits (not the position limits:
-/// see StopMotion::distance). If none does, `fits` is false and the stop is the one with the least violation: the state's
-/// own excess is taken as the bound, and the worst ratio to the limits is made as small as it gets. A velocity or acceleration
-/// that is not finite is taken as zero. Real-time safe: a few dozen closed formulas, a bounded search only when nothing fits.
+/// The shortest stop of one joint from `state` within the acceleration and jerk limits. Position limits are not looked at: see
+/// StopMotion::distance. Where no stop keeps the limits, `fits` is false and this is the one with the least violation. Without a
+/// jerk limit the acceleration steps; without either the stop takes no time. A velocity or acceleration that is not finite is
+/// taken as zero. Real-time safe: closed formulas.
 template <class Scalar>
 [[nodiscard]] BasicStopMotion<Scalar> plan_stop(
     const BasicMotionState<Scalar>& state,
     const std::type_identity_t<BasicJointLimits<Scalar>>& limits) noexcept {
   BasicMotionState<Scalar> from = state;
-  bool fits = std::isfinite(state.velocity) && std::isfinite(state.acceleration);
+  BasicStopMotion<Scalar> stop;
+  stop.fits = std::isfinite(state.velocity) && std::isfinite(state.acceleration);
   if (!std::isfinite(from.velocity)) from.velocity = 0;
   if (!std::isfinite(from.acceleration)) from.acceleration = 0;
-  const Scalar v = from.velocity;
-  const Scalar a = from.acceleration;
-  if (v == 0 && a == 0) {
-    BasicStopMotion<Scalar> rest;
-    rest.fits = fits;
-    rest.motion = {{from.position}, 1};
-    return rest;
+
+  const detail::StopBounds<Scalar> bounds(std::abs(from.velocity), limits);
+  const Scalar left_over =
+      from.velocity + from.acceleration * std::abs(from.acceleration) / (2 * bounds.jerk);
+  const Scalar direction = left_over < 0 ? -1 : 1;
+  const Scalar u = direction * from.velocity;
+  const Scalar b = direction * from.acceleration;
+  const detail::StopPlan<Scalar> plan(u, b, bounds);
+
+  const Scalar fastest = b > 0 ? u + b * b / (2 * bounds.jerk) : std::abs(u);
+  stop.fits = stop.fits &&
+              !(std::max(fastest, std::abs(u)) > limits.velocity * (1 + detail::slack<Scalar>)) &&
+              !(std::abs(b) > limits.acceleration * (1 + detail::slack<Scalar>));
+
+  const bool ramps = std::isfinite(bounds.jerk);
+  const Scalar first_jerk = b + plan.peak > 0 ? -bounds.jerk : bounds.jerk;
+  const std::array<Scalar, 3> jerks{ramps ? direction * first_jerk : 0, 0,
+                                    ramps ? direction * bounds.jerk : 0};
+  for (std::size_t k = 0; k < 3; ++k) {
+    auto& phase = stop.phases[k];
+    phase = {stop.duration, k == 0 ? from : stop.phases[k - 1].at(stop.duration), jerks[k]};
+    if (k == 1)
+      phase.state.acceleration = plan.durations[1] > 0 ? -direction * plan.peak : phase.state.acceleration;
+    stop.duration += plan.durations[k];
   }
-  const auto shortest = [&](const BasicJointLimits<Scalar>& bounds) {
-    Scalar best = std::numeric_limits<Scalar>::infinity();
-    detail::for_each_stop_duration(v, a, bounds, [&](Scalar duration) {
-      if (duration < best && detail::StopPeaks<Scalar>(v, a, duration).fit(bounds)) best = duration;
-    });
-    return best;
-  };
-  if (const Scalar duration = shortest(limits); std::isfinite(duration))
-    return detail::stop_over(from, duration, fits);
-  const auto relaxed = detail::limits_from_here(v, a, limits);
-  Scalar duration = shortest(relaxed);
-  if (!std::isfinite(duration)) duration = detail::least_violating_duration(v, a, relaxed);
-  return detail::stop_over(from, duration, false);
+  stop.distance = stop.phases[2].at(stop.duration).position - from.position;
+  return stop;
 }
 
-/// Brings a trajectory that does not end at rest to a stop by one more segment, the shortest in which all joints together keep
-/// their velocity, acceleration and jerk limits; one that ends at rest stays as it is. Whether the stop leaves the position
-/// limits, find_violation() says. Allocates. Errors: wrong_size (limits), no_bounded_stop, and those of append(); the trajectory
-/// is then as it was.
+/// Brings a trajectory that does not end at rest to a stop: at most three more segments, in which all joints change the sign of
+/// their jerk together. With T1, T2, T3 as above but common to all, joint i decelerates at
+///     p_i = (v_i + a_i T1 / 2) / (T1 / 2 + T2 + T3 / 2)
+/// and T1 = max (|a_i| + limit_i) / j_i, T3 = max limit_i / j_i and the least T2 that makes |p_i| <= limit_i keep acceleration
+/// and jerk within their limits. Without a jerk limit the ramps take as long as the bare deceleration would. A trajectory that
+/// ends at rest stays as it is. Whether the stop leaves the position or velocity limits, find_violation() says. Allocates.
+/// Errors: wrong_size (limits), and those of append().
 template <class Scalar>
 [[nodiscard]] Status append_stop(BasicTrajectory<Scalar>& trajectory,
                                  std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) {
@@ -215,30 +175,43 @@ template <class Scalar>
   const std::size_t joints = trajectory.joints();
   if (limits.size() != joints) return fail(Errc::wrong_size);
   std::vector<State> states(joints);
+  Scalar first = detail::RampBounds<Scalar>::shortest_phase;
+  Scalar last = first;
   bool resting = true;
-  for (std::size_t j = 0; j < joints; ++j) {
-    states[j] = trajectory.knot(trajectory.segments(), j);
-    resting = resting && states[j].velocity == 0 && states[j].acceleration == 0;
+  for (std::size_t i = 0; i < joints; ++i) {
+    states[i] = trajectory.knot(trajectory.segments(), i);
+    resting = resting && states[i].velocity == 0 && states[i].acceleration == 0;
+    const detail::RampBounds<Scalar> bounds(states[i], limits[i]);
+    first = std::max(first, (std::abs(states[i].acceleration) + bounds.acceleration) / bounds.jerk);
+    last = std::max(last, bounds.acceleration / bounds.jerk);
   }
   if (resting) return {};
-  std::vector<Scalar> durations;
-  for (std::size_t j = 0; j < joints; ++j) {
-    detail::for_each_stop_duration(states[j].velocity, states[j].acceleration, limits[j],
-                                   [&](Scalar duration) { durations.push_back(duration); });
+  Scalar middle = 0;
+  for (std::size_t i = 0; i < joints; ++i) {
+    const detail::RampBounds<Scalar> bounds(states[i], limits[i]);
+    const Scalar change = std::abs(states[i].velocity + states[i].acceleration * first / 2);
+    middle = std::max(middle, change / bounds.acceleration - (first + last) / 2);
   }
-  std::sort(durations.begin(), durations.end());
-  const auto all_fit = [&](Scalar duration) {
-    for (std::size_t j = 0; j < joints; ++j) {
-      const detail::StopPeaks<Scalar> peaks(states[j].velocity, states[j].acceleration, duration);
-      if (!peaks.fit(limits[j])) return false;
+  if (middle > 0) middle = std::max(middle, detail::RampBounds<Scalar>::shortest_phase);
+
+  const Scalar whole = first / 2 + middle + last / 2;
+  std::vector<Scalar> decelerations(joints);
+  for (std::size_t i = 0; i < joints; ++i) {
+    decelerations[i] = (states[i].velocity + states[i].acceleration * first / 2) / whole;
+  }
+  const std::array<Scalar, 3> durations{first, middle, last};
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (durations[k] == 0) continue;
+    for (std::size_t i = 0; i < joints; ++i) {
+      const Scalar next = k == 2 ? 0 : -decelerations[i];
+      const Scalar jerk = (next - states[i].acceleration) / durations[k];
+      states[i] = typename BasicStopMotion<Scalar>::Phase{0, states[i], jerk}.at(durations[k]);
+      states[i].acceleration = next;
+      if (k == 2) states[i].velocity = 0;
     }
-    return true;
-  };
-  const auto duration = std::find_if(durations.begin(), durations.end(), all_fit);
-  if (duration == durations.end()) return fail(Errc::no_bounded_stop);
-  for (State& state : states)
-    state = {state.position + detail::stop_over(state, *duration, true).distance, 0, 0};
-  return trajectory.append(states, *duration);
+    if (const Status status = trajectory.append(states, durations[k]); !status) return status;
+  }
+  return {};
 }
 
 }  // namespace takt::trajectory

@@ -1,0 +1,136 @@
+#include "takt/trajectory/stop.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/random.hpp"
+
+using namespace takt;
+using namespace takt::trajectory;
+
+namespace {
+
+JointLimits limits_of(double velocity, double acceleration, double jerk) {
+  JointLimits limits;
+  limits.velocity = velocity;
+  limits.acceleration = acceleration;
+  limits.jerk = jerk;
+  return limits;
+}
+
+}  // namespace
+
+TEST_CASE("a stop from rest is no motion") {
+  const StopMotion stop = plan_stop(MotionState{1.5, 0, 0}, limits_of(1, 1, 1));
+  CHECK(stop.duration == 0);
+  CHECK(stop.distance == 0);
+  CHECK(stop.fits);
+  CHECK(stop.at(0).position == 1.5);
+  CHECK(stop.at(9) == MotionState{1.5, 0, 0});
+}
+
+TEST_CASE("a stop takes the time and the way that the textbook says") {
+  // v = 2, a = 4, j = 8: half a second each up and down, none between: distance v T / 2 with T = v/a + a/j.
+  const StopMotion stop = plan_stop(MotionState{0, 2, 0}, limits_of(2, 4, 8));
+  CHECK(stop.duration == doctest::Approx(1.0));
+  CHECK(stop.distance == doctest::Approx(1.0));
+  const StopMotion longer = plan_stop(MotionState{0, 4, 0}, limits_of(4, 4, 8));
+  CHECK(longer.duration == doctest::Approx(1.5));
+  const StopMotion hard =
+      plan_stop(MotionState{0, -4, 0}, limits_of(4, 4, std::numeric_limits<double>::infinity()));
+  CHECK(hard.duration == doctest::Approx(1.0));
+  CHECK(hard.distance == doctest::Approx(-2.0));
+}
+
+TEST_CASE(
+    "from anywhere inside the limits a stop keeps acceleration and jerk, never steps, and ends at rest") {
+  auto random = test::generator();
+  for (std::size_t i = 0; i < test::count(20'000); ++i) {
+    const JointLimits limits =
+        limits_of(std::pow(10, test::uniform(random, -2, 2)), std::pow(10, test::uniform(random, -2, 2)),
+                  std::pow(10, test::uniform(random, -2, 3)));
+    const MotionState start{test::uniform(random, -3, 3), test::uniform(random, -1, 1) * limits.velocity,
+                            test::uniform(random, -1, 1) * limits.acceleration};
+    const StopMotion stop = plan_stop(start, limits);
+    const double overshoot = start.acceleration * start.acceleration / (2 * limits.jerk);
+    constexpr int steps = 50;
+    const double step = stop.duration / steps;
+    MotionState before = stop.at(0);
+    CHECK(before == start);
+    for (int k = 1; k <= steps; ++k) {
+      const MotionState now = stop.at(step * k);
+      REQUIRE(std::abs(now.acceleration) <= limits.acceleration * (1 + 1e-9));
+      REQUIRE(std::abs(now.velocity) <= (limits.velocity + overshoot) * (1 + 1e-9));
+      // Continuity: what happens in a step is bounded by the next derivative's bound.
+      REQUIRE(std::abs(now.acceleration - before.acceleration) <=
+              limits.jerk * step * (1 + 1e-6) + 1e-9 * limits.acceleration);
+      REQUIRE(std::abs(now.velocity - before.velocity) <=
+              limits.acceleration * step * (1 + 1e-6) + 1e-9 * limits.velocity);
+      before = now;
+    }
+    CHECK(stop.at(stop.duration).velocity == 0);
+    const MotionState end = stop.phases[2].at(stop.duration);
+    CHECK(std::abs(end.velocity) <= 1e-9 * (limits.velocity + overshoot));
+    CHECK(std::abs(end.acceleration) <= 1e-9 * limits.acceleration + 1e-12 * limits.jerk * stop.duration);
+    if (stop.fits) CHECK(std::abs(start.velocity) <= limits.velocity * (1 + 1e-9));
+  }
+}
+
+TEST_CASE("a stop from outside the limits says so and still ends at rest") {
+  const JointLimits limits = limits_of(1, 2, 10);
+  for (const MotionState& start : {MotionState{0, 3, 0}, MotionState{0, 0.5, -9}, MotionState{0, 1, 2}}) {
+    const StopMotion stop = plan_stop(start, limits);
+    CHECK_FALSE(stop.fits);
+    CHECK(std::isfinite(stop.duration));
+    CHECK(std::abs(stop.phases[2].at(stop.duration).velocity) < 1e-9);
+  }
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const StopMotion lost = plan_stop(MotionState{1, nan, nan}, limits);
+  CHECK_FALSE(lost.fits);
+  CHECK(lost.duration == 0);
+  CHECK(plan_stop(MotionState{0, 1, 1}, JointLimits{}).duration == 0);
+}
+
+TEST_CASE("it works in single precision") {
+  BasicJointLimits<float> limits;
+  limits.velocity = 2;
+  limits.acceleration = 4;
+  limits.jerk = 8;
+  const BasicStopMotion<float> stop = plan_stop(BasicMotionState<float>{0, 2, 0}, limits);
+  CHECK(stop.duration == doctest::Approx(1.0f));
+  CHECK(stop.at(0.5f).velocity == doctest::Approx(1.0f));
+}
+
+TEST_CASE("a trajectory that ends in motion is brought to rest within the limits of every joint") {
+  auto random = test::generator(1);
+  for (std::size_t i = 0; i < test::count(500); ++i) {
+    const std::vector<JointLimits> limits{limits_of(5, 8, 60), limits_of(5, 4, 20),
+                                          limits_of(5, 6, std::numeric_limits<double>::infinity())};
+    std::vector<MotionState> start(3), end(3);
+    for (std::size_t j = 0; j < 3; ++j) {
+      start[j].position = test::uniform(random, -1, 1);
+      end[j] = {start[j].position, test::uniform(random, -2, 2), test::uniform(random, -3, 3)};
+    }
+    Trajectory trajectory(start);
+    REQUIRE(trajectory.append(end, 5.0));
+    const std::size_t segments = trajectory.segments();
+    REQUIRE(append_stop(trajectory, limits));
+    CHECK(trajectory.segments() > segments);
+    for (std::size_t j = 0; j < 3; ++j) {
+      const MotionState rest = trajectory.at(trajectory.duration(), j);
+      CHECK(rest.velocity == 0);
+      CHECK(rest.acceleration == 0);
+      for (std::size_t k = segments; k < trajectory.segments(); ++k) {
+        const Quintic piece = trajectory.piece(k, j);
+        CHECK(std::abs(piece.acceleration_extrema().peak().value) <= limits[j].acceleration * (1 + 1e-9));
+        CHECK(std::abs(piece.jerk_extrema().peak().value) <= limits[j].jerk * (1 + 1e-9));
+      }
+    }
+    Trajectory again = trajectory;
+    REQUIRE(append_stop(again, limits));
+    CHECK(again.segments() == trajectory.segments());
+  }
+}
