@@ -1,0 +1,20 @@
+// The three lock-free channels between the loop and everything else: requests in, events and the latest state out. Neither
+// side ever waits for the other.
+#pragma once
+
+#include "takt/motion/request.hpp"
+#include "takt/motion/snapshot.hpp"
+#include "takt/shm/latest_value.hpp"
+#include "takt/shm/spsc_ring.hpp"
+
+namespace takt::motion {
+
+/// One producer and one consumer each: the outside pushes requests, pops events and reads the state; the loop does the reverse.
+/// Whoever pops an event with `retired` set owns that request again.
+struct Channels {
+  shm::SpscRing<Request*> requests{256};
+  shm::SpscRing<Event> events{1024};
+  shm::LatestValue<Snapshot> state;
+};
+
+}  // namespace takt::motion

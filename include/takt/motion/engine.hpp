@@ -1,0 +1,191 @@
+// The motion engine: what the loop computes every period. It owns the reference of every joint, gives joints to goals, takes
+// them away again, follows trajectories and streams, stops what has to be stopped, and watches the drives. It knows no bus, no
+// clock and no thread: feedback and the nominal time go in, commands and events come out, so the same engine runs on the
+// robot, in simulated time and in a test.
+//
+// Every call is real-time safe; only the constructor allocates. One cycle is:
+//
+//     engine.begin(now, feedback);            // what the drives say
+//     engine.submit(request);                 // any number of requests, each already validated outside
+//     engine.advance(commands);               // one period of motion
+//     ... commands are written to the bus ...
+//     engine.deliver(written, sink);          // events, stamped with when the reference left
+//
+// A goal owns joints. A new goal on owned joints takes them over from their present reference; the old goal ends `preempted`,
+// and those of its joints that the new one does not take come to a bounded stop. A new goal that cannot be joined to the
+// present motion within its limits is rejected and the old one goes on as if nothing had happened.
+//
+// Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "takt/control/setpoint_follower.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/motion/request.hpp"
+#include "takt/motion/snapshot.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/robot/hardware.hpp"
+#include "takt/trajectory/stop.hpp"
+
+namespace takt::motion {
+
+class Engine {
+ public:
+  /// At most this many requests may be submitted in one cycle.
+  static constexpr std::size_t max_requests_per_cycle = 16;
+
+  /// Sizes everything for the robot. Set-up time: allocates.
+  explicit Engine(const robot::RobotDescription& robot);
+
+  /// Begins a cycle: takes in the feedback, one entry for each joint, and reacts to what is wrong with it.
+  void begin(Time now, std::span<const robot::JointFeedback> feedback) noexcept;
+
+  /// Whether submit() may be called: false while earlier events wait for delivery or the cycle's share is used up.
+  [[nodiscard]] bool accepts_requests() const noexcept;
+
+  /// Takes one validated request. The engine borrows it until an event carries it back in `retired`:
+  ///   trajectory, first set-point of a stream   with the event that ends the goal (or rejects it); before that, an event with
+  ///                                             state `active` and no `retired` says that it runs
+  ///   further set-points of a stream            with an event `active` of this cycle
+  ///   cancel, emergency_stop, reset, shutdown   with an event of this cycle, state `succeeded` or `rejected`: that of the
+  ///                                             request itself; what it did to goals comes in events of their own
+  void submit(Request& request) noexcept;
+
+  /// From the next begin() on: a bounded stop of everything, then power off, then RobotState::down. For the end of the process.
+  void shut_down() noexcept { shutdown_asked_ = true; }
+
+  /// One period of motion: writes one command for each joint.
+  void advance(std::span<robot::JointCommand> commands) noexcept;
+
+  /// Hands the events of this cycle, oldest first, to `sink(const Event&) -> bool`; one that it does not take is offered again
+  /// next cycle. `written` is when the commands had been written to the bus.
+  template <class Sink>
+  void deliver(Time written, Sink&& sink) noexcept {
+    for (std::size_t i = 0; i < event_count_; ++i) {
+      if (events_[i].state == GoalState::active && events_[i].first_reference == Time{}) {
+        events_[i].first_reference = written;
+      }
+    }
+    std::size_t taken = 0;
+    while (taken < event_count_ && sink(static_cast<const Event&>(events_[taken]))) ++taken;
+    for (std::size_t i = taken; i < event_count_; ++i) events_[i - taken] = events_[i];
+    event_count_ -= taken;
+  }
+
+  /// Fills in everything but the loop's and the hardware's own figures.
+  void describe(Snapshot& snapshot) const noexcept;
+
+  [[nodiscard]] RobotState state() const noexcept { return state_; }
+
+ private:
+  /// What moves a joint.
+  enum class Source : std::uint8_t { hold, goal, stop };
+
+  struct Axis {
+    JointLimits limits;
+    SafeBehaviour safe = SafeBehaviour::hold;
+    double following_error = 0;
+    double goal_tolerance = 0;
+
+    Source source = Source::hold;
+    std::uint8_t goal = 0;    ///< index into goals_: of the goal that moves it, or that waits for its stop
+    bool waited_for = false;  ///< source stop: goal `goal` ends when this stop does
+    double command = 0;
+    MotionState reference;
+    control::SetpointFollower follower;
+    trajectory::StopMotion stop;
+    std::uint64_t stop_began = 0;  ///< tick at which the stop's time is zero
+  };
+
+  /// A goal that the engine holds. Free while `request` is null.
+  struct Goal {
+    Request* request = nullptr;
+    GoalState state = GoalState::pending;
+    std::uint64_t began = 0;  ///< tick at which the goal's time is zero
+    bool has_lead = false;
+    trajectory::Trajectory::Cursor cursor;
+    Setpoint setpoint;
+    std::uint64_t setpoint_began = 0;  ///< tick at which the latest set-point arrived
+    Errc reason{};
+  };
+
+  struct Fault {
+    Errc reason{};
+    std::size_t joint = 0;
+    double value = 0;
+    double limit = 0;
+  };
+
+  [[nodiscard]] double seconds_since(std::uint64_t tick) const noexcept;
+  [[nodiscard]] std::size_t free_goal() const noexcept;
+  [[nodiscard]] bool waits_for_a_stop(std::size_t goal) const noexcept;
+  [[nodiscard]] std::size_t find_goal(GoalId id) const noexcept;
+
+  void watch_start() noexcept;
+  void watch_drives() noexcept;
+  [[nodiscard]] bool find_fault(Fault& fault) const noexcept;
+
+  void start_trajectory(Request& request) noexcept;
+  void start_or_continue_stream(Request& request) noexcept;
+  void cancel(Request& request) noexcept;
+  void emergency_stop(Request& request) noexcept;
+  void reset(Request& request) noexcept;
+  [[nodiscard]] bool join_present_motion(Request& request, bool& needs_lead) noexcept;
+  void take_joints(Request& request, std::size_t goal) noexcept;
+
+  void advance_trajectory(Goal& goal) noexcept;
+  void advance_stream(Goal& goal) noexcept;
+  void advance_stops() noexcept;
+  void finish_preempted() noexcept;
+  void judge_arrival(Goal& goal, double overtime) noexcept;
+  void settle_robot_state() noexcept;
+  void write_commands(std::span<robot::JointCommand> commands) noexcept;
+
+  void begin_stop(std::size_t joint) noexcept;
+  void preempt(std::size_t goal, Errc reason) noexcept;
+  void abort_all(const Fault& fault) noexcept;
+  void stop_robot(const Fault& fault, bool power_off_after) noexcept;
+  void stop_for_good() noexcept;
+  void end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept;
+  void emit(const Event& event) noexcept;
+  void answer(Request& request, GoalState state, const Fault& fault) noexcept;
+
+  Duration period_;
+  Duration feedback_timeout_;
+  Duration goal_time_;
+  std::vector<Axis> axes_;
+  std::vector<Goal>
+      goals_;  ///< one more than joints: each goal here holds a joint, and a new one takes its joints last
+  std::vector<robot::JointFeedback> feedback_;
+
+  Time now_{};
+  std::uint64_t tick_ = 0;
+  RobotState state_ = RobotState::starting;
+  Fault fault_;
+  JointSet powered_;  ///< joints whose drives are to be on
+  JointSet settled_;  ///< starting: joints whose drive has been seen ready
+  bool power_off_after_stop_ = false;
+  bool shutdown_asked_ = false;
+  bool down_after_stop_ = false;
+  bool clear_faults_ = false;
+  std::uint64_t waiting_since_ = 0;  ///< tick at which the robot began to wait for its drives
+  std::size_t submitted_ = 0;
+
+  // Room for the worst: no request is taken while an event of an earlier cycle waits, so what can come together is the answers
+  // to one cycle's requests and, for each goal held then, its beginning, its preemption and its end.
+  std::array<Event, 3 * max_joints + 4 * max_requests_per_cycle> events_;
+  std::size_t event_count_ = 0;
+  std::size_t backlog_ = 0;  ///< events of earlier cycles that still waited when this cycle began
+
+  std::array<double, max_joints> positions_{};
+  std::array<double, max_joints> velocities_{};
+  std::array<double, max_joints> accelerations_{};
+  std::array<MotionState, max_joints> starts_{};
+  std::array<MotionState, max_joints> ends_{};
+};
+
+}  // namespace takt::motion

@@ -1,0 +1,564 @@
+#include "takt/motion/engine.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "takt/trajectory/limits.hpp"
+
+namespace takt::motion {
+
+namespace {
+
+constexpr std::size_t no_goal = max_joints + 1;
+
+/// A rebuilt first segment is tried at its planned duration and then at durations growing by this factor: at most ten tries up
+/// to the longest stretch that the planner asks for (8).
+constexpr double lead_growth = 1.25;
+
+/// While drives are being powered, silence is reported (not punished) after this long.
+constexpr Duration patience_at_start = std::chrono::seconds(2);
+/// How long a shutdown waits for the drives to confirm that they are off.
+constexpr Duration patience_at_end = std::chrono::seconds(1);
+
+[[nodiscard]] Errc errc_of(trajectory::Quantity quantity) noexcept {
+  switch (quantity) {
+    case trajectory::Quantity::position:
+      return Errc::position_limit;
+    case trajectory::Quantity::velocity:
+      return Errc::velocity_limit;
+    case trajectory::Quantity::acceleration:
+      return Errc::acceleration_limit;
+    case trajectory::Quantity::jerk:
+      return Errc::jerk_limit;
+  }
+  return Errc::out_of_domain;
+}
+
+}  // namespace
+
+Engine::Engine(const robot::RobotDescription& robot)
+    : period_(robot.period),
+      feedback_timeout_(robot.feedback_timeout),
+      goal_time_(robot.goal_time),
+      axes_(robot.joints.size()),
+      goals_(robot.joints.size() + 1),
+      feedback_(robot.joints.size()) {
+  assert(robot.joints.size() <= max_joints);
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    axes_[i].limits = robot.joints[i].limits;
+    axes_[i].safe = robot.joints[i].safe;
+    axes_[i].following_error = robot.joints[i].following_error;
+    axes_[i].goal_tolerance = robot.joints[i].goal_tolerance;
+  }
+  powered_ = JointSet::first(axes_.size());
+}
+
+// ---- the cycle -----------------------------------------------------------------------------------------------------------
+
+void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback) noexcept {
+  now_ = now;
+  ++tick_;
+  submitted_ = 0;
+  backlog_ = event_count_;
+  clear_faults_ = false;
+  std::copy_n(feedback.begin(), std::min(feedback.size(), feedback_.size()), feedback_.begin());
+  if (shutdown_asked_) stop_for_good();
+  if (state_ == RobotState::starting) watch_start();
+  if (state_ == RobotState::ready) watch_drives();
+}
+
+bool Engine::accepts_requests() const noexcept {
+  return backlog_ == 0 && submitted_ < max_requests_per_cycle;
+}
+
+void Engine::submit(Request& request) noexcept {
+  ++submitted_;
+  switch (request.kind) {
+    case RequestKind::trajectory:
+      return start_trajectory(request);
+    case RequestKind::setpoint:
+      return start_or_continue_stream(request);
+    case RequestKind::cancel:
+      return cancel(request);
+    case RequestKind::emergency_stop:
+      return emergency_stop(request);
+    case RequestKind::reset:
+      return reset(request);
+    case RequestKind::shutdown:
+      stop_for_good();
+      return answer(request, GoalState::succeeded, Fault{});
+  }
+}
+
+void Engine::advance(std::span<robot::JointCommand> commands) noexcept {
+  for (Goal& goal : goals_) {
+    if (goal.request == nullptr || goal.state != GoalState::active) continue;
+    if (goal.request->kind == RequestKind::trajectory) {
+      advance_trajectory(goal);
+    } else {
+      advance_stream(goal);
+    }
+  }
+  advance_stops();
+  finish_preempted();
+  settle_robot_state();
+  write_commands(commands);
+}
+
+void Engine::describe(Snapshot& snapshot) const noexcept {
+  snapshot.time = now_;
+  snapshot.state = state_;
+  snapshot.reason = fault_.reason;
+  snapshot.reason_joint = static_cast<std::uint8_t>(fault_.joint);
+  snapshot.joint_count = static_cast<std::uint8_t>(axes_.size());
+  snapshot.active_goals = 0;
+  for (const Goal& goal : goals_) {
+    if (goal.request != nullptr) ++snapshot.active_goals;
+  }
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const Axis& axis = axes_[i];
+    JointSnapshot& joint = snapshot.joints[i];
+    joint.command = axis.command;
+    joint.reference = axis.reference;
+    joint.measured_position = feedback_[i].position;
+    joint.measured_velocity = feedback_[i].velocity;
+    joint.drive = feedback_[i].drive;
+    const bool owned = axis.source == Source::goal || (axis.source == Source::stop && axis.waited_for);
+    joint.goal = owned && goals_[axis.goal].request != nullptr ? goals_[axis.goal].request->goal : 0;
+  }
+}
+
+// ---- small helpers -------------------------------------------------------------------------------------------------------
+
+double Engine::seconds_since(std::uint64_t tick) const noexcept {
+  return to_seconds(period_ * static_cast<Duration::rep>(tick_ - tick));
+}
+
+std::size_t Engine::free_goal() const noexcept {
+  std::size_t i = 0;
+  // Every goal that is held moves, or waits for the stop of, at least one joint that no other does: one place is always free.
+  while (i + 1 < goals_.size() && goals_[i].request != nullptr) ++i;
+  return i;
+}
+
+bool Engine::waits_for_a_stop(std::size_t goal) const noexcept {
+  return std::any_of(axes_.begin(), axes_.end(), [goal](const Axis& axis) {
+    return axis.source == Source::stop && axis.waited_for && axis.goal == goal;
+  });
+}
+
+std::size_t Engine::find_goal(GoalId id) const noexcept {
+  for (std::size_t i = 0; i < goals_.size(); ++i) {
+    if (goals_[i].request != nullptr && goals_[i].request->goal == id) return i;
+  }
+  return no_goal;
+}
+
+void Engine::emit(const Event& event) noexcept {
+  assert(event_count_ < events_.size());
+  if (event_count_ < events_.size()) events_[event_count_++] = event;
+}
+
+void Engine::answer(Request& request, GoalState state, const Fault& fault) noexcept {
+  Event event;
+  event.goal = request.goal;
+  event.state = state;
+  event.reason = fault.reason;
+  event.joint = static_cast<std::uint8_t>(fault.joint);
+  event.value = fault.value;
+  event.limit = fault.limit;
+  event.received = request.received;
+  event.handed_over = request.handed_over;
+  event.retired = &request;
+  emit(event);
+}
+
+void Engine::end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept {
+  answer(*goal.request, state, fault);
+  goal = Goal{};
+}
+
+// ---- watching the drives -------------------------------------------------------------------------------------------------
+
+void Engine::watch_start() noexcept {
+  fault_ = {};
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const robot::JointFeedback& seen = feedback_[i];
+    const bool ready =
+        seen.heard && seen.drive == robot::DriveState::ready && now_ - seen.stamp <= feedback_timeout_;
+    if (ready && !settled_.contains(i)) {
+      // From here on the reference stands still at the position that was measured when the drive took hold.
+      axes_[i].reference = {seen.position, 0, 0};
+      axes_[i].command = seen.position;
+      settled_.insert(i);
+    } else if (!ready) {
+      settled_.erase(i);
+      const bool faulty = seen.drive == robot::DriveState::fault;
+      const bool late = period_ * static_cast<Duration::rep>(tick_ - waiting_since_) > patience_at_start;
+      if (fault_.reason == Errc{} && (faulty || late)) {
+        fault_ = {faulty ? Errc::drive_fault : Errc::drive_silent, i, 0, 0};
+      }
+    }
+  }
+  if (settled_ == JointSet::first(axes_.size())) state_ = RobotState::ready;
+}
+
+bool Engine::find_fault(Fault& fault) const noexcept {
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const robot::JointFeedback& seen = feedback_[i];
+    const Duration silence = now_ - seen.stamp;
+    if (silence > feedback_timeout_) {
+      fault = {Errc::drive_silent, i, to_seconds(silence), to_seconds(feedback_timeout_)};
+      return true;
+    }
+    if (seen.drive != robot::DriveState::ready) {
+      fault = {Errc::drive_fault, i, static_cast<double>(seen.fault), 0};
+      return true;
+    }
+    const double error = std::abs(axes_[i].reference.position - seen.position);
+    if (!(error <= axes_[i].following_error)) {
+      fault = {Errc::following_error, i, error, axes_[i].following_error};
+      return true;
+    }
+  }
+  return false;
+}
+
+void Engine::watch_drives() noexcept {
+  Fault fault;
+  if (!find_fault(fault)) return;
+  // What does not answer or does not obey cannot be steered to a stop: its power goes at once, the others brake.
+  if (fault.reason != Errc::following_error) powered_.erase(fault.joint);
+  stop_robot(fault, false);
+}
+
+// ---- requests ------------------------------------------------------------------------------------------------------------
+
+void Engine::start_trajectory(Request& request) noexcept {
+  if (state_ != RobotState::ready)
+    return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
+  bool needs_lead = false;
+  if (!join_present_motion(request, needs_lead)) return;  // answered there
+
+  const std::size_t slot = free_goal();
+  take_joints(request, slot);
+  goals_[slot].has_lead = needs_lead;
+}
+
+bool Engine::join_present_motion(Request& request, bool& needs_lead) noexcept {
+  const trajectory::Trajectory& planned = request.trajectory;
+  std::size_t column = 0;
+  needs_lead = false;
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    starts_[column] = axes_[joint].reference;
+    ends_[column] = planned.knot(1, column);
+    needs_lead = needs_lead || !(starts_[column] == planned.knot(0, column));
+    ++column;
+  });
+  if (!needs_lead) return true;
+
+  const double shortest = planned.knot_time(1) - planned.knot_time(0);
+  Fault fault{Errc::joint_already_moving, 0, 0, 0};
+  for (double stretch = 1; stretch <= request.longest_lead; stretch *= lead_growth) {
+    const Status built =
+        request.lead.set(std::span<const MotionState>(starts_).first(column),
+                         std::span<const MotionState>(ends_).first(column), shortest * stretch);
+    if (!built) break;
+    const auto violation = trajectory::find_violation(request.lead, request.limits);
+    if (!violation) return true;
+    fault = {errc_of(violation->quantity), violation->joint, violation->value, violation->limit};
+  }
+  std::size_t seen = 0;
+  std::size_t culprit = 0;
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    if (seen++ == fault.joint) culprit = joint;
+  });
+  fault.joint = culprit;
+  answer(request, GoalState::rejected, fault);
+  return false;
+}
+
+void Engine::start_or_continue_stream(Request& request) noexcept {
+  if (state_ != RobotState::ready)
+    return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
+  std::size_t slot = find_goal(request.goal);
+  const bool continues = slot != no_goal && goals_[slot].state == GoalState::active;
+  if (continues) {
+    goals_[slot].setpoint = request.setpoint;
+    goals_[slot].setpoint_began = tick_ - 1;
+    return answer(request, GoalState::active, Fault{});
+  }
+  if (slot != no_goal)
+    return answer(request, GoalState::rejected, {Errc::unknown_goal, 0, 0, 0});  // it is stopping
+  slot = free_goal();
+  take_joints(request, slot);
+  goals_[slot].setpoint = request.setpoint;
+  goals_[slot].setpoint_began = tick_ - 1;
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    axes_[joint].follower = control::SetpointFollower(axes_[joint].reference);
+  });
+}
+
+void Engine::take_joints(Request& request, std::size_t slot) noexcept {
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    axes_[joint].source = Source::goal;
+    axes_[joint].goal = static_cast<std::uint8_t>(slot);
+    axes_[joint].waited_for = false;
+  });
+  for (std::size_t other = 0; other < goals_.size(); ++other) {
+    const Goal& loser = goals_[other];
+    if (loser.request == nullptr || (loser.request->joints & request.joints).empty()) continue;
+    if (loser.state == GoalState::active) preempt(other, Errc{});
+  }
+  finish_preempted();
+
+  Goal& goal = goals_[slot];
+  goal = Goal{};
+  goal.request = &request;
+  goal.state = GoalState::active;
+  // The reference that stands now was meant for the end of the last period: that is the goal's time zero, so this cycle's
+  // reference already moves.
+  goal.began = tick_ - 1;
+
+  Event event;
+  event.goal = request.goal;
+  event.state = GoalState::active;
+  event.received = request.received;
+  event.handed_over = request.handed_over;
+  emit(event);
+}
+
+void Engine::preempt(std::size_t slot, Errc reason) noexcept {
+  Goal& goal = goals_[slot];
+  goal.state = GoalState::preempting;
+  goal.reason = reason;
+  goal.request->joints.for_each([&](std::size_t joint) noexcept {
+    if (axes_[joint].source != Source::goal || axes_[joint].goal != slot) return;
+    begin_stop(joint);
+    axes_[joint].waited_for = axes_[joint].source == Source::stop;
+  });
+
+  Event event;
+  event.goal = goal.request->goal;
+  event.state = GoalState::preempting;
+  event.reason = reason;
+  event.received = goal.request->received;
+  event.handed_over = goal.request->handed_over;
+  emit(event);
+}
+
+void Engine::cancel(Request& request) noexcept {
+  bool found = request.goal == 0;
+  for (std::size_t i = 0; i < goals_.size(); ++i) {
+    if (goals_[i].request == nullptr || (request.goal != 0 && goals_[i].request->goal != request.goal))
+      continue;
+    found = true;
+    if (goals_[i].state == GoalState::active) preempt(i, request.reason);
+  }
+  answer(request, found ? GoalState::succeeded : GoalState::rejected,
+         {found ? Errc{} : Errc::unknown_goal, 0, 0, 0});
+}
+
+void Engine::emergency_stop(Request& request) noexcept {
+  const Fault fault{Errc::emergency_stop, 0, 0, 0};
+  if (state_ == RobotState::down) return answer(request, GoalState::rejected, {Errc::shutting_down, 0, 0, 0});
+  if (request.category == StopCategory::power_off) {
+    abort_all(fault);
+    for (Axis& axis : axes_) axis.source = Source::hold;
+    powered_ = {};
+  }
+  stop_robot(fault, request.category != StopCategory::stop);
+  answer(request, GoalState::succeeded, Fault{});
+}
+
+void Engine::reset(Request& request) noexcept {
+  if (state_ == RobotState::ready || state_ == RobotState::starting)
+    return answer(request, GoalState::succeeded, Fault{});
+  if (state_ != RobotState::stopped)
+    return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
+  state_ = RobotState::starting;
+  fault_ = {};
+  settled_ = {};
+  powered_ = JointSet::first(axes_.size());
+  clear_faults_ = true;
+  waiting_since_ = tick_;
+  answer(request, GoalState::succeeded, Fault{});
+}
+
+void Engine::stop_for_good() noexcept {
+  if (down_after_stop_) return;
+  down_after_stop_ = true;
+  stop_robot({Errc::shutting_down, 0, 0, 0}, true);
+}
+
+// ---- stopping ------------------------------------------------------------------------------------------------------------
+
+void Engine::begin_stop(std::size_t joint) noexcept {
+  Axis& axis = axes_[joint];
+  const bool at_rest = axis.reference.velocity == 0 && axis.reference.acceleration == 0;
+  axis.source = at_rest ? Source::hold : Source::stop;
+  axis.waited_for = false;
+  if (at_rest) return;
+  axis.stop = trajectory::plan_stop(axis.reference, axis.limits);
+  axis.stop_began = tick_ - 1;
+}
+
+void Engine::abort_all(const Fault& fault) noexcept {
+  for (Goal& goal : goals_) {
+    if (goal.request == nullptr) continue;
+    const bool was_cancelled = goal.state == GoalState::preempting;
+    end_goal(goal, was_cancelled ? GoalState::preempted : GoalState::aborted,
+             was_cancelled ? Fault{goal.reason, 0, 0, 0} : fault);
+  }
+}
+
+void Engine::stop_robot(const Fault& fault, bool power_off_after) noexcept {
+  abort_all(fault);
+  // A drive that has not taken hold yet must not do so later, at a reference that nobody measured.
+  if (state_ == RobotState::starting) powered_ = powered_ & settled_;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (axes_[i].source == Source::goal) begin_stop(i);
+    axes_[i].waited_for = false;
+  }
+  // The first cause is the one that people need to see; a shutdown is not a fault.
+  if (fault_.reason == Errc{} || state_ == RobotState::starting) fault_ = fault;
+  power_off_after_stop_ = power_off_after || (state_ == RobotState::stopping && power_off_after_stop_);
+  state_ = RobotState::stopping;
+  waiting_since_ = tick_;
+}
+
+void Engine::settle_robot_state() noexcept {
+  if (state_ != RobotState::stopping) return;
+  const bool moving =
+      std::any_of(axes_.begin(), axes_.end(), [](const Axis& axis) { return axis.source == Source::stop; });
+  if (moving) {
+    waiting_since_ = tick_;
+    return;
+  }
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (power_off_after_stop_ || axes_[i].safe == SafeBehaviour::release) powered_.erase(i);
+  }
+  if (!down_after_stop_) {
+    state_ = RobotState::stopped;
+    return;
+  }
+  const bool all_off = std::all_of(feedback_.begin(), feedback_.end(), [](const robot::JointFeedback& joint) {
+    return joint.drive == robot::DriveState::off || joint.drive == robot::DriveState::unknown;
+  });
+  const bool waited = period_ * static_cast<Duration::rep>(tick_ - waiting_since_) > patience_at_end;
+  if (all_off || waited) state_ = RobotState::down;
+}
+
+// ---- one period of motion ------------------------------------------------------------------------------------------------
+
+void Engine::advance_trajectory(Goal& goal) noexcept {
+  const Request& request = *goal.request;
+  const double elapsed = seconds_since(goal.began);
+  const double lead_end = goal.has_lead ? request.lead.duration() : 0;
+  const double skipped =
+      goal.has_lead ? request.trajectory.knot_time(1) - request.trajectory.knot_time(0) : 0;
+  const double on_trajectory = elapsed - lead_end + skipped;
+
+  const std::size_t columns = request.joints.size();
+  const std::span<double> positions = std::span<double>(positions_).first(columns);
+  const std::span<double> velocities = std::span<double>(velocities_).first(columns);
+  const std::span<double> accelerations = std::span<double>(accelerations_).first(columns);
+  if (elapsed < lead_end) {
+    request.lead.sample(elapsed, positions, velocities, accelerations);
+  } else {
+    request.trajectory.sample(on_trajectory, goal.cursor, positions, velocities, accelerations);
+  }
+
+  std::size_t column = 0;
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    axes_[joint].reference = {positions[column], velocities[column], accelerations[column]};
+    axes_[joint].command = positions[column];
+    ++column;
+  });
+  const double overtime = on_trajectory - request.trajectory.duration();
+  if (overtime >= 0) judge_arrival(goal, overtime);
+}
+
+void Engine::judge_arrival(Goal& goal, double overtime) noexcept {
+  Fault worst;
+  double worst_ratio = 1;
+  goal.request->joints.for_each([&](std::size_t joint) noexcept {
+    const double error = std::abs(axes_[joint].reference.position - feedback_[joint].position);
+    const double ratio = error / axes_[joint].goal_tolerance;
+    if (!(ratio <= worst_ratio)) {
+      worst_ratio = ratio;
+      worst = {Errc::goal_tolerance, joint, error, axes_[joint].goal_tolerance};
+    }
+  });
+  const bool arrived = worst.reason == Errc{};
+  if (!arrived && overtime <= to_seconds(goal_time_)) return;
+  goal.request->joints.for_each([&](std::size_t joint) noexcept { axes_[joint].source = Source::hold; });
+  end_goal(goal, arrived ? GoalState::succeeded : GoalState::aborted, worst);
+}
+
+void Engine::advance_stream(Goal& goal) noexcept {
+  const Request& request = *goal.request;
+  const double age = seconds_since(goal.setpoint_began);
+  if (age > to_seconds(goal.setpoint.timeout)) {
+    request.joints.for_each([&](std::size_t joint) noexcept { begin_stop(joint); });
+    return end_goal(goal, GoalState::aborted,
+                    {Errc::setpoint_timeout, 0, age, to_seconds(goal.setpoint.timeout)});
+  }
+  const double period = to_seconds(period_);
+  std::size_t column = 0;
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    // The target moves on at its own velocity; it was meant for the end of the period in which it arrived.
+    const double velocity = goal.setpoint.velocities[column];
+    const control::Target target{goal.setpoint.positions[column] + velocity * (age - period), velocity};
+    axes_[joint].command = target.position;
+    axes_[joint].reference = axes_[joint].follower.step(target, request.limits[column], period);
+    ++column;
+  });
+}
+
+void Engine::advance_stops() noexcept {
+  for (Axis& axis : axes_) {
+    if (axis.source != Source::stop) continue;
+    const double elapsed = seconds_since(axis.stop_began);
+    MotionState state = axis.stop.at(elapsed);
+    // Where the limits leave no room for a gentle stop, the end of the range is the harder promise.
+    const double low = std::min(axis.limits.position_min, axis.reference.position);
+    const double high = std::max(axis.limits.position_max, axis.reference.position);
+    const bool at_end = state.position < low || state.position > high;
+    if (at_end) state = {std::clamp(state.position, low, high), 0, 0};
+    axis.reference = state;
+    axis.command = state.position;
+    if (at_end || elapsed >= axis.stop.duration) {
+      axis.reference.velocity = 0;
+      axis.reference.acceleration = 0;
+      axis.source = Source::hold;
+    }
+  }
+}
+
+void Engine::finish_preempted() noexcept {
+  for (std::size_t i = 0; i < goals_.size(); ++i) {
+    Goal& goal = goals_[i];
+    if (goal.request == nullptr || goal.state != GoalState::preempting) continue;
+    if (!waits_for_a_stop(i)) end_goal(goal, GoalState::preempted, Fault{goal.reason, 0, 0, 0});
+  }
+}
+
+void Engine::write_commands(std::span<robot::JointCommand> commands) noexcept {
+  for (std::size_t i = 0; i < std::min(commands.size(), axes_.size()); ++i) {
+    Axis& axis = axes_[i];
+    const robot::JointFeedback& seen = feedback_[i];
+    const bool holds_the_joint =
+        powered_.contains(i) && (state_ != RobotState::starting || settled_.contains(i));
+    if (!holds_the_joint && seen.heard) {
+      // Nobody holds the joint: its reference goes with it, so that taking hold again is no jump.
+      axis.reference = {seen.position, 0, 0};
+      axis.command = seen.position;
+    }
+    commands[i] = {axis.reference.position, axis.reference.velocity, axis.reference.acceleration,
+                   powered_.contains(i), clear_faults_};
+  }
+}
+
+}  // namespace takt::motion

@@ -1,0 +1,535 @@
+#include "takt/motion/engine.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "support/random.hpp"
+#include "takt/trajectory/limits.hpp"
+#include "takt/trajectory/through.hpp"
+
+using namespace takt;
+using namespace takt::motion;
+
+namespace {
+
+constexpr Duration period = std::chrono::milliseconds(5);
+
+robot::RobotDescription three_joints() {
+  robot::RobotDescription robot;
+  robot.name = "bench";
+  robot.period = period;
+  for (const char* name : {"a", "b", "c"}) {
+    robot::JointDescription joint;
+    joint.name = name;
+    joint.limits = {-3, 3, 2, 10, 200, 100};
+    joint.following_error = 0.2;
+    joint.goal_tolerance = 0.01;
+    robot.joints.push_back(joint);
+  }
+  robot.joints[2].safe = SafeBehaviour::release;
+  return robot;
+}
+
+/// An engine with drives that do exactly what they are told, one period later.
+class Bench {
+ public:
+  explicit Bench(robot::RobotDescription description = three_joints())
+      : robot(std::move(description)),
+        engine(robot),
+        feedback(robot.joints.size()),
+        commands(robot.joints.size()) {
+    for (auto& joint : feedback) {
+      joint.heard = true;
+      joint.drive = robot::DriveState::off;
+    }
+  }
+
+  void cycle(std::vector<Request*> requests = {}) {
+    now += period;
+    for (std::size_t i = 0; i < feedback.size(); ++i) {
+      robot::JointFeedback& joint = feedback[i];
+      if (silent.contains(i)) continue;
+      joint.stamp = now;
+      if (faulty.contains(i)) {
+        if (commands[i].clear_fault) faulty.erase(i);
+        joint.drive = robot::DriveState::fault;
+        joint.fault = 7;
+        continue;
+      }
+      if (joint.drive == robot::DriveState::ready && !stuck.contains(i))
+        joint.position = commands[i].position;
+      joint.drive = commands[i].want_power ? robot::DriveState::ready : robot::DriveState::off;
+    }
+    const std::vector<MotionState> before = references();
+    engine.begin(now, feedback);
+    for (Request* request : requests) {
+      REQUIRE(engine.accepts_requests());
+      engine.submit(*request);
+    }
+    engine.advance(commands);
+    engine.deliver(now, [this](const Event& event) {
+      if (!sink_open) return false;
+      events.push_back(event);
+      return true;
+    });
+    engine.describe(snapshot);
+    if (watch_limits) check_limits(before);
+  }
+
+  void make_ready() {
+    for (int i = 0; i < 10; ++i) cycle();
+    REQUIRE(engine.state() == RobotState::ready);
+    events.clear();
+  }
+
+  /// Cycles until goal `id` has ended; its last event.
+  Event run_until_end(GoalId id, int most = 4000) {
+    for (int i = 0; i < most; ++i) {
+      for (const Event& event : events) {
+        if (event.goal == id && is_terminal(event.state) && event.retired != nullptr &&
+            event.retired->kind != RequestKind::cancel) {
+          return event;
+        }
+      }
+      cycle();
+    }
+    FAIL("goal did not end");
+    return {};
+  }
+
+  [[nodiscard]] std::vector<GoalState> states_of(GoalId id) const {
+    std::vector<GoalState> states;
+    for (const Event& event : events) {
+      if (event.goal == id) states.push_back(event.state);
+    }
+    return states;
+  }
+
+  std::unique_ptr<Request> move(GoalId id, const std::vector<std::size_t>& joints,
+                                const std::vector<double>& targets, double duration) {
+    auto request = std::make_unique<Request>();
+    request->kind = RequestKind::trajectory;
+    request->goal = id;
+    std::vector<double> positions;
+    for (const std::size_t joint : joints) {
+      request->joints.insert(joint);
+      request->limits.push_back(robot.joints[joint].limits);
+      positions.push_back(snapshot.joints[joint].reference.position);
+    }
+    positions.insert(positions.end(), targets.begin(), targets.end());
+    const std::vector<double> times{0, duration};
+    const trajectory::Waypoints waypoints{joints.size(), times, positions, {}, {}};
+    auto trajectory = trajectory::through(waypoints, trajectory::Through::stop);
+    REQUIRE(trajectory.has_value());
+    request->trajectory = std::move(*trajectory);
+    request->lead = trajectory::QuinticSegment(joints.size());
+    return request;
+  }
+
+  std::unique_ptr<Request> stream(GoalId id, std::size_t joint, double position, double velocity,
+                                  Duration timeout) {
+    auto request = std::make_unique<Request>();
+    request->kind = RequestKind::setpoint;
+    request->goal = id;
+    request->joints.insert(joint);
+    request->limits.push_back(robot.joints[joint].limits);
+    request->setpoint.positions[0] = position;
+    request->setpoint.velocities[0] = velocity;
+    request->setpoint.timeout = timeout;
+    return request;
+  }
+
+  static std::unique_ptr<Request> simple(RequestKind kind, GoalId goal = 0,
+                                         StopCategory category = StopCategory::stop_then_power_off) {
+    auto request = std::make_unique<Request>();
+    request->kind = kind;
+    request->goal = goal;
+    request->category = category;
+    return request;
+  }
+
+  robot::RobotDescription robot;
+  Engine engine;
+  std::vector<robot::JointFeedback> feedback;
+  std::vector<robot::JointCommand> commands;
+  std::vector<Event> events;
+  Snapshot snapshot;
+  Time now{};
+  JointSet silent, faulty, stuck;
+  bool sink_open = true;
+  bool watch_limits = true;
+
+ private:
+  [[nodiscard]] std::vector<MotionState> references() const {
+    std::vector<MotionState> states;
+    for (std::size_t i = 0; i < robot.joints.size(); ++i) states.push_back(snapshot.joints[i].reference);
+    return states;
+  }
+  void check_limits(const std::vector<MotionState>& before) const {
+    if (engine.state() == RobotState::starting) return;
+    const double step = to_seconds(period);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (!commands[i].want_power) continue;
+      const JointLimits& limits = robot.joints[i].limits;
+      const double moved = snapshot.joints[i].reference.position - before[i].position;
+      REQUIRE(std::isfinite(moved));
+      // A stop that begins while the joint still accelerates must let the speed rise until jerk has turned it round.
+      const double rise = limits.acceleration * limits.acceleration / (2 * limits.jerk);
+      CHECK(std::abs(moved) <= (limits.velocity + rise) * step * 1.001 + 1e-12);
+      CHECK(std::abs(snapshot.joints[i].reference.velocity - before[i].velocity) <=
+            limits.acceleration * step * 1.001 + 1e-12);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the robot is ready when every drive has taken hold, and its reference is where the joints stand") {
+  Bench bench;
+  bench.feedback[1].position = 0.7;
+  bench.cycle();
+  CHECK(bench.engine.state() == RobotState::starting);
+  bench.make_ready();
+  CHECK(bench.snapshot.joints[1].reference.position == 0.7);
+  CHECK(bench.commands[1].position == 0.7);
+}
+
+TEST_CASE("a silent drive keeps the robot starting, and is named") {
+  Bench bench;
+  bench.silent.insert(1);
+  bench.feedback[1].heard = false;
+  for (int i = 0; i < 600; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.snapshot.reason == Errc::drive_silent);
+  CHECK(bench.snapshot.reason_joint == 1);
+}
+
+TEST_CASE("requests before the robot is ready are rejected") {
+  Bench bench;
+  auto goal = bench.move(1, {0}, {1}, 2);
+  bench.cycle({goal.get()});
+  REQUIRE(bench.events.size() == 1);
+  CHECK(bench.events[0].state == GoalState::rejected);
+  CHECK(bench.events[0].reason == Errc::robot_not_ready);
+  CHECK(bench.events[0].retired == goal.get());
+}
+
+TEST_CASE("a trajectory moves in the very cycle in which it is submitted, and ends where it should") {
+  Bench bench;
+  bench.make_ready();
+  auto goal = bench.move(7, {0, 2}, {1.0, -0.5}, 2);
+  bench.cycle({goal.get()});
+  CHECK(bench.snapshot.joints[0].reference.position == goal->trajectory.at(to_seconds(period), 0).position);
+  CHECK(bench.snapshot.joints[0].reference.position > 0);
+  CHECK(bench.snapshot.joints[0].goal == 7);
+  CHECK(bench.snapshot.joints[1].goal == 0);
+  REQUIRE(bench.events.size() == 1);
+  CHECK(bench.events[0].state == GoalState::active);
+  CHECK(bench.events[0].first_reference == bench.now);
+
+  const Event end = bench.run_until_end(7);
+  CHECK(end.state == GoalState::succeeded);
+  CHECK(end.retired == goal.get());
+  CHECK(bench.snapshot.joints[0].reference.position == doctest::Approx(1.0));
+  CHECK(bench.snapshot.joints[2].reference.position == doctest::Approx(-0.5));
+  CHECK(bench.snapshot.joints[0].goal == 0);
+}
+
+TEST_CASE("a goal that does not settle within its tolerance is aborted, with joint, error and tolerance") {
+  Bench bench;
+  bench.make_ready();
+  bench.robot.goal_time = Duration(0);
+  bench.feedback[1].position = 0;
+  auto goal = bench.move(3, {1}, {0.1}, 1);
+  bench.cycle({goal.get()});
+  bench.stuck.insert(1);
+  const Event end = bench.run_until_end(3);
+  CHECK(end.state == GoalState::aborted);
+  CHECK(end.reason == Errc::goal_tolerance);
+  CHECK(end.joint == 1);
+  CHECK(end.value == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(end.limit == doctest::Approx(0.01));
+}
+
+TEST_CASE("a new goal takes moving joints over without a step, and the old one ends preempted") {
+  Bench bench;
+  bench.make_ready();
+  auto first = bench.move(1, {0, 1}, {2.0, 2.0}, 3);
+  bench.cycle({first.get()});
+  for (int i = 0; i < 250; ++i) bench.cycle();
+  auto second = bench.move(2, {0, 1}, {-1.0, 0.0}, 5);
+  bench.cycle({second.get()});
+  CHECK(bench.states_of(1) ==
+        std::vector<GoalState>{GoalState::active, GoalState::preempting, GoalState::preempted});
+  CHECK(bench.run_until_end(2).state == GoalState::succeeded);
+  CHECK(bench.snapshot.joints[0].reference.position == doctest::Approx(-1.0));
+}
+
+TEST_CASE("joints that a new goal does not take come to a bounded stop") {
+  Bench bench;
+  bench.make_ready();
+  auto first = bench.move(1, {0, 1}, {2.0, 2.0}, 3);
+  bench.cycle({first.get()});
+  for (int i = 0; i < 250; ++i) bench.cycle();
+  auto second = bench.move(2, {0}, {2.5}, 5);
+  bench.cycle({second.get()});
+  CHECK(bench.snapshot.joints[0].goal == 2);
+  CHECK(bench.snapshot.joints[1].goal == 1);
+  const Event end = bench.run_until_end(1);
+  CHECK(end.state == GoalState::preempted);
+  CHECK(bench.snapshot.joints[1].reference.velocity == 0);
+  CHECK(bench.snapshot.joints[1].reference.position < 2.0);
+  CHECK(bench.run_until_end(2).state == GoalState::succeeded);
+}
+
+TEST_CASE(
+    "a goal that cannot be joined to the present motion is rejected, and the old one goes on untouched") {
+  Bench bench;
+  Bench undisturbed;
+  bench.make_ready();
+  undisturbed.make_ready();
+  auto first = bench.move(1, {0}, {2.0}, 2.5);
+  auto same = undisturbed.move(1, {0}, {2.0}, 2.5);
+  bench.cycle({first.get()});
+  undisturbed.cycle({same.get()});
+  auto hasty = bench.move(2, {0}, {-0.2}, 1.0);
+  for (int i = 0; i < 250; ++i) {
+    bench.cycle();
+    undisturbed.cycle();
+  }
+  bench.cycle({hasty.get()});
+  undisturbed.cycle();
+  CHECK(bench.states_of(2) == std::vector<GoalState>{GoalState::rejected});
+  CHECK(bench.events.back().reason != Errc{});
+  CHECK(bench.events.back().joint == 0);
+  while (undisturbed.states_of(1).size() < 2) {
+    bench.cycle();
+    undisturbed.cycle();
+    CHECK(bench.snapshot.joints[0].reference == undisturbed.snapshot.joints[0].reference);
+  }
+  // With leave to take longer, the same request is joined.
+  bench.events.clear();
+  auto again = bench.move(3, {0}, {0.0}, 2.5);
+  bench.cycle({again.get()});
+  for (int i = 0; i < 200; ++i) bench.cycle();
+  auto patient = bench.move(4, {0}, {1.9}, 1.0);
+  patient->longest_lead = 8;
+  bench.cycle({patient.get()});
+  CHECK(bench.run_until_end(4).state == GoalState::succeeded);
+}
+
+TEST_CASE("cancel brings a goal to a bounded stop and then ends it") {
+  Bench bench;
+  bench.make_ready();
+  auto goal = bench.move(1, {0}, {2.0}, 2.5);
+  bench.cycle({goal.get()});
+  for (int i = 0; i < 200; ++i) bench.cycle();
+  auto cancel = Bench::simple(RequestKind::cancel, 1);
+  bench.cycle({cancel.get()});
+  CHECK(std::abs(bench.snapshot.joints[0].reference.velocity) > 0.5);
+  CHECK(bench.run_until_end(1).state == GoalState::preempted);
+  CHECK(bench.snapshot.joints[0].reference.velocity == 0);
+
+  auto nothing = Bench::simple(RequestKind::cancel, 99);
+  bench.cycle({nothing.get()});
+  CHECK(bench.events.back().state == GoalState::rejected);
+  CHECK(bench.events.back().reason == Errc::unknown_goal);
+}
+
+TEST_CASE("a stream is followed, and brought to a bounded stop when it dries up") {
+  Bench bench;
+  bench.make_ready();
+  std::vector<std::unique_ptr<Request>> requests;
+  double time = 0;
+  for (int i = 0; i < 100; ++i) {
+    time += to_seconds(period);
+    requests.push_back(bench.stream(5, 0, 1 - std::cos(time), std::sin(time), std::chrono::milliseconds(50)));
+    bench.cycle({requests.back().get()});
+    CHECK(bench.snapshot.joints[0].reference.position == doctest::Approx(1 - std::cos(time)).epsilon(0.02));
+    CHECK(bench.events.back().state == GoalState::active);
+    CHECK(bench.events.back().first_reference == bench.now);
+  }
+  const Event end = bench.run_until_end(5);
+  CHECK(end.state == GoalState::aborted);
+  CHECK(end.reason == Errc::setpoint_timeout);
+  CHECK(end.retired == requests.front().get());
+  for (int i = 0; i < 200; ++i) bench.cycle();
+  CHECK(bench.snapshot.joints[0].reference.velocity == 0);
+}
+
+TEST_CASE("whatever is wrong with a drive stops the robot, says so, and latches until reset") {
+  struct Case {
+    Errc expected;
+    JointSet Bench::*mishap;
+  };
+  for (const Case& c : {Case{Errc::drive_silent, &Bench::silent}, Case{Errc::drive_fault, &Bench::faulty},
+                        Case{Errc::following_error, &Bench::stuck}}) {
+    CAPTURE(reason_name(c.expected));
+    Bench bench;
+    bench.make_ready();
+    auto goal = bench.move(1, {0, 1}, {2.0, 2.0}, 2.5);
+    bench.cycle({goal.get()});
+    for (int i = 0; i < 150; ++i) bench.cycle();
+    (bench.*c.mishap).insert(1);
+    const Event end = bench.run_until_end(1);
+    CHECK(end.state == GoalState::aborted);
+    CHECK(end.reason == c.expected);
+    CHECK(end.joint == 1);
+    for (int i = 0; i < 400; ++i) bench.cycle();
+    CHECK(bench.engine.state() == RobotState::stopped);
+    CHECK(bench.snapshot.reason == c.expected);
+    CHECK(bench.snapshot.joints[0].reference.velocity == 0);
+    CHECK(bench.commands[0].want_power);
+    CHECK_FALSE(bench.commands[2].want_power);  // its safe behaviour is to be released
+    CHECK(bench.commands[1].want_power == (c.expected == Errc::following_error));
+
+    auto refused = bench.move(2, {0}, {0}, 3);
+    bench.cycle({refused.get()});
+    CHECK(bench.events.back().reason == Errc::robot_not_ready);
+
+    bench.silent = {};
+    bench.stuck = {};
+    auto reset = Bench::simple(RequestKind::reset);
+    bench.cycle({reset.get()});
+    CHECK(bench.events.back().state == GoalState::succeeded);
+    for (int i = 0; i < 10; ++i) bench.cycle();
+    CHECK(bench.engine.state() == RobotState::ready);
+    CHECK(bench.snapshot.reason == Errc{});
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(bench.commands[i].position == doctest::Approx(bench.feedback[i].position));
+    }
+  }
+}
+
+TEST_CASE("emergency stop: category 0 cuts power at once, 1 after the stop, 2 not at all") {
+  for (const auto category :
+       {StopCategory::power_off, StopCategory::stop_then_power_off, StopCategory::stop}) {
+    Bench bench;
+    bench.make_ready();
+    auto goal = bench.move(1, {0}, {2.0}, 2.5);
+    bench.cycle({goal.get()});
+    for (int i = 0; i < 200; ++i) bench.cycle();
+    auto stop = Bench::simple(RequestKind::emergency_stop, 0, category);
+    bench.cycle({stop.get()});
+    CHECK(bench.commands[0].want_power == (category != StopCategory::power_off));
+    CHECK(bench.run_until_end(1).reason == Errc::emergency_stop);
+    for (int i = 0; i < 400; ++i) bench.cycle();
+    CHECK(bench.engine.state() == RobotState::stopped);
+    CHECK(bench.snapshot.reason == Errc::emergency_stop);
+    CHECK(bench.commands[0].want_power == (category == StopCategory::stop));
+  }
+}
+
+TEST_CASE(
+    "an emergency stop before a drive has taken hold never lets it take hold at a position that nobody "
+    "measured") {
+  Bench bench;
+  bench.silent.insert(1);
+  bench.feedback[1].heard = false;
+  for (int i = 0; i < 5; ++i) bench.cycle();
+  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+  bench.cycle({stop.get()});
+  bench.cycle();
+  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK_FALSE(bench.commands[1].want_power);
+  CHECK(bench.commands[0].want_power);
+}
+
+TEST_CASE("shut down: a bounded stop, power off, and then the robot is down") {
+  Bench bench;
+  bench.make_ready();
+  auto goal = bench.move(1, {0}, {2.0}, 2.5);
+  bench.cycle({goal.get()});
+  for (int i = 0; i < 200; ++i) bench.cycle();
+  bench.engine.shut_down();
+  bench.cycle();
+  CHECK(bench.commands[0].want_power);
+  CHECK(bench.run_until_end(1).reason == Errc::shutting_down);
+  for (int i = 0; i < 400 && bench.engine.state() != RobotState::down; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::down);
+  CHECK_FALSE(bench.commands[0].want_power);
+}
+
+TEST_CASE("events that nobody takes are kept, and meanwhile no request is accepted") {
+  Bench bench;
+  bench.make_ready();
+  auto goal = bench.move(1, {0}, {1.0}, 2);
+  bench.sink_open = false;
+  bench.cycle({goal.get()});
+  const Time written = bench.now;
+  for (int i = 0; i < 600; ++i) {
+    bench.cycle();
+    CHECK_FALSE(bench.engine.accepts_requests());
+  }
+  bench.sink_open = true;
+  bench.cycle();
+  REQUIRE(bench.states_of(1) == std::vector<GoalState>{GoalState::active, GoalState::succeeded});
+  CHECK(bench.events[0].first_reference == written);
+  bench.cycle();
+  CHECK(bench.engine.accepts_requests());
+}
+
+TEST_CASE("a storm of random requests breaks no limit, and every request comes back exactly once") {
+  auto random = test::generator();
+  for (std::size_t run = 0; run < test::count(30); ++run) {
+    Bench bench;
+    bench.make_ready();
+    std::vector<std::unique_ptr<Request>> requests;
+    std::map<GoalId, GoalState> states;
+    GoalId next_goal = 1;
+    for (int i = 0; i < 1500; ++i) {
+      std::vector<Request*> now;
+      if (test::uniform_int(random, 0, 12) == 0) {
+        std::unique_ptr<Request> request;
+        const auto joint = static_cast<std::size_t>(test::uniform_int(random, 0, 2));
+        switch (test::uniform_int(random, 0, 7)) {
+          case 0:
+            request =
+                Bench::simple(RequestKind::cancel, static_cast<GoalId>(test::uniform_int(random, 0, 20)));
+            break;
+          case 1:
+            request = test::uniform_int(random, 0, 4) == 0
+                          ? Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop)
+                          : Bench::simple(RequestKind::reset);
+            break;
+          case 2:
+            request = bench.stream(next_goal++, joint, test::uniform(random, -3, 3), 0,
+                                   std::chrono::milliseconds(100));
+            break;
+          case 3:
+            request = bench.move(
+                next_goal++, {0, 1, 2},
+                {test::uniform(random, -2, 2), test::uniform(random, -2, 2), test::uniform(random, -2, 2)},
+                4.5);
+            break;
+          default:
+            request = bench.move(next_goal++, {joint}, {test::uniform(random, -2, 2)},
+                                 test::uniform(random, 3.8, 5));
+            break;
+        }
+        request->longest_lead = test::uniform_int(random, 0, 1) == 0 ? 1 : 8;
+        now.push_back(request.get());
+        requests.push_back(std::move(request));
+      }
+      bench.cycle(now);
+      if (test::uniform_int(random, 0, 60) == 0 && bench.engine.state() == RobotState::stopped) {
+        requests.push_back(Bench::simple(RequestKind::reset));
+        bench.cycle({requests.back().get()});
+      }
+    }
+    bench.engine.shut_down();
+    for (int i = 0; i < 1000 && bench.engine.state() != RobotState::down; ++i) bench.cycle();
+    CHECK(bench.engine.state() == RobotState::down);
+    std::map<const Request*, int> returned;
+    for (const Event& event : bench.events) {
+      if (event.retired != nullptr) ++returned[event.retired];
+    }
+    for (const auto& request : requests) CHECK(returned[request.get()] == 1);
+  }
+}
