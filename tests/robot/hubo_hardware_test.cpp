@@ -1,5 +1,5 @@
-// The master of Hubo boards against small boards that follow the protocol's description: start-up, references, shut-down, faults,
-// lost frames and bad input.
+// The master of Hubo boards against small boards that follow the protocol's description: start-up,
+// references, shut-down, faults, lost frames and bad input.
 #include "takt/robot/hubo_hardware.hpp"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ RobotDescription description() {
   robot.buses = {BusDescription{"left", Protocol::hubo}, BusDescription{"arm", Protocol::servo},
                  BusDescription{"right", Protocol::hubo}};
   const auto add = [&](const char* name, std::size_t bus, std::uint8_t board, std::uint8_t channel,
-                         double scale) {
+                       double scale) {
     JointDescription joint;
     joint.name = name;
     joint.bus = bus;

@@ -1,5 +1,5 @@
-// The master of CAN FD servo drives against small drives that follow the protocol's description: start-up, references,
-// shut-down, faults, lost frames and bad input.
+// The master of CAN FD servo drives against small drives that follow the protocol's description: start-up,
+// references, shut-down, faults, lost frames and bad input.
 #include "takt/robot/servo_hardware.hpp"
 
 #include <doctest/doctest.h>

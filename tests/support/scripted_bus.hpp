@@ -1,5 +1,5 @@
-// A CAN bus for tests of hardware: remembers what was sent, delivers what the test puts in, and takes only as many frames as the test
-// allows.
+// A CAN bus for tests of hardware: remembers what was sent, delivers what the test puts in, and takes only as
+// many frames as the test allows.
 #pragma once
 
 #include <algorithm>

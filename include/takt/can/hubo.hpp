@@ -186,9 +186,8 @@ inline constexpr std::uint32_t warnings =
 
 /// One motor's status.
 struct MotorStatus {
-  bool driver_on =
-      false;  ///< power stage on. podo calls the bit HIP [after the HIP4080 bridge driver, we think]
-  bool control_on = false;    ///< position loop runs
+  bool driver_on = false;   ///< power stage on; podo calls the bit HIP [the HIP4080 bridge driver, we think]
+  bool control_on = false;  ///< position loop runs
   bool current_mode = false;  ///< controls current instead of position
   bool limit_switch = false;
   std::uint8_t home = 0;     ///< 0..15; home_done after successful homing, other values are not known
@@ -202,13 +201,12 @@ inline constexpr std::uint8_t home_done = 6;
 
 /// Status of one board, id 0x150+board, 8 bytes, four for each motor:
 ///   byte 0  b0 driver on, b1 control on, b2 current mode, b3 limit switch, b4-7 home
-///   byte 1  ach:  b0 jam, b1 PWM saturated, b2 big error, b3 encoder, b4 driver, b5 motor fail 0, b6 motor
-///   fail 1
+///   byte 1  ach:  b0 jam, b1 PWM saturated, b2 big error, b3 encoder, b4 driver, b5-6 motor fail 0 and 1
 ///           podo: b0 jam, b1 PWM saturated, b2 big error, b3 big input, b4 driver, b5 encoder, b6 current,
-///           b7 temperature
+///                 b7 temperature
 ///   byte 2  ach:  b0 lower limit, b1 upper limit, b2 velocity, b3 acceleration, b4 temperature
-///           podo: b0 lower limit, b1 upper limit; the rest is modes (SWM, GOV, FRC, REF, CAN, RPL), not
-///           decoded, sent as 0
+///           podo: b0 lower limit, b1 upper limit; the rest is modes (SWM, GOV, FRC, REF, CAN, RPL), which
+///                 are not decoded and sent as 0
 ///   byte 3  unused
 struct StatusReply {
   std::uint8_t board = 0;

@@ -21,11 +21,13 @@
 //
 // GroupCommand
 //   byte 0  protocol version, 1
-//   byte 1  sequence: the master adds 1 (mod 256) each period; a drive takes a repeated number for a stuck
-//   sender and ignores it byte 2  watchdog, 1..255 ms byte 3  reserved, 0 then for each slot 10 bytes:
-//     +0  flags: b0 addressed (a drive ignores a slot without it, and does not answer), b1 enable, b2 clear
-//     fault,
-//         b4-5 mode: 0 position, 1 velocity, 2 torque; all others 0
+//   byte 1  sequence: the master adds 1 (mod 256) each period; a drive ignores a command that repeats the
+//           number of the one before, because its sender is stuck
+//   byte 2  watchdog, 1..255 ms
+//   byte 3  reserved, 0
+//   then for each slot 10 bytes:
+//     +0  flags: b0 addressed (a drive ignores a slot without it, and does not answer), b1 enable,
+//         b2 clear fault, b4-5 mode: 0 position, 1 velocity, 2 torque; all others 0
 //     +1  position, 4 bytes
 //     +5  velocity, 3 bytes: feed-forward in mode position, reference in mode velocity
 //     +8  torque, 2 bytes: feed-forward in modes position and velocity, reference in mode torque

@@ -1,6 +1,6 @@
-// What every CAN hardware does once per cycle on each of its buses: take in a bounded number of frames, collect the frames of this
-// cycle and hand them over in one call. Buffers are sized at construction; a frame that the bus has no room for is counted
-// and forgotten, never kept: the next cycle has newer ones.
+// What every CAN hardware does once per cycle on each of its buses: take in a bounded number of frames,
+// collect the frames of this cycle and hand them over in one call. Buffers are sized at construction; a frame
+// that the bus has no room for is counted and forgotten, never kept: the next cycle has newer ones.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace takt::robot {
 template <can::CanBus Bus>
 class BusExchange {
  public:
-  /// `frames_per_cycle` is the most that push() is called for between two calls of flush(), and about what comes back.
-  /// Allocates. The bus must outlive the exchange.
+  /// `frames_per_cycle` is the most that push() is called for between two calls of flush(), and about what
+  /// comes back. Allocates. The bus must outlive the exchange.
   BusExchange(Bus& bus, std::size_t frames_per_cycle)
       : bus_(&bus),
         outgoing_(frames_per_cycle),
@@ -45,7 +45,8 @@ class BusExchange {
     pending_ = 0;
   }
 
-  /// Calls visit(frame) for what has arrived, oldest first. A bus that is flooded is left alone until the next cycle.
+  /// Calls visit(frame) for what has arrived, oldest first. A bus that is flooded is left alone until the
+  /// next cycle.
   template <class Visitor>
   void receive(HardwareCounters& counters, Visitor&& visit) noexcept {
     std::size_t total = 0;

@@ -1,11 +1,14 @@
-// The joints of a robot on Hubo joint boards: the master's side of can/hubo.hpp behind the Hardware seam, over any CAN bus.
+// The joints of a robot on Hubo joint boards: the master's side of can/hubo.hpp behind the Hardware seam,
+// over any CAN bus.
 //
-// Each cycle and bus, in this order: power commands where a board is not where it is wanted (robot/hubo_master.hpp has the
-// sequence), the references of all boards that run, an encoder request to every board, a status request to one board in turn.
-// The next read() takes in the replies. Velocity is the difference of positions over the time between two replies, smoothed.
+// Each cycle and bus, in this order: power commands where a board is not where it is wanted
+// (robot/hubo_master.hpp has the sequence), the references of all boards that run, an encoder request to
+// every board, a status request to one board in turn. The next read() takes in the replies. Velocity is the
+// difference of positions over the time between two replies, smoothed.
 //
-// The power commands switch whole boards: a board is on while any of its joints wants power. JointFeedback::fault holds the bits of can::hubo::fault, of which the warnings
-// alone do not make DriveState::fault.
+// The power commands switch whole boards: a board is on while any of its joints wants power.
+// JointFeedback::fault holds the bits of can::hubo::fault, of which the warnings alone do not make
+// DriveState::fault.
 #pragma once
 
 #include <array>
@@ -27,12 +30,14 @@
 
 namespace takt::robot {
 
-/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one robot.
+/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one
+/// robot.
 template <can::CanBus Bus>
 class HuboHardware final : public Hardware {
  public:
-  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The buses must outlive
-  /// the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address, bad_scale, too_many_joints.
+  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
+  /// buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address,
+  /// bad_scale, too_many_joints.
   [[nodiscard]] static SetupResult<std::unique_ptr<HuboHardware>> create(const RobotDescription& description,
                                                                          std::span<Bus* const> buses,
                                                                          HuboOptions options = {}) {
@@ -120,7 +125,8 @@ class HuboHardware final : public Hardware {
     BusState(Bus& bus, BusPlan boards, const RobotDescription& description)
         : exchange(bus, frames_per_board * boards.boards.size() + 1),
           plan(std::move(boards)),
-          // A status comes round once in as many cycles as there are boards; one lost reply is not yet silence.
+          // A status comes round once in as many cycles as there are boards; one lost reply is not yet
+          // silence.
           status_timeout(description.feedback_timeout +
                          2 * static_cast<Duration::rep>(plan.boards.size()) * description.period) {}
 

@@ -1,16 +1,18 @@
-// What a master knows and wants of one Hubo joint board: its start-up and shut-down sequence, and what it last said. No bus, no
-// joints: replies go in, commands and references come out, so the sequence can be read and tested by itself.
+// What a master knows and wants of one Hubo joint board: its start-up and shut-down sequence, and what it
+// last said. No bus, no joints: replies go in, commands and references come out, so the sequence can be read
+// and tested by itself.
 //
-// A board is brought up step by step; each step waits for the status that shows the one before, and is repeated when none
-// comes:
+// A board is brought up step by step; each step waits for the status that shows the one before, and is
+// repeated when none comes:
 //
 //   status and encoders heard -> initialise (once, and not if the board runs already) -> driver on -> control on -> ready
 //
-// From the first step on, the board is sent its measured position as reference: cycles before control goes on, because a
-// board that holds an older reference would jump, and because commands overtake references on the bus. Commanded
-// references go only to motors that are ready. Switching off is `control off` and `driver off` at once, and again until the
-// status shows both; only then can the board be brought up again. A motor that was ready and goes off unasked is at fault
-// (power_lost) until somebody clears the fault or switches it off. All of it is real-time safe.
+// From the first step on, the board is sent its measured position as reference: cycles before control goes
+// on, because a board that holds an older reference would jump, and because commands overtake references on
+// the bus. Commanded references go only to motors that are ready. Switching off is `control off` and `driver
+// off` at once, and again until the status shows both; only then can the board be brought up again. A motor
+// that was ready and goes off unasked is at fault (power_lost) until somebody clears the fault or switches it
+// off. All of it is real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -151,8 +153,8 @@ class HuboMaster {
     return true;
   }
 
-  /// The references of this cycle, if the board is to have any: commanded ones for motors that are ready, measured ones for the
-  /// others. A board with one motor gets its reference twice.
+  /// The references of this cycle, if the board is to have any: commanded ones for motors that are ready,
+  /// measured ones for the others. A board with one motor gets its reference twice.
   [[nodiscard]] std::optional<can::hubo::Reference> reference() noexcept {
     for (std::size_t i = 0; i < channels; ++i) {
       if (state(i) != DriveState::ready) motors_[i].commanded = motors_[i].counts;

@@ -1,9 +1,9 @@
-// The joints of a robot on takt's CAN FD servo drives: the master's side of can/servo.hpp behind the Hardware seam, over any
-// CAN bus. Each cycle one command frame goes to every group of drives on each bus; their replies are taken in by the next
-// read(). robot/servo_master.hpp has the start-up sequence of a drive.
+// The joints of a robot on takt's CAN FD servo drives: the master's side of can/servo.hpp behind the Hardware
+// seam, over any CAN bus. Each cycle one command frame goes to every group of drives on each bus; their
+// replies are taken in by the next read(). robot/servo_master.hpp has the start-up sequence of a drive.
 //
-// The scale of a joint is the protocol's own; of JointDescription::counts_per_radian only the sign counts, the direction.
-// JointFeedback::fault holds can::servo::Fault, and servo_power_lost.
+// The scale of a joint is the protocol's own; of JointDescription::counts_per_radian only the sign counts,
+// the direction. JointFeedback::fault holds can::servo::Fault, and servo_power_lost.
 #pragma once
 
 #include <algorithm>
@@ -27,17 +27,19 @@
 namespace takt::robot {
 
 struct ServoOptions {
-  /// A drive goes to its fault `reference_lost` when it has not been addressed for this many periods; rounded up to whole
-  /// milliseconds, at least 5 and at most 255 of them.
+  /// A drive goes to its fault `reference_lost` when it has not been addressed for this many periods; rounded
+  /// up to whole milliseconds, at least 5 and at most 255 of them.
   int watchdog_periods = 10;
 };
 
-/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one robot.
+/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one
+/// robot.
 template <can::CanBus Bus>
 class ServoHardware final : public Hardware {
  public:
-  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The buses must outlive
-  /// the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address, bad_scale, too_many_joints.
+  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
+  /// buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address,
+  /// bad_scale, too_many_joints.
   [[nodiscard]] static SetupResult<std::unique_ptr<ServoHardware>> create(const RobotDescription& description,
                                                                           std::span<Bus* const> buses,
                                                                           ServoOptions options = {}) {

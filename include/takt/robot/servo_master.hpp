@@ -1,10 +1,12 @@
-// What a master knows and wants of one servo drive: its start-up and shut-down sequence, and what it last said. No bus, no
-// joints: replies go in, the drive's slot of the next command comes out. The protocol is that of can/servo.hpp.
+// What a master knows and wants of one servo drive: its start-up and shut-down sequence, and what it last
+// said. No bus, no joints: replies go in, the drive's slot of the next command comes out. The protocol is
+// that of can/servo.hpp.
 //
-// A drive is addressed every cycle from the start, without enable, so that it says where it stands. It is enabled when power
-// is wanted, it has been heard, and it has no fault; until it reports ready it is sent its measured position, so that it
-// starts without a jump. Switching off takes effect with the next command and holds until the drive reports it. A drive that was ready
-// and goes off unasked is at fault (power_lost) until somebody clears the fault or switches it off. All of it is real-time safe.
+// A drive is addressed every cycle from the start, without enable, so that it says where it stands. It is
+// enabled when power is wanted, it has been heard, and it has no fault; until it reports ready it is sent its
+// measured position, so that it starts without a jump. Switching off takes effect with the next command and
+// holds until the drive reports it. A drive that was ready and goes off unasked is at fault (power_lost)
+// until somebody clears the fault or switches it off. All of it is real-time safe.
 #pragma once
 
 #include <cmath>
@@ -67,8 +69,8 @@ class ServoMaster {
 
   // ---- What the drive is told
 
-  /// The drive's slot in this cycle's command frame. A position or velocity that is not a number is counted in `rejected`, and
-  /// the last good position held at rest in its place.
+  /// The drive's slot in this cycle's command frame. A position or velocity that is not a number is counted
+  /// in `rejected`, and the last good position held at rest in its place.
   [[nodiscard]] can::servo::DriveCommand command(const JointCommand& joint,
                                                  std::uint64_t& rejected) noexcept {
     if (!joint.want_power && want_power_) {
