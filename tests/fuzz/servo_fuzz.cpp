@@ -1,0 +1,73 @@
+// Any bytes as frames from servo drives, and to them: decoders refuse or understand, what they understand is
+// encoded to the same again, and a master that is fed with them keeps finite feedback and sends only frames
+// that the protocol knows.
+#include <cstdlib>
+#include <span>
+
+#include "support/fuzz_frames.hpp"
+#include "support/scripted_bus.hpp"
+#include "takt/can/bits.hpp"
+#include "takt/robot/servo_hardware.hpp"
+
+using namespace takt;
+namespace servo = takt::can::servo;
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void decode_everything(const can::Frame& frame) {
+  require(can::frame_bits(frame).total() >= 47);
+  if (const auto command = servo::decode_group(frame)) {
+    require(*servo::decode_group(*encode(*command)) == *command);
+    for (std::uint8_t slot = 0; slot < servo::slots_per_group; ++slot) {
+      const auto node = static_cast<std::uint8_t>(command->group * servo::slots_per_group + slot + 1U);
+      require(servo::decode_for_node(frame, node)->command == command->slots[slot]);
+    }
+  }
+  if (const auto reply = servo::decode_reply(frame)) require(*servo::decode_reply(*encode(*reply)) == *reply);
+}
+
+robot::RobotDescription three_drives() {
+  robot::RobotDescription description;
+  description.buses.resize(1);
+  description.buses[0].protocol = robot::Protocol::servo;
+  description.joints.resize(3);
+  description.joints[0].board = 1;
+  description.joints[1].board = 6;
+  description.joints[2].board = 7;
+  description.joints[2].counts_per_radian = -1000;
+  return description;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const robot::RobotDescription description = three_drives();
+  test::ScriptedBus bus;
+  test::ScriptedBus* const pointer = &bus;
+  const auto hardware =
+      std::move(*robot::ServoHardware<test::ScriptedBus>::create(description, {&pointer, 1}));
+  std::array<robot::JointFeedback, 3> feedback{};
+  std::array<robot::JointCommand, 3> commands{};
+  for (robot::JointCommand& command : commands) command.want_power = true;
+
+  Time now{};
+  std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
+  while (!bytes.empty()) {
+    const can::Frame frame = test::next_frame(bytes);
+    decode_everything(frame);
+    bus.incoming.push_back(frame);
+    now += description.period;
+    hardware->read(now, feedback);
+    hardware->write(now, commands);
+    for (const robot::JointFeedback& joint : feedback) {
+      require(can::is_finite(joint.position) && can::is_finite(joint.velocity));
+    }
+    for (const can::Frame& sent : bus.sent) require(servo::decode_group(sent).has_value());
+    bus.sent.clear();
+  }
+  return 0;
+}
