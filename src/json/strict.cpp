@@ -35,6 +35,8 @@ bool means_not_finite(std::string_view text) {
   return lower.rfind("nan", 0) == 0 || lower.rfind("inf", 0) == 0;
 }
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 /// Builds the document as the parser walks it, and stops at the first thing that a strict reader does not
 /// take.
 class Builder : public nlohmann::json_sax<Value> {
@@ -67,15 +69,17 @@ class Builder : public nlohmann::json_sax<Value> {
     return false;
   }
 
-  bool parse_error(std::size_t position, const std::string& last_token,
+  bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& error) override {
     const std::size_t end = std::min(position, text_.size());
-    const std::size_t begin = end - std::min(end, last_token.size());
+    std::size_t word =
+        end == 0 ? 0 : end - 1;  // the last byte that was read; go back to where its word begins
+    while (word > 0 && is_letter(text_[word - 1])) --word;
     const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(end), '\n');
     constexpr int number_overflow = 406;
     if (error.id == number_overflow) {
       mistake = Mistake{Kind::not_finite, pointer(), "the number is too large to be finite", 0};
-    } else if (means_not_finite(text_.substr(begin))) {
+    } else if (means_not_finite(text_.substr(word))) {
       mistake = Mistake{Kind::not_finite, pointer(), "JSON has no NaN and no infinity", 0};
     } else {
       // The library's text reads "[json.exception.parse_error.101] parse error at ...: syntax error while

@@ -1,0 +1,45 @@
+// From what a client asked for to what the loop can execute: joints are looked up, columns put into the robot's order, the motion
+// is joined to the present reference, built from quintics, and checked against every limit between the waypoints too. Nothing
+// that leaves here can exceed a limit. Pure functions: the same message, robot and state give the same answer.
+//
+// Limits are the robot's, or tighter ones of the request. A joint that stands outside its position limits (an encoder's
+// rounding, a limit that was changed) may stay where it is and move back, and no farther out.
+//
+// Where a motion starts. A first waypoint later than time 0 is reached from the present reference, with its position, velocity
+// and acceleration. A first waypoint at time 0 must be within the joint's goal tolerance of the present reference, which then
+// takes its place, so that nothing steps. The reference may move on until the loop takes the request; the loop then rebuilds the
+// first segment within the same limits, or refuses.
+//
+// `fit`. From rest the whole motion is slowed down uniformly by the smallest sufficient factor, which keeps its path. From a
+// moving start the times of the waypoints are stretched, the start's velocity is kept and those given at later waypoints shrink
+// in proportion; the path changes, so every try is checked anew. A position out of range cannot be cured by going slower.
+//
+// Allocates, costs time in proportion to waypoints times joints, and is for the side without deadlines.
+#pragma once
+
+#include <memory>
+#include <tl/expected.hpp>
+
+#include "takt/motion/request.hpp"
+#include "takt/motion/snapshot.hpp"
+#include "takt/motion/wire.hpp"
+#include "takt/robot/description.hpp"
+
+namespace takt::motion {
+
+/// A request for the loop (goal number and time stamps are still to be set), or why there is none.
+using Plan = tl::expected<std::unique_ptr<Request>, Rejection>;
+
+/// Rejections: robot_not_ready, unknown_joint, unknown_group, wrong_size, limit_above_robot, start_mismatch, out_of_domain,
+/// position_limit, velocity_limit, acceleration_limit, jerk_limit, not_at_rest_at_end, joint_already_moving (a moving start from
+/// which nothing fits).
+[[nodiscard]] Plan plan(const TrajectoryMessage& message, const robot::RobotDescription& robot,
+                        const Snapshot& state);
+[[nodiscard]] Plan plan(const MoveMessage& message, const robot::RobotDescription& robot,
+                        const Snapshot& state);
+/// A set-point must lie within the position limits, and its velocity within the velocity limits; how the joint gets there is the
+/// loop's.
+[[nodiscard]] Plan plan(const SetpointMessage& message, const robot::RobotDescription& robot,
+                        const Snapshot& state);
+
+}  // namespace takt::motion

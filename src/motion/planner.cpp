@@ -1,0 +1,530 @@
+#include "takt/motion/planner.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "takt/trajectory/limits.hpp"
+#include "takt/trajectory/stop.hpp"
+#include "takt/trajectory/through.hpp"
+#include "takt/trajectory/trajectory.hpp"
+
+namespace takt::motion {
+namespace {
+
+using robot::RobotDescription;
+using trajectory::Through;
+using trajectory::Trajectory;
+using trajectory::Violation;
+
+template <class T>
+using Outcome = tl::expected<T, Rejection>;
+
+/// With fit, the loop may take this many times as long for the first segment when the joints have moved on since validation.
+constexpr double longest_lead_with_fit = 8;
+/// A trajectory that ends this slowly ends at rest: planners leave rounding errors behind.
+constexpr double rest_velocity = 1e-6;      // rad/s
+constexpr double rest_acceleration = 1e-4;  // rad/s^2
+/// How a stretch is searched where there is no formula for it: up in these steps to this factor, then back by halving.
+constexpr double stretch_step = 1.25;
+constexpr double longest_stretch = 1000;
+constexpr int stretch_halvings = 6;
+/// Above a computed bound by more than its rounding, so that what was made to fit does fit.
+constexpr double margin = 1 + 1e-10;
+
+tl::unexpected<Rejection> reject(Rejection why) { return tl::unexpected<Rejection>(std::move(why)); }
+
+tl::unexpected<Rejection> reject(Errc reason, std::string message, std::string joint = {}) {
+  Rejection why;
+  why.reason = reason;
+  why.message = std::move(message);
+  why.joint = std::move(joint);
+  return reject(std::move(why));
+}
+
+/// The joints of a request: as a set, and where the columns of the message go.
+struct Columns {
+  JointSet joints;
+  std::vector<std::size_t> joint;  ///< robot's joint index of each column of the request (rising)
+  std::vector<std::size_t>
+      from_message;  ///< which column of the message each column of the request comes from
+
+  [[nodiscard]] std::size_t size() const { return joint.size(); }
+};
+
+Outcome<Columns> find_joints(const JointSelection& selection, const RobotDescription& robot) {
+  std::vector<std::size_t> named;
+  if (!selection.group.empty()) {
+    const robot::GroupDescription* group = robot.find_group(selection.group);
+    if (group == nullptr)
+      return reject(Errc::unknown_group, fmt::format("the robot has no group {}", selection.group));
+    named = group->joints;
+  }
+  for (const std::string& name : selection.names) {
+    const auto joint = robot.find_joint(name);
+    if (!joint) return reject(Errc::unknown_joint, fmt::format("the robot has no joint {}", name), name);
+    named.push_back(*joint);
+  }
+  Columns columns;
+  for (const std::size_t joint : named) {
+    if (columns.joints.contains(joint)) {
+      return reject(Errc::duplicate_joint, fmt::format("{} is named twice", robot.joints[joint].name),
+                    robot.joints[joint].name);
+    }
+    columns.joints.insert(joint);
+  }
+  columns.joints.for_each([&](std::size_t joint) {
+    columns.joint.push_back(joint);
+    columns.from_message.push_back(
+        static_cast<std::size_t>(std::find(named.begin(), named.end(), joint) - named.begin()));
+  });
+  return columns;
+}
+
+/// What every kind of motion has in common, worked out once.
+struct Task {
+  const RobotDescription* robot;
+  Columns columns;
+  std::vector<JointLimits> limits;  ///< one for each column
+  std::vector<MotionState> start;   ///< the present references
+  bool fit = false;
+
+  [[nodiscard]] const robot::JointDescription& joint(std::size_t column) const {
+    return robot->joints[columns.joint[column]];
+  }
+  [[nodiscard]] bool starts_at_rest() const {
+    return std::all_of(start.begin(), start.end(), [](const MotionState& state) {
+      return state.velocity == 0 && state.acceleration == 0;
+    });
+  }
+};
+
+/// Tightens one limit of every column by the message's list: none, one for all, or one for each.
+Outcome<void> tighten(Task& task, const std::vector<double>& wanted, double JointLimits::*member,
+                      std::string_view name) {
+  if (wanted.empty()) return {};
+  if (wanted.size() != 1 && wanted.size() != task.columns.size()) {
+    return reject(Errc::wrong_size, fmt::format("limits/{} has {} entries for {} joints", name, wanted.size(),
+                                                task.columns.size()));
+  }
+  for (std::size_t c = 0; c < task.columns.size(); ++c) {
+    const double limit = wanted.size() == 1 ? wanted.front() : wanted[task.columns.from_message[c]];
+    double& own = task.limits[c].*member;
+    if (limit > own && wanted.size() > 1) {
+      Rejection why;
+      why.reason = Errc::limit_above_robot;
+      why.joint = task.joint(c).name;
+      why.message = fmt::format("{}: the robot's {} limit is {}, a request may only lower it, not ask for {}",
+                                why.joint, name, own, limit);
+      why.value = limit;
+      why.limit = own;
+      return reject(std::move(why));
+    }
+    own = std::min(own, limit);
+  }
+  if (wanted.size() == 1) {
+    const bool above_all =
+        std::none_of(task.limits.begin(), task.limits.end(),
+                     [&](const JointLimits& limits) { return limits.*member == wanted.front(); });
+    if (above_all) {
+      double largest = 0;
+      for (const JointLimits& limits : task.limits) largest = std::max(largest, limits.*member);
+      Rejection why;
+      why.reason = Errc::limit_above_robot;
+      why.message =
+          fmt::format("limits/{}: {} is above that of every joint ({} at most): it would limit nothing", name,
+                      wanted.front(), largest);
+      why.value = wanted.front();
+      why.limit = largest;
+      return reject(std::move(why));
+    }
+  }
+  return {};
+}
+
+Outcome<Task> begin(const JointSelection& selection, const LimitsMessage& limits, bool fit,
+                    const RobotDescription& robot, const Snapshot& state) {
+  auto columns = find_joints(selection, robot);
+  if (!columns) return reject(std::move(columns).error());
+  if (state.state != RobotState::ready || state.joint_count != robot.joints.size()) {
+    return reject(Errc::robot_not_ready, fmt::format("the robot is {}", state_name(state.state)));
+  }
+  Task task{&robot, std::move(*columns), {}, {}, fit};
+  for (const std::size_t joint : task.columns.joint) {
+    const MotionState& reference = state.joints[joint].reference;
+    task.start.push_back(reference);
+    task.limits.push_back(robot.joints[joint].limits);
+  }
+  if (auto done = tighten(task, limits.velocity, &JointLimits::velocity, "velocity"); !done)
+    return reject(done.error());
+  if (auto done = tighten(task, limits.acceleration, &JointLimits::acceleration, "acceleration"); !done) {
+    return reject(done.error());
+  }
+  if (auto done = tighten(task, limits.jerk, &JointLimits::jerk, "jerk"); !done) return reject(done.error());
+  for (std::size_t c = 0; c < task.columns.size(); ++c) {
+    task.limits[c].position_min = std::min(task.limits[c].position_min, task.start[c].position);
+    task.limits[c].position_max = std::max(task.limits[c].position_max, task.start[c].position);
+  }
+  return task;
+}
+
+Outcome<void> check_size(const Task& task, std::size_t size, std::string_view what) {
+  if (size == task.columns.size()) return {};
+  return reject(Errc::wrong_size,
+                fmt::format("{} has {} entries for {} joints", what, size, task.columns.size()));
+}
+
+/// Targets are held to the robot's own limits, wherever the joint may stand.
+Outcome<void> check_target(const Task& task, std::size_t column, double position, double time) {
+  const robot::JointDescription& joint = task.joint(column);
+  const bool above = position > joint.limits.position_max;
+  if (!above && position >= joint.limits.position_min) return {};
+  Rejection why;
+  why.reason = Errc::position_limit;
+  why.joint = joint.name;
+  why.time = time;
+  why.value = position;
+  why.limit = above ? joint.limits.position_max : joint.limits.position_min;
+  why.message = fmt::format("{}: position {:.6g} is outside {:.6g} .. {:.6g}", joint.name, position,
+                            joint.limits.position_min, joint.limits.position_max);
+  return reject(std::move(why));
+}
+
+std::pair<Errc, std::string_view> name_of(trajectory::Quantity quantity) {
+  switch (quantity) {
+    case trajectory::Quantity::position:
+      return {Errc::position_limit, "position"};
+    case trajectory::Quantity::velocity:
+      return {Errc::velocity_limit, "velocity"};
+    case trajectory::Quantity::acceleration:
+      return {Errc::acceleration_limit, "acceleration"};
+    case trajectory::Quantity::jerk:
+      return {Errc::jerk_limit, "jerk"};
+  }
+  return {Errc::position_limit, "position"};
+}
+
+tl::unexpected<Rejection> reject(const Task& task, const Trajectory& motion, const Violation& violation) {
+  const auto [reason, quantity] = name_of(violation.quantity);
+  std::size_t after = 0;
+  while (after + 1 < motion.segments() && motion.knot_time(after + 1) <= violation.time) ++after;
+  Rejection why;
+  why.reason = reason;
+  why.joint = task.joint(violation.joint).name;
+  why.time = violation.time;
+  why.value = violation.value;
+  why.limit = violation.limit;
+  why.message = fmt::format(
+      "{}: {} {:.6g} at {:.6g} s is beyond the limit of {:.6g} (in the segment from {:.6g} s to {:.6g} s)",
+      why.joint, quantity, violation.value, violation.time, violation.limit, motion.knot_time(after),
+      motion.knot_time(after + 1));
+  return reject(std::move(why));
+}
+
+tl::unexpected<Rejection> reject(Error error) {
+  if (error == trajectory::Errc::no_bounded_stop) {
+    return reject(Errc::not_at_rest_at_end, std::string(describe(trajectory::Errc::no_bounded_stop)));
+  }
+  if (error == trajectory::Errc::times_not_increasing) {
+    return reject(Errc::times_not_increasing, std::string(describe(Errc::times_not_increasing)));
+  }
+  return reject(Errc::out_of_domain, std::string(describe(static_cast<trajectory::Errc>(error.code))));
+}
+
+/// Tries build(stretch) for rising stretches until the limits hold, then goes back towards the smallest that does. For motions
+/// whose path depends on their speed, where no formula gives the factor.
+template <class Build>
+Outcome<Trajectory> search_stretch(const Task& task, Build&& build) {
+  double low = 0;
+  double high = 1;
+  Outcome<Trajectory> best = tl::unexpected<Rejection>(Rejection{});
+  Rejection last;
+  for (; high <= longest_stretch; low = high, high *= stretch_step) {
+    Outcome<Trajectory> motion = build(high);
+    if (!motion) return motion;
+    const auto violation = find_violation(*motion, task.limits);
+    if (!violation) {
+      best = std::move(motion);
+      break;
+    }
+    last = reject(task, *motion, *violation).value();
+  }
+  if (!best) {
+    last.reason = Errc::joint_already_moving;
+    last.message = "the joints move, and at no speed a motion from here fits: " + last.message;
+    return reject(std::move(last));
+  }
+  for (int i = 0; i < stretch_halvings && low > 0; ++i) {
+    const double middle = (low + high) / 2;
+    Outcome<Trajectory> motion = build(middle);
+    if (motion && !find_violation(*motion, task.limits)) {
+      best = std::move(motion);
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return best;
+}
+
+std::unique_ptr<Request> to_request(Task&& task, Trajectory&& motion) {
+  auto request = std::make_unique<Request>();
+  request->kind = RequestKind::trajectory;
+  request->joints = task.columns.joints;
+  request->trajectory = std::move(motion);
+  request->lead = trajectory::QuinticSegment(task.columns.size());
+  request->limits = std::move(task.limits);
+  request->longest_lead = task.fit ? longest_lead_with_fit : 1;
+  return request;
+}
+
+/// The waypoints of a trajectory message in the robot's joint order, the first being the present reference.
+class Waypoints {
+ public:
+  static Outcome<Waypoints> from(const Task& task, const TrajectoryMessage& message) {
+    Waypoints waypoints(task.columns.size());
+    const bool has_velocities = !message.points.front().velocities.empty();
+    waypoints.through_ = message.through.value_or(has_velocities ? Through::given : Through::smooth);
+    if (waypoints.through_ == Through::given && !has_velocities) {
+      return reject(Errc::malformed, "through \"given\" needs velocities at the waypoints");
+    }
+    waypoints.add_start(task);
+    for (const PointMessage& point : message.points) {
+      if (auto done = check_size(task, point.positions.size(), "positions"); !done)
+        return reject(done.error());
+      const bool is_start = point.time == 0;
+      if (is_start) {
+        if (auto done = check_start(task, point); !done) return reject(done.error());
+      } else {
+        if (auto done = waypoints.add(task, point); !done) return reject(done.error());
+      }
+    }
+    waypoints.settle_end();
+    return waypoints;
+  }
+
+  /// The motion with all times after the start `stretch` times as long.
+  [[nodiscard]] Outcome<Trajectory> build(double stretch) const {
+    std::vector<double> times = times_;
+    std::vector<double> velocities = velocities_;
+    std::vector<double> accelerations = accelerations_;
+    for (double& time : times) time *= stretch;
+    for (std::size_t i = joints_; i < velocities.size(); ++i) {
+      velocities[i] /= stretch;
+      accelerations[i] /= stretch * stretch;
+    }
+    // Rest at each waypoint is a velocity as good as any other, and leaves the start its own.
+    const Through mode = through_ == Through::smooth ? Through::smooth : Through::given;
+    auto motion = trajectory::through(
+        trajectory::Waypoints{joints_, times, positions_, velocities, accelerations}, mode);
+    if (!motion) return reject(motion.error());
+    return std::move(*motion);
+  }
+
+ private:
+  explicit Waypoints(std::size_t joints) : joints_(joints) {}
+
+  void add_start(const Task& task) {
+    times_.push_back(0);
+    for (const MotionState& state : task.start) {
+      positions_.push_back(state.position);
+      velocities_.push_back(state.velocity);
+      accelerations_.push_back(state.acceleration);
+    }
+  }
+
+  static Outcome<void> check_start(const Task& task, const PointMessage& point) {
+    for (std::size_t c = 0; c < task.columns.size(); ++c) {
+      const double wanted = point.positions[task.columns.from_message[c]];
+      const double distance = std::abs(wanted - task.start[c].position);
+      const double tolerance = task.joint(c).goal_tolerance;
+      if (distance <= tolerance) continue;
+      Rejection why;
+      why.reason = Errc::start_mismatch;
+      why.joint = task.joint(c).name;
+      why.message = fmt::format("{}: the first waypoint, at time 0, says {:.6g}, but the joint is at {:.6g}",
+                                why.joint, wanted, task.start[c].position);
+      why.time = 0;
+      why.value = distance;
+      why.limit = tolerance;
+      return reject(std::move(why));
+    }
+    return {};
+  }
+
+  Outcome<void> add(const Task& task, const PointMessage& point) {
+    times_.push_back(point.time);
+    for (std::size_t c = 0; c < task.columns.size(); ++c) {
+      const std::size_t from = task.columns.from_message[c];
+      if (auto done = check_target(task, c, point.positions[from], point.time); !done) return done;
+      const bool rests = through_ == Through::stop;
+      positions_.push_back(point.positions[from]);
+      velocities_.push_back(rests || point.velocities.empty() ? 0 : point.velocities[from]);
+      accelerations_.push_back(rests || point.accelerations.empty() ? 0 : point.accelerations[from]);
+    }
+    return {};
+  }
+
+  void settle_end() {
+    for (std::size_t i = velocities_.size() - joints_; i < velocities_.size(); ++i) {
+      if (std::abs(velocities_[i]) <= rest_velocity && std::abs(accelerations_[i]) <= rest_acceleration) {
+        velocities_[i] = 0;
+        accelerations_[i] = 0;
+      }
+    }
+  }
+
+  std::size_t joints_;
+  Through through_ = Through::smooth;
+  std::vector<double> times_;
+  std::vector<double> positions_;  // rows of joints_ numbers, as the two below
+  std::vector<double> velocities_;
+  std::vector<double> accelerations_;
+};
+
+/// The index of a joint that does not rest at the end, or nothing.
+std::optional<std::size_t> moving_at_end(const Trajectory& motion) {
+  for (std::size_t c = 0; c < motion.joints(); ++c) {
+    const MotionState end = motion.knot(motion.segments(), c);
+    if (end.velocity != 0 || end.acceleration != 0) return c;
+  }
+  return std::nullopt;
+}
+
+Outcome<Trajectory> build_trajectory(const Task& task, const Waypoints& waypoints, AtEnd at_end) {
+  const auto with_stop = [&](Outcome<Trajectory> motion) -> Outcome<Trajectory> {
+    if (!motion || at_end != AtEnd::stop) return motion;
+    if (Status stopped = append_stop(*motion, task.limits); !stopped) return reject(stopped.error());
+    return motion;
+  };
+  if (task.fit && !task.starts_at_rest()) {
+    return search_stretch(task, [&](double stretch) { return with_stop(waypoints.build(stretch)); });
+  }
+  auto motion = waypoints.build(1);
+  if (!motion) return motion;
+  if (task.fit) {
+    const double slowdown = required_slowdown(*motion, task.limits);
+    if (std::isfinite(slowdown) && slowdown > 1) {
+      if (Status slowed = motion->slow_down(slowdown * margin); !slowed) return reject(slowed.error());
+    }
+  }
+  if (const auto violation = find_violation(*motion, task.limits)) return reject(task, *motion, *violation);
+  motion = with_stop(std::move(motion));
+  if (!motion) return motion;
+  if (const auto violation = find_violation(*motion, task.limits)) return reject(task, *motion, *violation);
+  return motion;
+}
+
+/// The shortest quintic from rest to rest over `distance` (its peaks are 15/8 d/T, 10/sqrt(3) d/T^2 and 60 d/T^3).
+double shortest_from_rest(double distance, const JointLimits& limits) {
+  constexpr double velocity_peak = 15.0 / 8;
+  constexpr double acceleration_peak = 10 / std::numbers::sqrt3;
+  constexpr double jerk_peak = 60;
+  return std::max({velocity_peak * distance / limits.velocity,
+                   std::sqrt(acceleration_peak * distance / limits.acceleration),
+                   std::cbrt(jerk_peak * distance / limits.jerk)});
+}
+
+}  // namespace
+
+Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const Snapshot& state) {
+  auto task = begin(message.joints, message.limits, message.fit, robot, state);
+  if (!task) return reject(std::move(task).error());
+  if (message.points.empty()) return reject(Errc::no_waypoints, std::string(describe(Errc::no_waypoints)));
+  const auto waypoints = Waypoints::from(*task, message);
+  if (!waypoints) return reject(waypoints.error());
+  auto motion = build_trajectory(*task, *waypoints, message.at_end);
+  if (!motion) return reject(std::move(motion).error());
+  if (const auto moving = moving_at_end(*motion)) {
+    Rejection why;
+    why.reason = Errc::not_at_rest_at_end;
+    why.joint = task->joint(*moving).name;
+    why.time = motion->duration();
+    why.value = motion->knot(motion->segments(), *moving).velocity;
+    why.limit = 0;
+    why.message = fmt::format(
+        "{}: the trajectory ends at {:.6g} rad/s and {:.6g} rad/s^2; end at rest, or say \"at_end\":\"stop\"",
+        why.joint, *why.value, motion->knot(motion->segments(), *moving).acceleration);
+    return reject(std::move(why));
+  }
+  return to_request(std::move(*task), std::move(*motion));
+}
+
+Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snapshot& state) {
+  auto task = begin(message.joints, message.limits, message.fit, robot, state);
+  if (!task) return reject(std::move(task).error());
+  if (auto done = check_size(*task, message.positions.size(), "positions"); !done)
+    return reject(done.error());
+
+  std::vector<MotionState> ends;
+  double shortest = to_seconds(robot.period);
+  for (std::size_t c = 0; c < task->columns.size(); ++c) {
+    const double target = message.positions[task->columns.from_message[c]];
+    if (auto done = check_target(*task, c, target, message.duration.value_or(0)); !done)
+      return reject(done.error());
+    ends.push_back({target, 0, 0});
+    shortest = std::max(
+        shortest, margin * shortest_from_rest(std::abs(target - task->start[c].position), task->limits[c]));
+  }
+  const auto build = [&](double duration) -> Outcome<Trajectory> {
+    Trajectory motion(task->start);
+    if (Status appended = motion.append(ends, duration); !appended) return reject(appended.error());
+    return motion;
+  };
+  const auto finish = [&](Outcome<Trajectory>&& motion) -> Plan {
+    if (!motion) return reject(std::move(motion).error());
+    if (const auto violation = find_violation(*motion, task->limits))
+      return reject(*task, *motion, *violation);
+    return to_request(std::move(*task), std::move(*motion));
+  };
+  const bool may_stretch = !message.duration || message.fit;
+  const double wanted = message.duration.value_or(shortest);
+  if (!may_stretch) return finish(build(wanted));
+  if (task->starts_at_rest()) return finish(build(std::max(wanted, shortest)));
+  task->fit = true;
+  return finish(search_stretch(*task, [&](double stretch) { return build(wanted * stretch); }));
+}
+
+Plan plan(const SetpointMessage& message, const RobotDescription& robot, const Snapshot& state) {
+  auto task = begin(message.joints, {}, false, robot, state);
+  if (!task) return reject(std::move(task).error());
+  if (auto done = check_size(*task, message.positions.size(), "positions"); !done)
+    return reject(done.error());
+  if (!message.velocities.empty()) {
+    if (auto done = check_size(*task, message.velocities.size(), "velocities"); !done)
+      return reject(done.error());
+  }
+  auto request = std::make_unique<Request>();
+  request->kind = RequestKind::setpoint;
+  request->joints = task->columns.joints;
+  request->setpoint.timeout = from_seconds(message.timeout);
+  for (std::size_t c = 0; c < task->columns.size(); ++c) {
+    const std::size_t from = task->columns.from_message[c];
+    if (auto done = check_target(*task, c, message.positions[from], 0); !done) return reject(done.error());
+    request->setpoint.positions[c] = message.positions[from];
+    if (message.velocities.empty()) continue;
+    const double velocity = message.velocities[from];
+    if (const double limit = task->limits[c].velocity; std::abs(velocity) > limit) {
+      Rejection why;
+      why.reason = Errc::velocity_limit;
+      why.joint = task->joint(c).name;
+      why.message =
+          fmt::format("{}: velocity {:.6g} is beyond the limit of {:.6g}", why.joint, velocity, limit);
+      why.value = velocity;
+      why.limit = limit;
+      return reject(std::move(why));
+    }
+    request->setpoint.velocities[c] = velocity;
+  }
+  request->limits = std::move(task->limits);
+  return request;
+}
+
+}  // namespace takt::motion

@@ -1,0 +1,365 @@
+#include "takt/motion/planner.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "motion/wire_support.hpp"
+#include "support/random.hpp"
+#include "takt/trajectory/limits.hpp"
+
+namespace {
+
+using namespace takt::motion;
+using takt::MotionState;
+using takt::test::arm6;
+using takt::test::mhubo;
+using takt::test::planned_ur_trajectory;
+using takt::test::ready_state;
+using takt::trajectory::Through;
+
+MoveMessage move(std::vector<std::string> names, std::vector<double> positions,
+                 std::optional<double> duration = {}) {
+  MoveMessage message;
+  message.joints.names = std::move(names);
+  message.positions = std::move(positions);
+  message.duration = duration;
+  return message;
+}
+
+TrajectoryMessage trajectory(std::vector<std::string> names, std::vector<PointMessage> points) {
+  TrajectoryMessage message;
+  message.joints.names = std::move(names);
+  message.points = std::move(points);
+  return message;
+}
+
+/// The promise of the planner: within the robot's limits everywhere, sampled far more finely than any loop would.
+void check_within_limits(const Request& request, const takt::robot::RobotDescription& robot) {
+  const auto& motion = request.trajectory;
+  std::size_t column = 0;
+  request.joints.for_each([&](std::size_t joint) {
+    const takt::JointLimits& limits = robot.joints[joint].limits;
+    constexpr int samples = 5000;
+    double worst = 0;
+    for (int i = 0; i <= samples; ++i) {
+      const MotionState state = motion.at(motion.duration() * i / samples, column);
+      worst = std::max({worst, std::abs(state.velocity) / limits.velocity,
+                        std::abs(state.acceleration) / limits.acceleration,
+                        1 + state.position - limits.position_max, 1 + limits.position_min - state.position});
+    }
+    CHECK(worst <= 1 + 1e-6);
+    ++column;
+  });
+  CHECK(column == motion.joints());
+  CHECK(request.limits.size() == column);
+  CHECK(request.lead.joints() == column);
+}
+
+TEST_CASE("a planned trajectory is refused between its waypoints, by name, time, value and limit") {
+  const auto robot = arm6();
+  auto message = planned_ur_trajectory();
+  message.limits.acceleration = {5};
+  message.at_end = AtEnd::stop;
+  const Plan refused = plan(message, robot, ready_state(robot));
+  REQUIRE_FALSE(refused);
+  const Rejection& why = refused.error();
+  CHECK(why.reason == Errc::acceleration_limit);
+  CHECK(why.joint == "elbow_joint");
+  CHECK(std::abs(*why.value) == doctest::Approx(6.87).epsilon(1e-3));
+  CHECK(*why.limit == 5);
+  CHECK(*why.time > 0);
+  CHECK(*why.time < 0.1);
+  CHECK(why.message.find("elbow_joint") != std::string::npos);
+}
+
+TEST_CASE("with fit the same trajectory is slowed until it holds the limit") {
+  const auto robot = arm6();
+  auto message = planned_ur_trajectory();
+  message.limits.acceleration = {5};
+  message.at_end = AtEnd::stop;
+  message.fit = true;
+  const Plan planned = plan(message, robot, ready_state(robot));
+  REQUIRE(planned);
+  const Request& request = **planned;
+  check_within_limits(request, robot);
+  CHECK_FALSE(takt::trajectory::find_violation(request.trajectory, request.limits));
+  for (const auto& limits : request.limits) CHECK(limits.acceleration == 5);
+  CHECK(request.trajectory.knot_time(4) == doctest::Approx(0.4 * std::sqrt(6.870 / 5)).epsilon(1e-3));
+  CHECK(request.longest_lead > 1);
+}
+
+TEST_CASE("at the robot's own 8 rad/s^2 it runs to a bounded stop, and is refused without one") {
+  const auto robot = arm6();
+  auto message = planned_ur_trajectory();
+  const Plan moving = plan(message, robot, ready_state(robot));
+  REQUIRE_FALSE(moving);
+  CHECK(moving.error().reason == Errc::not_at_rest_at_end);
+  CHECK_FALSE(moving.error().joint.empty());
+
+  message.at_end = AtEnd::stop;
+  const Plan planned = plan(message, robot, ready_state(robot));
+  REQUIRE(planned);
+  const Request& request = **planned;
+  check_within_limits(request, robot);
+  CHECK(request.trajectory.segments() == 5);
+  for (std::size_t c = 0; c < 6; ++c) {
+    CHECK(request.trajectory.knot(5, c).velocity == 0);
+    CHECK(request.trajectory.knot(5, c).acceleration == 0);
+    CHECK(request.trajectory.knot(2, c).position == message.points[2].positions[c]);
+    CHECK(request.trajectory.knot(2, c).velocity == doctest::Approx(message.points[2].velocities[c]));
+  }
+}
+
+TEST_CASE("columns come in the robot's order whatever the request's") {
+  const auto robot = mhubo();
+  const auto state = ready_state(robot);
+  const Plan planned = plan(move({"WST", "RSP", "LEB"}, {0.5, 0.6, -2.5}), robot, state);
+  REQUIRE(planned);
+  const Request& request = **planned;
+  CHECK(request.joints.size() == 3);
+  CHECK(request.trajectory.knot(1, 0).position == 0.6);   // RSP is joint 0
+  CHECK(request.trajectory.knot(1, 1).position == -2.5);  // LEB
+  CHECK(request.trajectory.knot(1, 2).position == 0.5);   // WST
+
+  MoveMessage group;
+  group.joints.group = "right_gripper";
+  group.positions = {1};
+  const Plan gripper = plan(group, robot, state);
+  REQUIRE(gripper);
+  CHECK((*gripper)->joints.contains(*robot.find_joint("RHAND")));
+  CHECK((*gripper)->joints.size() == 1);
+}
+
+TEST_CASE("a move without a duration takes exactly as long as its limits make it") {
+  const auto robot = arm6();
+  const auto state = ready_state(robot);
+  const double from = robot.joints[2].plant.start;
+  for (const double distance : {1e-6, 0.001, 0.1, 1.0, 3.0}) {
+    CAPTURE(distance);
+    const Plan planned = plan(move({"elbow_joint"}, {from + distance}), robot, state);
+    REQUIRE(planned);
+    check_within_limits(**planned, robot);
+    const double duration = (*planned)->trajectory.duration();
+    if (duration <= 2 * takt::to_seconds(robot.period)) continue;
+    const Plan faster = plan(move({"elbow_joint"}, {from + distance}, duration * 0.999), robot, state);
+    CHECK_FALSE(faster);
+  }
+  CHECK(plan(move({"elbow_joint"}, {from}), robot, state));
+}
+
+TEST_CASE("a move that is too fast is refused, or stretched with fit") {
+  const auto robot = arm6();
+  const auto state = ready_state(robot);
+  auto message = move({"elbow_joint"}, {0}, 0.1);
+  const Plan refused = plan(message, robot, state);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().joint == "elbow_joint");
+  message.fit = true;
+  const Plan fitted = plan(message, robot, state);
+  REQUIRE(fitted);
+  check_within_limits(**fitted, robot);
+  message.duration = 20;
+  CHECK((*plan(message, robot, state))->trajectory.duration() == 20);
+}
+
+TEST_CASE("the first waypoint at time zero is replaced by the present reference, if it is near") {
+  const auto robot = arm6();
+  auto state = ready_state(robot);
+  state.joints[2].reference.position += 0.015;
+  auto message = planned_ur_trajectory();
+  message.at_end = AtEnd::stop;
+  message.fit = true;
+  const Plan planned = plan(message, robot, state);
+  REQUIRE(planned);
+  CHECK((*planned)->trajectory.knot(0, 2).position == state.joints[2].reference.position);
+
+  state.joints[2].reference.position += 0.01;
+  const Plan refused = plan(message, robot, state);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().reason == Errc::start_mismatch);
+  CHECK(refused.error().joint == "elbow_joint");
+  CHECK(*refused.error().value == doctest::Approx(0.025));
+  CHECK(*refused.error().limit == 0.02);
+}
+
+TEST_CASE("a first waypoint later than zero is reached from the present motion") {
+  const auto robot = arm6();
+  auto state = ready_state(robot);
+  state.joints[2].reference = {1.6, 0.3, 0.5};
+  const auto message = trajectory({"elbow_joint"}, {{1, {1.9}, {}, {}}, {2, {1.5}, {}, {}}});
+  const Plan planned = plan(message, robot, state);
+  REQUIRE(planned);
+  const auto& motion = (*planned)->trajectory;
+  CHECK(motion.segments() == 2);
+  CHECK(motion.knot(0, 0) == MotionState{1.6, 0.3, 0.5});
+  CHECK(motion.at(0, 0).velocity == doctest::Approx(0.3));
+  CHECK(motion.knot(2, 0) == MotionState{1.5, 0, 0});
+
+  const Plan single = plan(trajectory({"elbow_joint"}, {{1, {1.9}, {}, {}}}), robot, state);
+  REQUIRE(single);
+  CHECK((*single)->trajectory.segments() == 1);
+}
+
+TEST_CASE("stop, given and smooth pass a waypoint as they say") {
+  const auto robot = arm6();
+  const auto state = ready_state(robot);
+  const double p = robot.joints[2].plant.start;
+  auto message = trajectory({"elbow_joint"}, {{1, {p + 0.3}, {0.2}, {0.1}}, {2, {p + 0.6}, {0}, {0}}});
+  const auto middle = [&] {
+    const Plan planned = plan(message, robot, state);
+    REQUIRE(planned);
+    return (*planned)->trajectory.knot(1, 0);
+  };
+  CHECK(middle().velocity == doctest::Approx(0.2));
+  CHECK(middle().acceleration == doctest::Approx(0.1));
+  message.through = Through::stop;
+  CHECK(middle() == MotionState{p + 0.3, 0, 0});
+  message.through = Through::smooth;
+  CHECK(middle().velocity > 0.3);
+  message.through = Through::given;
+  for (auto& point : message.points) point.velocities.clear();
+  for (auto& point : message.points) point.accelerations.clear();
+  CHECK_FALSE(plan(message, robot, state));
+}
+
+TEST_CASE("fit from a moving start keeps the start's velocity") {
+  const auto robot = arm6();
+  auto state = ready_state(robot);
+  state.joints[2].reference.velocity = 1;
+  auto message = trajectory({"elbow_joint"}, {{0.2, {2.6}, {}, {}}, {0.4, {1.0}, {}, {}}});
+  CHECK_FALSE(plan(message, robot, state));
+  message.fit = true;
+  const Plan planned = plan(message, robot, state);
+  REQUIRE(planned);
+  CHECK((*planned)->trajectory.knot(0, 0).velocity == 1);
+  check_within_limits(**planned, robot);
+
+  // Towards the end of the range at a speed that cannot be braked before it: no time helps.
+  state.joints[2].reference = {robot.joints[2].limits.position_max - 1e-3, 3, 0};
+  const Plan hopeless = plan(message, robot, state);
+  REQUIRE_FALSE(hopeless);
+  CHECK(hopeless.error().reason == Errc::joint_already_moving);
+  CHECK(hopeless.error().joint == "elbow_joint");
+}
+
+TEST_CASE("each way of asking wrongly has its own reason") {
+  const auto robot = arm6();
+  const auto state = ready_state(robot);
+  const auto reason = [](const Plan& planned) { return planned ? Errc{} : planned.error().reason; };
+
+  CHECK(reason(plan(move({"knee"}, {0}), robot, state)) == Errc::unknown_joint);
+  MoveMessage group;
+  group.joints.group = "legs";
+  CHECK(reason(plan(group, robot, state)) == Errc::unknown_group);
+  CHECK(reason(plan(move({"elbow_joint"}, {0, 1}), robot, state)) == Errc::wrong_size);
+  CHECK(reason(plan(move({"elbow_joint"}, {7}), robot, state)) == Errc::position_limit);
+  CHECK(reason(plan(move({"elbow_joint"}, {1e300}), robot, state)) == Errc::position_limit);
+  CHECK(reason(plan(move({"elbow_joint"}, {0}, 1e-9), robot, state)) == Errc::out_of_domain);
+
+  auto limited = move({"elbow_joint"}, {0});
+  limited.limits.velocity = {4};
+  CHECK(reason(plan(limited, robot, state)) == Errc::limit_above_robot);
+  limited.limits.velocity = {1, 1};
+  CHECK(reason(plan(limited, robot, state)) == Errc::wrong_size);
+  limited.limits.velocity = {1};
+  CHECK((*plan(limited, robot, state))->limits[0].velocity == 1);
+
+  auto busy = state;
+  busy.state = RobotState::stopping;
+  CHECK(reason(plan(move({"elbow_joint"}, {0}), robot, busy)) == Errc::robot_not_ready);
+  CHECK(reason(plan(move({"elbow_joint"}, {0}), robot, Snapshot{})) == Errc::robot_not_ready);
+
+  SetpointMessage setpoint;
+  setpoint.joints.names = {"elbow_joint"};
+  setpoint.positions = {7};
+  CHECK(reason(plan(setpoint, robot, state)) == Errc::position_limit);
+  setpoint.positions = {1};
+  setpoint.velocities = {3.2};
+  CHECK(reason(plan(setpoint, robot, state)) == Errc::velocity_limit);
+  setpoint.velocities = {3};
+  CHECK(reason(plan(setpoint, robot, state)) == Errc{});
+}
+
+TEST_CASE("a joint outside its limits may move back, and no farther out") {
+  const auto robot = arm6();
+  auto state = ready_state(robot);
+  const double edge = robot.joints[2].limits.position_max;
+  state.joints[2].reference.position = edge + 0.01;
+  CHECK(plan(move({"elbow_joint"}, {edge - 0.5}), robot, state));
+  CHECK_FALSE(plan(move({"elbow_joint"}, {edge + 0.005}), robot, state));
+}
+
+TEST_CASE("whatever is accepted keeps the limits, from rest and from motion") {
+  const auto robot = mhubo();
+  auto random = takt::test::generator(7);
+  std::size_t accepted = 0;
+  const std::size_t cases = takt::test::count(300);
+  for (std::size_t i = 0; i < cases; ++i) {
+    auto state = ready_state(robot);
+    if (i % 2 == 0) {
+      for (auto& joint : state.joints) {
+        joint.reference.velocity = takt::test::uniform(random, -0.5, 0.5);
+        joint.reference.acceleration = takt::test::uniform(random, -1, 1);
+      }
+    }
+    TrajectoryMessage message;
+    message.joints.group = i % 3 == 0 ? "arms" : "right_arm";
+    message.through = static_cast<Through>(i % 3);
+    message.fit = true;
+    double time = 0;
+    for (auto points = takt::test::uniform_int(random, 1, 6); points > 0; --points) {
+      PointMessage point;
+      point.time = time += takt::test::uniform(random, 0.05, 1);
+      for (const std::size_t joint : robot.find_group(message.joints.group)->joints) {
+        const auto& limits = robot.joints[joint].limits;
+        const double middle = (limits.position_min + limits.position_max) / 2;
+        const double reach = (limits.position_max - limits.position_min) * 0.4;
+        point.positions.push_back(middle + takt::test::uniform(random, -reach, reach));
+        point.velocities.push_back(points == 1 ? 0 : takt::test::uniform(random, -1, 1));
+      }
+      message.points.push_back(std::move(point));
+    }
+    const Plan planned = plan(message, robot, state);
+    if (!planned) continue;
+    ++accepted;
+    CHECK_FALSE(takt::trajectory::find_violation((*planned)->trajectory, (*planned)->limits));
+    if (i % 10 == 0) check_within_limits(**planned, robot);
+    std::size_t column = 0;
+    (*planned)->joints.for_each([&](std::size_t joint) {
+      const MotionState first = (*planned)->trajectory.knot(0, column);
+      const MotionState& reference = state.joints[joint].reference;
+      REQUIRE(first.position == reference.position);
+      REQUIRE(first.velocity == doctest::Approx(reference.velocity));
+      REQUIRE(first.acceleration == doctest::Approx(reference.acceleration));
+      ++column;
+    });
+  }
+  MESSAGE(accepted, " of ", cases, " accepted");
+  CHECK(accepted > cases / 5);
+}
+
+TEST_CASE("the largest trajectory is planned without delay worth mentioning") {
+  const auto robot = mhubo();
+  TrajectoryMessage message;
+  message.joints.group = "arms";
+  for (std::size_t i = 0; i < 10'000; ++i) {
+    PointMessage point;
+    point.time = 0.01 * static_cast<double>(i + 1);
+    for (const std::size_t joint : robot.find_group("arms")->joints) {
+      point.positions.push_back(robot.joints[joint].plant.start +
+                                0.05 * std::sin(0.01 * static_cast<double>(i)));
+    }
+    message.points.push_back(std::move(point));
+  }
+  message.fit = true;
+  const auto begin = std::chrono::steady_clock::now();
+  const Plan planned = plan(message, robot, ready_state(robot));
+  const auto spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!planned) MESSAGE(planned.error().message);
+  CHECK(planned);
+  MESSAGE("10000 waypoints of 15 joints planned in ", spent * 1e3, " ms");
+}
+
+}  // namespace
