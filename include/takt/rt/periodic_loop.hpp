@@ -103,13 +103,12 @@ class PeriodicLoop {
     tick.due += config_.period;
     if (done <= tick.due) return;
     ++statistics_.late_cycles;
-    // Cycles due by now, this one included; the one that a skipping loop executes next is the first beyond
-    // them.
-    const std::int64_t due_by_now = (done - tick.due) / config_.period + 1;
-    if (config_.overrun == OverrunPolicy::catch_up && due_by_now <= config_.catch_up_limit) return;
-    tick.due += due_by_now * config_.period;
-    tick.overruns += static_cast<std::uint64_t>(due_by_now);
-    statistics_.overruns += static_cast<std::uint64_t>(due_by_now);
+    // The cycles whose time has passed, rounded up. A skipping loop executes the first one beyond them.
+    const std::int64_t missed = (done - tick.due - Duration(1)) / config_.period + 1;
+    if (config_.overrun == OverrunPolicy::catch_up && missed <= config_.catch_up_limit) return;
+    tick.due += missed * config_.period;
+    tick.overruns += static_cast<std::uint64_t>(missed);
+    statistics_.overruns += static_cast<std::uint64_t>(missed);
   }
 
   C* clock_;

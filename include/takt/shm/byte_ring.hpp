@@ -53,6 +53,7 @@ class BasicByteProducer {
   /// it or `size` is above max_record(). A piece that was not committed is forgotten by the next
   /// try_reserve().
   [[nodiscard]] std::optional<std::span<std::byte>> try_reserve(std::size_t size) noexcept {
+    reserved_ = false;
     if (size > max_record()) return std::nullopt;
     const auto length = static_cast<std::uint32_t>(size);
     const std::uint32_t footprint = detail::record_footprint(length);
@@ -61,16 +62,19 @@ class BasicByteProducer {
     if (limit_ - write_ < skip + footprint && !look_for_room(skip + footprint)) return std::nullopt;
     if (skip != 0) put_length(write_, detail::record_wrap);
     record_ = write_ + skip;
-    reserved_ = length;
+    length_ = length;
+    reserved_ = true;
     return std::span<std::byte>(memory_ + offset(record_) + detail::record_header, size);
   }
 
-  /// Publishes the first `size` bytes of the piece that was reserved last (all of it, if `size` is more).
+  /// Publishes the first `size` bytes of the piece that was reserved last (all of it, if `size` is more). Without one, no
+  /// effect.
   void commit(std::size_t size) noexcept {
-    const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(size, reserved_));
+    if (!reserved_) return;
+    const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(size, length_));
     put_length(record_, length);
     write_ = record_ + detail::record_footprint(length);
-    reserved_ = 0;
+    reserved_ = false;
     // release: whoever sees the new index sees the record below it.
     indexes_->written.store(write_, std::memory_order_release);
   }
@@ -100,10 +104,11 @@ class BasicByteProducer {
   BasicRingIndexes<Machine>* indexes_;
   std::byte* memory_;
   std::uint32_t capacity_;
-  std::uint32_t write_;         // where the next record begins
-  std::uint32_t limit_;         // writing may go up to here, by the last look at the consumer's index
-  std::uint32_t record_ = 0;    // where the reserved record begins
-  std::uint32_t reserved_ = 0;  // its length
+  std::uint32_t write_;       // where the next record begins
+  std::uint32_t limit_;       // writing may go up to here, by the last look at the consumer's index
+  std::uint32_t record_ = 0;  // where the reserved record begins
+  std::uint32_t length_ = 0;  // how long it may be
+  bool reserved_ = false;
 };
 
 /// The reading end. One thread at a time. Whatever a peer writes into indexes and lengths, the spans stay

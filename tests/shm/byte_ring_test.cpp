@@ -1,0 +1,162 @@
+#include "takt/shm/byte_ring.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "support/random.hpp"
+
+using namespace takt;
+using namespace takt::shm;
+
+namespace {
+
+/// The record that belongs to a number: its length and bytes follow from it.
+std::vector<std::byte> record(std::uint64_t number, std::size_t longest) {
+  auto random = test::generator(number);
+  std::vector<std::byte> bytes(random() % (longest + 1));
+  for (auto& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+bool equal(std::span<const std::byte> a, const std::vector<std::byte>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+}  // namespace
+
+TEST_CASE("records of every length come back whole, in order and aligned") {
+  for (std::size_t round = 0; round < test::count(100); ++round) {
+    CAPTURE(round);
+    auto random = test::generator(round);
+    ByteRing ring(static_cast<std::size_t>(test::uniform_int(random, 1, 3000)));
+    const std::size_t longest = ring.producer().max_record();
+    std::uint64_t written = 0;
+    std::uint64_t read = 0;
+    for (int step = 0; step < 1000; ++step) {
+      if (test::uniform_int(random, 0, 1) == 0) {
+        const auto bytes = record(written, longest);
+        const bool accepted = ring.producer().try_write(bytes);
+        if (accepted) ++written;
+        CHECK((accepted || read < written));  // an empty ring takes every record
+      } else {
+        const auto found = ring.consumer().peek();
+        CHECK(found.has_value() == (read < written));
+        if (!found) continue;
+        CHECK(reinterpret_cast<std::uintptr_t>(found->data()) % 8 == 0);
+        CHECK(equal(*found, record(read, longest)));
+        CHECK(equal(*ring.consumer().peek(), record(read, longest)));  // peeking changes nothing
+        ring.consumer().release();
+        ++read;
+      }
+    }
+    CHECK_FALSE(ring.consumer().is_broken());
+  }
+}
+
+TEST_CASE("a reserved piece may be committed in part, or not at all") {
+  ByteRing ring(256);
+  auto piece = ring.producer().try_reserve(100);
+  REQUIRE(piece);
+  CHECK(piece->size() == 100);
+  CHECK_FALSE(ring.consumer().peek());
+  piece = ring.producer().try_reserve(50);  // the first piece is forgotten
+  REQUIRE(piece);
+  (*piece)[0] = std::byte{42};
+  ring.producer().commit(1);
+  const auto found = ring.consumer().peek();
+  REQUIRE(found);
+  CHECK(found->size() == 1);
+  CHECK((*found)[0] == std::byte{42});
+  ring.consumer().release();
+  ring.consumer().release();  // nothing is shown: no effect
+  CHECK_FALSE(ring.consumer().peek());
+}
+
+TEST_CASE("commit without a reservation publishes nothing") {
+  ByteRing ring(256);
+  ring.producer().commit(10);
+  CHECK_FALSE(ring.consumer().peek());
+  REQUIRE(ring.producer().try_write(std::vector<std::byte>(5)));
+  ring.producer().commit(5);
+  REQUIRE(ring.consumer().peek());
+  ring.consumer().release();
+  CHECK_FALSE(ring.consumer().peek());
+}
+
+TEST_CASE("a record without bytes is a record") {
+  ByteRing ring(64);
+  CHECK(ring.producer().try_write({}));
+  const auto found = ring.consumer().peek();
+  REQUIRE(found);
+  CHECK(found->empty());
+}
+
+TEST_CASE("a record that can never fit is refused") {
+  ByteRing ring(64);
+  CHECK(ring.producer().max_record() == 24);
+  CHECK(ring.producer().try_reserve(24));
+  CHECK_FALSE(ring.producer().try_reserve(25));
+  CHECK_FALSE(ring.producer().try_reserve(~std::size_t{0}));
+}
+
+TEST_CASE("whatever a peer writes, every span stays within the memory and nothing runs for ever") {
+  auto random = test::generator();
+  for (std::size_t round = 0; round < test::count(20'000); ++round) {
+    RingIndexes indexes;
+    std::vector<std::uint64_t> words(32);
+    auto* memory = reinterpret_cast<std::byte*>(words.data());
+    for (auto& word : words)
+      word = random() % 3 == 0 ? random() % 300 : random() % 2 == 0 ? 0xffffffff : random();
+    const auto start = static_cast<std::uint32_t>(random() % 64 * 8);
+    indexes.released = start;
+    ByteConsumer consumer(indexes, memory, 256);
+    indexes.written = random() % 4 == 0 ? static_cast<std::uint32_t>(random())
+                                        : start + static_cast<std::uint32_t>(random() % 40 * 8);
+    std::uint64_t sum = 0;
+    for (int i = 0; i < 50; ++i) {
+      const auto found = consumer.peek();
+      if (!found) break;
+      const bool inside = found->data() >= memory && found->data() + found->size() <= memory + 256;
+      REQUIRE(inside);
+      for (const std::byte byte : *found) sum += static_cast<std::uint64_t>(byte);
+      consumer.release();
+      REQUIRE(i < 40);
+    }
+    ByteProducer producer(indexes, memory, 256);
+    indexes.released = static_cast<std::uint32_t>(random());
+    for (int i = 0; i < 4; ++i) (void)producer.try_write(std::vector<std::byte>(random() % 130));
+    CHECK(sum < ~std::uint64_t{0});
+  }
+}
+
+TEST_CASE("two threads: every record arrives whole, once and in order") {
+  const std::uint64_t records = test::count(30'000);
+  ByteRing ring(1024);
+  const std::size_t longest = ring.producer().max_record();
+  std::thread producer([&] {
+    for (std::uint64_t sent = 0; sent < records;) {
+      if (ring.producer().try_write(record(sent, longest))) {
+        ++sent;
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  });
+  std::uint64_t wrong = 0;
+  for (std::uint64_t received = 0; received < records;) {
+    const auto found = ring.consumer().peek();
+    if (!found) {
+      std::this_thread::yield();
+      continue;
+    }
+    wrong += equal(*found, record(received, longest)) ? 0u : 1u;
+    ring.consumer().release();
+    ++received;
+  }
+  producer.join();
+  CHECK(wrong == 0);
+}

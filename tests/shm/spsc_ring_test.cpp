@@ -1,0 +1,186 @@
+#include "takt/shm/spsc_ring.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "support/random.hpp"
+
+using namespace takt;
+using namespace takt::shm;
+
+namespace {
+
+/// As large as two lines, and shows when it is torn.
+struct Wide {
+  std::array<std::uint64_t, 16> words{};
+  static Wide of(std::uint64_t value) {
+    Wide wide;
+    wide.words.fill(value);
+    return wide;
+  }
+  [[nodiscard]] bool is(std::uint64_t value) const { return words == of(value).words; }
+};
+
+}  // namespace
+
+TEST_CASE("a capacity is rounded up to a power of two") {
+  CHECK(ring_capacity(0) == 2);
+  CHECK(ring_capacity(3) == 4);
+  CHECK(ring_capacity(64) == 64);
+  CHECK(ring_capacity(65) == 128);
+  CHECK(ring_capacity(~std::size_t{0}) == std::uint32_t{1} << 31);
+  CHECK(SpscRing<int>(100).capacity() == 128);
+}
+
+TEST_CASE("a ring gives back what was put in, in order, whatever the mixture of calls") {
+  for (std::size_t round = 0; round < test::count(200); ++round) {
+    CAPTURE(round);
+    auto random = test::generator(round);
+    const auto wanted = static_cast<std::size_t>(test::uniform_int(random, 1, 70));
+    SpscRing<std::uint32_t> ring(wanted);
+    std::deque<std::uint32_t> expected;
+    std::uint32_t next = 0;
+    for (int step = 0; step < 500; ++step) {
+      std::array<std::uint32_t, 80> batch{};
+      const auto count = static_cast<std::size_t>(test::uniform_int(random, 0, 79));
+      switch (test::uniform_int(random, 0, 3)) {
+        case 0: {
+          const bool room = ring.free_slots() > 0;
+          CHECK(ring.try_push(next) == room);
+          if (room) expected.push_back(next++);
+          break;
+        }
+        case 1: {
+          for (std::size_t i = 0; i < count; ++i) batch[i] = next + static_cast<std::uint32_t>(i);
+          const std::size_t room = ring.free_slots();
+          const std::size_t pushed = ring.push({batch.data(), count});
+          CHECK(pushed == std::min(room, count));
+          for (std::size_t i = 0; i < pushed; ++i) expected.push_back(next++);
+          break;
+        }
+        case 2: {
+          std::uint32_t got = 0;
+          CHECK(ring.try_pop(got) == !expected.empty());
+          if (expected.empty()) {
+            CHECK(ring.free_slots() == ring.capacity());  // whoever finds it empty gives all space back
+            break;
+          }
+          CHECK(got == expected.front());
+          expected.pop_front();
+          break;
+        }
+        default: {
+          const std::size_t popped = ring.pop({batch.data(), count});
+          CHECK(popped == std::min(count, expected.size()));
+          for (std::size_t i = 0; i < popped; ++i) {
+            CHECK(batch[i] == expected.front());
+            expected.pop_front();
+          }
+        }
+      }
+      CHECK(ring.size_approx() >= expected.size());
+      CHECK(ring.size_approx() <= ring.capacity());
+    }
+  }
+}
+
+TEST_CASE("space comes back after a sixteenth of the capacity at the latest") {
+  SpscRing<int> ring(64);
+  for (int i = 0; i < 64; ++i) CHECK(ring.try_push(i));
+  CHECK_FALSE(ring.try_push(64));
+  int got = 0;
+  for (int i = 0; i < 4; ++i) CHECK(ring.try_pop(got));
+  CHECK(ring.free_slots() == 4);
+}
+
+TEST_CASE("indexes run over without anybody noticing") {
+  RingIndexes indexes;
+  indexes.written = 0xfffffffe;
+  indexes.released = 0xfffffffe;
+  std::array<std::uint64_t, 4> slots{};
+  auto* memory = reinterpret_cast<std::byte*>(slots.data());
+  RingProducer<std::uint64_t> producer(indexes, memory, 4);
+  RingConsumer<std::uint64_t> consumer(indexes, memory, 4);
+  std::uint64_t got = 0;
+  for (std::uint64_t i = 0; i < 20; i += 2) {
+    CHECK(producer.try_push(i));
+    CHECK(producer.try_push(i + 1));
+    CHECK(consumer.try_pop(got));
+    CHECK(got == i);
+    CHECK(consumer.try_pop(got));
+    CHECK(got == i + 1);
+  }
+}
+
+TEST_CASE("an end that takes over goes on where the other stood") {
+  RingIndexes indexes;
+  std::array<int, 64> slots{};
+  auto* memory = reinterpret_cast<std::byte*>(slots.data());
+  CHECK(RingProducer<int>(indexes, memory, 64).try_push(1));
+  CHECK(RingProducer<int>(indexes, memory, 64).try_push(2));
+  int got = 0;
+  CHECK(RingConsumer<int>(indexes, memory, 64).try_pop(got));
+  CHECK(got == 1);
+  // The first consumer had not yet given its space back.
+  RingConsumer<int> second(indexes, memory, 64);
+  CHECK(second.try_pop(got));
+  CHECK(got == 1);
+  CHECK(second.try_pop(got));
+  CHECK(got == 2);
+  CHECK_FALSE(second.try_pop(got));
+}
+
+TEST_CASE("a peer that writes nonsense into the indexes gains no access outside the slots") {
+  auto random = test::generator();
+  RingIndexes indexes;
+  std::vector<std::uint64_t> slots(8);
+  auto* memory = reinterpret_cast<std::byte*>(slots.data());
+  RingProducer<std::uint64_t> producer(indexes, memory, 8);
+  RingConsumer<std::uint64_t> consumer(indexes, memory, 8);
+  for (std::size_t i = 0; i < test::count(20'000); ++i) {
+    indexes.written = static_cast<std::uint32_t>(random());
+    indexes.released = static_cast<std::uint32_t>(random()) % (i % 3 == 0 ? 16 : 0xffffffff);
+    std::array<std::uint64_t, 11> batch{};
+    CHECK(producer.free_slots() <= 8);
+    (void)producer.try_push(1);
+    CHECK(producer.push(batch) <= 8);
+    CHECK(consumer.size() <= 8);
+    (void)consumer.try_pop(batch[0]);
+    CHECK(consumer.pop(batch) <= 8);
+  }
+}
+
+TEST_CASE("two threads: every message arrives whole, once and in order") {
+  const std::uint64_t messages = test::count(100'000);
+  SpscRing<Wide> ring(64);
+  std::thread producer([&] {
+    std::array<Wide, 7> batch;
+    for (std::uint64_t sent = 0; sent < messages;) {
+      if (sent % 5 == 0) {
+        const std::size_t count = std::min<std::uint64_t>(batch.size(), messages - sent);
+        for (std::size_t i = 0; i < count; ++i) batch[i] = Wide::of(sent + i);
+        sent += ring.push({batch.data(), count});
+      } else if (ring.try_push(Wide::of(sent))) {
+        ++sent;
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  });
+  std::uint64_t wrong = 0;
+  std::array<Wide, 5> batch;
+  for (std::uint64_t received = 0; received < messages;) {
+    const std::size_t count =
+        received % 3 == 0 ? ring.pop(batch) : std::size_t{ring.try_pop(batch[0]) ? 1u : 0u};
+    for (std::size_t i = 0; i < count; ++i) wrong += batch[i].is(received + i) ? 0u : 1u;
+    received += count;
+    if (count == 0) std::this_thread::yield();
+  }
+  producer.join();
+  CHECK(wrong == 0);
+  CHECK(ring.size_approx() <= ring.capacity() / 16);
+}
