@@ -1,0 +1,40 @@
+// A simulated robot behind the same seam as a real one: the drives and buses of a RobotSimulation, spoken to by the same hardware
+// classes, frame by frame, that speak to real buses. Give it to a loop in place of the robot; nothing else changes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "takt/core/setup_error.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/robot/hardware.hpp"
+#include "takt/sim/robot_simulation.hpp"
+
+namespace takt::sim {
+
+/// Lets the simulation pass up to each cycle's nominal time before the cycle reads it. read() and write() are real-time safe.
+class SimulatedHardware final : public robot::Hardware {
+ public:
+  /// The whole robot of the description, standing at `start` on the loop's clock. Allocates. Errors: what the simulation or the
+  /// hardware of one of the buses cannot represent.
+  [[nodiscard]] static SetupResult<std::unique_ptr<SimulatedHardware>> create(const robot::RobotDescription& robot,
+                                                                              Time start = Time{});
+
+  void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override;
+  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override;
+  [[nodiscard]] robot::HardwareCounters counters() const noexcept override;
+
+  /// The world itself: true positions, faults to inject, bus statistics.
+  [[nodiscard]] RobotSimulation& simulation() noexcept { return simulation_; }
+  [[nodiscard]] const RobotSimulation& simulation() const noexcept { return simulation_; }
+
+ private:
+  explicit SimulatedHardware(RobotSimulation simulation) noexcept;
+
+  RobotSimulation simulation_;
+  std::vector<VirtualCanBus::Port> ports_;
+  std::vector<std::unique_ptr<robot::Hardware>> hardware_;  ///< one for each protocol that the robot speaks
+};
+
+}  // namespace takt::sim

@@ -1,0 +1,98 @@
+#include "tools/loop_recorder.hpp"
+
+#include <algorithm>
+
+#include "takt/motion/error.hpp"
+#include "takt/motion/goal.hpp"
+#include "takt/version.hpp"
+
+namespace takt::tools {
+
+namespace {
+constexpr Duration between_bus_records = std::chrono::milliseconds(100);
+}
+
+record::Metadata describe_recording(const robot::RobotDescription& robot, std::string created) {
+  record::Metadata metadata;
+  metadata.robot = robot.name;
+  metadata.period = robot.period;
+  for (const robot::JointDescription& joint : robot.joints) metadata.joints.push_back(joint.name);
+  for (const robot::GroupDescription& group : robot.groups)
+    metadata.groups.push_back({group.name, group.joints});
+  for (const robot::BusDescription& bus : robot.buses) metadata.buses.push_back(bus.name);
+  for (const auto state :
+       {motion::RobotState::starting, motion::RobotState::ready, motion::RobotState::stopping,
+        motion::RobotState::stopped, motion::RobotState::down}) {
+    metadata.robot_states.emplace_back(motion::state_name(state));
+  }
+  using enum motion::GoalState;
+  for (const auto state : {pending, active, preempting, succeeded, aborted, rejected, preempted, recalled}) {
+    metadata.goal_states.emplace_back(motion::state_name(state));
+  }
+#define TAKT_ADD_REASON(name, number, text) metadata.reasons.emplace(std::uint16_t{number}, #name);
+  TAKT_MOTION_ERRORS(TAKT_ADD_REASON)
+#undef TAKT_ADD_REASON
+  metadata.takt_version = TAKT_VERSION;
+  metadata.created = std::move(created);
+  return metadata;
+}
+
+LoopRecorder::LoopRecorder(const robot::RobotDescription& robot, record::Lane& lane,
+                           const sim::RobotSimulation& simulation)
+    : lane_(&lane),
+      simulation_(&simulation),
+      cycles_between_bus_records_(
+          static_cast<std::uint64_t>(std::max<Duration::rep>(between_bus_records / robot.period, 1))),
+      before_(robot.buses.size()),
+      samples_(robot.buses.size()) {}
+
+void LoopRecorder::on_event(const motion::Event& event) noexcept {
+  record::GoalEvent recorded;
+  recorded.at = now_;
+  recorded.goal = event.goal;
+  recorded.state = static_cast<std::uint8_t>(event.state);
+  recorded.joint = event.joint;
+  recorded.reason = static_cast<std::uint16_t>(event.reason);
+  recorded.time = event.time;
+  recorded.value = event.value;
+  recorded.limit = event.limit;
+  recorded.received = event.received;
+  recorded.handed_over = event.handed_over;
+  recorded.first_reference = event.first_reference;
+  lane_->event(recorded);
+}
+
+void LoopRecorder::after_cycle(const motion::Snapshot& snapshot) noexcept {
+  record::Cycle cycle;
+  cycle.time = snapshot.time;
+  cycle.lateness = snapshot.loop.lateness;
+  cycle.busy = snapshot.loop.busy;
+  cycle.robot_state = static_cast<std::uint8_t>(snapshot.state);
+  cycle.reason = static_cast<std::uint16_t>(snapshot.reason);
+  cycle.reason_joint = snapshot.reason_joint;
+  cycle.active_goals = snapshot.active_goals;
+  lane_->cycle(cycle, [&snapshot](std::size_t i) noexcept {
+    const motion::JointSnapshot& joint = snapshot.joints[i];
+    return record::JointSample{joint.command,           joint.reference.position, joint.reference.velocity,
+                               joint.measured_position, joint.measured_velocity,  joint.goal};
+  });
+  if (snapshot.loop.cycles % cycles_between_bus_records_ == 0) record_buses(snapshot.time);
+  if (snapshot.loop.cycles % cycles_between_bus_records_ == 0 || snapshot.state == motion::RobotState::down) {
+    lane_->totals({snapshot.time, snapshot.loop.cycles, snapshot.loop.overruns});
+  }
+}
+
+void LoopRecorder::record_buses(Time now) noexcept {
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    const sim::BusStatistics statistics = simulation_->bus(i).statistics();
+    const Duration elapsed = statistics.elapsed - before_[i].elapsed;
+    const Duration busy = statistics.busy - before_[i].busy;
+    samples_[i].load = elapsed > Duration(0) ? to_seconds(busy) / to_seconds(elapsed) : 0;
+    samples_[i].frames = statistics.frames;
+    samples_[i].refused = statistics.refused;
+    before_[i] = statistics;
+  }
+  lane_->buses(now, samples_);
+}
+
+}  // namespace takt::tools

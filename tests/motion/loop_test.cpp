@@ -1,0 +1,232 @@
+#include "takt/motion/loop.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/syscall.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/rt_guard.hpp"
+#include "takt/core/manual_clock.hpp"
+#include "takt/platform/hybrid_clock.hpp"
+#include "takt/platform/steady_clock.hpp"
+#include "takt/robot/description_json.hpp"
+#include "takt/sim/simulated_hardware.hpp"
+#include "takt/trajectory/through.hpp"
+
+using namespace takt;
+using namespace takt::motion;
+
+namespace {
+
+robot::RobotDescription load(const char* name) {
+  auto robot = robot::load_robot_file(std::string(TAKT_SOURCE_DIR "/examples/robots/") + name + ".json");
+  REQUIRE(robot.has_value());
+  return *robot;
+}
+
+/// Hands requests over at given cycles after the robot became ready, shuts the loop down at the end, and keeps what it saw.
+class Script final : public LoopObserver {
+ public:
+  struct Step {
+    std::uint64_t cycle;  ///< after ready
+    Request* request;     ///< null: shut down
+  };
+
+  Script(Channels& channels, std::vector<Step> steps) : channels_(&channels), steps_(std::move(steps)) {}
+
+  template <class C>
+  void run(Loop<C>& loop) {
+    shut_down_ = [](void* p) noexcept { static_cast<Loop<C>*>(p)->shut_down(); };
+    loop_ = &loop;
+    status = loop.run();
+  }
+
+  void before_cycle(Time) noexcept override {}
+  void on_event(const Event& event) noexcept override {
+    if (event_count < events.size()) events[event_count++] = event;
+  }
+  void after_cycle(const Snapshot& snapshot) noexcept override {
+    last = snapshot;
+    if (snapshot.state == RobotState::ready && ready_at_ == 0) ready_at_ = snapshot.loop.cycles;
+    if (ready_at_ == 0) return;
+    for (std::size_t i = 0; i < snapshot.joint_count; ++i) {
+      const JointSnapshot& joint = snapshot.joints[i];
+      worst_error = std::max(worst_error, std::abs(joint.measured_position - joint.reference.position));
+    }
+    while (next_ < steps_.size() && snapshot.loop.cycles >= ready_at_ + steps_[next_].cycle) {
+      Request* request = steps_[next_++].request;
+      if (request == nullptr) {
+        shut_down_(loop_);
+      } else {
+        request->handed_over = snapshot.time;
+        static_cast<void>(channels_->requests.try_push(request));
+      }
+    }
+  }
+
+  Status status;
+  Snapshot last;
+  double worst_error = 0;
+  std::array<Event, 64> events{};
+  std::size_t event_count = 0;
+
+ private:
+  Channels* channels_;
+  std::vector<Step> steps_;
+  std::size_t next_ = 0;
+  std::uint64_t ready_at_ = 0;
+  void (*shut_down_)(void*) noexcept = nullptr;
+  void* loop_ = nullptr;
+};
+
+std::unique_ptr<Request> plain(RequestKind kind) {
+  auto request = std::make_unique<Request>();
+  request->kind = kind;
+  request->category = StopCategory::stop;
+  return request;
+}
+
+/// A goal that moves every joint by `distance` and back in 2 * `duration` seconds.
+std::unique_ptr<Request> there_and_back(const robot::RobotDescription& robot, double distance,
+                                        double duration) {
+  auto request = std::make_unique<Request>();
+  request->kind = RequestKind::trajectory;
+  request->goal = 1;
+  std::vector<double> positions(3 * robot.joints.size());
+  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+    request->joints.insert(i);
+    request->limits.push_back(robot.joints[i].limits);
+    const double start = robot.joints[i].plant.start;
+    const JointLimits& limits = robot.joints[i].limits;
+    const bool room_above = limits.position_max - start > distance;
+    positions[i] = positions[2 * robot.joints.size() + i] = start;
+    positions[robot.joints.size() + i] = start + (room_above ? distance : -distance);
+  }
+  const std::vector<double> times{0, duration, 2 * duration};
+  const trajectory::Waypoints waypoints{robot.joints.size(), times, positions, {}, {}};
+  auto trajectory = trajectory::through(waypoints, trajectory::Through::smooth);
+  REQUIRE(trajectory.has_value());
+  request->trajectory = std::move(*trajectory);
+  request->lead = trajectory::QuinticSegment(robot.joints.size());
+  request->longest_lead = 8;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("in virtual time a simulated robot starts, moves as told, and shuts down") {
+  for (const char* name : {"mhubo", "arm6"}) {
+    CAPTURE(name);
+    const robot::RobotDescription robot = load(name);
+    ManualClock clock;
+    auto hardware = sim::SimulatedHardware::create(robot, clock.now());
+    REQUIRE(hardware.has_value());
+    Channels channels;
+    auto goal = there_and_back(robot, 0.5, 2.0);
+    const auto seconds = [&robot](int count) {
+      return static_cast<std::uint64_t>(std::chrono::seconds(count) / robot.period);
+    };
+    Script script(channels, {{10, goal.get()}, {seconds(7), nullptr}});
+    Loop<ManualClock> loop(clock, robot, **hardware, channels, script);
+    script.run(loop);
+
+    CHECK(script.status.has_value());
+    CHECK(script.last.state == RobotState::down);
+    REQUIRE(script.event_count == 2);
+    CHECK(script.events[0].state == GoalState::active);
+    CHECK(script.events[0].first_reference - script.events[0].handed_over == robot.period);
+    CHECK(script.events[1].state == GoalState::succeeded);
+    CHECK(script.worst_error < 0.02);
+    for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+      CHECK((*hardware)->simulation().position(i) ==
+            doctest::Approx(robot.joints[i].plant.start).epsilon(0.01));
+    }
+    const robot::HardwareCounters counters = (*hardware)->counters();
+    CHECK(counters.frames_malformed == 0);
+    CHECK(counters.frames_unexpected == 0);
+    CHECK(counters.frames_refused == 0);
+  }
+}
+
+TEST_CASE("a drive that falls silent on the bus stops the robot, and after a reset it moves again") {
+  const robot::RobotDescription robot = load("arm6");
+  ManualClock clock;
+  auto hardware = sim::SimulatedHardware::create(robot, clock.now());
+  REQUIRE(hardware.has_value());
+  Channels channels;
+  auto goal = there_and_back(robot, 0.5, 2.0);
+  auto again = there_and_back(robot, 0.2, 2.0);
+  auto reset = plain(RequestKind::reset);
+
+  /// Breaks the second joint one second into the motion and mends it two seconds later.
+  class Saboteur final : public robot::Hardware {
+   public:
+    explicit Saboteur(sim::SimulatedHardware& inner) : inner_(&inner) {}
+    void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
+      ++cycle_;
+      if (cycle_ == 2000) inner_->simulation().inject(1, sim::JointFault::silent);
+      if (cycle_ == 4000) inner_->simulation().inject(1, sim::JointFault::none);
+      inner_->read(now, feedback);
+    }
+    void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+      inner_->write(now, commands);
+    }
+    robot::HardwareCounters counters() const noexcept override { return inner_->counters(); }
+
+   private:
+    sim::SimulatedHardware* inner_;
+    int cycle_ = 0;
+  } saboteur(**hardware);
+
+  Script script(channels, {{1000, goal.get()}, {4500, reset.get()}, {5500, again.get()}, {11'000, nullptr}});
+  Loop<ManualClock> loop(clock, robot, saboteur, channels, script);
+  script.run(loop);
+  REQUIRE(script.event_count == 5);
+  CHECK(script.events[1].state == GoalState::aborted);
+  CHECK(script.events[1].reason == Errc::drive_silent);
+  CHECK(script.events[1].joint == 1);
+  CHECK(script.events[2].retired == reset.get());
+  CHECK(script.events[2].state == GoalState::succeeded);
+  // The validated trajectory starts where the joints no longer are: it is joined by a lead-in.
+  CHECK(script.events[3].state == GoalState::active);
+  CHECK(script.events[4].state == GoalState::succeeded);
+}
+
+TEST_CASE("a full run of the loop allocates nothing, takes no lock and makes no system call but its sleep") {
+  if (!test::RtGuard::watches_system_calls()) MESSAGE("system calls cannot be watched here");
+  const auto run = [](auto clock, const char* name) {
+    CAPTURE(name);
+    const robot::RobotDescription robot = load(name);
+    auto hardware = sim::SimulatedHardware::create(robot, clock.now());
+    REQUIRE(hardware.has_value());
+    Channels channels;
+    auto goal = there_and_back(robot, 0.1, 0.4);
+    auto second = there_and_back(robot, 0.05, 0.5);
+    auto cancel = plain(RequestKind::cancel);
+    auto stop = plain(RequestKind::emergency_stop);
+    auto reset = plain(RequestKind::reset);
+    const auto ms = [&robot](int count) {
+      return static_cast<std::uint64_t>(std::chrono::milliseconds(count) / robot.period);
+    };
+    Script script(channels, {{ms(5), goal.get()},
+                             {ms(200), second.get()},  // joined in mid-motion
+                             {ms(400), cancel.get()},
+                             {ms(800), stop.get()},
+                             {ms(1000), reset.get()},
+                             {ms(1400), nullptr}});
+    Loop<decltype(clock)> loop(clock, robot, **hardware, channels, script);
+    test::RtGuard guard({.allow = {SYS_clock_nanosleep}});
+    script.run(loop);
+    CHECK(guard.report() == "");
+    CHECK(script.status.has_value());
+    CHECK(script.last.state == RobotState::down);
+    CHECK(script.event_count >= 8);
+  };
+  for (const char* name : {"mhubo", "arm6"}) {
+    run(platform::SteadyClock(), name);
+    run(platform::HybridClock(), name);
+  }
+}
