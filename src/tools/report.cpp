@@ -1,0 +1,42 @@
+#include "tools/report.hpp"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+#include "takt/record/error.hpp"
+#include "tools/report_data.hpp"
+#include "tools/report_html.hpp"
+#include "tools/report_plots.hpp"
+#include "tools/report_tables.hpp"
+
+namespace takt::tools {
+
+SetupResult<ReportOutcome> make_report(const std::string& recording, const std::filesystem::path& directory) {
+  const auto data = read_report_data(recording);
+  if (!data) return tl::unexpected<SetupError>(data.error());
+
+  const std::filesystem::path plots = directory / "plots";
+  std::error_code error;
+  std::filesystem::create_directories(plots, error);
+  if (error) return fail(record::Errc::write_failed, plots.string() + ": " + error.message());
+
+  if (auto done = write_csv(recording, *data, directory); !done)
+    return tl::unexpected<SetupError>(done.error());
+  if (auto done = write_file(directory / "summary.json", summary_json(*data)); !done) {
+    return tl::unexpected<SetupError>(done.error());
+  }
+  const std::vector<Chapter> chapters = make_figures(*data);
+  ReportOutcome outcome;
+  if (auto drawn = draw(chapters, plots); !drawn) outcome.no_plots = drawn.error().message;
+  const std::string page = index_html(*data, chapters, plots, outcome.no_plots);
+  if (auto done = write_file(directory / "index.html", page); !done)
+    return tl::unexpected<SetupError>(done.error());
+  outcome.sentence =
+      fmt::format("{} cycles, {} goal events, {} sections{}", data->cycles, data->events.size(),
+                  data->sections.size(), data->truncated ? "; the recording was cut off" : "");
+  return outcome;
+}
+
+}  // namespace takt::tools

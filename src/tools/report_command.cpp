@@ -1,0 +1,50 @@
+// takt report: turns a recording into tables, a summary and plots.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "takt/record/error.hpp"
+#include "tools/commands.hpp"
+#include "tools/report.hpp"
+
+namespace takt::tools {
+namespace {
+
+struct Arguments {
+  std::string recording;
+  std::string directory;
+};
+
+void run(const Arguments& arguments) {
+  const auto outcome = make_report(arguments.recording, arguments.directory);
+  if (!outcome) {
+    fmt::print(stderr, "takt report: {}\n", outcome.error().message);
+    const bool ours = outcome.error().error == record::Errc::write_failed;
+    throw CLI::RuntimeError(ours ? exit_failed : exit_bad_input);
+  }
+  fmt::print("{}: {}\n{}/index.html\n", arguments.recording, outcome->sentence, arguments.directory);
+  if (!outcome->no_plots.empty()) {
+    fmt::print(stderr, "takt report: {}\n", outcome->no_plots);
+    throw CLI::RuntimeError(exit_failed);
+  }
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("report", "Turn a recording into CSV, summary.json, plots and one HTML page");
+  command->add_option("recording", arguments->recording, "A file that takt run --record wrote")->required();
+  command->add_option("--out", arguments->directory, "Where to write; made if it does not exist")->required();
+  command->footer(
+      "Writes joints.csv, events.csv, buses.csv, summary.json, index.html (which needs no other file) and, "
+      "in plots/,\n"
+      "each figure as SVG beside the gnuplot script that drew it. Damage in the recording is named with its "
+      "byte.\n"
+      "Plots need gnuplot; without it all else is written and the exit code is 1.");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace takt::tools

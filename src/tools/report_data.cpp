@@ -1,0 +1,327 @@
+#include "tools/report_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+#include "takt/record/reader.hpp"
+
+namespace takt::tools {
+namespace {
+
+constexpr std::size_t max_state_changes = 1000;
+constexpr std::size_t max_close_ups = 12;
+constexpr double close_up_seconds = 2;
+
+double microseconds(Duration duration) { return static_cast<double>(duration.count()) * 1e-3; }
+
+/// Reads a whole recording, each record to the visitor, and says how it ended.
+template <class Visitor>
+SetupResult<record::Reader> read_records(const std::string& path, Visitor&& visit) {
+  auto reader = record::Reader::open(path);
+  while (reader) {
+    const auto found = reader->next();
+    if (!found) return tl::unexpected<SetupError>(found.error());
+    if (*found == nullptr) break;
+    visit(**found);
+  }
+  return reader;
+}
+
+struct Mark {
+  Time time;
+  std::string text;
+};
+
+struct BusRow {
+  Time time;
+  std::vector<record::BusSample> buses;
+};
+
+/// What the first reading finds: everything but the contents of the cycles.
+struct Outline {
+  std::vector<Mark> marks;
+  std::vector<BusRow> buses;
+  std::optional<Time> first;
+  Time last{};
+};
+
+struct OutlineVisitor {
+  ReportData& data;
+  Outline& outline;
+
+  void operator()(const record::CycleRecord& record) const {
+    if (!outline.first) outline.first = record.cycle.time;
+    outline.last = record.cycle.time;
+    ++data.cycles;
+  }
+  void operator()(const record::GoalEvent& event) const { data.events.push_back(event); }
+  void operator()(const record::BusRecord& record) const {
+    outline.buses.push_back({record.time, {record.buses.begin(), record.buses.end()}});
+  }
+  void operator()(const record::LoopTotals& totals) const { data.totals = totals; }
+  void operator()(const record::MarkRecord& mark) const {
+    if (outline.marks.size() < max_sections) {
+      outline.marks.push_back({mark.time, std::string(mark.text)});
+    } else {
+      ++data.marks_ignored;
+    }
+  }
+  void operator()(const record::EndTotals&) const {}
+};
+
+std::vector<Section> make_sections(const ReportData& data, std::vector<Mark> marks) {
+  std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.time < b.time; });
+  std::vector<Section> sections;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    if (marks[i].text.empty()) continue;
+    Section section;
+    section.name = marks[i].text;
+    section.from = marks[i].time;
+    section.begin = data.seconds(section.from);
+    section.end = std::max(data.duration, section.begin);
+    if (i + 1 < marks.size()) {
+      section.until = marks[i + 1].time;
+      section.end = data.seconds(section.until);
+    }
+    section.joints.resize(data.metadata.joints.size());
+    sections.push_back(std::move(section));
+  }
+  return sections;
+}
+
+/// The section that a time belongs to, or null. Sections are in order and do not overlap.
+Section* section_at(std::vector<Section>& sections, Time time) {
+  const auto after = std::upper_bound(sections.begin(), sections.end(), time,
+                                      [](Time t, const Section& section) { return t < section.from; });
+  if (after == sections.begin()) return nullptr;
+  Section& candidate = *std::prev(after);
+  return time < candidate.until ? &candidate : nullptr;
+}
+
+void add_events(ReportData& data) {
+  const auto& names = data.metadata.goal_states;
+  const auto active = std::find(names.begin(), names.end(), "active") - names.begin();
+  std::stable_sort(data.events.begin(), data.events.end(),
+                   [](const auto& a, const auto& b) { return a.at < b.at; });
+  std::unordered_map<std::uint64_t, std::size_t> row_of;
+  for (const record::GoalEvent& event : data.events) {
+    const double at = data.seconds(event.at);
+    const bool accepted = event.state == active && event.first_reference > Time{};
+    const double hand_over = microseconds(event.first_reference - event.handed_over);
+    const auto add_to = [&](Section& section) {
+      ++section.events[event.state];
+      if (accepted && event.handed_over > Time{}) section.hand_over_latency.push_back(hand_over);
+      if (accepted && event.received > Time{}) {
+        section.received_latency.push_back(microseconds(event.first_reference - event.received));
+      }
+    };
+    add_to(data.whole);
+    if (Section* section = section_at(data.sections, event.at)) add_to(*section);
+
+    if (event.goal == 0) continue;
+    const auto [found, fresh] = row_of.try_emplace(event.goal, data.goals.size());
+    if (fresh) {
+      GoalRow row;
+      row.goal = event.goal;
+      row.begin = at;
+      data.goals.push_back(row);
+    }
+    GoalRow& row = data.goals[found->second];
+    row.end = at;
+    row.state = event.state;
+    row.reason = event.reason;
+    row.joint = event.joint;
+    row.value = event.value;
+    row.limit = event.limit;
+    if (accepted && ++row.requests == 1 && event.handed_over > Time{}) row.latency = hand_over;
+  }
+}
+
+void add_buses(ReportData& data, std::vector<BusRow> rows) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const BusRow& a, const BusRow& b) { return a.time < b.time; });
+  data.buses.resize(data.metadata.buses.size());
+  for (const BusRow& row : rows) {
+    for (std::size_t i = 0; i < row.buses.size(); ++i) {
+      BusCurve& curve = data.buses[i];
+      if (std::isfinite(row.buses[i].load)) curve.load.add(row.buses[i].load);
+      curve.percent.add(data.seconds(row.time), 100 * row.buses[i].load);
+      curve.frames = row.buses[i].frames;
+      curve.refused = row.buses[i].refused;
+    }
+  }
+}
+
+void add_sample(Tracking& tracking, const record::JointSample& sample, double time) {
+  const double command = degrees * sample.command;
+  const double reference = degrees * sample.reference_position;
+  const double measured = degrees * sample.measured_position;
+  if (!std::isfinite(command) || !std::isfinite(reference) || !std::isfinite(measured)) return;
+  if (tracking.reference_error.count() == 0) tracking.reference_min = tracking.reference_max = reference;
+  tracking.command_error.add(command - measured);
+  tracking.reference_error.add(reference - measured);
+  tracking.reference_min = std::min(tracking.reference_min, reference);
+  tracking.reference_max = std::max(tracking.reference_max, reference);
+  tracking.command_gap = std::max(tracking.command_gap, std::abs(command - reference));
+  if (const double speed = std::abs(degrees * sample.reference_velocity); speed > tracking.top_speed) {
+    tracking.top_speed = speed;
+    tracking.top_speed_at = time;
+  }
+}
+
+void add_sample(JointCurves& curves, const record::JointSample& sample, double time) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const bool owned = sample.goal != 0;  // without a goal there is no command, and no error worth the name
+  curves.command.add(time, owned ? degrees * sample.command : none);
+  curves.reference.add(time, degrees * sample.reference_position);
+  curves.measured.add(time, degrees * sample.measured_position);
+  curves.command_error.add(time, owned ? degrees * (sample.command - sample.measured_position) : none);
+  curves.reference_error.add(time,
+                             owned ? degrees * (sample.reference_position - sample.measured_position) : none);
+}
+
+/// The second reading: the contents of the cycles.
+class CycleVisitor {
+ public:
+  explicit CycleVisitor(ReportData& data) : data_(data) {}
+
+  void operator()(const record::CycleRecord& record) {
+    const record::Cycle& cycle = record.cycle;
+    const double time = data_.seconds(cycle.time);
+    const double lateness = microseconds(cycle.lateness);
+    Section* section = section_at(data_.sections, cycle.time);
+    data_.whole.lateness.push_back(lateness);
+    if (section != nullptr) section->lateness.push_back(lateness);
+    data_.busy.push_back(microseconds(cycle.busy));
+    const Time woken = cycle.time + cycle.lateness;
+    if (last_woken_) data_.periods.push_back(microseconds(woken - *last_woken_));
+    last_woken_ = woken;
+
+    for (std::size_t i = 0; i < record.joints.size(); ++i) {
+      add_sample(data_.curves[i], record.joints[i], time);
+      if (record.joints[i].goal == 0) continue;
+      add_sample(data_.whole.joints[i], record.joints[i], time);
+      if (section != nullptr) add_sample(section->joints[i], record.joints[i], time);
+    }
+    note_state(cycle, time);
+  }
+  template <class Other>
+  void operator()(const Other&) const {}
+
+ private:
+  void note_state(const record::Cycle& cycle, double time) {
+    const std::pair<std::uint8_t, std::uint16_t> state{cycle.robot_state, cycle.reason};
+    if (state == last_state_) return;
+    last_state_ = state;
+    if (data_.state_changes.size() < max_state_changes) {
+      data_.state_changes.push_back({time, cycle.robot_state, cycle.reason, cycle.reason_joint});
+    } else {
+      ++data_.state_changes_ignored;
+    }
+  }
+
+  ReportData& data_;
+  std::optional<Time> last_woken_;
+  std::optional<std::pair<std::uint8_t, std::uint16_t>> last_state_;
+};
+
+/// Where to look closer in a section, if anything moved there.
+std::optional<CloseUp> close_up_of(const Section& section) {
+  const Tracking* fastest = nullptr;
+  for (const Tracking& joint : section.joints) {
+    if (joint.moved() && (fastest == nullptr || joint.top_speed > fastest->top_speed)) fastest = &joint;
+  }
+  if (fastest == nullptr) return std::nullopt;
+  CloseUp close_up;
+  close_up.joint = static_cast<std::size_t>(fastest - section.joints.data());
+  const double room = std::max(section.begin, section.end - close_up_seconds);
+  close_up.begin = std::clamp(fastest->top_speed_at - close_up_seconds / 2, section.begin, room);
+  close_up.end = std::min(close_up.begin + close_up_seconds, section.end);
+  return close_up;
+}
+
+/// The third reading.
+SetupResult<void> add_close_ups(ReportData& data, const std::string& path) {
+  const std::vector<Section>& sections = data.sections;
+  for (std::size_t i = 0; i < sections.size() && data.close_ups.size() < max_close_ups; ++i) {
+    if (auto close_up = close_up_of(sections[i])) {
+      close_up->section = i;
+      data.close_ups.push_back(std::move(*close_up));
+    }
+  }
+  if (sections.empty()) {
+    if (auto close_up = close_up_of(data.whole)) data.close_ups.push_back(std::move(*close_up));
+  }
+  if (data.close_ups.empty()) return {};
+  const auto read = read_records(path, [&](const record::Record& found) {
+    const auto* record = std::get_if<record::CycleRecord>(&found);
+    if (record == nullptr) return;
+    const double time = data.seconds(record->cycle.time);
+    for (CloseUp& close_up : data.close_ups) {
+      if (time < close_up.begin || time > close_up.end) continue;
+      add_sample(close_up.curves, record->joints[close_up.joint], time);
+    }
+  });
+  if (!read) return tl::unexpected<SetupError>(read.error());
+  return {};
+}
+
+std::string name_of(const std::vector<std::string>& names, std::size_t code) {
+  return code < names.size() ? names[code] : fmt::format("{}", code);
+}
+
+}  // namespace
+
+Tracking Section::together() const {
+  Tracking all;
+  for (const Tracking& joint : joints) {
+    if (!joint.moved()) continue;
+    all.command_error.merge(joint.command_error);
+    all.reference_error.merge(joint.reference_error);
+  }
+  return all;
+}
+
+std::string ReportData::robot_state(std::uint8_t code) const { return name_of(metadata.robot_states, code); }
+std::string ReportData::goal_state(std::uint8_t code) const { return name_of(metadata.goal_states, code); }
+std::string ReportData::joint(std::uint8_t index) const { return name_of(metadata.joints, index); }
+std::string ReportData::reason(std::uint16_t code) const {
+  if (code == 0) return {};
+  const auto found = metadata.reasons.find(code);
+  return found != metadata.reasons.end() ? found->second : fmt::format("{}", code);
+}
+
+SetupResult<ReportData> read_report_data(const std::string& path) {
+  ReportData data;
+  Outline outline;
+  auto reader = read_records(path, [&](const record::Record& found) {
+    std::visit(OutlineVisitor{data, outline}, found);
+  });
+  if (!reader) return tl::unexpected<SetupError>(std::move(reader.error()));
+  data.metadata = reader->metadata();
+  data.truncated = reader->truncated();
+  if (reader->totals()) data.dropped = reader->totals()->dropped;
+  data.start = outline.first.value_or(Time{});
+  data.duration = outline.first ? to_seconds(outline.last - *outline.first) : 0;
+
+  data.whole.name = "whole recording";
+  data.whole.end = data.duration;
+  data.whole.joints.resize(data.metadata.joints.size());
+  data.curves.resize(data.metadata.joints.size());
+  data.sections = make_sections(data, std::move(outline.marks));
+  add_events(data);
+  add_buses(data, std::move(outline.buses));
+
+  CycleVisitor cycles(data);
+  reader = read_records(path, [&](const record::Record& found) { std::visit(cycles, found); });
+  if (!reader) return tl::unexpected<SetupError>(std::move(reader.error()));
+  if (auto added = add_close_ups(data, path); !added)
+    return tl::unexpected<SetupError>(std::move(added.error()));
+  return data;
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,136 @@
+// What the report knows of a recording after having read it: statistics, thinned curves, and the events. The file is read
+// twice, as marks and events may stand behind the cycles that they concern; a third reading cuts out the close-ups.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "takt/core/setup_error.hpp"
+#include "takt/record/format.hpp"
+#include "takt/record/metadata.hpp"
+#include "tools/report_statistics.hpp"
+
+namespace takt::tools {
+
+/// Radians to degrees: people and papers think in degrees.
+inline constexpr double degrees = 57.295779513082320877;
+
+/// More sections than this are not told apart: a recording from outside could hold millions.
+inline constexpr std::size_t max_sections = 100;
+
+/// How well one joint did what it was told, over the cycles in which a goal owned it.
+struct Tracking {
+  Moments command_error;     ///< degrees: command - measured
+  Moments reference_error;   ///< degrees: reference - measured
+  double reference_min = 0;  ///< degrees
+  double reference_max = 0;
+  double command_gap = 0;   ///< degrees: largest |command - reference|
+  double top_speed = 0;     ///< degrees/s: of the reference
+  double top_speed_at = 0;  ///< s
+
+  /// Whether the reference travelled at all, by more than a tenth of a degree.
+  [[nodiscard]] bool moved() const noexcept { return reference_max - reference_min > 0.1; }
+};
+
+/// A part of the recording: from one mark to the next, or all of it. Times are seconds since the first cycle.
+struct Section {
+  std::string name;
+  double begin = 0;
+  double end = 0;
+  Time from = Time::min();  ///< the same exactly: from <= time < until
+  Time until = Time::max();
+  std::vector<Tracking> joints;  ///< one for each joint of the recording
+  std::vector<double> lateness;  ///< us, one for each cycle
+  std::vector<double>
+      hand_over_latency;  ///< us from hand-over to the first reference, one for each accepted request
+  std::vector<double> received_latency;        ///< us from the socket to the first reference
+  std::map<std::uint8_t, std::size_t> events;  ///< how many goal events led to each state
+
+  /// All joints that moved, together.
+  [[nodiscard]] Tracking together() const;
+};
+
+/// The curves of one joint over the whole recording, in degrees.
+struct JointCurves {
+  Envelope command;
+  Envelope reference;
+  Envelope measured;
+  Envelope command_error;
+  Envelope reference_error;
+};
+
+/// A goal's life, from its events.
+struct GoalRow {
+  std::uint64_t goal = 0;
+  double begin = 0;        ///< s: first event
+  double end = 0;          ///< s: last event
+  std::uint8_t state = 0;  ///< the last one
+  std::uint16_t reason = 0;
+  std::uint8_t joint = 0;  ///< what the reason is about
+  double value = 0;
+  double limit = 0;
+  std::size_t requests = 0;       ///< accepted requests with a first reference
+  std::optional<double> latency;  ///< us: hand-over to first reference of the first of them
+};
+
+struct StateChange {
+  double time = 0;  ///< s
+  std::uint8_t state = 0;
+  std::uint16_t reason = 0;
+  std::uint8_t joint = 0;
+};
+
+struct BusCurve {
+  Moments load;  ///< 0 to 1
+  Envelope percent;
+  std::uint64_t frames = 0;
+  std::uint64_t refused = 0;
+};
+
+/// The most telling seconds of a section: the fastest joint around its fastest moment.
+struct CloseUp {
+  std::size_t section = 0;  ///< index into sections, or none for the whole recording
+  std::size_t joint = 0;
+  double begin = 0;
+  double end = 0;
+  JointCurves curves;
+};
+
+struct ReportData {
+  record::Metadata metadata;
+  bool truncated = false;
+  std::uint64_t dropped = 0;
+  std::size_t marks_ignored = 0;  ///< beyond max_sections
+  std::size_t cycles = 0;         ///< recorded
+  std::optional<record::LoopTotals> totals;
+  Time start{};                           ///< of the first cycle
+  double duration = 0;                    ///< s from the first cycle to the last
+  std::vector<record::GoalEvent> events;  ///< in the order of their times
+  std::vector<GoalRow> goals;             ///< in the order of their first events
+  std::vector<StateChange> state_changes;
+  std::size_t state_changes_ignored = 0;  ///< beyond the first thousand
+  Section whole;
+  std::vector<Section> sections;    ///< as marked; empty without marks
+  std::vector<double> periods;      ///< us between wake-ups, one for each pair of consecutive cycles
+  std::vector<double> busy;         ///< us of work, one for each cycle
+  std::vector<JointCurves> curves;  ///< one for each joint
+  std::vector<BusCurve> buses;
+  std::vector<CloseUp> close_ups;
+
+  [[nodiscard]] double seconds(Time time) const noexcept { return to_seconds(time - start); }
+  [[nodiscard]] std::string robot_state(std::uint8_t code) const;
+  [[nodiscard]] std::string goal_state(std::uint8_t code) const;
+  /// Empty for no reason.
+  [[nodiscard]] std::string reason(std::uint16_t code) const;
+  [[nodiscard]] std::string joint(std::uint8_t index) const;
+  /// Periods that were missed: the loop's own count, or 0 when it gave none.
+  [[nodiscard]] std::uint64_t overruns() const noexcept { return totals ? totals->overruns : 0; }
+};
+
+/// Reads a recording. Errors: those of record::Reader.
+[[nodiscard]] SetupResult<ReportData> read_report_data(const std::string& path);
+
+}  // namespace takt::tools

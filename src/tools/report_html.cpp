@@ -1,0 +1,322 @@
+#include "tools/report_html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "tools/report_text.hpp"
+
+namespace takt::tools {
+namespace {
+
+constexpr std::size_t max_goal_rows = 200;
+
+constexpr std::string_view style = R"css(
+:root { --ink: #1f262d; --soft: #66707a; --rule: #dfe3e8; --shade: #f4f6f8; --blue: #0072b2; --red: #b3261e; }
+* { box-sizing: border-box; }
+body { margin: 0; background: #fff; color: var(--ink); line-height: 1.5;
+       font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+main { max-width: 1320px; margin: 0 auto; padding: 36px 28px 64px; }
+h1 { font-size: 28px; line-height: 1.2; margin: 0 0 4px; font-weight: 650; letter-spacing: -0.01em; }
+h2 { font-size: 20px; margin: 44px 0 4px; font-weight: 650; letter-spacing: -0.005em; }
+h3 { font-size: 15px; margin: 0 0 6px; font-weight: 600; overflow-wrap: anywhere; }
+p { margin: 0 0 12px; max-width: 78ch; }
+.soft, .lead { color: var(--soft); }
+.lead { font-size: 16px; margin: 0; overflow-wrap: anywhere; }
+.notice { border-left: 4px solid var(--red); background: #fdf3f2; padding: 10px 14px; margin: 16px 0 0; max-width: none; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(185px, 1fr)); gap: 12px; margin: 24px 0 0; padding: 0; }
+.tile { border: 1px solid var(--rule); border-radius: 8px; padding: 14px 16px 12px; }
+.tile b { display: block; font-size: 25px; line-height: 1.2; font-weight: 620; letter-spacing: -0.01em;
+          font-variant-numeric: tabular-nums; }
+.tile span { display: block; font-size: 13px; line-height: 1.4; color: var(--soft); margin-top: 4px; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 20px; margin-top: 14px; }
+figure { margin: 0; border: 1px solid var(--rule); border-radius: 8px; padding: 14px 16px 12px; break-inside: avoid; }
+figure svg { display: block; width: 100%; height: auto; }
+figcaption { font-size: 13.5px; color: var(--soft); margin-top: 6px; overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; margin-top: 14px; }
+table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; min-width: 100%; }
+th, td { padding: 6px 14px 6px 0; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th { color: var(--soft); font-weight: 500; vertical-align: bottom; }
+td.text, th.text { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 9ch; }
+th.group { text-align: left; border-bottom: 0; padding-bottom: 0; color: var(--ink); font-weight: 600; }
+tr.whole td { border-top: 2px solid var(--ink); }
+tr.head td { background: var(--shade); font-weight: 600; text-align: left; padding-left: 8px; }
+details { margin-top: 12px; }
+summary { cursor: pointer; color: var(--blue); }
+.swatch { display: inline-block; width: 22px; height: 3px; vertical-align: middle; margin: 0 6px 2px 14px; border-radius: 2px; }
+@media print { main { max-width: none; padding: 0; } .figures { grid-template-columns: 1fr 1fr; } }
+)css";
+
+/// Puts text together; {} takes only what is already HTML.
+class Page {
+ public:
+  template <class... Arguments>
+  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+  }
+  void raw(std::string_view html_text) { text_ += html_text; }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = fmt::format("{}", number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, "\u202f");
+  return digits;
+}
+
+/// Replaces every `from` by `to`.
+void replace_all(std::string& text, std::string_view from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+/// A picture as part of the page: without what only a file of its own needs, with names that no other picture uses.
+std::string inline_svg(const std::filesystem::path& path, const Figure& figure) {
+  std::ifstream file(path, std::ios::binary);
+  std::string svg{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t begin = svg.find("<svg");
+  if (begin == std::string::npos || svg.find("</svg>") == std::string::npos) return {};
+  svg.erase(0, begin);
+  for (const auto& [open, close] :
+       {std::pair{"<title>Gnuplot</title>", ""}, std::pair{"<desc>", "</desc>"}}) {
+    const std::size_t from = svg.find(open);
+    if (from == std::string::npos) continue;
+    const std::size_t to = svg.find(close, from + std::string_view(open).size());
+    svg.erase(from, to == std::string::npos ? 0
+                                            : std::max(to, from + std::string_view(open).size()) - from +
+                                                  std::string_view(close).size());
+  }
+  const std::string prefix = figure.stem + "_";
+  replace_all(svg, "id=\"", "id=\"" + prefix);
+  replace_all(svg, "id='", "id='" + prefix);
+  replace_all(svg, "url(#", "url(#" + prefix);
+  replace_all(svg, "href='#", "href='#" + prefix);
+  replace_all(svg, "href=\"#", "href=\"#" + prefix);
+  svg.insert(4, fmt::format(" role=\"img\" aria-label=\"{}\"", html(figure.title)));
+  return svg;
+}
+
+std::size_t count_of(const ReportData& data, const Section& section, std::string_view state) {
+  std::size_t count = 0;
+  for (const auto& [code, events] : section.events) {
+    if (data.goal_state(code) == state) count += events;
+  }
+  return count;
+}
+
+void add_tile(Page& page, const std::string& value, const std::string& text) {
+  page.add("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", value, text);
+}
+
+void add_tiles(Page& page, const ReportData& data) {
+  const Quantiles lateness = quantiles(data.whole.lateness);
+  const Quantiles hand_over = quantiles(data.whole.hand_over_latency);
+  const Tracking tracking = data.whole.together();
+  page.raw("<section class=\"tiles\">\n");
+  add_tile(page, grouped(data.overruns()),
+           fmt::format("periods missed of {}", grouped(data.totals ? data.totals->cycles : data.cycles)));
+  if (lateness.count > 0) {
+    add_tile(page, duration_text(lateness.p99),
+             fmt::format("loop lateness at p99; {} in the median, {} at worst", duration_text(lateness.p50),
+                         duration_text(lateness.max)));
+  }
+  if (hand_over.count > 0) {
+    add_tile(page, duration_text(hand_over.max),
+             fmt::format("from hand-over to first reference at worst; {} in the median",
+                         duration_text(hand_over.p50)));
+  }
+  add_tile(page, grouped(count_of(data, data.whole, "active")),
+           fmt::format("requests accepted, {} refused, {} goals aborted",
+                       grouped(count_of(data, data.whole, "rejected")),
+                       grouped(count_of(data, data.whole, "aborted"))));
+  if (tracking.reference_error.count() > 0) {
+    add_tile(page, fmt::format("{:.3f}°", tracking.reference_error.deviation()),
+             fmt::format("tracking error: standard deviation of reference − measured; {:.2f}° at most",
+                         tracking.reference_error.max_magnitude()));
+  }
+  double load = 0;
+  for (const BusCurve& bus : data.buses) load = std::max(load, bus.load.max_magnitude());
+  if (load > 0) add_tile(page, fmt::format("{:.0f} %", 100 * load), "load of the busiest bus at most");
+  page.raw("</section>\n");
+}
+
+void add_notices(Page& page, const ReportData& data, const std::string& notice) {
+  const auto add = [&](const std::string& text) { page.add("<p class=\"notice\">{}</p>\n", text); };
+  if (data.truncated) add("The recording was cut off: it has no end record. What is whole is shown.");
+  if (data.dropped > 0) {
+    add(fmt::format("{} records were dropped while recording, as the disk did not keep up.",
+                    grouped(data.dropped)));
+  }
+  if (data.marks_ignored > 0) {
+    add(fmt::format("Only the first {} marks are shown; {} more were found.", max_sections,
+                    grouped(data.marks_ignored)));
+  }
+  if (data.cycles == 0) add("The recording holds no cycle.");
+  if (!notice.empty()) add(html(notice));
+}
+
+void add_section_row(Page& page, const ReportData& data, const Section& section, const std::string& number,
+                     std::string_view row_class) {
+  const Tracking tracking = section.together();
+  const Quantiles lateness = quantiles(section.lateness);
+  const Quantiles hand_over = quantiles(section.hand_over_latency);
+  const Quantiles received = quantiles(section.received_latency);
+  const auto time = [](const Quantiles& of, double value) {
+    return of.count > 0 ? duration_text(value) : std::string("–");
+  };
+  const auto angle = [&](double value) {
+    return tracking.reference_error.count() > 0 ? fmt::format("{:.3f}", value) : std::string("–");
+  };
+  page.add("<tr class=\"{}\"><td>{}</td><td class=\"text\">{}</td><td>{:.1f} – {:.1f}</td>", row_class,
+           number, html(section.name), section.begin, section.end);
+  page.add("<td>{}</td><td>{}</td>", grouped(count_of(data, section, "active")),
+           grouped(count_of(data, section, "rejected")));
+  page.add("<td>{}</td><td>{}</td><td>{}</td>", time(hand_over, hand_over.p50),
+           time(hand_over, hand_over.p99), time(hand_over, hand_over.max));
+  page.add("<td>{}</td><td>{}</td>", time(received, received.p50), time(received, received.max));
+  page.add("<td>{}</td><td>{}</td>", time(lateness, lateness.p99), time(lateness, lateness.max));
+  page.add("<td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", angle(tracking.command_error.deviation()),
+           angle(tracking.command_error.max_magnitude()), angle(tracking.reference_error.deviation()),
+           angle(tracking.reference_error.max_magnitude()));
+}
+
+void add_sections(Page& page, const ReportData& data) {
+  page.raw(R"(<h2>Sections</h2>
+<p class="soft">One row for each marked part of the recording. Tracking errors are taken over the joints that moved, while a goal owned them.</p>
+<div class="scroll"><table><thead>
+<tr><th class="group" colspan="3"></th><th class="group" colspan="2">requests</th><th class="group" colspan="3">hand-over to first reference</th><th class="group" colspan="2">socket to first reference</th><th class="group" colspan="2">loop lateness</th><th class="group" colspan="2">command − measured (°)</th><th class="group" colspan="2">reference − measured (°)</th></tr>
+<tr><th></th><th class="text">section</th><th>time (s)</th><th>accepted</th><th>refused</th><th>p50</th><th>p99</th><th>max</th><th>p50</th><th>max</th><th>p99</th><th>max</th><th>std</th><th>max</th><th>std</th><th>max</th></tr></thead><tbody>
+)");
+  for (std::size_t i = 0; i < data.sections.size(); ++i) {
+    add_section_row(page, data, data.sections[i], fmt::format("{}", i + 1), "");
+  }
+  add_section_row(page, data, data.whole, "", "whole");
+  page.raw("</tbody></table></div>\n");
+}
+
+void add_tracking_rows(Page& page, const ReportData& data, const Section& section, const std::string& title) {
+  page.add("<tr class=\"head\"><td colspan=\"8\">{}</td></tr>\n", title);
+  for (std::size_t i = 0; i < section.joints.size(); ++i) {
+    const Tracking& joint = section.joints[i];
+    if (!joint.moved()) continue;
+    page.add("<tr><td class=\"text\">{}</td><td>{:.2f}</td>", html(data.metadata.joints[i]),
+             joint.reference_max - joint.reference_min);
+    for (const Moments* error : {&joint.command_error, &joint.reference_error}) {
+      page.add("<td>{:.4f}</td><td>{:.4f}</td><td>{:.4f}</td>", error->mean(), error->deviation(),
+               error->max_magnitude());
+    }
+    page.raw("</tr>\n");
+  }
+}
+
+void add_tracking(Page& page, const ReportData& data) {
+  if (data.whole.together().reference_error.count() == 0) return;
+  page.raw(R"(<h2>Tracking error, joint by joint</h2>
+<p class="soft">Degrees, over the cycles in which a goal owned the joint: how far the measured position was from what the goal asked for (command), and from what was sent to the drive (reference).</p>
+<details><summary>Show the table</summary><div class="scroll"><table><thead>
+<tr><th class="group" colspan="2"></th><th class="group" colspan="3">command − measured (°)</th><th class="group" colspan="3">reference − measured (°)</th></tr>
+<tr><th class="text">joint</th><th>travel (°)</th><th>mean</th><th>std</th><th>max</th><th>mean</th><th>std</th><th>max</th></tr></thead><tbody>
+)");
+  for (std::size_t i = 0; i < data.sections.size(); ++i) {
+    add_tracking_rows(page, data, data.sections[i],
+                      fmt::format("{}. {}", i + 1, html(data.sections[i].name)));
+  }
+  add_tracking_rows(page, data, data.whole, "Whole recording");
+  page.raw("</tbody></table></div></details>\n");
+}
+
+void add_goals(Page& page, const ReportData& data) {
+  if (data.goals.empty()) return;
+  page.raw(R"(<h2>Goals</h2>
+<p class="soft">Each goal with the state that it ended in. The latency is that of its first request, from hand-over to its first reference.</p>
+<div class="scroll"><table><thead><tr><th>goal</th><th>begin (s)</th><th>end (s)</th><th class="text">state</th><th class="text">reason</th><th>requests</th><th>latency</th></tr></thead><tbody>
+)");
+  for (std::size_t i = 0; i < std::min(data.goals.size(), max_goal_rows); ++i) {
+    const GoalRow& goal = data.goals[i];
+    std::string reason = html(data.reason(goal.reason));
+    if (goal.reason != 0 && (goal.value != 0 || goal.limit != 0)) {
+      reason += fmt::format(" <span class=\"soft\">({}: {:.3g}, allowed {:.3g})</span>",
+                            html(data.joint(goal.joint)), goal.value, goal.limit);
+    }
+    page.add(
+        "<tr><td>{}</td><td>{:.3f}</td><td>{:.3f}</td><td class=\"text\">{}</td><td "
+        "class=\"text\">{}</td><td>{}</td>"
+        "<td>{}</td></tr>\n",
+        goal.goal, goal.begin, goal.end, html(data.goal_state(goal.state)), reason, grouped(goal.requests),
+        goal.latency ? duration_text(*goal.latency) : std::string("–"));
+  }
+  page.raw("</tbody></table></div>\n");
+  if (data.goals.size() > max_goal_rows) {
+    page.add("<p class=\"soft\">… and {} more, in events.csv.</p>\n",
+             grouped(data.goals.size() - max_goal_rows));
+  }
+}
+
+void add_state_changes(Page& page, const ReportData& data) {
+  if (data.state_changes.empty()) return;
+  page.raw(R"(<h2>States of the robot</h2>
+<div class="scroll"><table><thead><tr><th>time (s)</th><th class="text">state</th><th class="text">reason</th></tr></thead><tbody>
+)");
+  for (const StateChange& change : data.state_changes) {
+    std::string reason = html(data.reason(change.reason));
+    if (change.reason != 0 && change.joint < data.metadata.joints.size()) {
+      reason += fmt::format(" <span class=\"soft\">({})</span>", html(data.joint(change.joint)));
+    }
+    page.add("<tr><td>{:.3f}</td><td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n", change.time,
+             html(data.robot_state(change.state)), reason);
+  }
+  page.raw("</tbody></table></div>\n");
+  if (data.state_changes_ignored > 0) {
+    page.add("<p class=\"soft\">… and {} more, in joints.csv.</p>\n", grouped(data.state_changes_ignored));
+  }
+}
+
+void add_chapter(Page& page, const Chapter& chapter, const std::filesystem::path& plots) {
+  page.add("<h2>{}</h2>\n<div class=\"figures\">\n", html(chapter.title));
+  for (const Figure& figure : chapter.figures) {
+    page.add("<figure><h3>{}</h3>\n", html(figure.title));
+    page.raw(inline_svg(plots / (figure.stem + ".svg"), figure));
+    page.add("<figcaption>{}</figcaption></figure>\n", html(figure.caption));
+  }
+  page.raw("</div>\n");
+}
+
+}  // namespace
+
+std::string index_html(const ReportData& data, const std::vector<Chapter>& chapters,
+                       const std::filesystem::path& plots, const std::string& notice) {
+  const double period = to_seconds(data.metadata.period);
+  const std::string robot = html(data.metadata.robot.empty() ? "Recording" : data.metadata.robot);
+  Page page;
+  page.add(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} – takt "
+      "report</title>\n"
+      "<style>{}</style></head>\n<body><main>\n",
+      robot, style);
+  page.add(
+      "<h1>{}</h1>\n<p class=\"lead\">{:.1f} s of motion at {:.4g} Hz · {} cycles · {} joints · {} buses",
+      robot, data.duration, 1 / period, grouped(data.cycles), data.metadata.joints.size(),
+      data.metadata.buses.size());
+  if (!data.metadata.created.empty()) page.add(" · {}", html(data.metadata.created));
+  page.add(" · takt {}</p>\n", html(data.metadata.takt_version));
+  add_notices(page, data, notice);
+  add_tiles(page, data);
+  add_sections(page, data);
+  for (const Chapter& chapter : chapters) add_chapter(page, chapter, plots);
+  add_tracking(page, data);
+  add_goals(page, data);
+  add_state_changes(page, data);
+  page.raw("</main></body></html>\n");
+  return page.take();
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,409 @@
+#include "tools/report_plots.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "takt/record/error.hpp"
+#include "tools/report_tables.hpp"
+#include "tools/report_text.hpp"
+
+namespace takt::tools {
+namespace {
+
+// One meaning, one colour, in every figure (Okabe and Ito's palette, safe for colour-blind readers).
+constexpr std::string_view command_colour = "#9a9a9a";
+constexpr std::string_view reference_colour = "#0072b2";
+constexpr std::string_view measured_colour = "#d55e00";
+constexpr std::string_view command_error_colour = "#9a9a9a";
+constexpr std::string_view reference_error_colour = "#0072b2";
+constexpr std::string_view ink = "#3a4149";
+constexpr std::string_view rule = "#dfe3e8";
+constexpr std::string_view shade = "#f4f6f8";
+constexpr std::array<std::string_view, 6> bus_colours{"#0072b2", "#d55e00", "#009e73",
+                                                      "#cc79a7", "#e69f00", "#56b4e9"};
+
+constexpr double one_step = 360.0 / 65536;  ///< degrees: errors below this are not worth an axis of their own
+
+/// Builds one gnuplot script.
+class Script {
+ public:
+  Script(const std::string& stem, int width, int height) {
+    add("set terminal svg size {},{} dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background "
+        "'#ffffff'\n",
+        width, height);
+    add("set encoding utf8\nset output '{}.svg'\n", stem);
+    add("set border 3 linewidth 1 linecolor rgb '{}'\n", ink);
+    add("set tics nomirror out scale 0.6 textcolor rgb '{}'\n", ink);
+    add("set grid back linewidth 0.7 linetype 1 linecolor rgb '{}'\n", rule);
+    add("set key above right horizontal samplen 1.6 spacing 1 textcolor rgb '{}'\n", ink);
+    add("set style fill solid 0.55 noborder\n");
+  }
+
+  template <class... Arguments>
+  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  void data(std::string_view name, const Envelope& curve) {
+    add("${} << EOD\n", name);
+    bool any = false;
+    for (const Envelope::Point& point : curve.points()) {
+      if (std::isnan(point.value)) {
+        add("\n");
+      } else {
+        add("{:.6f} {:.6g}\n", point.time, point.value);
+        any = true;
+      }
+    }
+    if (!any) add("NaN NaN\n");
+    add("EOD\n");
+  }
+
+  void data(std::string_view name, const std::vector<Bin>& bins) {
+    add("${} << EOD\n", name);
+    for (const Bin& bin : bins) {
+      if (bin.count > 0) add("{:.9g} {} {:.9g}\n", (bin.low + bin.high) / 2, bin.count, bin.high - bin.low);
+    }
+    add("EOD\n");
+  }
+
+  void axis(char which, std::string_view label) {
+    add("set {}label '{}' textcolor rgb '{}'\n", which, label, ink);
+  }
+
+  [[nodiscard]] std::string take() { return fmt::to_string(text_); }
+
+ private:
+  fmt::memory_buffer text_;
+};
+
+/// Shades every second section and numbers them all, in figures that show the whole recording.
+void add_sections(Script& script, const ReportData& data, bool with_numbers) {
+  for (std::size_t i = 0; i < data.sections.size(); ++i) {
+    const Section& section = data.sections[i];
+    if (i % 2 == 0) {
+      script.add(
+          "set object {} rectangle from {:.6f}, graph 0 to {:.6f}, graph 1 behind fillcolor rgb '{}' "
+          "fillstyle solid 1 noborder\n",
+          i + 1, std::max(section.begin, 0.0), std::min(section.end, data.duration), shade);
+    }
+    if (with_numbers) {
+      script.add("set label {} '{}' at {:.6f}, graph 1.035 center textcolor rgb '#8a929b' font ',11'\n",
+                 i + 1, i + 1, (section.begin + section.end) / 2);
+    }
+  }
+}
+
+/// Equal margins make the panels of one figure line up.
+void begin_panels(Script& script) {
+  script.add("set multiplot\nset lmargin at screen 0.115\nset rmargin at screen 0.975\n");
+}
+void upper_panel(Script& script) {
+  script.add("set tmargin at screen 0.89\nset bmargin at screen 0.47\nset format x ''\nunset xlabel\n");
+}
+void lower_panel(Script& script) {
+  script.add("unset label\nset tmargin at screen 0.42\nset bmargin at screen 0.135\nset format x '%g'\n");
+}
+
+/// Position above, tracking error below, over the same time.
+std::string joint_script(const std::string& stem, const ReportData& data, const JointCurves& curves,
+                         double begin, double end, bool show_command, bool whole) {
+  Script script(stem, 640, 420);
+  script.data("command", curves.command);
+  script.data("reference", curves.reference);
+  script.data("measured", curves.measured);
+  script.data("command_error", curves.command_error);
+  script.data("reference_error", curves.reference_error);
+  begin_panels(script);
+  script.add("set xrange [{:.6f}:{:.6f}]\nset offsets 0, 0, graph 0.06, graph 0.06\n", begin,
+             end > begin ? end : begin + 1);
+  if (whole) add_sections(script, data, true);
+  upper_panel(script);
+  script.axis('y', "position (°)");
+  script.add("set ylabel offset 0.5,0\nset key at screen 0.985, screen 0.985 right top horizontal\n");
+  script.add("plot ");
+  if (show_command) script.add("$command with lines lw 1.6 lc rgb '{}' title 'command', ", command_colour);
+  script.add("$reference with lines lw 2.2 lc rgb '{}' title 'reference', ", reference_colour);
+  script.add("$measured with lines lw 1.3 lc rgb '{}' title 'measured'\n", measured_colour);
+  lower_panel(script);
+  script.axis('x', "time (s)");
+  script.axis('y', "error (°)");
+  script.add("set xzeroaxis linewidth 1 linetype 1 linecolor rgb '{}'\nset ytics autofreq\n", ink);
+  script.add("set key at screen 0.985, screen 0.458 right top horizontal\nplot ");
+  if (show_command) {
+    script.add("$command_error with lines lw 1.6 lc rgb '{}' title 'command − measured', ",
+               command_error_colour);
+  }
+  script.add("$reference_error with lines lw 1.6 lc rgb '{}' title 'reference − measured'\nunset multiplot\n",
+             reference_error_colour);
+  return script.take();
+}
+
+Figure close_up_figure(const ReportData& data, const CloseUp& close_up, std::size_t number) {
+  const bool marked = !data.sections.empty();
+  const Section& section = marked ? data.sections[close_up.section] : data.whole;
+  const Tracking& tracking = section.joints[close_up.joint];
+  const std::string& joint = data.metadata.joints[close_up.joint];
+  const bool show_command = tracking.command_gap > one_step || tracking.command_error.deviation() > 0;
+  Figure figure;
+  figure.stem = fmt::format("closeup_{:02}", number);
+  figure.title = marked ? fmt::format("{} · {}. {}", joint, close_up.section + 1, section.name)
+                        : fmt::format("{} at its fastest", joint);
+  figure.caption = fmt::format(
+      "The fastest joint around its fastest moment ({:.1f} °/s): over the whole section the measured "
+      "position stays off "
+      "its command by {:.3f}° (standard deviation; {:.3f}° at most).",
+      tracking.top_speed, tracking.command_error.deviation(), tracking.command_error.max_magnitude());
+  figure.script = joint_script(figure.stem, data, close_up.curves, close_up.begin, close_up.end,
+                               show_command && tracking.command_gap > one_step, false);
+  return figure;
+}
+
+Figure joint_figure(const ReportData& data, std::size_t joint) {
+  const Tracking& tracking = data.whole.joints[joint];
+  Figure figure;
+  figure.stem = fmt::format("joint_{:02}_{}", joint, file_stem(data.metadata.joints[joint]));
+  figure.title = data.metadata.joints[joint];
+  figure.caption =
+      fmt::format("Travels {:.1f}° and stays within {:.3f}° of its reference (standard deviation {:.3f}°).",
+                  tracking.reference_max - tracking.reference_min, tracking.reference_error.max_magnitude(),
+                  tracking.reference_error.deviation());
+  figure.script = joint_script(figure.stem, data, data.curves[joint], 0, data.duration,
+                               tracking.command_gap > one_step, true);
+  return figure;
+}
+
+/// A vertical line with a label at its head; `row` keeps neighbouring labels apart.
+void add_line(Script& script, double x, std::string_view label, std::size_t row) {
+  script.add(
+      "set arrow from {0:.9g}, graph 0 to {0:.9g}, graph {1:.3f} nohead front linewidth 1 dashtype 2 "
+      "linecolor rgb "
+      "'{2}'\n",
+      x, 1.0 - 0.065 * static_cast<double>(row), ink);
+  script.add(
+      "set label '{}' at {:.9g}, graph {:.3f} left offset 0.4,-0.3 front font ',11' textcolor rgb '{}'\n",
+      label, x, 1.0 - 0.065 * static_cast<double>(row), ink);
+}
+
+void logarithmic_counts(Script& script) {
+  script.add("set logscale y\nset yrange [0.7:*]\nset format y '%g'\n");
+}
+
+Figure lateness_figure(const ReportData& data, const Quantiles& lateness) {
+  Figure figure;
+  figure.stem = "loop_lateness";
+  figure.title = "Lateness of the loop";
+  figure.caption = fmt::format(
+      "The loop woke {} late in the median, {} at p99 and {} at worst, in {} cycles; {} periods were missed "
+      "altogether.",
+      duration_text(lateness.p50), duration_text(lateness.p99), duration_text(lateness.max), lateness.count,
+      data.overruns());
+  Script script(figure.stem, 640, 340);
+  const double low = 0.01;
+  const auto bins = log_histogram(data.whole.lateness, low, 20);
+  script.data("lateness", bins);
+  logarithmic_counts(script);
+  script.add("set logscale x\nset xrange [{:.9g}:{:.9g}]\n", std::max(low, lateness.min * 0.6),
+             std::max(bins.back().high * 1.6, low * 100));
+  script.axis('x', "woken after the due time (µs)");
+  script.axis('y', "cycles");
+  add_line(script, std::max(lateness.p50, low), "p50", 0);
+  add_line(script, std::max(lateness.p99, low), "p99", 1);
+  add_line(script, std::max(lateness.p999, low), "p99.9", 2);
+  add_line(script, std::max(lateness.max, low), "max", 3);
+  script.add("unset key\nplot $lateness using 1:2:3 with boxes lc rgb '{}'\n", reference_colour);
+  figure.script = script.take();
+  return figure;
+}
+
+Figure period_figure(const ReportData& data, const Quantiles& period) {
+  const double nominal = static_cast<double>(data.metadata.period.count()) * 1e-3;
+  Figure figure;
+  figure.stem = "loop_period";
+  figure.title = "Period of the loop";
+  figure.caption = fmt::format(
+      "Between two wake-ups passed {} in the median, {} at least and {} at most; the dashed line is the "
+      "nominal {}.",
+      duration_text(period.p50), duration_text(period.min), duration_text(period.max),
+      duration_text(nominal));
+  Script script(figure.stem, 640, 340);
+  const double reach = 1.04 * std::max({nominal - period.min, period.max - nominal, nominal * 1e-3});
+  script.data("period", linear_histogram(data.periods, nominal - reach, nominal + reach, 151));
+  logarithmic_counts(script);
+  script.add("set xrange [{:.9g}:{:.9g}]\nset format x '%g'\n", (nominal - reach) * 1e-3,
+             (nominal + reach) * 1e-3);
+  script.axis('x', "time between wake-ups (ms)");
+  script.axis('y', "cycles");
+  script.add(
+      "set arrow from {0:.9g}, graph 0 to {0:.9g}, graph 1 nohead front linewidth 1 dashtype 2 linecolor rgb "
+      "'{1}'\n",
+      nominal * 1e-3, ink);
+  script.add("unset key\nplot $period using ($1*1e-3):2:($3*1e-3) with boxes lc rgb '{}'\n",
+             reference_colour);
+  figure.script = script.take();
+  return figure;
+}
+
+Figure latency_figure(const ReportData& data) {
+  const Quantiles hand_over = quantiles(data.whole.hand_over_latency);
+  const Quantiles received = quantiles(data.whole.received_latency);
+  const double nominal = static_cast<double>(data.metadata.period.count()) * 1e-3;
+  Figure figure;
+  figure.stem = "latency";
+  figure.title = "From a request to its first reference";
+  figure.caption = fmt::format(
+      "After its hand-over to the loop a request had its first reference on the bus within {} at p99 and {} "
+      "at worst, where "
+      "one period is {}",
+      duration_text(hand_over.p99), duration_text(hand_over.max), duration_text(nominal));
+  figure.caption += received.count > 0 ? fmt::format("; counted from its last byte on the socket, {} and {}.",
+                                                     duration_text(received.p99), duration_text(received.max))
+                                       : ".";
+  Script script(figure.stem, 640, 340);
+  const double high = 1.04 * std::max({hand_over.max, received.max, nominal});
+  script.data("hand_over", linear_histogram(data.whole.hand_over_latency, 0, high, 90));
+  script.data("received", linear_histogram(data.whole.received_latency, 0, high, 90));
+  logarithmic_counts(script);
+  script.add("set xrange [0:{:.9g}]\n", high * 1e-3);
+  script.axis('x', "latency (ms)");
+  script.axis('y', "requests");
+  script.add(
+      "set arrow from {0:.9g}, graph 0 to {0:.9g}, graph 1 nohead front linewidth 1 dashtype 2 linecolor rgb "
+      "'{1}'\n"
+      "set label 'one period' at {0:.9g}, graph 0.96 right offset -0.5,0 front font ',11' textcolor rgb "
+      "'{1}'\n",
+      nominal * 1e-3, ink);
+  std::vector<std::string> curves;
+  if (hand_over.count > 0) {
+    curves.push_back(
+        fmt::format("$hand_over using ($1*1e-3):2:($3*1e-3) with boxes lc rgb '{}' title 'from hand-over'",
+                    reference_colour));
+  }
+  if (received.count > 0) {
+    curves.push_back(
+        fmt::format("$received using ($1*1e-3):2:($3*1e-3) with boxes lc rgb '{}' title 'from the socket'",
+                    measured_colour));
+  }
+  script.add("plot {}\n", fmt::join(curves, ", "));
+  figure.script = script.take();
+  return figure;
+}
+
+Figure bus_figure(const ReportData& data) {
+  Figure figure;
+  figure.stem = "bus_load";
+  figure.title = "Load of the buses";
+  std::vector<std::string> parts;
+  Script script(figure.stem, 640, 340);
+  std::vector<std::string> curves;
+  for (std::size_t i = 0; i < data.buses.size(); ++i) {
+    const BusCurve& bus = data.buses[i];
+    script.data(fmt::format("bus{}", i), bus.percent);
+    curves.push_back(fmt::format("$bus{} with lines lw 1.6 lc rgb '{}' title '{}'", i,
+                                 bus_colours[i % bus_colours.size()], plot_label(data.metadata.buses[i])));
+    parts.push_back(fmt::format("{} {:.0f} % in the mean and {:.0f} % at most", data.metadata.buses[i],
+                                100 * bus.load.mean(), 100 * bus.load.max_magnitude()));
+  }
+  figure.caption = fmt::format("Part of the time that each bus carried bits: {}.", fmt::join(parts, ", "));
+  add_sections(script, data, true);
+  script.add("set xrange [0:{:.6f}]\nset yrange [0:100]\n", std::max(data.duration, 1e-3));
+  script.axis('x', "time (s)");
+  script.axis('y', "bus load (%)");
+  script.add("set tmargin 3.2\nset key at screen 0.985, screen 0.985 right top horizontal\n");
+  script.add("plot {}\n", fmt::join(curves, ", "));
+  figure.script = script.take();
+  return figure;
+}
+
+// ---- gnuplot ----
+
+/// Runs gnuplot on the scripts, in `directory`; what it says goes to gnuplot.log there.
+SetupResult<void> run_gnuplot(const std::vector<std::string>& scripts,
+                              const std::filesystem::path& directory) {
+  std::vector<std::string> arguments{"gnuplot"};
+  arguments.insert(arguments.end(), scripts.begin(), scripts.end());
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "gnuplot.log", O_WRONLY | O_CREAT | O_TRUNC,
+                                   0644);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, "gnuplot", &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error == ENOENT) {
+    return fail(record::Errc::write_failed,
+                "gnuplot is not installed, so there are no plots (on Debian: apt-get install gnuplot-nox)");
+  }
+  if (error != 0) return fail(record::Errc::write_failed, fmt::format("gnuplot: {}", std::strerror(error)));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return fail(record::Errc::write_failed, "gnuplot failed: see " + (directory / "gnuplot.log").string());
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Chapter> make_figures(const ReportData& data) {
+  std::vector<Chapter> chapters;
+  Chapter closer{"A closer look", {}};
+  for (const CloseUp& close_up : data.close_ups) {
+    closer.figures.push_back(close_up_figure(data, close_up, closer.figures.size() + 1));
+  }
+  chapters.push_back(std::move(closer));
+
+  Chapter timing{"Timing", {}};
+  if (!data.whole.hand_over_latency.empty() || !data.whole.received_latency.empty()) {
+    timing.figures.push_back(latency_figure(data));
+  }
+  if (const Quantiles lateness = quantiles(data.whole.lateness); lateness.max > 0) {
+    timing.figures.push_back(lateness_figure(data, lateness));
+    timing.figures.push_back(period_figure(data, quantiles(data.periods)));
+  }
+  const auto seen = [](const BusCurve& bus) { return bus.load.count() > 0; };
+  if (std::any_of(data.buses.begin(), data.buses.end(), seen)) timing.figures.push_back(bus_figure(data));
+  chapters.push_back(std::move(timing));
+
+  Chapter joints{"Every joint that moved", {}};
+  for (std::size_t i = 0; i < data.curves.size(); ++i) {
+    if (data.whole.joints[i].moved()) joints.figures.push_back(joint_figure(data, i));
+  }
+  chapters.push_back(std::move(joints));
+  std::erase_if(chapters, [](const Chapter& chapter) { return chapter.figures.empty(); });
+  return chapters;
+}
+
+SetupResult<void> draw(const std::vector<Chapter>& chapters, const std::filesystem::path& directory) {
+  std::vector<std::string> scripts;
+  for (const Chapter& chapter : chapters) {
+    for (const Figure& figure : chapter.figures) {
+      const std::string name = figure.stem + ".gp";
+      // All scripts run in one gnuplot: each begins from nothing.
+      if (auto done = write_file(directory / name, "reset session\n" + figure.script); !done) return done;
+      scripts.push_back(name);
+    }
+  }
+  if (scripts.empty()) return {};
+  return run_gnuplot(scripts, directory);
+}
+
+}  // namespace takt::tools

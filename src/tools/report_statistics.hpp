@@ -1,0 +1,198 @@
+// The arithmetic of the report: moments, quantiles, and curves thinned for drawing. All of it takes samples one at a time, so
+// that a recording of hours needs no more memory than its lateness values.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace takt::tools {
+
+/// Mean, standard deviation (of the population) and largest magnitude. Welford's recurrence, and Chan's for merging.
+class Moments {
+ public:
+  void add(double value) noexcept {
+    ++count_;
+    const double delta = value - mean_;
+    mean_ += delta / static_cast<double>(count_);
+    squares_ += delta * (value - mean_);
+    max_magnitude_ = std::max(max_magnitude_, std::abs(value));
+  }
+  void merge(const Moments& other) noexcept {
+    if (other.count_ == 0) return;
+    const double n = static_cast<double>(count_);
+    const double m = static_cast<double>(other.count_);
+    const double delta = other.mean_ - mean_;
+    mean_ += delta * m / (n + m);
+    squares_ += other.squares_ + delta * delta * n * m / (n + m);
+    count_ += other.count_;
+    max_magnitude_ = std::max(max_magnitude_, other.max_magnitude_);
+  }
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] double mean() const noexcept { return mean_; }
+  [[nodiscard]] double deviation() const noexcept {
+    return count_ == 0 ? 0 : std::sqrt(squares_ / static_cast<double>(count_));
+  }
+  [[nodiscard]] double max_magnitude() const noexcept { return max_magnitude_; }
+
+ private:
+  std::uint64_t count_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;  // sum of squared distances from the mean
+  double max_magnitude_ = 0;
+};
+
+/// The quantiles that real-time people look at, by nearest rank: the p-quantile is the smallest value that at least the part p
+/// of all values does not exceed.
+struct Quantiles {
+  std::size_t count = 0;
+  double min = 0;
+  double p50 = 0;
+  double p99 = 0;
+  double p999 = 0;
+  double max = 0;
+};
+
+/// Of a copy of the values; all zero when there are none.
+[[nodiscard]] inline Quantiles quantiles(std::vector<double> values) {
+  Quantiles result;
+  result.count = values.size();
+  if (values.empty()) return result;
+  std::sort(values.begin(), values.end());
+  // In thousandths: ceil(p n) in whole numbers, free of rounding.
+  const auto rank = [&](std::size_t thousandths) {
+    const std::size_t position = (values.size() * thousandths + 999) / 1000;
+    return values[std::max<std::size_t>(position, 1) - 1];
+  };
+  result.min = values.front();
+  result.p50 = rank(500);
+  result.p99 = rank(990);
+  result.p999 = rank(999);
+  result.max = values.back();
+  return result;
+}
+
+/// A curve thinned to a bounded number of points that keeps every peak: each bucket of neighbouring samples is drawn by its
+/// lowest and its highest. When the buckets run out, neighbours are merged, so the length need not be known before.
+class Envelope {
+ public:
+  explicit Envelope(std::size_t buckets = 640) : capacity_(std::max<std::size_t>(2, buckets / 2 * 2)) {}
+
+  /// The next sample in time; a value that is not finite leaves a gap.
+  void add(double time, double value) {
+    if (filled_ == per_bucket_ || buckets_.empty()) {
+      if (buckets_.size() == capacity_) halve();
+      buckets_.emplace_back();
+      filled_ = 0;
+    }
+    ++filled_;
+    if (std::isfinite(value)) buckets_.back().add({time, value});
+  }
+
+  struct Point {
+    double time = 0;
+    double value = 0;  ///< NaN: the curve is interrupted here
+  };
+
+  /// At most two points for each bucket, in time order.
+  [[nodiscard]] std::vector<Point> points() const {
+    std::vector<Point> result;
+    bool gap = true;
+    for (const Bucket& bucket : buckets_) {
+      if (bucket.empty) {
+        if (!gap) result.push_back({0, std::numeric_limits<double>::quiet_NaN()});
+        gap = true;
+        continue;
+      }
+      gap = false;
+      const auto [first, second] = std::minmax(
+          bucket.low, bucket.high, [](const Point& a, const Point& b) { return a.time < b.time; });
+      result.push_back(first);
+      if (second.time > first.time) result.push_back(second);
+    }
+    return result;
+  }
+
+ private:
+  struct Bucket {
+    Point low;
+    Point high;
+    bool empty = true;
+
+    void add(Point point) {
+      if (empty || point.value < low.value) low = point;
+      if (empty || point.value > high.value) high = point;
+      empty = false;
+    }
+  };
+
+  /// Merges each pair of neighbours. The capacity is even, so every bucket has a partner and stays full.
+  void halve() {
+    for (std::size_t i = 0; i < buckets_.size() / 2; ++i) {
+      Bucket merged = buckets_[2 * i];
+      if (const Bucket& right = buckets_[2 * i + 1]; !right.empty) {
+        merged.add(right.low);
+        merged.add(right.high);
+      }
+      buckets_[i] = merged;
+    }
+    buckets_.resize(buckets_.size() / 2);
+    per_bucket_ *= 2;
+  }
+
+  std::size_t capacity_;
+  std::size_t per_bucket_ = 1;
+  std::size_t filled_ = 0;  // samples in the last bucket
+  std::vector<Bucket> buckets_;
+};
+
+/// How often values fell into each of a row of bins.
+struct Bin {
+  double low = 0;
+  double high = 0;
+  std::size_t count = 0;
+};
+
+/// `count` bins of equal width from `low` to `high`; values outside fall into the nearest bin.
+[[nodiscard]] inline std::vector<Bin> linear_histogram(const std::vector<double>& values, double low,
+                                                       double high, std::size_t count) {
+  std::vector<Bin> bins(count);
+  const double width = (high - low) / static_cast<double>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    bins[i].low = low + width * static_cast<double>(i);
+    bins[i].high = low + width * static_cast<double>(i + 1);
+  }
+  const double last = static_cast<double>(count - 1);
+  for (const double value : values) {
+    const double position = width > 0 ? std::floor((value - low) / width) : 0;
+    ++bins[static_cast<std::size_t>(std::clamp(position, 0.0, last))].count;
+  }
+  return bins;
+}
+
+/// Bins of equal ratio, `per_decade` of them in each power of ten, from `low` (positive) to the largest value; smaller values
+/// fall into the first bin.
+[[nodiscard]] inline std::vector<Bin> log_histogram(const std::vector<double>& values, double low,
+                                                    std::size_t per_decade) {
+  const auto steps = static_cast<double>(per_decade);
+  const auto position = [&](double value) {
+    return value <= low ? std::size_t{0} : static_cast<std::size_t>(std::log10(value / low) * steps);
+  };
+  std::vector<Bin> bins;
+  for (const double value : values) {
+    const std::size_t index = position(value);
+    if (index >= bins.size()) bins.resize(index + 1);
+    ++bins[index].count;
+  }
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    bins[i].low = low * std::pow(10.0, static_cast<double>(i) / steps);
+    bins[i].high = low * std::pow(10.0, static_cast<double>(i + 1) / steps);
+  }
+  return bins;
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,23 @@
+// The machine-readable part of a report: joints.csv, events.csv, buses.csv and summary.json.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "takt/core/setup_error.hpp"
+#include "tools/report_data.hpp"
+
+namespace takt::tools {
+
+/// Every cycle, every event and every bus record as CSV into `directory`. Times are seconds since the first cycle, angles
+/// radians, so that the numbers are those of the recording. Errors: those of record::Reader, write_failed.
+[[nodiscard]] SetupResult<void> write_csv(const std::string& recording, const ReportData& data,
+                                          const std::filesystem::path& directory);
+
+/// The statistics as JSON: microseconds and degrees, as the names of the members say.
+[[nodiscard]] std::string summary_json(const ReportData& data);
+
+/// Writes a whole file. Errors: write_failed, with the operating system's reason.
+[[nodiscard]] SetupResult<void> write_file(const std::filesystem::path& path, std::string_view contents);
+
+}  // namespace takt::tools

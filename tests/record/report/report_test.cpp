@@ -1,0 +1,372 @@
+#include "tools/report.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "record/report/synthetic.hpp"
+#include "takt/record/error.hpp"
+#include "tools/report_data.hpp"
+#include "tools/report_html.hpp"
+#include "tools/report_plots.hpp"
+#include "tools/report_tables.hpp"
+
+using namespace takt;
+using namespace takt::tools;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that is gone when the test ends.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_((fs::temp_directory_path() / "takt_report_XXXXXX").string()) {
+    REQUIRE(mkdtemp(path_.data()) != nullptr);
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] fs::path operator/(const char* name) const { return fs::path(path_) / name; }
+
+ private:
+  std::string path_;
+};
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// A variable of the environment for the length of a test.
+class Environment {
+ public:
+  Environment(const char* name, const char* value)
+      : name_(name), before_(std::getenv(name) ? std::getenv(name) : "") {
+    setenv(name, value, 1);
+  }
+  ~Environment() { setenv(name_, before_.c_str(), 1); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::string before_;
+};
+
+bool have_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
+
+/// One joint, ten cycles of 1 ms, errors known by hand.
+void write_small(const std::string& path) {
+  record::Metadata metadata;
+  metadata.robot = "small";
+  metadata.period = Duration(1'000'000);
+  metadata.joints = {"a"};
+  metadata.buses = {"can0"};
+  metadata.robot_states = {"starting", "ready"};
+  metadata.goal_states = {"pending", "active"};
+  metadata.takt_version = "0.1.0";
+  auto recorder = record::Recorder::create(path, metadata);
+  REQUIRE(recorder);
+  record::Lane& lane = (*recorder)->loop();
+  for (int i = 0; i < 10; ++i) {
+    record::Cycle cycle;
+    cycle.time = Time(std::chrono::milliseconds(100 + i));
+    cycle.lateness = Duration(1000 * (i + 1));  // 1 us to 10 us
+    cycle.robot_state = i < 2 ? 0 : 1;
+    lane.cycle(cycle, [&](std::size_t) {
+      record::JointSample sample;
+      // From the third cycle on: 1, 2, 3, ... degrees asked for, half a degree and a whole one behind in turn.
+      sample.goal = i < 2 ? 0 : 9;
+      sample.reference_position = (i - 1) / degrees;
+      sample.command = (i - 1 + 0.25) / degrees;
+      sample.measured_position = (i - 1 - (i % 2 == 0 ? 0.5 : 1.0)) / degrees;
+      sample.reference_velocity = (i == 6 ? 2.0 : 1.0) / degrees;
+      return sample;
+    });
+  }
+  record::GoalEvent event;
+  event.at = Time(std::chrono::milliseconds(102));
+  event.goal = 9;
+  event.state = 1;
+  event.received = Time(std::chrono::microseconds(101'000));
+  event.handed_over = Time(std::chrono::microseconds(101'200));
+  event.first_reference = Time(std::chrono::microseconds(102'050));
+  lane.event(event);
+  const std::array<record::BusSample, 1> quiet{record::BusSample{0.25, 10, 1}};
+  const std::array<record::BusSample, 1> busy{record::BusSample{0.75, 30, 2}};
+  lane.buses(Time(std::chrono::milliseconds(103)), quiet);
+  lane.buses(Time(std::chrono::milliseconds(106)), busy);
+  // Written after the cycles that they are about, as a server's marks may be.
+  lane.mark(Time(std::chrono::milliseconds(104)), "late half");
+  lane.mark(Time(std::chrono::milliseconds(108)), "");
+  lane.totals({Time(std::chrono::milliseconds(110)), 10, 3});
+  REQUIRE((*recorder)->finish());
+}
+
+ReportData read_small() {
+  const ScratchFolder folder;
+  const std::string path = (folder / "small").string();
+  write_small(path);
+  auto data = read_report_data(path);
+  REQUIRE(data);
+  return std::move(*data);
+}
+
+}  // namespace
+
+TEST_CASE("the statistics of a small recording are those computed by hand") {
+  const ReportData data = read_small();
+  CHECK(data.cycles == 10);
+  CHECK(data.duration == doctest::Approx(0.009));
+  CHECK(data.overruns() == 3);
+  CHECK_FALSE(data.truncated);
+
+  // Eight cycles with a goal: reference - measured is 0.5 and 1 in turn, command - measured 0.75 and 1.25.
+  const Tracking& whole = data.whole.joints[0];
+  CHECK(whole.moved());
+  CHECK(whole.reference_error.count() == 8);
+  CHECK(whole.reference_error.mean() == doctest::Approx(0.75));
+  CHECK(whole.reference_error.deviation() == doctest::Approx(0.25));
+  CHECK(whole.reference_error.max_magnitude() == doctest::Approx(1.0));
+  CHECK(whole.command_error.mean() == doctest::Approx(1.0));
+  CHECK(whole.command_error.max_magnitude() == doctest::Approx(1.25));
+  CHECK(whole.command_gap == doctest::Approx(0.25));
+  CHECK(whole.reference_max - whole.reference_min == doctest::Approx(7.0));
+  CHECK(whole.top_speed == doctest::Approx(2.0));
+  CHECK(whole.top_speed_at == doctest::Approx(0.006));
+
+  // Lateness 1 to 10 us by nearest rank.
+  const Quantiles lateness = quantiles(data.whole.lateness);
+  CHECK(lateness.count == 10);
+  CHECK(lateness.min == doctest::Approx(1));
+  CHECK(lateness.p50 == doctest::Approx(5));
+  CHECK(lateness.p99 == doctest::Approx(10));
+  CHECK(lateness.max == doctest::Approx(10));
+  REQUIRE(data.periods.size() == 9);
+  for (const double period : data.periods) CHECK(period == doctest::Approx(1001));
+
+  REQUIRE(data.whole.hand_over_latency.size() == 1);
+  CHECK(data.whole.hand_over_latency[0] == doctest::Approx(850));
+  CHECK(data.whole.received_latency[0] == doctest::Approx(1050));
+  REQUIRE(data.goals.size() == 1);
+  CHECK(data.goals[0].requests == 1);
+  CHECK(*data.goals[0].latency == doctest::Approx(850));
+
+  CHECK(data.buses[0].load.mean() == doctest::Approx(0.5));
+  CHECK(data.buses[0].load.max_magnitude() == doctest::Approx(0.75));
+  CHECK(data.buses[0].frames == 30);
+  CHECK(data.buses[0].refused == 2);
+  REQUIRE(data.state_changes.size() == 2);
+  CHECK(data.state_changes[1].time == doctest::Approx(0.002));
+}
+
+TEST_CASE("a section holds the cycles from its mark to the next, wherever the marks stand in the file") {
+  const ReportData data = read_small();
+  REQUIRE(data.sections.size() == 1);
+  const Section& section = data.sections[0];
+  CHECK(section.name == "late half");
+  CHECK(section.begin == doctest::Approx(0.004));
+  CHECK(section.end == doctest::Approx(0.008));
+  CHECK(section.lateness.size() == 4);
+  CHECK(section.joints[0].reference_error.count() == 4);
+  CHECK(section.events.empty());
+  CHECK(data.whole.events.at(1) == 1);
+}
+
+TEST_CASE("the summary says the same as the statistics") {
+  const auto summary = nlohmann::json::parse(summary_json(read_small()));
+  CHECK(summary["robot"] == "small");
+  CHECK(summary["recording"]["complete"] == true);
+  CHECK(summary["loop"]["overruns"] == 3);
+  CHECK(summary["sections"][0]["name"] == "late half");
+  const auto& whole = summary["whole"];
+  CHECK(whole["goal_events"]["active"] == 1);
+  CHECK(whole["lateness_us"]["p50"].get<double>() == doctest::Approx(5));
+  CHECK(whole["hand_over_to_first_reference_us"]["max"].get<double>() == doctest::Approx(850));
+  const auto& joint = whole["tracking"]["joints"][0];
+  CHECK(joint["joint"] == "a");
+  CHECK(joint["reference_minus_measured_deg"]["std"].get<double>() == doctest::Approx(0.25));
+  CHECK(whole["tracking"]["all_moving_joints"]["command_minus_measured_deg"]["mean"].get<double>() ==
+        doctest::Approx(1.0));
+  CHECK(summary["buses"][0]["load_max"].get<double>() == doctest::Approx(0.75));
+}
+
+TEST_CASE("the tables hold every record and the numbers of the recording") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "small").string();
+  write_small(path);
+  REQUIRE(make_report(path, folder / "out"));
+  const std::string joints = contents(folder / "out" / "joints.csv");
+  CHECK(lines(joints) == 11);
+  CHECK(joints.find("time_s,lateness_us,busy_us,robot_state,reason,active_goals,a.command_rad,") == 0);
+  CHECK(joints.find("\n0.001000000,2.000,0.000,starting,,0,") != std::string::npos);
+  const std::string events = contents(folder / "out" / "events.csv");
+  CHECK(lines(events) == 2);
+  CHECK(events.find("\n0.002000000,9,active,,,0,0,0,101000000,101200000,102050000\n") != std::string::npos);
+  const std::string buses = contents(folder / "out" / "buses.csv");
+  CHECK(buses.find("\n0.006000000,can0,0.75,30,2\n") != std::string::npos);
+}
+
+TEST_CASE("a report needs nothing but its page, and the page stays small") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "recording").string();
+  test::write_synthetic(path);
+  const auto outcome = make_report(path, folder / "out");
+  REQUIRE(outcome);
+  if (have_gnuplot()) {
+    CHECK(outcome->no_plots == "");
+    CHECK(contents(folder / "out" / "plots" / "gnuplot.log") == "");
+  }
+  const std::string page = contents(folder / "out" / "index.html");
+  CHECK(page.size() < 5'000'000);
+  for (const char* outside :
+       {"src=", "<link", "<script", "@import", "<iframe", "<object", "<img", "url(http"}) {
+    CAPTURE(outside);
+    CHECK(page.find(outside) == std::string::npos);
+  }
+  // The only addresses are the names of the SVG languages, which nobody fetches.
+  for (std::size_t at = page.find("://"); at != std::string::npos; at = page.find("://", at + 1)) {
+    CHECK(page.substr(at, 14) == "://www.w3.org/");
+  }
+  if (have_gnuplot()) {
+    const auto count = [&](std::string_view what) {
+      std::size_t found = 0;
+      for (std::size_t at = page.find(what); at != std::string::npos; at = page.find(what, at + 1)) ++found;
+      return found;
+    };
+    CHECK(count("<svg") == count("<figure>"));
+    CHECK(count("<figure>") > 10);
+    CHECK(count("</svg>") == count("<svg"));
+  }
+}
+
+TEST_CASE("equal recordings give equal tables and summaries") {
+  const ScratchFolder folder;
+  for (const char* name : {"one", "two"}) {
+    test::SyntheticOptions options;
+    options.seconds = 12;
+    test::write_synthetic((folder / name).string(), options);
+  }
+  CHECK(contents(folder / "one") == contents(folder / "two"));
+  const auto one = read_report_data((folder / "one").string());
+  const auto two = read_report_data((folder / "two").string());
+  REQUIRE((one && two));
+  CHECK(summary_json(*one) == summary_json(*two));
+}
+
+TEST_CASE("names from outside do no harm in files, plots or the page") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "recording").string();
+  test::SyntheticOptions options;
+  options.seconds = 12;
+  options.joints = {"../../escaped",
+                    "<script>alert(1)</script>",
+                    "it's \"quoted\" `touch gnuplot_ran`",
+                    "a\\\n'; system('touch gnuplot_ran'); print '",
+                    "@macro",
+                    "<img src=x>",
+                    "a,b"};
+  options.section = "</style><script>x</script>`touch gnuplot_ran`\n'\xff";
+  test::write_synthetic(path, options);
+  const auto outcome = make_report(path, folder / "out");
+  REQUIRE(outcome);
+  if (have_gnuplot()) CHECK(outcome->no_plots == "");
+  const std::string page = contents(folder / "out" / "index.html");
+  CHECK(page.find("<script") == std::string::npos);
+  CHECK(page.find("<img") == std::string::npos);
+  CHECK(page.find("&lt;script&gt;alert(1)") != std::string::npos);
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder / "")) {
+    CHECK(entry.path().filename() != "gnuplot_ran");
+  }
+  CHECK(fs::exists(folder / "out" / "plots" / "joint_00_______escaped.gp"));
+  const std::string joints = contents(folder / "out" / "joints.csv");
+  CHECK(joints.find("\"a,b.command_rad\"") != std::string::npos);
+  CHECK(joints.find("\"it's \"\"quoted\"\"") != std::string::npos);
+  CHECK(lines(joints) == 12 * 200 + 1);
+}
+
+TEST_CASE("without gnuplot all else is written, and the message says what to install") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "recording").string();
+  test::SyntheticOptions options;
+  options.seconds = 12;
+  test::write_synthetic(path, options);
+  fs::create_directory(folder / "nothing");
+  const Environment no_programs("PATH", (folder / "nothing").c_str());
+  const auto outcome = make_report(path, folder / "out");
+  REQUIRE(outcome);
+  CHECK(outcome->no_plots.find("apt-get install gnuplot") != std::string::npos);
+  CHECK(fs::exists(folder / "out" / "summary.json"));
+  CHECK(contents(folder / "out" / "index.html").find("gnuplot is not installed") != std::string::npos);
+}
+
+TEST_CASE("recordings with little in them make a report") {
+  const ScratchFolder folder;
+  SUBCASE("no joint, no cycle") {
+    record::Metadata metadata;
+    metadata.period = Duration(1);
+    auto recorder = record::Recorder::create((folder / "r").string(), metadata);
+    REQUIRE(recorder);
+    REQUIRE((*recorder)->finish());
+  }
+  SUBCASE("one cycle, numbers that are none") {
+    record::Metadata metadata;
+    metadata.period = Duration(1'000'000);
+    metadata.joints = {"a"};
+    metadata.buses = {"b"};
+    auto recorder = record::Recorder::create((folder / "r").string(), metadata);
+    REQUIRE(recorder);
+    record::Lane& lane = (*recorder)->loop();
+    record::Cycle cycle;
+    cycle.lateness = Duration(-5);
+    lane.cycle(cycle, [](std::size_t) {
+      return record::JointSample{std::nan(""), HUGE_VAL, -HUGE_VAL, std::nan(""), 0, 1};
+    });
+    lane.buses(Time{}, std::array<record::BusSample, 1>{record::BusSample{std::nan(""), 0, 0}});
+    REQUIRE((*recorder)->finish());
+  }
+  SUBCASE("virtual time: never late") {
+    test::SyntheticOptions options;
+    options.seconds = 12;
+    options.timing = false;
+    test::write_synthetic((folder / "r").string(), options);
+  }
+  SUBCASE("cut off") {
+    test::SyntheticOptions options;
+    options.seconds = 12;
+    test::write_synthetic((folder / "r").string(), options);
+    fs::resize_file(folder / "r", fs::file_size(folder / "r") / 2);
+  }
+  const auto outcome = make_report((folder / "r").string(), folder / "out");
+  REQUIRE(outcome);
+  if (have_gnuplot()) {
+    CHECK(outcome->no_plots == "");
+    CHECK(contents(folder / "out" / "plots" / "gnuplot.log") == "");
+  }
+  CHECK(nlohmann::json::accept(contents(folder / "out" / "summary.json")));
+}
+
+TEST_CASE("a damaged or missing recording is named") {
+  const ScratchFolder folder;
+  CHECK(make_report((folder / "none").string(), folder / "out").error().error == record::Errc::cannot_open);
+  std::ofstream(folder / "text") << "hello, this is no recording";
+  CHECK(make_report((folder / "text").string(), folder / "out").error().error ==
+        record::Errc::not_a_recording);
+  CHECK_FALSE(fs::exists(folder / "out"));
+}
