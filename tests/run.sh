@@ -1,0 +1,67 @@
+#!/bin/bash
+# Installs what is missing (Debian), builds, and runs every test. The exit status is that of ctest.
+#   tests/run.sh [--asan | --tsan | --clang | --fuzz SECONDS] [further arguments for ctest, such as -R motion]
+#     --asan   with address and undefined-behaviour sanitizers
+#     --tsan   with the thread sanitizer
+#     --clang  with clang instead of g++
+#     --fuzz   runs each fuzz target for SECONDS; finds are kept in build/fuzz/finds/
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+. cmake/install_missing.sh
+
+preset=dev
+fuzz_seconds=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --asan | --tsan | --clang) preset=${1#--} ;;
+    --fuzz)
+      preset=fuzz
+      fuzz_seconds=${2:?--fuzz needs the seconds for each target}
+      shift
+      ;;
+    -h | --help)
+      sed -n '2,7s/^# \?//p' "$0"
+      exit 0
+      ;;
+    *) break ;;
+  esac
+  shift
+done
+
+install_missing "${build_packages[@]}" doctest-dev python3 netcat-openbsd binutils
+case $preset in clang | fuzz) install_missing clang libclang-rt-14-dev ;; esac
+
+build() {
+  cmake --preset "$preset" >build/"$preset".configure.log 2>&1 || { cat build/"$preset".configure.log; exit 1; }
+  cmake --build --preset "$preset" "$@"
+}
+
+fuzz() {
+  local target name status=0
+  mkdir -p build/fuzz/finds
+  for target in build/fuzz/tests/fuzz/*_fuzz; do
+    name=$(basename "$target" _fuzz)
+    mkdir -p "build/fuzz/corpus/$name"
+    echo "== fuzzing $name for $fuzz_seconds s"
+    "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
+      -artifact_prefix="build/fuzz/finds/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name" \
+      >"build/fuzz/$name.log" 2>&1 || { status=1; tail -40 "build/fuzz/$name.log"; echo "== $name FAILED"; }
+    grep -E "number_of_executed_units" "build/fuzz/$name.log" || true
+  done
+  return $status
+}
+
+mkdir -p build
+if [ "$preset" = fuzz ]; then
+  build --target takt_fuzz
+  fuzz
+  exit
+fi
+
+build
+# The thread sanitizer of this compiler needs the old layout of the address space.
+quiet_layout=()
+if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then quiet_layout=(setarch -R); fi
+export UBSAN_OPTIONS=print_stacktrace=1
+exec "${quiet_layout[@]}" ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" "$@"
