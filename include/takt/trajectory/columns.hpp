@@ -23,8 +23,7 @@ struct CacheLineAllocator {
   using value_type = T;
   CacheLineAllocator() = default;
   template <class U>
-  // NOLINTNEXTLINE(google-explicit-constructor): allocators convert between their value types, the standard
-  // asks for it
+  // NOLINTNEXTLINE(google-explicit-constructor): the standard asks allocators to convert
   CacheLineAllocator(const CacheLineAllocator<U>&) noexcept {}
 
   T* allocate(std::size_t count) {
