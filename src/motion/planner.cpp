@@ -487,8 +487,8 @@ Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snaps
   const bool may_stretch = !message.duration || message.fit;
   const double wanted = message.duration.value_or(shortest);
   if (!may_stretch) return finish(build(wanted));
-  if (task->starts_at_rest()) return finish(build(std::max(wanted, shortest)));
   task->fit = true;
+  if (task->starts_at_rest()) return finish(build(std::max(wanted, shortest)));
   return finish(search_stretch(*task, [&](double stretch) { return build(wanted * stretch); }));
 }
 

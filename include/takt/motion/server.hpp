@@ -1,0 +1,163 @@
+// The motion server as a machine without sockets, threads or clocks: lines of clients and the time go in, lines for clients and
+// requests for the loop come out. It speaks the protocol of motion/wire.hpp, plans (motion/planner.hpp), numbers goals,
+// keeps for every request who asked, and turns the loop's events back into replies. It is a LineService: give it to
+// platform::LineServer to serve TCP.
+//
+//     motion::Server service(robot, channels.requests, channels.events, channels.state);
+//     platform::LineServer lines;                       // 127.0.0.1, a free port
+//     const auto port = lines.open({.port = 7470});
+//     std::thread thread([&] { lines.run(service); });  // ... lines.stop(); thread.join();
+//
+// A client can disturb itself only: tables, queues and the requests in flight are bounded for each client and for all together,
+// and nothing that it sends reaches the loop before it has been planned and found within the limits.
+//
+// A goal belongs to the client that asked for it. When the client vanishes the goal is stopped (client_lost), unless it said
+// "on_disconnect":"continue"; streams always stop. Set-points of one client for one set of joints are one goal.
+//
+// One thread at a time. Allocates. The loop must have ended when a Server is destroyed, as it frees what the loop borrowed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "takt/core/line_service.hpp"
+#include "takt/core/time.hpp"
+#include "takt/motion/planner.hpp"
+#include "takt/motion/request.hpp"
+#include "takt/motion/snapshot.hpp"
+#include "takt/motion/wire.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/shm/latest_value.hpp"
+#include "takt/shm/spsc_ring.hpp"
+
+namespace takt::motion {
+
+struct ServerOptions {
+  std::size_t max_waypoints = default_max_waypoints;
+  std::size_t max_in_flight = 128;            ///< requests that the loop has not answered yet, of all clients
+  std::size_t max_in_flight_per_client = 32;  ///< of one client; running goals do not count
+  std::size_t max_goals = max_joints;         ///< not yet ended, of all clients
+  double feedback_rate = 10;                  ///< Hz, "feedback" of each running trajectory or move
+  bool report_latency =
+      true;  ///< false where the loop's clock is not the one that gives `now` (simulated time)
+};
+
+/// What the server counted since its beginning.
+struct ServerCounters {
+  std::uint64_t lines = 0;     ///< received
+  std::uint64_t accepted = 0;  ///< requests that were answered so
+  std::uint64_t rejected = 0;
+  std::uint64_t errors = 0;  ///< lines that were no request
+};
+
+class Server {
+ public:
+  /// The server is the only producer of `requests` and the only reader of `events` and `state`; all must outlive it.
+  Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests, shm::SpscRing<Event>& events,
+         shm::LatestValue<Snapshot>& state, ServerOptions options = {});
+
+  void connected(ClientId client, Time now);
+  void received(ClientId client, std::string_view line, Time now);
+  void refused(ClientId client, LineFault fault, Time now);
+  void disconnected(ClientId client, Time now);
+  /// Hands requests over to the loop, takes in its events and sends what they, subscriptions and feedback ask for. Wants to be called again within 1 ms while
+  /// the loop owes an answer or goals run, else within 10 ms.
+  Duration poll(Time now);
+  [[nodiscard]] std::vector<LineOutput> take_output() { return std::exchange(output_, {}); }
+
+  [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
+  /// Goals that have not ended.
+  [[nodiscard]] std::size_t goals() const noexcept { return goals_.size(); }
+  /// Requests that the loop has not given back, those of running goals included.
+  [[nodiscard]] std::size_t borrowed() const noexcept { return borrowed_.size(); }
+
+ private:
+  struct Client {
+    std::size_t in_flight = 0;
+    double state_rate = 0;  ///< Hz; 0 = not subscribed
+    Time next_state{};
+    std::string subscription_id;
+    std::map<std::uint64_t, GoalId> streams;  ///< by the bits of the joint set
+  };
+
+  /// A request that the loop has borrowed.
+  struct Borrowed {
+    std::unique_ptr<Request> request;
+    ClientId client = 0;  ///< 0 = the server's own
+    std::string id;
+    std::uint64_t order = 0;  ///< rises from request to request
+    bool answered = false;
+  };
+
+  struct Goal {
+    ClientId client = 0;
+    std::string id;
+    RequestKind kind = RequestKind::trajectory;
+    JointSet joints;
+    OnDisconnect on_disconnect = OnDisconnect::stop;
+    GoalState state = GoalState::pending;
+    double duration = 0;
+    Time began{};  ///< its first reference, on the loop's clock
+    Time next_feedback{};
+    Request* first = nullptr;  ///< the request that began it, borrowed until the goal ends
+  };
+
+  void handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const MoveMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const SetpointMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const CancelMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const StateMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const SubscribeMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const EmergencyStopMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const ResetMessage& message, Time now);
+
+  void begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
+                    Time now);
+  void begin_goal(ClientId client, const std::string& id, Request& request, OnDisconnect on_disconnect);
+  [[nodiscard]] bool has_room(ClientId client, const std::string& id);
+  void hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now);
+  void hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
+                         StopCategory category, Time now);
+  void cancel_lost_goal(GoalId goal, Time now);
+  void push_outbox(Time now);
+
+  void take_event(const Event& event, Time now);
+  void take_goal_event(const Event& event, Time now);
+  [[nodiscard]] bool revive_stream(GoalId goal);
+  void answer(Borrowed& borrowed, const Event& event);
+
+  void accept(ClientId client, AcceptedReply reply);
+  void reject(ClientId client, const std::string& id, Rejection why);
+  void reject(ClientId client, const std::string& id, Errc reason);
+  void send(ClientId client, const ServerMessage& message, bool close = false);
+  [[nodiscard]] Rejection why(const Event& event) const;
+  void send_states(Time now);
+  void send_feedback(Time now);
+
+  robot::RobotDescription robot_;
+  shm::SpscRing<Request*>* requests_;
+  shm::SpscRing<Event>* events_;
+  shm::LatestValue<Snapshot>* state_;
+  ServerOptions options_;
+  ServerCounters counters_;
+
+  std::unordered_map<ClientId, Client> clients_;
+  std::unordered_map<const Request*, Borrowed> borrowed_;
+  std::unordered_map<GoalId, Goal> goals_;
+  std::deque<Request*> outbox_;  ///< in order, on their way into the ring; borrowed_ owns them
+  GoalId last_goal_ = 0;
+  std::uint64_t last_order_ = 0;
+  std::size_t in_flight_ = 0;
+  std::vector<LineOutput> output_;
+};
+static_assert(LineService<Server>);
+
+}  // namespace takt::motion

@@ -1,0 +1,413 @@
+#include "takt/motion/server.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+
+namespace takt::motion {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Duration busy_poll = milliseconds(1);
+constexpr Duration idle_poll = milliseconds(10);
+
+/// A web page can make a browser send such a line to any port of this machine: no line of that connection is to be trusted.
+bool is_http(std::string_view line) {
+  constexpr std::array<std::string_view, 9> verbs{"GET ",     "POST ",  "PUT ",     "HEAD ", "DELETE ",
+                                                  "OPTIONS ", "PATCH ", "CONNECT ", "TRACE "};
+  return std::any_of(verbs.begin(), verbs.end(),
+                     [&](std::string_view verb) { return line.substr(0, verb.size()) == verb; });
+}
+
+bool is_about_a_joint(Errc reason) {
+  switch (reason) {
+    case Errc::position_limit:
+    case Errc::velocity_limit:
+    case Errc::acceleration_limit:
+    case Errc::jerk_limit:
+    case Errc::joint_already_moving:
+    case Errc::following_error:
+    case Errc::drive_silent:
+    case Errc::drive_fault:
+    case Errc::goal_tolerance:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Errc reason_of(LineFault fault) {
+  switch (fault) {
+    case LineFault::too_long:
+      return Errc::message_too_large;
+    case LineFault::too_slow:
+      return Errc::message_too_slow;
+    case LineFault::too_many_clients:
+      return Errc::too_many_clients;
+  }
+  return Errc::malformed;
+}
+
+bool begins_goal(RequestKind kind) {
+  return kind == RequestKind::trajectory || kind == RequestKind::setpoint;
+}
+
+}  // namespace
+
+Server::Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests, shm::SpscRing<Event>& events,
+               shm::LatestValue<Snapshot>& state, ServerOptions options)
+    : robot_(std::move(robot)), requests_(&requests), events_(&events), state_(&state), options_(options) {}
+
+// ---- what the carrier says ----
+
+void Server::connected(ClientId client, Time) {
+  clients_.try_emplace(client);
+  send(client, greeting(robot_));
+}
+
+void Server::received(ClientId client, std::string_view line, Time now) {
+  ++counters_.lines;
+  if (is_http(line)) {
+    ++counters_.errors;
+    Rejection why;
+    why.reason = Errc::malformed;
+    why.message = "this is not a web server: one JSON object per line, please";
+    send(client, ErrorReply{std::move(why)}, true);
+    return;
+  }
+  auto message = parse_client_message(line, options_.max_waypoints);
+  if (!message) {
+    ParseFailure& failure = message.error();
+    if (failure.is_object) return reject(client, failure.id, std::move(failure.why));
+    ++counters_.errors;
+    return send(client, ErrorReply{std::move(failure.why)});
+  }
+  state_->update();
+  std::visit([&](const auto& body) { handle(client, message->id, body, now); }, message->body);
+}
+
+void Server::refused(ClientId client, LineFault fault, Time) {
+  ++counters_.errors;
+  Rejection why;
+  why.reason = reason_of(fault);
+  why.message = describe(why.reason);
+  output_.push_back({client, to_line(ErrorReply{std::move(why)}), true});
+}
+
+void Server::disconnected(ClientId client, Time now) {
+  clients_.erase(client);
+  for (auto& [number, goal] : goals_) {
+    if (goal.client != client) continue;
+    if (goal.on_disconnect == OnDisconnect::stop) cancel_lost_goal(number, now);
+  }
+}
+
+// ---- requests ----
+
+void Server::handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now) {
+  if (!has_room(client, id)) return;
+  begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, now);
+}
+
+void Server::handle(ClientId client, const std::string& id, const MoveMessage& message, Time now) {
+  if (!has_room(client, id)) return;
+  begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, now);
+}
+
+void Server::handle(ClientId client, const std::string& id, const SetpointMessage& message, Time now) {
+  if (!has_room(client, id)) return;
+  auto planned = plan(message, robot_, state_->value());
+  if (!planned) return reject(client, id, std::move(planned).error());
+  auto& streams = clients_[client].streams;
+  const auto stream = streams.find((*planned)->joints.bits());
+  if (stream == streams.end()) return begin_motion(client, id, std::move(planned), OnDisconnect::stop, now);
+  (*planned)->goal = stream->second;
+  hand_over(client, id, std::move(*planned), now);
+}
+
+void Server::handle(ClientId client, const std::string& id, const CancelMessage& message, Time now) {
+  if (message.goal != 0 && goals_.count(message.goal) == 0) return reject(client, id, Errc::unknown_goal);
+  hand_over_command(client, id, RequestKind::cancel, message.goal, {}, now);
+}
+
+void Server::handle(ClientId client, const std::string& id, const StateMessage&, Time) {
+  StateReply reply = state_reply(state_->value(), robot_);
+  reply.id = id;
+  send(client, reply);
+}
+
+void Server::handle(ClientId client, const std::string& id, const SubscribeMessage& message, Time now) {
+  Client& subscriber = clients_[client];
+  subscriber.state_rate = message.rate;
+  subscriber.next_state = now;
+  subscriber.subscription_id = id;
+  AcceptedReply reply;
+  reply.id = id;
+  accept(client, std::move(reply));
+}
+
+void Server::handle(ClientId client, const std::string& id, const EmergencyStopMessage& message, Time now) {
+  hand_over_command(client, id, RequestKind::emergency_stop, 0, message.category, now);
+}
+
+void Server::handle(ClientId client, const std::string& id, const ResetMessage&, Time now) {
+  hand_over_command(client, id, RequestKind::reset, 0, {}, now);
+}
+
+void Server::begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
+                          Time now) {
+  if (!planned) return reject(client, id, std::move(planned).error());
+  if (goals_.size() >= options_.max_goals) return reject(client, id, Errc::too_many_goals);
+  Request& request = **planned;
+  request.goal = ++last_goal_;
+  begin_goal(client, id, request, on_disconnect);
+  hand_over(client, id, std::move(*planned), now);
+}
+
+void Server::begin_goal(ClientId client, const std::string& id, Request& request,
+                        OnDisconnect on_disconnect) {
+  Goal& goal = goals_[request.goal];
+  goal = Goal{};
+  goal.client = client;
+  goal.id = id;
+  goal.kind = request.kind;
+  goal.joints = request.joints;
+  goal.on_disconnect = on_disconnect;
+  goal.duration = request.trajectory.duration();
+  goal.first = &request;
+  if (request.kind == RequestKind::setpoint)
+    clients_[client].streams.try_emplace(request.joints.bits(), request.goal);
+}
+
+bool Server::has_room(ClientId client, const std::string& id) {
+  const bool room =
+      in_flight_ < options_.max_in_flight && clients_[client].in_flight < options_.max_in_flight_per_client;
+  if (!room) reject(client, id, Errc::queue_full);
+  return room;
+}
+
+/// Into the outbox; the next poll() puts it into the ring.
+void Server::hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now) {
+  request->received = now;
+  outbox_.push_back(request.get());
+  Request* raw = request.get();
+  borrowed_[raw] = {std::move(request), client, id, ++last_order_, false};
+  ++in_flight_;
+  ++clients_[client].in_flight;
+}
+
+void Server::hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
+                               StopCategory category, Time now) {
+  if (!has_room(client, id)) return;
+  auto request = std::make_unique<Request>();
+  request->kind = kind;
+  request->goal = goal;
+  request->category = category;
+  hand_over(client, id, std::move(request), now);
+}
+
+void Server::cancel_lost_goal(GoalId goal, Time now) {
+  auto request = std::make_unique<Request>();
+  request->kind = RequestKind::cancel;
+  request->goal = goal;
+  request->reason = Errc::client_lost;
+  request->received = now;
+  outbox_.push_back(request.get());
+  Request* raw = request.get();
+  borrowed_[raw] = {std::move(request), 0, "", ++last_order_, true};
+}
+
+void Server::push_outbox(Time now) {
+  while (!outbox_.empty()) {
+    outbox_.front()->handed_over = now;
+    if (!requests_->try_push(outbox_.front())) return;
+    outbox_.pop_front();
+  }
+}
+
+// ---- events ----
+
+Duration Server::poll(Time now) {
+  push_outbox(now);
+  Event event;
+  for (std::size_t i = 0; i < events_->capacity() && events_->try_pop(event); ++i) take_event(event, now);
+  push_outbox(now);
+  state_->update();
+  send_states(now);
+  send_feedback(now);
+  Duration wait = in_flight_ > 0 || !goals_.empty() || !borrowed_.empty() ? busy_poll : idle_poll;
+  for (const auto& [id, client] : clients_) {
+    if (client.state_rate > 0) wait = std::min(wait, client.next_state - now);
+  }
+  return std::max(wait, busy_poll);
+}
+
+void Server::take_event(const Event& event, Time now) {
+  const auto returned = borrowed_.find(event.retired);
+  if (event.retired == nullptr) {
+    take_goal_event(event, now);
+  } else if (returned != borrowed_.end()) {
+    const auto goal = goals_.find(event.goal);
+    const bool ends_goal = goal != goals_.end() && goal->second.first == event.retired;
+    if (ends_goal)
+      take_goal_event(event, now);
+    else
+      answer(returned->second, event);
+    borrowed_.erase(event.retired);
+  }
+}
+
+/// An event of a goal as a whole: it began, it is being stopped, it ended.
+void Server::take_goal_event(const Event& event, Time now) {
+  if (goals_.count(event.goal) == 0 && !(event.state == GoalState::active && revive_stream(event.goal)))
+    return;
+  Goal& goal = goals_[event.goal];
+  goal.state = event.state;
+  const auto first = borrowed_.find(goal.first);
+  const bool was_answered = first != borrowed_.end() && first->second.answered;
+  if (first != borrowed_.end()) answer(first->second, event);
+  if (event.state == GoalState::active) {
+    goal.began = event.first_reference;
+    goal.next_feedback = now;
+    if (clients_.count(goal.client) == 0 && goal.kind == RequestKind::setpoint)
+      cancel_lost_goal(event.goal, now);
+    return;
+  }
+  if (!is_terminal(event.state)) return;
+  if (event.state != GoalState::rejected || was_answered) {
+    send(goal.client, ResultReply{goal.id, event.goal, event.state, why(event)});
+  }
+  if (const auto client = clients_.find(goal.client); client != clients_.end()) {
+    const auto stream = client->second.streams.find(goal.joints.bits());
+    if (stream != client->second.streams.end() && stream->second == event.goal)
+      client->second.streams.erase(stream);
+  }
+  goals_.erase(event.goal);
+}
+
+/// A stream ended in the loop while its next set-point was already on its way: that set-point began the stream anew, under the
+/// same number.
+bool Server::revive_stream(GoalId goal) {
+  Borrowed* first = nullptr;
+  for (auto& [request, borrowed] : borrowed_) {
+    const bool candidate =
+        request->goal == goal && request->kind == RequestKind::setpoint && !borrowed.answered;
+    if (candidate && (first == nullptr || borrowed.order < first->order)) first = &borrowed;
+  }
+  if (first == nullptr) return false;
+  if (clients_.count(first->client) == 0) {
+    // begin_goal() would bring the client's entry back to life
+    goals_[goal] = Goal{};
+    goals_[goal].kind = RequestKind::setpoint;
+    goals_[goal].first = first->request.get();
+    return true;
+  }
+  begin_goal(first->client, first->id, *first->request, OnDisconnect::stop);
+  return true;
+}
+
+/// Replies to the client whose request it was, once.
+void Server::answer(Borrowed& borrowed, const Event& event) {
+  if (borrowed.answered) return;
+  borrowed.answered = true;
+  --in_flight_;
+  const auto client = clients_.find(borrowed.client);
+  if (client == clients_.end()) return;
+  --client->second.in_flight;
+  if (event.state == GoalState::rejected) return reject(borrowed.client, borrowed.id, why(event));
+  const Request& request = *borrowed.request;
+  AcceptedReply reply;
+  reply.id = borrowed.id;
+  if (begins_goal(request.kind)) reply.goal = request.goal;
+  if (request.kind == RequestKind::trajectory) {
+    reply.duration = request.trajectory.duration();
+    request.joints.for_each(
+        [&](std::size_t joint) { reply.joint_names.push_back(robot_.joints[joint].name); });
+  }
+  if (options_.report_latency && event.first_reference != Time{}) {
+    reply.latency = LatencyReply{to_seconds(event.first_reference - request.handed_over) * 1e6,
+                                 to_seconds(event.first_reference - request.received) * 1e6};
+  }
+  accept(borrowed.client, std::move(reply));
+}
+
+// ---- replies ----
+
+void Server::accept(ClientId client, AcceptedReply reply) {
+  ++counters_.accepted;
+  send(client, reply);
+}
+
+void Server::reject(ClientId client, const std::string& id, Rejection why) {
+  ++counters_.rejected;
+  send(client, RejectedReply{id, std::move(why)});
+}
+
+void Server::reject(ClientId client, const std::string& id, Errc reason) {
+  Rejection why;
+  why.reason = reason;
+  why.message = describe(reason);
+  reject(client, id, std::move(why));
+}
+
+void Server::send(ClientId client, const ServerMessage& message, bool close) {
+  if (clients_.count(client) == 0) return;
+  output_.push_back({client, to_line(message), close});
+}
+
+Rejection Server::why(const Event& event) const {
+  Rejection why;
+  why.reason = event.reason;
+  if (event.reason == Errc{}) return why;
+  why.message = describe(event.reason);
+  const bool has_values = event.value != 0 || event.limit != 0;
+  if (is_about_a_joint(event.reason) && event.joint < robot_.joints.size()) {
+    why.joint = robot_.joints[event.joint].name;
+    why.message = fmt::format("{}: {}", why.joint, why.message);
+  }
+  if (has_values) {
+    why.value = event.value;
+    why.limit = event.limit;
+    why.message += fmt::format(" ({:.6g}, limit {:.6g})", event.value, event.limit);
+  }
+  if (event.time != 0) why.time = event.time;
+  return why;
+}
+
+void Server::send_states(Time now) {
+  std::optional<StateReply> reply;
+  for (auto& [id, client] : clients_) {
+    if (client.state_rate <= 0 || client.next_state > now) continue;
+    if (!reply) reply = state_reply(state_->value(), robot_);
+    reply->id = client.subscription_id;
+    send(id, *reply);
+    const Duration interval = from_seconds(1 / client.state_rate);
+    client.next_state += interval;
+    if (client.next_state <= now) client.next_state = now + interval;  // never more than one for a late poll
+  }
+}
+
+void Server::send_feedback(Time now) {
+  const Snapshot& state = state_->value();
+  for (auto& [number, goal] : goals_) {
+    if (goal.state != GoalState::active || goal.kind != RequestKind::trajectory || goal.next_feedback > now)
+      continue;
+    goal.next_feedback = now + from_seconds(1 / options_.feedback_rate);
+    if (clients_.count(goal.client) == 0) continue;
+    FeedbackReply reply;
+    reply.goal = number;
+    reply.duration = goal.duration;
+    reply.time = std::clamp(to_seconds(state.time - goal.began), 0.0, goal.duration);
+    reply.fraction = goal.duration > 0 ? reply.time / goal.duration : 1;
+    goal.joints.for_each([&](std::size_t joint) {
+      reply.reference.push_back(state.joints[joint].reference.position);
+      reply.measured.push_back(state.joints[joint].measured_position);
+    });
+    send(goal.client, reply);
+  }
+}
+
+}  // namespace takt::motion
