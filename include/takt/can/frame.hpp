@@ -81,6 +81,19 @@ struct Frame {
   return frame;
 }
 
+/// The frame of a message of any protocol that has `Status encode_into(Frame&, message, options...)`; its
+/// errors.
+template <class Message, class... Options>
+requires requires(Frame& frame, const Message& message, Options... options) {
+  { encode_into(frame, message, options...) }
+  noexcept->std::same_as<Status>;
+}
+[[nodiscard]] constexpr Result<Frame> encode(const Message& message, Options... options) noexcept {
+  Result<Frame> frame;
+  if (const Status status = encode_into(*frame, message, options...); !status) frame = fail(status.error());
+  return frame;
+}
+
 /// What a robot's hardware needs of a bus: a SocketCAN interface, a serial adapter, a simulated bus. Neither
 /// function blocks.
 ///   send(frames)     takes frames in order for transmission, returns how many it took; the rest found no

@@ -26,7 +26,7 @@
 
 #include "takt/can/frame.hpp"
 #include "takt/can/quantise.hpp"
-#include "takt/core/bytes.hpp"
+#include "takt/can/word.hpp"
 
 namespace takt::can::hubo {
 
@@ -229,11 +229,15 @@ namespace detail {
   return static_cast<std::uint8_t>(frame.id - base);
 }
 
-[[nodiscard]] constexpr Frame frame_of_length(std::uint32_t id, std::uint8_t length) noexcept {
-  Frame frame;
-  frame.id = id;
+/// Makes `frame` the empty one of a message. Error: unknown_node; the frame of a board that does not exist
+/// would mean something else.
+[[nodiscard]] constexpr Status begin(Frame& frame, std::uint32_t base, std::uint8_t board,
+                                     std::uint8_t length) noexcept {
+  if (board > max_board) return fail(Errc::unknown_node);
+  frame = Frame{};
+  frame.id = base + board;
   frame.length = length;
-  return frame;
+  return {};
 }
 
 /// Bytes sent for a command, and the fewest that it makes sense with. 0: not a command that we know.
@@ -294,41 +298,38 @@ inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
 
 }  // namespace detail
 
-/// Board numbers above max_board cannot be sent: their frames would mean something else. Error: unknown_node.
-[[nodiscard]] constexpr Result<Frame> encode(const Reference& reference) noexcept {
-  if (reference.board > max_board) return fail(Errc::unknown_node);
-  Frame frame = detail::frame_of_length(reference_base + reference.board, 6);
-  for (std::size_t channel = 0; channel < channels; ++channel) {
-    const std::uint32_t word = to_sign_magnitude24(reference.counts[channel]);
-    for (std::size_t i = 0; i < 3; ++i)
-      frame.data[3 * channel + i] = static_cast<std::uint8_t>(word >> (8 * i));
-  }
-  return frame;
+using can::encode;  // encode(message) gives a Result<Frame>; encode_into(frame, message) writes into a frame
+
+/// Error: unknown_node.
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const Reference& reference) noexcept {
+  if (const Status status = detail::begin(frame, reference_base, reference.board, 6); !status) return status;
+  const std::uint64_t first = to_sign_magnitude24(reference.counts[0]);
+  const std::uint64_t second = to_sign_magnitude24(reference.counts[1]);
+  store_little<8>(frame.data.data(), first | second << 24);
+  return {};
 }
 
 [[nodiscard]] constexpr Result<Reference> decode_reference(const Frame& frame) noexcept {
   const auto board = detail::board_of(frame, reference_base, 6);
   if (!board) return fail(board.error());
-  Reference reference{*board, {}};
-  for (std::size_t channel = 0; channel < channels; ++channel) {
-    const std::size_t at = 3 * channel;
-    reference.counts[channel] =
-        from_sign_magnitude24(frame.data[at] | static_cast<unsigned>(frame.data[at + 1]) << 8 |
-                              static_cast<unsigned>(frame.data[at + 2]) << 16);
-  }
-  return reference;
+  const std::uint64_t words = load_little<6>(frame.data.data());
+  return Reference{*board,
+                   {from_sign_magnitude24(static_cast<std::uint32_t>(words & 0xFF'FFFFU)),
+                    from_sign_magnitude24(static_cast<std::uint32_t>(words >> 24))}};
 }
 
 /// Errors: unknown_node, unknown_command.
-[[nodiscard]] constexpr Result<Frame> encode(const Command& command) noexcept {
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const Command& command) noexcept {
   if (command.board > max_board) return fail(Errc::unknown_node);
   const detail::CommandLengths lengths = detail::lengths_of(command.code);
   if (lengths.sent == 0) return fail(Errc::unknown_command);
-  Frame frame = detail::frame_of_length(command_id, lengths.sent);
+  frame = Frame{};
+  frame.id = command_id;
+  frame.length = lengths.sent;
   frame.data[0] = command.board;
   frame.data[1] = static_cast<std::uint8_t>(command.code);
   if (lengths.least > 2) frame.data[2] = command.argument;
-  return frame;
+  return {};
 }
 
 /// Bytes after those that the command needs are ignored, as the boards do. Errors besides the usual:
@@ -347,59 +348,51 @@ inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
 }
 
 /// Error: unknown_node.
-[[nodiscard]] constexpr Result<Frame> encode(const EncoderReply& reply) noexcept {
-  if (reply.board > max_board) return fail(Errc::unknown_node);
-  Frame frame = detail::frame_of_length(encoder_base + reply.board, 8);
-  ByteWriter writer(frame.data);
-  for (const std::int32_t counts : reply.counts) writer.little(counts);
-  return frame;
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const EncoderReply& reply) noexcept {
+  if (const Status status = detail::begin(frame, encoder_base, reply.board, 8); !status) return status;
+  const auto first = static_cast<std::uint32_t>(reply.counts[0]);
+  const auto second = static_cast<std::uint32_t>(reply.counts[1]);
+  store_little<8>(frame.data.data(), first | std::uint64_t{second} << 32);
+  return {};
 }
 
 [[nodiscard]] constexpr Result<EncoderReply> decode_encoder(const Frame& frame) noexcept {
   const auto board = detail::board_of(frame, encoder_base, 8);
   if (!board) return fail(board.error());
-  ByteReader reader(frame.payload());
-  EncoderReply reply{*board, {}};
-  for (std::int32_t& counts : reply.counts) counts = reader.little<std::int32_t>();
-  return reply;
+  const std::uint64_t words = load_little<8>(frame.data.data());
+  return EncoderReply{*board, {static_cast<std::int32_t>(words), static_cast<std::int32_t>(words >> 32)}};
 }
 
 /// Error: unknown_node.
-[[nodiscard]] constexpr Result<Frame> encode(const StatusReply& reply, Dialect dialect) noexcept {
-  if (reply.board > max_board) return fail(Errc::unknown_node);
-  Frame frame = detail::frame_of_length(status_base + reply.board, 8);
-  ByteWriter writer(frame.data);
-  for (const MotorStatus& motor : reply.motors) {
-    const unsigned state = (motor.driver_on ? 1U : 0U) | (motor.control_on ? 2U : 0U) |
-                           (motor.current_mode ? 4U : 0U) | (motor.limit_switch ? 8U : 0U) |
-                           (motor.home & 0x0FU) << 4;
-    unsigned faults = 0;
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const StatusReply& reply, Dialect dialect) noexcept {
+  if (const Status status = detail::begin(frame, status_base, reply.board, 8); !status) return status;
+  for (std::size_t i = 0; i < channels; ++i) {
+    const MotorStatus& motor = reply.motors[i];
+    unsigned word = (motor.driver_on ? 1U : 0U) | (motor.control_on ? 2U : 0U) |
+                    (motor.current_mode ? 4U : 0U) | (motor.limit_switch ? 8U : 0U) |
+                    (motor.home & 0x0FU) << 4;
     for (const auto& [fault, wire] : detail::faults_of(dialect)) {
-      if ((motor.faults & fault) != 0) faults |= 1U << wire;
+      if ((motor.faults & fault) != 0) word |= 1U << (8 + wire);
     }
-    writer.little(static_cast<std::uint8_t>(state));
-    writer.little(static_cast<std::uint16_t>(faults));
-    writer.little(std::uint8_t{0});
+    store_little<4>(frame.data.data() + 4 * i, word);
   }
-  return frame;
+  return {};
 }
 
 [[nodiscard]] constexpr Result<StatusReply> decode_status(const Frame& frame, Dialect dialect) noexcept {
   const auto board = detail::board_of(frame, status_base, 8);
   if (!board) return fail(board.error());
-  ByteReader reader(frame.payload());
   StatusReply reply{*board, {}};
-  for (MotorStatus& motor : reply.motors) {
-    const unsigned state = reader.little<std::uint8_t>();
-    const unsigned faults = reader.little<std::uint16_t>();
-    reader.skip(1);
-    motor.driver_on = (state & 1U) != 0;
-    motor.control_on = (state & 2U) != 0;
-    motor.current_mode = (state & 4U) != 0;
-    motor.limit_switch = (state & 8U) != 0;
-    motor.home = static_cast<std::uint8_t>(state >> 4);
+  for (std::size_t i = 0; i < channels; ++i) {
+    const auto word = static_cast<std::uint32_t>(load_little<4>(frame.data.data() + 4 * i));
+    MotorStatus& motor = reply.motors[i];
+    motor.driver_on = (word & 1U) != 0;
+    motor.control_on = (word & 2U) != 0;
+    motor.current_mode = (word & 4U) != 0;
+    motor.limit_switch = (word & 8U) != 0;
+    motor.home = static_cast<std::uint8_t>(word >> 4 & 0x0FU);
     for (const auto& [fault, wire] : detail::faults_of(dialect)) {
-      if ((faults >> wire & 1U) != 0) motor.faults |= fault;
+      if ((word >> (8 + wire) & 1U) != 0) motor.faults |= fault;
     }
   }
   return reply;

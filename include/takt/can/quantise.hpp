@@ -4,9 +4,7 @@
 // usable in constant expressions.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "takt/can/error.hpp"
 
@@ -30,11 +28,21 @@ enum class Overflow : std::uint8_t {
   return whole + static_cast<std::int64_t>(2 * (value - static_cast<double>(whole)));
 }
 
-/// The nearest integer within low..high, or Errc::not_finite. |low|, |high| must be below 2^53.
+/// The integer within low..high that is nearest to a finite number. |low|, |high| must be below 2^53.
+[[nodiscard]] constexpr std::int64_t round_clamped(double value, std::int64_t low,
+                                                   std::int64_t high) noexcept {
+  const auto least = static_cast<double>(low);
+  const auto most = static_cast<double>(high);
+  // In this form, unlike std::clamp, each comparison is one instruction without a branch.
+  const double above = value < least ? least : value;
+  return round_half_away(most < above ? most : above);
+}
+
+/// As round_clamped(), for numbers from outside. Error: not_finite.
 [[nodiscard]] constexpr Result<std::int64_t> quantise(double value, std::int64_t low,
                                                       std::int64_t high) noexcept {
   if (!is_finite(value)) return fail(Errc::not_finite);
-  return round_half_away(std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
+  return round_clamped(value, low, high);
 }
 
 }  // namespace takt::can

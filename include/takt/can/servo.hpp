@@ -54,6 +54,7 @@
 
 #include "takt/can/frame.hpp"
 #include "takt/can/quantise.hpp"
+#include "takt/can/word.hpp"
 
 namespace takt::can::servo {
 
@@ -145,32 +146,50 @@ inline constexpr unsigned mode_shift = 4;
 inline constexpr std::uint8_t known_flags =
     addressed_flag | enable_flag | clear_fault_flag | 3U << mode_shift;
 
-/// Position, velocity and torque stand in nine bytes, the same in commands and replies.
+/// Position, velocity and torque stand in nine bytes, the same in commands and replies. Error: not_finite,
+/// and nothing written.
 [[nodiscard]] constexpr Status put_motion(std::uint8_t* bytes, double position, double velocity,
                                           double torque) noexcept {
   constexpr std::int64_t top32 = (std::int64_t{1} << 31) - 1;
   constexpr std::int64_t top24 = (1 << 23) - 1;
   constexpr std::int64_t top16 = (1 << 15) - 1;
-  const auto p = quantise(position / position_unit, -top32 - 1, top32);
-  const auto v = quantise(velocity / velocity_unit, -top24 - 1, top24);
-  const auto t = quantise(torque / torque_unit, -top16 - 1, top16);
-  if (!p || !v || !t) return fail(Errc::not_finite);
-  for (std::size_t i = 0; i < 4; ++i) bytes[i] = static_cast<std::uint8_t>(*p >> (8 * i));
-  for (std::size_t i = 0; i < 3; ++i) bytes[4 + i] = static_cast<std::uint8_t>(*v >> (8 * i));
-  for (std::size_t i = 0; i < 2; ++i) bytes[7 + i] = static_cast<std::uint8_t>(*t >> (8 * i));
+  if (!is_finite(position) || !is_finite(velocity) || !is_finite(torque)) return fail(Errc::not_finite);
+  const auto p = static_cast<std::uint32_t>(round_clamped(position / position_unit, -top32 - 1, top32));
+  const auto v =
+      static_cast<std::uint32_t>(round_clamped(velocity / velocity_unit, -top24 - 1, top24)) & 0xFF'FFFFU;
+  const auto t = static_cast<std::uint16_t>(round_clamped(torque / torque_unit, -top16 - 1, top16));
+  store_little<8>(bytes, p | std::uint64_t{v} << 32 | std::uint64_t{t} << 56);
+  bytes[8] = static_cast<std::uint8_t>(t >> 8);
   return {};
 }
 
 /// Reads what put_motion() wrote into anything with the three members.
 template <class Motion>
 constexpr void get_motion(const std::uint8_t* bytes, Motion& motion) noexcept {
-  const auto word = [bytes](std::size_t at) noexcept { return static_cast<std::uint32_t>(bytes[at]); };
-  const auto p = static_cast<std::int32_t>(word(0) | word(1) << 8 | word(2) << 16 | word(3) << 24);
-  const auto v = static_cast<std::int32_t>(word(4) << 8 | word(5) << 16 | word(6) << 24) >> 8;
-  const auto t = static_cast<std::int16_t>(word(7) | word(8) << 8);
+  const std::uint64_t word = load_little<8>(bytes);
+  const auto p = static_cast<std::int32_t>(word);
+  const auto v = static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> 24)) >> 8;
+  const auto t = static_cast<std::int16_t>(word >> 56 | static_cast<unsigned>(bytes[8]) << 8);
   motion.position = p * position_unit;
   motion.velocity = v * velocity_unit;
   motion.torque = t * torque_unit;
+}
+
+/// The shortest FD frame for so many slots.
+inline constexpr std::array<std::uint8_t, slots_per_group + 1> command_lengths = [] {
+  std::array<std::uint8_t, slots_per_group + 1> lengths{};
+  for (std::size_t slots = 0; slots < lengths.size(); ++slots) {
+    lengths[slots] = fd_lengths[fd_length_code(header_bytes + slots * slot_bytes)];
+  }
+  return lengths;
+}();
+
+/// Makes `frame` an empty one of this protocol.
+constexpr void begin(Frame& frame, std::uint32_t id) noexcept {
+  frame = Frame{};
+  frame.id = id;
+  frame.fd = true;
+  frame.bit_rate_switch = true;
 }
 
 [[nodiscard]] constexpr std::size_t slots_in(std::size_t length) noexcept {
@@ -203,18 +222,17 @@ constexpr void get_motion(const std::uint8_t* bytes, Motion& motion) noexcept {
 
 }  // namespace detail
 
-/// The frame is as short as its last addressed slot allows; at least one slot is always there. Errors:
-/// unknown_node (group), bad_value (watchdog 0, or a mode that is none), not_finite.
-[[nodiscard]] constexpr Result<Frame> encode(const GroupCommand& command) noexcept {
+using can::encode;  // encode(message) gives a Result<Frame>; encode_into(frame, message) writes into a frame
+
+/// The frame is as short as its last addressed slot allows; at least one slot is always there. After an error
+/// it is not to be sent. Errors: unknown_node (group), bad_value (watchdog 0, or a mode that is none),
+/// not_finite.
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const GroupCommand& command) noexcept {
   if (command.group >= group_count) return fail(Errc::unknown_node);
   if (command.watchdog == 0) return fail(Errc::bad_value);
-  Frame frame;
-  frame.id = command_base + command.group;
-  frame.fd = true;
-  frame.bit_rate_switch = true;
-  frame.data[0] = protocol_version;
-  frame.data[1] = command.sequence;
-  frame.data[2] = command.watchdog;
+  detail::begin(frame, command_base + command.group);
+  store_little<4>(frame.data.data(), protocol_version | static_cast<unsigned>(command.sequence) << 8 |
+                                         static_cast<unsigned>(command.watchdog) << 16);
   std::size_t used = 1;
   for (std::size_t i = 0; i < slots_per_group; ++i) {
     const DriveCommand& slot = command.slots[i];
@@ -225,13 +243,11 @@ constexpr void get_motion(const std::uint8_t* bytes, Motion& motion) noexcept {
     bytes[0] = static_cast<std::uint8_t>(detail::addressed_flag | (slot.enable ? detail::enable_flag : 0) |
                                          (slot.clear_fault ? detail::clear_fault_flag : 0) |
                                          static_cast<unsigned>(slot.mode) << detail::mode_shift);
-    if (const auto status = detail::put_motion(bytes + 1, slot.position, slot.velocity, slot.torque);
-        !status) {
-      return fail(status.error());
-    }
+    const Status status = detail::put_motion(bytes + 1, slot.position, slot.velocity, slot.torque);
+    if (!status) return status;
   }
-  frame.length = fd_lengths[fd_length_code(detail::header_bytes + used * detail::slot_bytes)];
-  return frame;
+  frame.length = detail::command_lengths[used];
+  return {};
 }
 
 /// All slots of a command. Slots that the frame has no room for, and those that are not addressed, are
@@ -276,24 +292,16 @@ struct NodeCommand {
   return own;
 }
 
-/// Errors: unknown_node, bad_value (state), not_finite.
-[[nodiscard]] constexpr Result<Frame> encode(const DriveReply& reply) noexcept {
+/// After an error the frame is not to be sent. Errors: unknown_node, bad_value (state), not_finite.
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const DriveReply& reply) noexcept {
   if (!is_node(reply.node)) return fail(Errc::unknown_node);
   if (reply.state > State::fault) return fail(Errc::bad_value);
-  Frame frame;
-  frame.id = reply_base + reply.node;
-  frame.fd = true;
-  frame.bit_rate_switch = true;
+  detail::begin(frame, reply_base + reply.node);
   frame.length = detail::reply_bytes;
   frame.data[0] = reply.sequence;
   frame.data[1] = static_cast<std::uint8_t>(reply.state);
   frame.data[2] = reply.fault;
-  if (const auto status =
-          detail::put_motion(frame.data.data() + 3, reply.position, reply.velocity, reply.torque);
-      !status) {
-    return fail(status.error());
-  }
-  return frame;
+  return detail::put_motion(frame.data.data() + 3, reply.position, reply.velocity, reply.torque);
 }
 
 /// Errors: wrong_format, unexpected_id, wrong_length, bad_value (state).

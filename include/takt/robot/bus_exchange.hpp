@@ -26,13 +26,15 @@ class BusExchange {
         incoming_(chunk),
         receive_limit_(4 * frames_per_cycle + chunk) {}
 
-  /// Puts a frame into this cycle's batch. Beyond the capacity given at construction it counts as refused.
-  void push(const can::Frame& frame, HardwareCounters& counters) noexcept {
+  /// Encodes a message into this cycle's batch. Beyond the capacity given at construction it counts as
+  /// refused; what cannot be encoded is left out, so its sender checks it before.
+  template <class Message>
+  void push(const Message& message, HardwareCounters& counters) noexcept {
     if (pending_ == outgoing_.size()) {
       ++counters.frames_refused;
-      return;
+    } else if (encode_into(outgoing_[pending_], message)) {
+      ++pending_;
     }
-    outgoing_[pending_++] = frame;
   }
 
   /// Hands the batch to the bus, in the order of push().

@@ -5,7 +5,8 @@
 // A board is brought up step by step; each step waits for the status that shows the one before, and is
 // repeated when none comes:
 //
-//   status and encoders heard -> initialise (once, and not if the board runs already) -> driver on -> control on -> ready
+//   status and encoders heard -> initialise (once, and not if the board runs already)
+//                             -> driver on -> control on -> ready
 //
 // From the first step on, the board is sent its measured position as reference: cycles before control goes
 // on, because a board that holds an older reference would jump, and because commands overtake references on

@@ -86,8 +86,8 @@ class ServoHardware final : public Hardware {
         groups[i].group = i;
         groups[i].sequence = sequence_;
         groups[i].watchdog = watchdog_;
-        // What a master commands is finite and on a known node, so encoding cannot fail.
-        if (const auto frame = encode(groups[i])) bus.exchange.push(*frame, counters_);
+        bus.exchange.push(groups[i],
+                          counters_);  // finite and on known nodes: the masters and create() saw to it
       }
       bus.exchange.flush(counters_);
     }
