@@ -19,8 +19,8 @@ inline constexpr double max_duration = 1e6;
 /// linear joints).
 inline constexpr double max_magnitude = 1e9;
 
-/// The longest segment may last this many times the shortest where a spline is solved over all of them at
-/// once.
+/// The longest segment may last this many times the shortest where a spline is solved over all of them at once: as far
+/// as its higher derivatives are continuous to 1e-9 of their scale.
 inline constexpr double max_duration_ratio = 1e4;
 
 /// Whether a duration is one that a segment can have.

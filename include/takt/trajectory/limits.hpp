@@ -38,7 +38,7 @@ namespace detail {
 
 template <class Scalar>
 inline constexpr Scalar slack = std::max(static_cast<Scalar>(limit_slack),
-                                         4 * std::numeric_limits<Scalar>::epsilon());
+                                         32 * std::numeric_limits<Scalar>::epsilon());
 
 template <class Scalar>
 struct Hull {

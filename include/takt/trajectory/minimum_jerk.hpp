@@ -3,6 +3,7 @@
 // acceleration at each inner waypoint; the conditions couple neighbours only, so that they are found in O(waypoints).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -12,20 +13,22 @@
 
 namespace takt::trajectory {
 
-/// Solves for the inner velocities and accelerations of a minimum-jerk spline. The workspace is sized when it is made; solve()
-/// does not allocate. Always in double: the fourth derivative has nothing left of a float.
+/// Solves for the inner velocities and accelerations of a minimum-jerk spline. The workspace is sized when it is made;
+/// solve() does not allocate. Always in double: the fourth derivative has nothing left of a float.
 ///
 /// Continuity of snap and jerk at waypoint i, with l and r the durations of the segments before and after it, reads
 ///     B(l) x[i-1] + A(l, r) x[i] + B(r)^T x[i+1] = y[i],    x = (velocity, acceleration)
 /// where A is symmetric and the whole matrix positive definite (it is the Hessian of the integral), so block elimination
-/// without pivoting is stable.
+/// without pivoting is stable. Where durations differ by orders of magnitude it still loses digits: solving once more
+/// for what is left over (iterative refinement) brings them back.
 class MinimumJerkSpline {
  public:
-  explicit MinimumJerkSpline(std::size_t max_waypoints)
+  MinimumJerkSpline(std::size_t max_waypoints, std::size_t max_joints)
       : durations_(max_waypoints),
         inverses_(max_waypoints),
         factors_(max_waypoints),
-        max_waypoints_(max_waypoints) {}
+        rest_v_(max_waypoints * max_joints),
+        rest_a_(max_waypoints * max_joints) {}
 
   /// Fills the rows between the first and the last of `velocities` and `accelerations`; those two rows are the boundary
   /// conditions. Rows as in BasicWaypoints; times must rise. Errors: wrong_size.
@@ -33,14 +36,24 @@ class MinimumJerkSpline {
                              std::span<const double> positions, std::span<double> velocities,
                              std::span<double> accelerations) noexcept {
     const std::size_t waypoints = times.size();
-    if (joints == 0 || waypoints > max_waypoints_) return fail(Errc::wrong_size);
+    if (joints == 0 || waypoints > durations_.size() || positions.size() > rest_v_.size())
+      return fail(Errc::wrong_size);
     for (const std::size_t size : {positions.size(), velocities.size(), accelerations.size()}) {
       if (size / joints != waypoints || size % joints != 0) return fail(Errc::wrong_size);
     }
     if (waypoints < 3) return {};
+    joints_ = joints;
+    last_ = waypoints - 1;
     factor(times);
-    eliminate(joints, waypoints - 1, positions.data(), velocities.data(), accelerations.data());
-    substitute(joints, waypoints - 1, velocities.data(), accelerations.data());
+    const auto inner = [&](std::span<double> rows) { return rows.subspan(joints, (waypoints - 2) * joints); };
+    for (const std::span<double> rows : {inner(velocities), inner(accelerations)}) {
+      std::fill(rows.begin(), rows.end(), 0.0);
+    }
+    for (int pass = 0; pass < 2; ++pass) {
+      leave_over(positions.data(), velocities.data(), accelerations.data());
+      eliminate();
+      substitute_and_add(velocities.data(), accelerations.data());
+    }
     return {};
   }
 
@@ -60,12 +73,16 @@ class MinimumJerkSpline {
   }
   [[nodiscard]] static Matrix transposed(const Matrix& m) noexcept { return {m.vv, m.av, m.va, m.aa}; }
 
+  [[nodiscard]] Matrix diagonal(std::size_t i) const noexcept {
+    const double l = 1 / durations_[i - 1];
+    const double r = 1 / durations_[i];
+    return {192 * (l * l * l + r * r * r), 36 * (r * r - l * l), 36 * (r * r - l * l), 9 * (l + r)};
+  }
+
   void factor(std::span<const double> times) noexcept {
-    for (std::size_t i = 0; i + 1 < times.size(); ++i) durations_[i] = times[i + 1] - times[i];
-    for (std::size_t i = 1; i + 1 < times.size(); ++i) {
-      const double l = 1 / durations_[i - 1];
-      const double r = 1 / durations_[i];
-      Matrix pivot{192 * (l * l * l + r * r * r), 36 * (r * r - l * l), 36 * (r * r - l * l), 9 * (l + r)};
+    for (std::size_t i = 0; i < last_; ++i) durations_[i] = times[i + 1] - times[i];
+    for (std::size_t i = 1; i < last_; ++i) {
+      Matrix pivot = diagonal(i);
       if (i > 1) {
         const Matrix b = coupling(durations_[i - 1]);
         factors_[i] = product(b, inverses_[i - 1]);
@@ -78,49 +95,64 @@ class MinimumJerkSpline {
     }
   }
 
-  /// Right-hand sides, each minus what the waypoints before it contribute.
-  void eliminate(std::size_t joints, std::size_t last, const double* p, double* v, double* a) const noexcept {
-    for (std::size_t i = 1; i < last; ++i) {
+  /// rest = y - M x, for the x that `v` and `a` hold now.
+  void leave_over(const double* p, const double* v, const double* a) noexcept {
+    for (std::size_t i = 1; i < last_; ++i) {
       const double l = 1 / durations_[i - 1];
       const double r = 1 / durations_[i];
       const double l3 = 60 * l * l * l;
       const double r3 = 60 * r * r * r;
-      // The known states at the two ends move to the right-hand side; in between, elimination takes their place.
-      const Matrix before = i == 1 ? coupling(durations_[0]) : factors_[i];
-      const Matrix after = i + 1 == last ? transposed(coupling(durations_[i])) : Matrix{};
-      const std::size_t row = i * joints;
-      for (std::size_t j = row; j < row + joints; ++j) {
-        const double d_left = p[j] - p[j - joints];
-        const double d_right = p[j + joints] - p[j];
-        const double v_before = v[j - joints], a_before = a[j - joints];
-        const double v_after = v[j + joints], a_after = a[j + joints];
-        const double y_v = 6 * (l3 * l * d_left + r3 * r * d_right);
-        const double y_a = r3 * d_right - l3 * d_left;
-        v[j] = y_v - before.vv * v_before - before.va * a_before - (after.vv * v_after + after.va * a_after);
-        a[j] = y_a - before.av * v_before - before.aa * a_before - (after.av * v_after + after.aa * a_after);
+      const Matrix before = coupling(durations_[i - 1]);
+      const Matrix here = diagonal(i);
+      const Matrix after = transposed(coupling(durations_[i]));
+      for (std::size_t j = i * joints_; j < (i + 1) * joints_; ++j) {
+        const std::size_t b = j - joints_;
+        const std::size_t e = j + joints_;
+        const double d_left = p[j] - p[b];
+        const double d_right = p[e] - p[j];
+        rest_v_[j] = 6 * (l3 * l * d_left + r3 * r * d_right) - (before.vv * v[b] + before.va * a[b]) -
+                     (here.vv * v[j] + here.va * a[j]) - (after.vv * v[e] + after.va * a[e]);
+        rest_a_[j] = r3 * d_right - l3 * d_left - (before.av * v[b] + before.aa * a[b]) -
+                     (here.av * v[j] + here.aa * a[j]) - (after.av * v[e] + after.aa * a[e]);
       }
     }
   }
 
-  void substitute(std::size_t joints, std::size_t last, double* v, double* a) const noexcept {
-    for (std::size_t i = last - 1; i > 0; --i) {
-      const Matrix after = i + 1 == last ? Matrix{} : transposed(coupling(durations_[i]));
-      const Matrix& inverse = inverses_[i];
-      const std::size_t row = i * joints;
-      for (std::size_t j = row; j < row + joints; ++j) {
-        const double v_after = v[j + joints], a_after = a[j + joints];
-        const double y_v = v[j] - after.vv * v_after - after.va * a_after;
-        const double y_a = a[j] - after.av * v_after - after.aa * a_after;
-        v[j] = inverse.vv * y_v + inverse.va * y_a;
-        a[j] = inverse.av * y_v + inverse.aa * y_a;
+  void eliminate() noexcept {
+    for (std::size_t i = 2; i < last_; ++i) {
+      const Matrix f = factors_[i];
+      for (std::size_t j = i * joints_; j < (i + 1) * joints_; ++j) {
+        const double v = rest_v_[j - joints_];
+        const double a = rest_a_[j - joints_];
+        rest_v_[j] -= f.vv * v + f.va * a;
+        rest_a_[j] -= f.av * v + f.aa * a;
       }
     }
   }
 
+  void substitute_and_add(double* v, double* a) noexcept {
+    for (std::size_t i = last_ - 1; i > 0; --i) {
+      const Matrix after = i + 1 == last_ ? Matrix{} : transposed(coupling(durations_[i]));
+      const Matrix inverse = inverses_[i];
+      for (std::size_t j = i * joints_; j < (i + 1) * joints_; ++j) {
+        const std::size_t e = i + 1 == last_ ? j : j + joints_;
+        const double y_v = rest_v_[j] - (after.vv * rest_v_[e] + after.va * rest_a_[e]);
+        const double y_a = rest_a_[j] - (after.av * rest_v_[e] + after.aa * rest_a_[e]);
+        rest_v_[j] = inverse.vv * y_v + inverse.va * y_a;
+        rest_a_[j] = inverse.av * y_v + inverse.aa * y_a;
+        v[j] += rest_v_[j];
+        a[j] += rest_a_[j];
+      }
+    }
+  }
+
+  std::size_t joints_ = 0;
+  std::size_t last_ = 0;
   std::vector<double> durations_;
   std::vector<Matrix> inverses_;  // of the pivots
   std::vector<Matrix> factors_;   // coupling times the inverse of the pivot before
-  std::size_t max_waypoints_;
+  std::vector<double> rest_v_;    // right-hand side, then solution, of the pass under way
+  std::vector<double> rest_a_;
 };
 
 }  // namespace takt::trajectory

@@ -95,7 +95,7 @@ template <class Scalar>
     velocities[i] = static_cast<double>(states[i].velocity);
     accelerations[i] = static_cast<double>(states[i].acceleration);
   }
-  MinimumJerkSpline spline(times.size());
+  MinimumJerkSpline spline(times.size(), waypoints.joints);
   const Status solved = spline.solve(waypoints.joints, times, positions, velocities, accelerations);
   if (!solved) return solved;
   for (std::size_t i = waypoints.joints; i < states.size() - waypoints.joints; ++i) {

@@ -72,16 +72,33 @@ class BasicTrajectory {
     coefficients_.reserve(6 * stride_ * segments);
   }
 
-  /// Goes on from the present end to the states `end` in `duration` seconds. Allocates where reserve() did
-  /// not. Errors: wrong_size, not_finite, out_of_domain (domain.hpp); the trajectory is then as it was.
+  /// Goes on from the present end to the states `end` in `duration` seconds. Allocates where reserve() did not.
+  /// Errors: wrong_size, not_finite, out_of_domain (domain.hpp); the trajectory is then as it was.
   [[nodiscard]] Status append(std::span<const State> end, Scalar duration) {
-    if (joints_ == 0 || end.size() != joints_) return fail(Errc::wrong_size);
-    if (Status status = check_duration(duration); !status) return status;
+    if (Status status = check_append(end, duration); !status) return status;
     for (std::size_t j = 0; j < joints_; ++j) {
       if (Status status = check_state(end_state(j)); !status) return status;
-      if (Status status = check_state(end[j]); !status) return status;
     }
-    return append_unchecked(end, duration);
+    append_unchecked(end, duration, [&](std::size_t j) {
+      return BasicQuintic<Scalar>::between(end_state(j), end[j], duration);
+    });
+    return {};
+  }
+
+  /// Goes on with one polynomial for each joint, all of one duration, that leads from the present end to the states
+  /// `end`; that it does is the caller's to know. Allocates and fails as append() above does.
+  [[nodiscard]] Status append(std::span<const BasicQuintic<Scalar>> pieces, std::span<const State> end) {
+    if (pieces.empty() || pieces.size() != joints_) return fail(Errc::wrong_size);
+    const Scalar duration = pieces.front().duration();
+    if (Status status = check_append(end, duration); !status) return status;
+    for (const BasicQuintic<Scalar>& piece : pieces) {
+      if (piece.duration() != duration) return fail(Errc::wrong_size);
+      for (const Scalar c : piece.coefficients()) {
+        if (!std::isfinite(c)) return fail(Errc::not_finite);
+      }
+    }
+    append_unchecked(end, duration, [&](std::size_t j) { return pieces[j]; });
+    return {};
   }
 
   [[nodiscard]] std::size_t joints() const noexcept { return joints_; }
@@ -174,18 +191,26 @@ class BasicTrajectory {
     }
   }
 
-  [[nodiscard]] Status append_unchecked(std::span<const State> end, Scalar duration) {
-    if (Status status = check_duration(knots_.back() + duration); !status) return status;
+  [[nodiscard]] Status check_append(std::span<const State> end, Scalar duration) const noexcept {
+    if (joints_ == 0 || end.size() != joints_) return fail(Errc::wrong_size);
+    if (Status status = check_duration(duration); !status) return status;
+    for (const State& state : end) {
+      if (Status status = check_state(state); !status) return status;
+    }
+    return check_duration(knots_.back() + duration);
+  }
+
+  template <class PieceOfJoint>
+  void append_unchecked(std::span<const State> end, Scalar duration, PieceOfJoint&& piece_of) {
     knots_.push_back(knots_.back() + duration);
     rates_.push_back(1 / duration);
     const std::size_t first = coefficients_.size();
     coefficients_.resize(first + 6 * stride_);
     for (std::size_t j = 0; j < joints_; ++j) {
-      const auto quintic = BasicQuintic<Scalar>::between(end_state(j), end[j], duration);
-      for (std::size_t k = 0; k < 6; ++k) coefficients_[first + k * stride_ + j] = quintic.coefficients()[k];
+      const BasicQuintic<Scalar> piece = piece_of(j);
+      for (std::size_t k = 0; k < 6; ++k) coefficients_[first + k * stride_ + j] = piece.coefficients()[k];
     }
     set_end(end);
-    return {};
   }
 
   /// The segment that holds t in [0, duration).

@@ -1,0 +1,44 @@
+// What a control loop calls of this room, under the real-time guard.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "support/rt_guard.hpp"
+#include "takt/trajectory/limits.hpp"
+#include "takt/trajectory/minimum_jerk.hpp"
+#include "takt/trajectory/stop.hpp"
+#include "takt/trajectory/through.hpp"
+#include "trajectory/samples.hpp"
+
+using namespace takt;
+using namespace takt::trajectory;
+
+TEST_CASE("sampling, checking, stopping and rebuilding a segment keep the rules of the loop") {
+  auto random = test::generator(60);
+  constexpr std::size_t joints = 7;
+  const auto table = test::any_waypoints<double>(random, 20, joints);
+  const auto trajectory = through(table.view(), Through::smooth).value();
+  std::vector<double> p(joints), v(joints), a(joints);
+  std::vector<MotionState> start(joints), end(joints, MotionState{1, 0, 0});
+  std::vector<JointLimits> limits(joints, JointLimits{-1, 1, 0.1, 0.1, 0.1, 1});
+  QuinticSegment segment(joints);
+  MinimumJerkSpline spline(20, joints);
+  auto velocities = table.velocities;
+  auto accelerations = table.accelerations;
+  Cursor cursor;
+
+  test::RtGuard guard;
+  bool ok = true;
+  for (int i = -10; i < 1000; ++i) {
+    trajectory.sample(trajectory.duration() * i / 900, cursor, p, v, a);
+    for (std::size_t j = 0; j < joints; ++j) start[j] = {p[j], v[j], a[j]};
+    ok = ok && segment.set(start, end, 0.5);
+    segment.sample(0.3, p, v, a);
+    ok = ok && find_violation(segment, limits);
+    ok = ok && plan_stop(start[0], limits[0]).duration >= 0;
+  }
+  ok = ok && required_slowdown(trajectory, limits) > 1;
+  ok = ok && spline.solve(joints, table.times, table.positions, velocities, accelerations);
+  CHECK(guard.report() == "");
+  CHECK(ok);
+}
