@@ -98,6 +98,9 @@ namespace takt::motion {
 /// The number in the greeting; it changes when a client of the old one would misunderstand.
 inline constexpr int wire_protocol_version = 1;
 
+/// The TCP port that server and clients agree on where nobody says otherwise.
+inline constexpr std::uint16_t default_port = 7470;
+
 /// The most waypoints that a trajectory message may hold, unless the server's options say otherwise.
 inline constexpr std::size_t default_max_waypoints = 10'000;
 
