@@ -7,6 +7,7 @@
 #include "takt/can/error.hpp"
 #include "takt/core/error.hpp"
 #include "takt/motion/error.hpp"
+#include "takt/platform/error.hpp"
 #include "takt/record/error.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/rt/error.hpp"
@@ -33,6 +34,8 @@ namespace takt {
       return describe(static_cast<record::Errc>(error.code));
     case Room::sim:
       return describe(static_cast<sim::Errc>(error.code));
+    case Room::platform:
+      return describe(static_cast<platform::Errc>(error.code));
     case Room::none:
     case Room::core:
     case Room::control:
@@ -41,7 +44,6 @@ namespace takt {
     case Room::shm:
     case Room::component:
     case Room::controllers:
-    case Room::platform:
     case Room::capi:
       break;
   }

@@ -1,0 +1,197 @@
+// The client's side of the wire protocol (motion/wire.hpp), over any byte stream: asks for motion and waits for what becomes of it.
+//
+//     auto stream = platform::TcpStream::connect("127.0.0.1", motion::default_port, 2s);
+//     motion::Client client(std::move(*stream), platform::SteadyClock());
+//     auto greeting = client.greeting(2s);
+//     auto accepted = client.request({"", message}, 2s);        // accepted, or why not
+//     auto result = client.result(accepted->goal, 60s);          // how it ended
+//
+// One thread at a time. Allocates, waits, and is for programs without deadlines.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "takt/core/byte_stream.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/motion/wire.hpp"
+
+namespace takt::motion {
+
+/// Cuts a stream of bytes into lines.
+class LineBuffer {
+ public:
+  /// No line of a server is longer.
+  static constexpr std::size_t longest_line = std::size_t{16} << 20;
+
+  /// Adds what came; false when it makes a line that is too long.
+  [[nodiscard]] bool append(std::span<const std::uint8_t> bytes) {
+    for (const std::uint8_t byte : bytes) buffer_ += static_cast<char>(byte);
+    return buffer_.size() - begin_ <= longest_line;
+  }
+
+  /// The next whole line without its '\n', or nothing.
+  [[nodiscard]] std::optional<std::string> next() {
+    const std::size_t end = buffer_.find('\n', searched_);
+    if (end == std::string::npos) {
+      buffer_.erase(0, begin_);
+      begin_ = 0;
+      searched_ = buffer_.size();
+      return std::nullopt;
+    }
+    std::string line = buffer_.substr(begin_, end - begin_);
+    begin_ = searched_ = end + 1;
+    return line;
+  }
+
+ private:
+  std::string buffer_;
+  std::size_t begin_ = 0;     ///< of the line that is next
+  std::size_t searched_ = 0;  ///< no '\n' between begin_ and here
+};
+
+template <ByteStream S, Clock C>
+class Client {
+ public:
+  Client(S stream, C clock) : stream_(std::move(stream)), clock_(std::move(clock)) {}
+
+  /// The server's first line. Errors: those of the stream; message_too_slow; malformed: no motion server, or one of another
+  /// protocol version.
+  [[nodiscard]] SetupResult<GreetingReply> greeting(Duration timeout) {
+    const auto message =
+        wait_for<GreetingReply>(clock_.now() + timeout, [](const GreetingReply&) { return true; });
+    if (!message) return fail(message.error().error, message.error().message);
+    if (message->protocol != wire_protocol_version) {
+      return fail(Errc::malformed, "the server speaks protocol " + std::to_string(message->protocol) +
+                                       ", this client " + std::to_string(wire_protocol_version));
+    }
+    return *message;
+  }
+
+  /// Sends one message and does not wait for anything. Errors: those of the stream.
+  [[nodiscard]] SetupResult<void> send(const ClientMessage& message,
+                                       Duration timeout = std::chrono::seconds(5)) {
+    const std::string line = to_line(message);
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): text as bytes
+    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(line.data()),
+                                              line.size());
+    if (Status sent = stream_.send(bytes, timeout); !sent)
+      return fail(sent.error(), "the server cannot be reached");
+    return {};
+  }
+
+  /// The next message of any kind; nothing if none comes in time. Errors: those of the stream; malformed.
+  [[nodiscard]] SetupResult<std::optional<ServerMessage>> next(Duration timeout) {
+    if (!waiting_.empty()) {
+      std::optional<ServerMessage> message(std::move(waiting_.front()));
+      waiting_.pop_front();
+      return message;
+    }
+    return receive(clock_.now() + timeout);
+  }
+
+  /// Sends a message under an id of its own and waits until it is accepted. What else comes meanwhile stays for next().
+  /// Errors: the reason of the rejection, with its text; those of the stream; message_too_slow.
+  [[nodiscard]] SetupResult<AcceptedReply> request(ClientMessage message, Duration timeout) {
+    const Time deadline = clock_.now() + timeout;
+    message.id = std::to_string(++last_id_);
+    if (auto sent = send(message, timeout); !sent) return fail(sent.error().error, sent.error().message);
+    std::optional<Rejection> rejection;
+    auto accepted = wait_for<AcceptedReply>(
+        deadline, [&](const AcceptedReply& reply) { return reply.id == message.id; },
+        [&](const ServerMessage& other) {
+          const auto* rejected = std::get_if<RejectedReply>(&other);
+          const auto* error = std::get_if<ErrorReply>(&other);
+          if (rejected != nullptr && rejected->id == message.id) rejection = rejected->why;
+          if (error != nullptr) rejection = error->why;
+          return rejection.has_value();
+        });
+    if (rejection) return fail(rejection->reason, rejection->message);
+    return accepted;
+  }
+
+  /// The state of the robot, once. Errors: as request().
+  [[nodiscard]] SetupResult<StateReply> state(Duration timeout) {
+    const std::string id = std::to_string(++last_id_);
+    const Time deadline = clock_.now() + timeout;
+    if (auto sent = send({id, StateMessage{}}, timeout); !sent)
+      return fail(sent.error().error, sent.error().message);
+    return wait_for<StateReply>(deadline, [&](const StateReply& reply) { return reply.id == id; });
+  }
+
+  /// Waits for the end of a goal; `progress(const FeedbackReply&)` is told how far it is. Errors: those of the stream;
+  /// message_too_slow.
+  template <class Progress>
+  [[nodiscard]] SetupResult<ResultReply> result(GoalId goal, Duration timeout, Progress&& progress) {
+    return wait_for<ResultReply>(
+        clock_.now() + timeout, [&](const ResultReply& reply) { return reply.goal == goal; },
+        [&](const ServerMessage& other) {
+          const auto* feedback = std::get_if<FeedbackReply>(&other);
+          if (feedback != nullptr && feedback->goal == goal) progress(*feedback);
+          return false;
+        });
+  }
+  [[nodiscard]] SetupResult<ResultReply> result(GoalId goal, Duration timeout) {
+    return result(goal, timeout, [](const FeedbackReply&) {});
+  }
+
+ private:
+  SetupResult<std::optional<ServerMessage>> receive(Time deadline) {
+    for (;;) {
+      if (const auto line = lines_.next()) {
+        auto message = parse_server_message(*line);
+        if (!message)
+          return fail(message.error().reason,
+                      "the server does not speak this protocol: " + message.error().message);
+        return std::optional<ServerMessage>(std::move(*message));
+      }
+      std::array<std::uint8_t, 16384> chunk{};
+      const auto count = stream_.receive(chunk, deadline - clock_.now());
+      if (!count) return fail(count.error(), "the server ended the connection");
+      if (*count == 0) return std::optional<ServerMessage>();
+      if (!lines_.append(std::span(chunk).first(*count)))
+        return fail(Errc::message_too_large, "a line without an end");
+    }
+  }
+
+  /// The first message of type M that `wanted` takes. Others are kept for next(), unless it is feedback of a goal that is waited for;
+  /// `look(message)` sees them and ends the wait by saying true.
+  template <class M, class Wanted, class Look>
+  SetupResult<M> wait_for(Time deadline, Wanted&& wanted, Look&& look) {
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      const M* match = std::get_if<M>(&waiting_[i]);
+      if (match == nullptr || !wanted(*match)) continue;
+      M found = *match;
+      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+      return found;
+    }
+    for (;;) {
+      auto message = receive(deadline);
+      if (!message) return fail(message.error().error, message.error().message);
+      if (!*message) return fail(Errc::message_too_slow, "the server did not answer in time");
+      const M* match = std::get_if<M>(&**message);
+      if (match != nullptr && wanted(*match)) return *match;
+      if (look(**message)) return fail(Errc::malformed, "refused");
+      if (!std::holds_alternative<FeedbackReply>(**message)) waiting_.push_back(std::move(**message));
+    }
+  }
+  template <class M, class Wanted>
+  SetupResult<M> wait_for(Time deadline, Wanted&& wanted) {
+    return wait_for<M>(deadline, wanted, [](const ServerMessage&) { return false; });
+  }
+
+  S stream_;
+  C clock_;
+  LineBuffer lines_;
+  std::deque<ServerMessage> waiting_;
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace takt::motion
