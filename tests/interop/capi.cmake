@@ -1,0 +1,36 @@
+# The C API as its users meet it: from C99, from C++, from Python's ctypes, and as the symbols of a shared library.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# Exactly what a C user compiles with; nothing of takt but takt.h.
+add_executable(takt_capi_c99 capi_c99.c)
+set_target_properties(takt_capi_c99 PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+target_compile_options(takt_capi_c99 PRIVATE -Wall -Wextra -Wpedantic -pedantic-errors -Wstrict-prototypes -Werror)
+target_link_libraries(takt_capi_c99 PRIVATE takt::c m)
+add_test(NAME capi_c99 COMMAND takt_capi_c99)
+
+add_executable(takt_capi_test capi_test.cpp)
+target_link_libraries(takt_capi_test PRIVATE takt_test_main takt::c)
+target_include_directories(takt_capi_test PRIVATE ${PROJECT_SOURCE_DIR}/capi/src)
+add_test(NAME capi COMMAND takt_capi_test)
+
+add_test(NAME capi_header COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_header_test.py
+         $<TARGET_FILE:takt_c> ${CMAKE_NM} ${PROJECT_SOURCE_DIR})
+add_test(NAME capi_ctypes COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_ctypes_test.py
+         $<TARGET_FILE:takt_c>)
+
+# An interpreter that is not sanitized itself can load a sanitized library if the sanitizer was loaded first.
+if(TAKT_SANITIZE)
+  set(runtime asan)
+  if(TAKT_SANITIZE MATCHES thread)
+    set(runtime tsan)
+  endif()
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=lib${runtime}.so
+                  OUTPUT_VARIABLE runtime_library OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(IS_ABSOLUTE "${runtime_library}")
+    # What the interpreter itself never frees is not of interest; leaks of the library show in capi_c99.
+    set_tests_properties(capi_header capi_ctypes PROPERTIES
+      ENVIRONMENT "LD_PRELOAD=${runtime_library};ASAN_OPTIONS=detect_leaks=0")
+  else()
+    set_tests_properties(capi_header capi_ctypes PROPERTIES DISABLED TRUE)
+  endif()
+endif()

@@ -1,0 +1,172 @@
+/* A C99 program that uses every function of the C API: that the header compiles as C, that the calls do what the
+ * manual says, and (in the sanitized builds) that nothing leaks and nothing is read or written that should not be. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "takt.h"
+
+static int failures = 0;
+
+#define CHECK(condition)                                              \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                     \
+    }                                                                 \
+  } while (0)
+
+enum { joints = 2, count = 3 };
+static const int64_t times_ns[count] = {0, 1000000000, 2500000000};
+static const double positions[count * joints] = {0.0, 1.0, 0.5, -1.0, 0.25, 2.0};
+
+static void test_version(void) {
+  CHECK(takt_abi_version() == TAKT_ABI_VERSION);
+  CHECK(strchr(takt_version(), '.') != NULL);
+}
+
+static void test_status_texts(void) {
+  CHECK(strcmp(takt_status_text(TAKT_OK), "success") == 0);
+  CHECK(strcmp(takt_status_text(TAKT_ERROR_TRAJECTORY_NOT_FINITE), "a number is NaN or infinite") == 0);
+  CHECK(strncmp(takt_status_text(1), "unknown", 7) == 0);
+  CHECK(strncmp(takt_status_text(INT32_MIN), "unknown", 7) == 0);
+}
+
+static takt_trajectory* make(int32_t through) {
+  takt_waypoints waypoints;
+  takt_trajectory* trajectory = NULL;
+  takt_waypoints_init(&waypoints);
+  waypoints.joints = joints;
+  waypoints.count = count;
+  waypoints.times_ns = times_ns;
+  waypoints.positions = positions;
+  waypoints.through = through;
+  CHECK(takt_trajectory_create(&waypoints, &trajectory) == TAKT_OK);
+  return trajectory;
+}
+
+static void test_sampling(void) {
+  double p[joints], v[joints], a[joints];
+  takt_cursor cursor = {0};
+  takt_trajectory* trajectory = make(TAKT_THROUGH_STOP);
+  CHECK(takt_trajectory_joints(trajectory) == joints);
+  CHECK(takt_trajectory_duration_ns(trajectory) == 2500000000);
+
+  CHECK(takt_trajectory_sample(trajectory, &cursor, 500000000, joints, p, v, a) == TAKT_OK);
+  CHECK(fabs(p[0] - 0.25) < 1e-12);             /* half-way of a rest-to-rest quintic */
+  CHECK(fabs(v[0] - 0.5 * 15.0 / 8.0) < 1e-12); /* its peak velocity: 15/8 of the mean */
+  CHECK(fabs(a[0]) < 1e-12);
+  CHECK(takt_trajectory_sample(trajectory, &cursor, INT64_MAX, joints, p, NULL, NULL) == TAKT_OK);
+  CHECK(p[0] == 0.25 && p[1] == 2.0);
+  CHECK(takt_trajectory_sample(trajectory, &cursor, INT64_MIN, joints, p, v, NULL) == TAKT_OK);
+  CHECK(p[0] == 0.0 && p[1] == 1.0 && v[0] == 0.0);
+  cursor.segment = UINT64_MAX; /* never valid, never harmful */
+  CHECK(takt_trajectory_sample(trajectory, &cursor, 500000000, joints, p, v, a) == TAKT_OK);
+  CHECK(fabs(p[0] - 0.25) < 1e-12);
+
+  CHECK(takt_trajectory_sample(trajectory, &cursor, 0, joints + 1, p, v, a) ==
+        TAKT_ERROR_TRAJECTORY_WRONG_SIZE);
+  CHECK(takt_trajectory_sample(trajectory, NULL, 0, joints, p, v, a) == TAKT_ERROR_CAPI_NULL_POINTER);
+  CHECK(takt_trajectory_sample(NULL, &cursor, 0, joints, p, v, a) == TAKT_ERROR_CAPI_NULL_POINTER);
+  takt_trajectory_destroy(trajectory);
+  takt_trajectory_destroy(NULL);
+}
+
+static void test_limits(void) {
+  takt_joint_limits limits[joints];
+  takt_violation violation;
+  double factor = 0;
+  takt_trajectory* trajectory = make(TAKT_THROUGH_STOP);
+  takt_joint_limits_init(&limits[0]);
+  takt_joint_limits_init(&limits[1]);
+  takt_violation_init(&violation);
+  CHECK(takt_trajectory_check(trajectory, limits, joints, &violation) == TAKT_OK);
+
+  limits[1].velocity = 2; /* joint 1 travels 3 rad in 1.5 s: peak 15/8 * 2 rad/s */
+  CHECK(takt_trajectory_check(trajectory, limits, joints, NULL) == TAKT_ERROR_MOTION_VELOCITY_LIMIT);
+  CHECK(takt_trajectory_check(trajectory, limits, joints, &violation) == TAKT_ERROR_MOTION_VELOCITY_LIMIT);
+  CHECK(violation.quantity == TAKT_QUANTITY_VELOCITY && violation.joint == 1 && violation.limit == 2);
+  CHECK(fabs(fabs(violation.value) - 3.75) < 1e-9);
+
+  CHECK(takt_trajectory_fit(trajectory, limits, joints, &factor, &violation) == TAKT_OK);
+  CHECK(fabs(factor - 3.75 / 2) < 1e-9);
+  CHECK(takt_trajectory_check(trajectory, limits, joints, &violation) == TAKT_OK);
+
+  limits[0].position_max = 0.4; /* no slow-down cures that */
+  CHECK(takt_trajectory_fit(trajectory, limits, joints, NULL, &violation) ==
+        TAKT_ERROR_MOTION_POSITION_LIMIT);
+  CHECK(violation.quantity == TAKT_QUANTITY_POSITION && violation.joint == 0 && violation.limit == 0.4);
+
+  limits[0].velocity = -1;
+  CHECK(takt_trajectory_check(trajectory, limits, joints, NULL) == TAKT_ERROR_CAPI_BAD_LIMITS);
+  CHECK(takt_trajectory_check(trajectory, NULL, joints, NULL) == TAKT_ERROR_CAPI_NULL_POINTER);
+  CHECK(takt_trajectory_check(trajectory, limits, 1, NULL) == TAKT_ERROR_TRAJECTORY_WRONG_SIZE);
+  takt_trajectory_destroy(trajectory);
+}
+
+static void test_append_stop(void) {
+  static const double velocities[2] = {0, 1};
+  static const int64_t times[2] = {5000000000, 6000000000};
+  static const double line[2] = {0, 1};
+  double p, v, a;
+  takt_cursor cursor = {0};
+  takt_joint_limits limits;
+  takt_waypoints waypoints;
+  takt_trajectory* trajectory = NULL;
+  takt_waypoints_init(&waypoints);
+  waypoints.joints = 1;
+  waypoints.count = 2;
+  waypoints.times_ns = times;
+  waypoints.positions = line;
+  waypoints.velocities = velocities;
+  CHECK(takt_trajectory_create(&waypoints, &trajectory) == TAKT_OK);
+  takt_joint_limits_init(&limits);
+  limits.acceleration = 2;
+  limits.jerk = 20;
+  CHECK(takt_trajectory_append_stop(trajectory, &limits, 1) == TAKT_OK);
+  CHECK(takt_trajectory_duration_ns(trajectory) > 1000000000);
+  CHECK(takt_trajectory_sample(trajectory, &cursor, takt_trajectory_duration_ns(trajectory), 1, &p, &v, &a) ==
+        TAKT_OK);
+  CHECK(p > 1 && v == 0 && a == 0);
+  takt_trajectory_destroy(trajectory);
+}
+
+static void test_stop(void) {
+  takt_joint_limits limits;
+  takt_motion_state state = {1, 2, 0};
+  takt_stop* stop = NULL;
+  int64_t duration_ns = 0;
+  int32_t fits = 0;
+  double distance = 0;
+  const size_t align = takt_stop_align();
+  char* memory = malloc(takt_stop_size() + align);
+  char* aligned;
+  CHECK(memory != NULL);
+  if (memory == NULL) return;
+  aligned = memory + (align - (size_t)((uintptr_t)memory % align)) % align;
+  takt_joint_limits_init(&limits);
+  limits.acceleration = 4;
+  CHECK(takt_stop_init_in(aligned, takt_stop_size(), &state, &limits, &stop) == TAKT_OK);
+  CHECK((void*)stop == (void*)aligned);
+  CHECK(takt_stop_get(stop, &duration_ns, &distance, &fits) == TAKT_OK);
+  CHECK(fits == 1 && distance > 0 && duration_ns >= 500000000);
+  CHECK(takt_stop_sample(stop, duration_ns, &state) == TAKT_OK);
+  CHECK(state.position == 1 + distance && state.velocity == 0 && state.acceleration == 0);
+  CHECK(takt_stop_init_in(aligned, takt_stop_size() - 1, &state, &limits, &stop) ==
+        TAKT_ERROR_CAPI_BUFFER_TOO_SMALL);
+  CHECK(takt_stop_init_in(aligned + 1, takt_stop_size(), &state, &limits, &stop) ==
+        TAKT_ERROR_CAPI_MISALIGNED);
+  free(memory);
+}
+
+int main(void) {
+  test_version();
+  test_status_texts();
+  test_sampling();
+  test_limits();
+  test_append_stop();
+  test_stop();
+  if (failures != 0) fprintf(stderr, "%d checks failed\n", failures);
+  return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""The header against the library and against the rooms: what takt.h declares is exported and nothing else is, and its error
+numbers are those of the C++ enums, name by name.
+
+    capi_header_test.py LIBRARY NM SOURCE_DIR
+"""
+
+import ctypes
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+LIBRARY, NM, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+HEADER = (SOURCE / "capi/include/takt.h").read_text()
+ERROR_FILES = {
+    "trajectory": "include/takt/trajectory/error.hpp",
+    "motion": "include/takt/motion/error.hpp",
+    "capi": "capi/src/error.hpp",
+}
+ROOMS = {name: int(number) for name, number in re.findall(
+    r"^  (\w+) = (\d+),$", (SOURCE / "include/takt/core/error.hpp").read_text(), re.MULTILINE)}
+
+
+def exported_symbols(library):
+    lines = subprocess.run([NM, "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    return {line.split()[-1].split("@")[0] for line in lines.splitlines()}
+
+
+def declared_functions(header):
+    return set(re.findall(r"^TAKT_API [^;(]*?(\w+)\(", header, re.MULTILINE))
+
+
+def foreign(symbols):
+    return {symbol for symbol in symbols if not symbol.startswith("takt_")}
+
+
+def enumerators(text):
+    """{name: number} of an Errc, written out or as X(name, number, ...)."""
+    body = text[text.index("enum class Errc"):]
+    return {name: int(number) for name, number in re.findall(r"^  (\w+) = (\d+),", body, re.MULTILINE)} | {
+        name: int(number) for name, number in re.findall(r"\bX\((\w+), (\d+),", text)}
+
+
+class HeaderTest(unittest.TestCase):
+    def test_exactly_the_declared_functions_are_exported(self):
+        self.assertEqual(exported_symbols(LIBRARY), declared_functions(HEADER))
+
+    def test_nothing_foreign_is_exported_and_the_check_bites(self):
+        self.assertEqual(foreign(exported_symbols(LIBRARY)), set())
+        libc = next(line.split()[-1] for line in open("/proc/self/maps") if "libc.so" in line)
+        self.assertIn("malloc", foreign(exported_symbols(libc)))
+
+    def test_error_numbers_are_those_of_the_rooms(self):
+        declared = {name: (int(room), int(code)) for name, room, code in re.findall(
+            r"^  TAKT_ERROR_(\w+) = TAKT_STATUS\((\d+), (\d+)\)", HEADER, re.MULTILINE)}
+        expected = {}
+        for room, path in ERROR_FILES.items():
+            for name, code in enumerators((SOURCE / path).read_text()).items():
+                expected[f"{room}_{name}".upper()] = (ROOMS[room], code)
+        self.assertGreater(len(expected), 40)
+        self.assertEqual(declared, expected)
+
+    def test_every_error_has_a_text(self):
+        text = ctypes.CDLL(LIBRARY).takt_status_text
+        text.restype = ctypes.c_char_p
+        for room, code in re.findall(r"= TAKT_STATUS\((\d+), (\d+)\)", HEADER):
+            self.assertFalse(text(-(int(room) * 65536 + int(code))).startswith(b"unknown"), (room, code))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,173 @@
+// The C API from C++: what only C++ can look at. Every error number has its text, running out of memory at any
+// point is a status and leaks nothing, and what is called real-time safe is.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string_view>
+
+#include "error.hpp"
+#include "support/rt_guard.hpp"
+#include "takt.h"
+#include "takt/describe.hpp"
+
+// ---- an allocator that can be told to fail, for this program and every library in it ----
+
+namespace {
+std::atomic<long> allocations_left{-1};  // negative: as many as there is memory
+std::atomic<long> live{0};
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (allocations_left.load() == 0) throw std::bad_alloc();
+  if (allocations_left.load() > 0) --allocations_left;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, size) != 0) throw std::bad_alloc();
+  ++live;
+  return memory;
+}
+void release(void* memory) {
+  if (memory != nullptr) --live;
+  std::free(memory);
+}
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+
+namespace {
+
+constexpr std::size_t joints = 3;
+constexpr std::array<std::int64_t, 4> times_ns{0, 1'000'000'000, 1'500'000'000, 3'000'000'000};
+constexpr std::array<double, 4 * joints> positions{0, 0, 0, 1, 2, 3, -1, 0, 2, 0.5, 1, 1};
+constexpr std::array<double, 4 * joints> velocities{0, 0, 0, 1, 1, 1, 0, 0.5, 0, 0.1, 0.2, 0.3};
+
+takt_waypoints some_waypoints(std::int32_t through) {
+  takt_waypoints waypoints;
+  takt_waypoints_init(&waypoints);
+  waypoints.through = through;
+  waypoints.joints = joints;
+  waypoints.count = times_ns.size();
+  waypoints.times_ns = times_ns.data();
+  waypoints.positions = positions.data();
+  waypoints.velocities = velocities.data();
+  return waypoints;
+}
+
+std::array<takt_joint_limits, joints> some_limits() {
+  std::array<takt_joint_limits, joints> limits;
+  for (takt_joint_limits& joint : limits) {
+    takt_joint_limits_init(&joint);
+    joint.acceleration = 5;
+    joint.jerk = 100;
+  }
+  return limits;
+}
+
+/// Runs `call` with memory for 0, 1, 2, ... allocations until it succeeds; every failure must be a clean one.
+template <class Call>
+long allocations_needed(Call&& call) {
+  for (long allowed = 0; allowed < 1000; ++allowed) {
+    const long before = live;
+    allocations_left = allowed;
+    const std::int32_t status = call();
+    allocations_left = -1;
+    if (status == TAKT_OK) return allowed;
+    const long after = live;
+    CHECK(status == TAKT_ERROR_CAPI_OUT_OF_MEMORY);
+    CHECK(after == before);
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("every error of every room goes through the C API and comes back as its text") {
+  std::size_t known = 0;
+  for (std::int32_t room = 1; room < 32; ++room) {
+    for (std::int32_t code = 1; code < 65536; ++code) {
+      const takt::Error error(static_cast<takt::Room>(room), static_cast<std::uint16_t>(code));
+      const std::string_view expected = error.room == takt::Room::capi
+                                            ? describe(static_cast<takt::capi::Errc>(error.code))
+                                            : takt::describe(error);
+      if (takt_status_text(TAKT_STATUS(room, code)) != expected) FAIL("room ", room, " code ", code);
+      if (expected.substr(0, 7) != "unknown") ++known;
+    }
+  }
+  CHECK(known > 50);
+}
+
+TEST_CASE("running out of memory while a trajectory is made is a status and leaks nothing") {
+  for (const std::int32_t through : {TAKT_THROUGH_STOP, TAKT_THROUGH_GIVEN, TAKT_THROUGH_SMOOTH}) {
+    const takt_waypoints waypoints = some_waypoints(through);
+    takt_trajectory* trajectory = nullptr;
+    CHECK(allocations_needed([&] { return takt_trajectory_create(&waypoints, &trajectory); }) > 3);
+    REQUIRE(trajectory != nullptr);
+    takt_trajectory_destroy(trajectory);
+  }
+}
+
+TEST_CASE("running out of memory while a stop is appended leaves the trajectory as it was") {
+  const takt_waypoints waypoints = some_waypoints(TAKT_THROUGH_GIVEN);
+  const auto limits = some_limits();
+  takt_trajectory* trajectory = nullptr;
+  REQUIRE(takt_trajectory_create(&waypoints, &trajectory) == TAKT_OK);
+  const std::int64_t duration = takt_trajectory_duration_ns(trajectory);
+  bool whole = true;
+  const long needed = allocations_needed([&] {
+    const std::int32_t status = takt_trajectory_append_stop(trajectory, limits.data(), joints);
+    if (status != TAKT_OK) {
+      takt_cursor cursor{};
+      std::array<double, joints> end{};
+      whole = whole && takt_trajectory_duration_ns(trajectory) == duration &&
+              takt_trajectory_sample(trajectory, &cursor, duration, joints, end.data(), nullptr, nullptr) ==
+                  TAKT_OK &&
+              end[0] == 0.5;
+    }
+    return status;
+  });
+  CHECK(needed > 3);
+  CHECK(whole);
+  CHECK(takt_trajectory_duration_ns(trajectory) > duration);
+  takt_trajectory_destroy(trajectory);
+}
+
+TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor enters the kernel") {
+  const takt_waypoints waypoints = some_waypoints(TAKT_THROUGH_SMOOTH);
+  takt_trajectory* trajectory = nullptr;
+  REQUIRE(takt_trajectory_create(&waypoints, &trajectory) == TAKT_OK);
+  const auto limits = some_limits();
+  std::array<double, joints> p{};
+  std::array<double, joints> v{};
+  std::array<double, joints> a{};
+  takt_cursor cursor{};
+  alignas(64) std::array<unsigned char, 1024> memory{};
+  REQUIRE(takt_stop_size() <= memory.size());
+  takt_stop* stop = nullptr;
+  takt_motion_state state{};
+  std::int32_t failed = 0;
+  bool texts = true;
+
+  takt::test::RtGuard guard;
+  for (std::int64_t t = 0; t < 3'000'000'000; t += 10'000'000) {
+    failed |= takt_trajectory_sample(trajectory, &cursor, t, joints, p.data(), v.data(), a.data());
+    failed |= takt_trajectory_sample(trajectory, &cursor, t, joints, p.data(), nullptr, nullptr);
+    state = {p[0], v[0], a[0]};
+    failed |= takt_stop_init_in(memory.data(), memory.size(), &state, limits.data(), &stop);
+    failed |= takt_stop_get(stop, nullptr, nullptr, nullptr);
+    failed |= takt_stop_sample(stop, 1'000'000, &state);
+    texts = texts && takt_status_text(takt_stop_sample(nullptr, 0, nullptr))[0] == 'a';
+  }
+  CHECK(guard.report() == "");
+  CHECK(failed == 0);
+  CHECK(texts);
+  takt_trajectory_destroy(trajectory);
+}
