@@ -1,0 +1,48 @@
+#!/bin/bash
+# Builds release, runs the benchmarks, prints one table and writes build/bench/ratios.json: for each benchmark its time, the
+# floor's and each peer's in the same run, the ratios, and whether the target of bench/targets.json is met.
+#   bench/run.sh [FILTER]    FILTER is a regular expression over names such as shm/ring_64B/takt
+#
+# A benchmark is called <topic>/<case>/<who>, who being takt, floor (the hand-written minimum) or a peer. One that compares
+# against a peer that is not installed is not built, or skips itself; its row says "absent".
+# Other programs take part as bench/<name>.sh --json FILE, writing [{"name": "<topic>/<case>/<who>", "value": 1.0, "unit": "ns"}].
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+. cmake/install_missing.sh
+filter=${1:-.}
+install_missing "${build_packages[@]}" libbenchmark-dev libboost-dev liborocos-kdl-dev libreaderwriterqueue-dev rt-tests \
+  python3 util-linux
+
+mkdir -p build/bench
+cmake --preset release >build/bench/configure.log 2>&1 || { cat build/bench/configure.log; exit 1; }
+cmake --build --preset release >build/bench/build.log 2>&1 || { tail -50 build/bench/build.log; exit 1; }
+
+results=build/bench/results
+rm -rf "$results"
+mkdir -p "$results"
+# One core for all, above other work: only ratios within one run mean anything. Benchmarks of two threads place them themselves.
+quiet=(taskset -c "$(($(nproc) - 1))")
+if [ "$(id -u)" -eq 0 ] && nice -n -15 true 2>/dev/null; then quiet=(nice -n -15 "${quiet[@]}"); fi
+
+status=0
+for program in build/release/bench/*_bench; do
+  name=$(basename "$program")
+  "$program" --benchmark_list_tests --benchmark_filter="$filter" 2>/dev/null | grep -q / || continue
+  echo "running $name" >&2
+  "${quiet[@]}" "$program" --benchmark_filter="$filter" --benchmark_repetitions=7 --benchmark_min_time=0.05 \
+    --benchmark_enable_random_interleaving=true --benchmark_out_format=json \
+    --benchmark_out="$results/$name.json" >"$results/$name.log" 2>&1 || { status=1; tail -20 "$results/$name.log"; }
+done
+for script in bench/*.sh; do
+  case $script in bench/run.sh | bench/callgrind.sh) continue ;; esac
+  basename "$script" .sh | grep -qE "$filter" || continue
+  echo "running $script" >&2
+  "$script" --json "$results/$(basename "$script" .sh).json" >"$results/$(basename "$script" .sh).log" 2>&1 || {
+    status=1
+    tail -20 "$results/$(basename "$script" .sh).log"
+  }
+done
+
+python3 bench/ratios.py --filter "$filter" --targets bench/targets.json --out build/bench/ratios.json "$results"
+exit $status
