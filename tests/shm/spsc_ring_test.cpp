@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/random.hpp"
+#include "takt/shm/slot_ring.hpp"
 
 using namespace takt;
 using namespace takt::shm;
@@ -152,6 +153,51 @@ TEST_CASE("a peer that writes nonsense into the indexes gains no access outside 
     (void)consumer.try_pop(batch[0]);
     CHECK(consumer.pop(batch) <= 8);
   }
+}
+
+TEST_CASE("a slot ring gives back what was put in, in order, and refuses what it has no room for") {
+  SlotRing<std::uint64_t> ring(5);
+  CHECK(ring.capacity() == 8);
+  auto random = test::generator();
+  std::uint64_t written = 0;
+  std::uint64_t read = 0;
+  for (int step = 0; step < 10'000; ++step) {
+    std::uint64_t got = 0;
+    if (test::uniform_int(random, 0, 1) == 0) {
+      const bool pushed = ring.try_push(written);
+      CHECK(pushed == (written - read < 8));
+      if (pushed) ++written;
+    } else {
+      const bool popped = ring.try_pop(got);
+      CHECK(popped == (read < written));
+      if (popped) CHECK(got == read++);
+    }
+  }
+}
+
+TEST_CASE("two threads: every message arrives whole, once and in order, through a slot ring") {
+  const std::uint64_t messages = test::count(100'000);
+  SlotRing<Wide> ring(64);
+  std::thread producer([&] {
+    for (std::uint64_t sent = 0; sent < messages;) {
+      if (ring.try_push(Wide::of(sent))) {
+        ++sent;
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  });
+  std::uint64_t wrong = 0;
+  Wide message;
+  for (std::uint64_t received = 0; received < messages;) {
+    if (ring.try_pop(message)) {
+      wrong += message.is(received++) ? 0u : 1u;
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  producer.join();
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("two threads: every message arrives whole, once and in order") {

@@ -17,8 +17,7 @@
 
 namespace takt::shm {
 
-/// A value from one writer to many readers. Wait-free for the writer; a reader tries a bounded number of
-/// times. Real-time safe.
+/// A value from one writer to many readers. Wait-free for the writer; a reader tries a bounded number of times. Real-time safe.
 template <class T, class Machine = Processor>
 class BroadcastValue {
   static_assert(std::is_trivially_copyable_v<T>, "values are copied as words");
@@ -28,20 +27,21 @@ class BroadcastValue {
   BroadcastValue(const BroadcastValue&) = delete;
   BroadcastValue& operator=(const BroadcastValue&) = delete;
 
-  /// Publishes a copy of `value`. One thread at a time.
+  /// Publishes a copy of `value`. One thread at a time; after the death of a writer, another may go on.
   void write(const T& value) noexcept {
-    // relaxed: only the writer writes this word.
-    const std::uint32_t version = next(published_.load(std::memory_order_relaxed));
-    // relaxed: ordered before the words of the slot, as each of them is a release store that comes after it.
-    started_.store(version, std::memory_order_relaxed);
+    // relaxed: only the writer writes these words.
+    const std::uint32_t version = next(newest(slots_[0].state.load(std::memory_order_relaxed),
+                                              slots_[1].state.load(std::memory_order_relaxed)));
+    Slot& slot = slots_[slot_of(version)];
+    // relaxed: ordered before the words, as each of them is a release store that comes after it.
+    slot.state.store(version | writing, std::memory_order_relaxed);
     const Words words = to_words(value);
-    Slot& slot = slots_[version % 2];
     for (std::size_t i = 0; i < word_count; ++i) {
-      // release: a reader that sees this word also sees that the write has started, and discards it.
+      // release: a reader that sees this word also sees that the slot is being written, and discards what it has read.
       slot.words[i].store(words[i], std::memory_order_release);
     }
     // release: a reader that sees the version sees all of its words.
-    published_.store(version, std::memory_order_release);
+    slot.state.store(version, std::memory_order_release);
   }
 
  private:
@@ -51,7 +51,10 @@ class BroadcastValue {
   static constexpr std::size_t word_count = (sizeof(T) + sizeof(Word) - 1) / sizeof(Word);
   using Words = std::array<Word, word_count>;
 
+  /// A version is an even number that rises by 2 and runs over; 0 is none. Odd versions take slot 1 in turn with slot 0.
+  static constexpr std::uint32_t writing = 1;
   struct alignas(cache_line) Slot {
+    Atomic<std::uint32_t> state{0};  // the version in this slot, and whether it is still being written
     std::array<Atomic<Word>, word_count> words{};
   };
 
@@ -59,28 +62,29 @@ class BroadcastValue {
   /// One reader's view; each thread has its own. The value must outlive it.
   class Reader {
    public:
-    /// How often a read tries again when a write overtakes it. Each failure takes a whole write within one
-    /// read.
+    /// How often a read tries again when a write overtakes it. Each failure takes a whole write within one read.
     static constexpr int attempts = 16;
 
     explicit Reader(const BroadcastValue& value) noexcept : value_(&value) {}
 
-    /// Copies the latest value, new or old. `out` stays as it is when nothing was ever written, and (told as
-    /// old_data) when the writer overtook every attempt.
+    /// Copies the latest value, new or old. `out` stays as it is when nothing was ever written, and (told as old_data) when
+    /// the writer overtook every attempt.
     [[nodiscard]] Freshness read(T& out) noexcept {
       for (int attempt = 0; attempt < attempts; ++attempt) {
-        // acquire: pairs with the writer's last release; the words of this version are there.
-        const std::uint32_t version = value_->published_.load(std::memory_order_acquire);
-        if (version == 0) return Freshness::none;
+        // acquire: pairs with the writer's last release; the words of the version are there.
+        const std::uint32_t version = newest(value_->slots_[0].state.load(std::memory_order_acquire),
+                                             value_->slots_[1].state.load(std::memory_order_acquire));
+        if (version == 0 && seen_ == 0) return Freshness::none;
+        // One that was read before may be hidden by the write that replaces it, before the one after it is seen.
+        if (version == 0 || (seen_ != 0 && older(version, seen_))) continue;
+        const Slot& slot = value_->slots_[slot_of(version)];
         Words words;
-        const Slot& slot = value_->slots_[version % 2];
         for (std::size_t i = 0; i < word_count; ++i) {
-          // acquire: if the word is of a later write, the load below sees that this write has started.
+          // acquire: if the word is of a later write, the load below sees that this write has begun.
           words[i] = slot.words[i].load(std::memory_order_acquire);
         }
-        // relaxed: ordered after the words by their acquires. The slot is written again two versions later.
-        const std::uint32_t started = value_->started_.load(std::memory_order_relaxed);
-        if (started - version >= 2) continue;
+        // relaxed: ordered after the words by their acquires.
+        if (slot.state.load(std::memory_order_relaxed) != version) continue;
         std::memcpy(static_cast<void*>(&out), words.data(), sizeof(T));
         if (version == seen_) return Freshness::old_data;
         seen_ = version;
@@ -95,10 +99,21 @@ class BroadcastValue {
   };
 
  private:
-  /// Versions run over from the largest to 2: 0 says that there is none, and 1 would be the slot that is
-  /// being read.
+  [[nodiscard]] static constexpr bool older(std::uint32_t a, std::uint32_t b) noexcept {
+    return b - a - 1 < 0x7fffffff;
+  }
+  [[nodiscard]] static constexpr std::uint32_t slot_of(std::uint32_t version) noexcept {
+    return version / 2 % 2;
+  }
+  /// Of the states of both slots: the newest version that is complete, 0 if none is.
+  [[nodiscard]] static constexpr std::uint32_t newest(std::uint32_t a, std::uint32_t b) noexcept {
+    if (a % 2 != 0 || a == 0) return b % 2 != 0 ? 0 : b;
+    if (b % 2 != 0 || b == 0) return a;
+    return older(a, b) ? b : a;
+  }
+  /// 0 is left out, and with it one more, so that the slots keep taking turns.
   [[nodiscard]] static constexpr std::uint32_t next(std::uint32_t version) noexcept {
-    return version == 0xffffffff ? 2 : version + 1;
+    return version == 0xfffffffe ? 4 : version + 2;
   }
   [[nodiscard]] static Words to_words(const T& value) noexcept {
     Words words{};
@@ -106,11 +121,9 @@ class BroadcastValue {
     return words;
   }
 
-  alignas(cache_line) Atomic<std::uint32_t> published_{0};  // the version that may be read; 0 = none
-  Atomic<std::uint32_t> started_{0};                        // the version that is being or has been written
   Slot slots_[2];
 };
-static_assert(sizeof(BroadcastValue<std::uint64_t>) == 3 * cache_line,
-              "a line for the versions and one for each slot");
+static_assert(sizeof(BroadcastValue<std::uint64_t[7]>) == 2 * cache_line,
+              "one line for each slot of up to 56 bytes");
 
 }  // namespace takt::shm

@@ -58,6 +58,7 @@ class LatestWriter {
     // release: the value is complete for a reader that takes this slot. acquire: the slot that comes back may
     // be one that the reader put there; its last reads are over before we write into it.
     slot_ = memory_->between.exchange(slot_ | memory_->fresh, std::memory_order_acq_rel) & memory_->slot_mask;
+    Machine::prefetch_to_write(&memory_->slots[slot_]);  // the reader had it last: get it while there is time
   }
 
  private:
@@ -74,9 +75,10 @@ class LatestReader {
   /// Takes the latest value, in place, without copying it.
   Freshness update() noexcept {
     // relaxed: only a hint whether the exchange is worth while; the exchange itself orders everything.
-    if ((memory_->between.load(std::memory_order_relaxed) & memory_->fresh) == 0) {
-      return any_ ? Freshness::old_data : Freshness::none;
-    }
+    const std::uint32_t hint = memory_->between.load(std::memory_order_relaxed);
+    if ((hint & memory_->fresh) == 0) return any_ ? Freshness::old_data : Freshness::none;
+    Machine::prefetch_to_read(
+        &memory_->slots[hint & memory_->slot_mask]);  // comes while the exchange is under way
     // acquire: pairs with the writer's release, the value is seen whole. release: our reads of the slot that
     // we give back are over before the writer writes into it.
     slot_ = memory_->between.exchange(slot_, std::memory_order_acq_rel) & memory_->slot_mask;

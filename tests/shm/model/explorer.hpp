@@ -186,6 +186,8 @@ struct Machine {
   static void copy(void* to, const void* from, std::size_t bytes) noexcept {
     Explorer::copy(to, from, bytes);
   }
+  static void prefetch_to_read(const void*) noexcept {}
+  static void prefetch_to_write(const void*) noexcept {}
 };
 
 }  // namespace takt::test::model

@@ -10,6 +10,7 @@
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
+#include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
 using namespace takt;
@@ -160,6 +161,31 @@ TEST_CASE("model: ring, batches") {
         Explorer::require(messages[i].whole(), "torn");
         Explorer::observe(messages[i].value);
       }
+    }
+  });
+  explorer.check([](const Observed& observed) { return in_order(observed[1]); });
+  prove(explorer);
+}
+
+TEST_CASE("model: slot ring, two messages of space") {
+  Explorer explorer;
+  Machine::Atomic<std::uint32_t> released;
+  takt::shm::Slot<Message, Machine> slots[2];
+  explorer.share(slots, sizeof(slots));
+  explorer.thread([&] {
+    SlotProducer<Message, Machine> producer(released, slots, 2);
+    std::uint32_t value = 1;
+    for (int attempt = 0; attempt < 4 && value <= 3; ++attempt) {
+      if (producer.try_push(Message::of(value))) ++value;
+    }
+  });
+  explorer.thread([&] {
+    SlotConsumer<Message, Machine> consumer(released, slots, 2);
+    Message message;
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      if (!consumer.try_pop(message)) continue;
+      Explorer::require(message.whole(), "torn");
+      Explorer::observe(message.value);
     }
   });
   explorer.check([](const Observed& observed) { return in_order(observed[1]); });

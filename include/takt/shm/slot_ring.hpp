@@ -1,0 +1,133 @@
+// A queue between one producer and one consumer for small messages that must arrive soon: message and sequence number share a
+// cache line, so that a message crosses from core to core in a single transfer. SpscRing moves many messages in less time;
+// this one moves a single message faster. Neither side ever waits; everything but construction is real-time safe.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "takt/shm/machine.hpp"
+#include "takt/shm/memory.hpp"
+
+namespace takt::shm {
+
+/// One line: the message, and the number that says which one it is.
+template <class T, class Machine = Processor>
+struct alignas(cache_line) Slot {
+  static_assert(std::is_trivially_copyable_v<T>, "messages are copied as bytes");
+  /// Number of the message in it, counted from 1 and running over; another number than the one that the consumer waits for
+  /// means that its message has not come yet.
+  typename Machine::template Atomic<std::uint32_t> sequence{0};
+  T message{};
+};
+static_assert(sizeof(Slot<std::uint64_t[7]>) == cache_line, "56 bytes fit beside the sequence number");
+
+/// The writing end. One thread at a time.
+template <class T, class Machine = Processor>
+class SlotProducer {
+ public:
+  using Word = typename Machine::template Atomic<std::uint32_t>;
+
+  /// `slots` has `capacity` (a power of two, 2 to 2^31) zero-initialised slots; `released` is 0.
+  SlotProducer(Word& released, Slot<T, Machine>* slots, std::uint32_t capacity) noexcept
+      : released_(&released), slots_(slots), capacity_(capacity) {}
+
+  /// Appends a message; false, and no effect, when the ring is full.
+  [[nodiscard]] bool try_push(const T& message) noexcept {
+    if (write_ == limit_ && !look_for_room()) return false;
+    Slot<T, Machine>& slot = slots_[write_ & (capacity_ - 1)];
+    Machine::copy(&slot.message, &message, sizeof(T));
+    ++write_;
+    // release: whoever sees the number sees the message.
+    slot.sequence.store(write_, std::memory_order_release);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] bool look_for_room() noexcept {
+    // acquire: pairs with the consumer's release. Its copies out of the slots happen before ours into them.
+    const std::uint32_t released = released_->load(std::memory_order_acquire);
+    if (write_ - released > capacity_) return false;  // no honest consumer says so
+    limit_ = released + capacity_;
+    return write_ != limit_;
+  }
+
+  Word* released_;
+  Slot<T, Machine>* slots_;
+  std::uint32_t capacity_;
+  std::uint32_t write_ = 0;  // messages written so far
+  std::uint32_t limit_ = 0;  // writing may go up to here, by the last look at the consumer's word
+};
+
+/// The reading end. One thread at a time. Space goes back to the producer after every sixteenth of the capacity, and whenever
+/// the ring is found empty.
+template <class T, class Machine = Processor>
+class SlotConsumer {
+ public:
+  using Word = typename Machine::template Atomic<std::uint32_t>;
+
+  SlotConsumer(Word& released, const Slot<T, Machine>* slots, std::uint32_t capacity) noexcept
+      : released_(&released),
+        slots_(slots),
+        capacity_(capacity),
+        batch_(std::max<std::uint32_t>(capacity / 16, 1)) {}
+
+  /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
+  [[nodiscard]] bool try_pop(T& message) noexcept {
+    const Slot<T, Machine>& slot = slots_[read_ & (capacity_ - 1)];
+    // acquire: pairs with the producer's release; the message is seen whole.
+    if (slot.sequence.load(std::memory_order_acquire) != read_ + 1) {
+      if (given_back_ != read_) give_back();
+      return false;
+    }
+    Machine::copy(&message, &slot.message, sizeof(T));
+    ++read_;
+    if (read_ - given_back_ >= batch_) give_back();
+    return true;
+  }
+
+ private:
+  void give_back() noexcept {
+    given_back_ = read_;
+    // release: our copies out of the slots are finished before the producer may write there again.
+    released_->store(read_, std::memory_order_release);
+  }
+
+  Word* released_;
+  const Slot<T, Machine>* slots_;
+  std::uint32_t capacity_;
+  std::uint32_t batch_;
+  std::uint32_t read_ = 0;        // messages read so far
+  std::uint32_t given_back_ = 0;  // what the producer knows of read_
+};
+
+/// Both ends and the memory, for two threads of one process.
+template <class T>
+class SlotRing {
+ public:
+  /// Room for `capacity` messages, rounded up by ring_capacity(). Allocates: not real-time safe.
+  explicit SlotRing(std::size_t capacity)
+      : capacity_(ring_capacity(capacity)),
+        slots_(std::make_unique<Slot<T>[]>(capacity_)),
+        producer_{SlotProducer<T>(released_.end, slots_.get(), capacity_)},
+        consumer_{SlotConsumer<T>(released_.end, slots_.get(), capacity_)} {}
+  SlotRing(const SlotRing&) = delete;
+  SlotRing& operator=(const SlotRing&) = delete;
+
+  [[nodiscard]] bool try_push(const T& message) noexcept { return producer_.end.try_push(message); }
+  [[nodiscard]] bool try_pop(T& message) noexcept { return consumer_.end.try_pop(message); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  std::uint32_t capacity_;
+  std::unique_ptr<Slot<T>[]> slots_;
+  OwnLine<std::atomic<std::uint32_t>> released_{};
+  OwnLine<SlotProducer<T>> producer_;
+  OwnLine<SlotConsumer<T>> consumer_;
+};
+
+}  // namespace takt::shm
