@@ -13,6 +13,7 @@ enum ExitCode : int {
   exit_bad_input = 2,  ///< a file or an argument is wrong; the mistakes were listed
 };
 
+void add_run(CLI::App& app);
 void add_report(CLI::App& app);
 
 }  // namespace takt::tools

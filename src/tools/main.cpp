@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   CLI::App app("takt: from a motion request to joint commands that never miss their beat");
   app.set_version_flag("--version", TAKT_VERSION);
   app.require_subcommand(1);
+  takt::tools::add_run(app);
   takt::tools::add_report(app);
   CLI11_PARSE(app, argc, argv);
   return takt::tools::exit_ok;

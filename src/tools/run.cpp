@@ -1,0 +1,419 @@
+// takt run: the real-time process of a robot. A loop thread that reads, computes and writes once per period; a server thread that
+// listens to clients; a thread that writes the recording. In virtual time all of it is one thread over a clock that it moves.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "takt/core/manual_clock.hpp"
+#include "takt/motion/loop.hpp"
+#include "takt/motion/server.hpp"
+#include "takt/platform/hybrid_clock.hpp"
+#include "takt/platform/line_server.hpp"
+#include "takt/platform/steady_clock.hpp"
+#include "takt/record/recorder.hpp"
+#include "takt/robot/description_json.hpp"
+#include "takt/rt/thread_setup.hpp"
+#include "takt/sim/simulated_hardware.hpp"
+#include "takt/version.hpp"
+#include "tools/commands.hpp"
+#include "tools/loop_recorder.hpp"
+#include "tools/request_script.hpp"
+
+namespace takt::tools {
+
+namespace {
+
+enum class Wait { sleep, hybrid };
+
+struct RunOptions {
+  std::string robot_file;
+  double duration = 0;  ///< s; 0 = until a signal
+  bool virtual_time = false;
+  std::optional<std::uint16_t> port;
+  std::string recording;
+  std::string requests_file;
+  Wait wait = Wait::hybrid;
+  rt::Want realtime = rt::Want::attempt;
+  int priority = 80;
+  std::vector<int> cores;
+};
+
+/// Passes everything on to several observers, in order.
+class Observers final : public motion::LoopObserver {
+ public:
+  void add(motion::LoopObserver& observer) { observers_.push_back(&observer); }
+  void before_cycle(Time now) noexcept override {
+    for (motion::LoopObserver* observer : observers_) observer->before_cycle(now);
+  }
+  void on_event(const motion::Event& event) noexcept override {
+    for (motion::LoopObserver* observer : observers_) observer->on_event(event);
+  }
+  void after_cycle(const motion::Snapshot& snapshot) noexcept override {
+    for (motion::LoopObserver* observer : observers_) observer->after_cycle(snapshot);
+  }
+
+ private:
+  std::vector<motion::LoopObserver*> observers_;
+};
+
+/// Tells another thread what became of the robot as a whole.
+class StateWatch final : public motion::LoopObserver {
+ public:
+  struct Seen {
+    motion::RobotState state = motion::RobotState::starting;
+    std::uint8_t joint = 0;
+    motion::Errc reason{};
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+  static_assert(std::atomic<Seen>::is_always_lock_free);
+
+  void before_cycle(Time) noexcept override {}
+  void on_event(const motion::Event&) noexcept override {}
+  void after_cycle(const motion::Snapshot& snapshot) noexcept override {
+    // relaxed: one word that nothing else is read by.
+    seen_.store({snapshot.state, snapshot.reason_joint, snapshot.reason}, std::memory_order_relaxed);
+  }
+  [[nodiscard]] Seen seen() const noexcept { return seen_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<Seen> seen_{Seen{}};
+};
+
+/// Says on standard output whenever the robot's state has changed.
+class StateReporter {
+ public:
+  explicit StateReporter(const robot::RobotDescription& robot) : robot_(&robot) {}
+
+  void report(const StateWatch::Seen& seen) {
+    if (seen == last_) return;
+    last_ = seen;
+    std::string why;
+    if (seen.reason != motion::Errc{}) {
+      why = fmt::format(": {}", motion::describe(seen.reason));
+      const bool of_a_joint = seen.reason == motion::Errc::following_error ||
+                              seen.reason == motion::Errc::drive_silent ||
+                              seen.reason == motion::Errc::drive_fault;
+      if (of_a_joint && seen.joint < robot_->joints.size())
+        why += " (" + robot_->joints[seen.joint].name + ")";
+    }
+    fmt::print("robot {}{}\n", motion::state_name(seen.state), why);
+    std::fflush(stdout);
+  }
+
+ private:
+  const robot::RobotDescription* robot_;
+  std::optional<StateWatch::Seen> last_;
+};
+
+std::string date_and_time() {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S UTC}", fmt::gmtime(std::time(nullptr)));
+}
+
+void print_timing(const char* what, const rt::Histogram& histogram) {
+  const auto us = [](Duration duration) { return to_seconds(duration) * 1e6; };
+  fmt::print("{:<9} p50 {:.1f}  p99 {:.1f}  p99.9 {:.1f}  max {:.1f} us\n", what,
+             us(histogram.percentile(50)), us(histogram.percentile(99)), us(histogram.percentile(99.9)),
+             us(histogram.max()));
+}
+
+void print_summary(const rt::LoopStatistics& statistics, const sim::SimulatedHardware& hardware,
+                   const robot::RobotDescription& robot, bool wall_time) {
+  fmt::print("{} cycles, {} missed\n", statistics.cycles, statistics.overruns);
+  if (wall_time) {
+    print_timing("lateness", statistics.lateness);
+    print_timing("busy", statistics.busy);
+  }
+  for (std::size_t i = 0; i < robot.buses.size(); ++i) {
+    const sim::BusStatistics bus = hardware.simulation().bus(i).statistics();
+    fmt::print("bus {:<5} {:.1f} % busy, {} frames, {} refused\n", robot.buses[i].name, bus.load() * 100,
+               bus.frames, bus.refused);
+  }
+}
+
+/// Ends a recording; the exit code.
+int finish(record::Recorder* recorder, const std::string& path) {
+  if (recorder == nullptr) return exit_ok;
+  const auto totals = recorder->finish();
+  if (!totals) {
+    fmt::print(stderr, "takt run: {}: {}\n", path, totals.error().message);
+    return exit_failed;
+  }
+  fmt::print("recorded {} records in {}, {} dropped\n", totals->records, path, totals->dropped);
+  return exit_ok;
+}
+
+// ---- wall time -----------------------------------------------------------------------------------------------------------
+
+/// Blocks the signals that end the process, in this thread and all that it starts, so that one thread can wait for them.
+sigset_t block_ending_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+/// Waits until the loop has ended; asks it to when a signal arrives or the time is over.
+template <class AskToEnd>
+void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, double duration,
+                  const StateWatch& watch, StateReporter& reporter, AskToEnd&& ask_to_end) {
+  const auto start = std::chrono::steady_clock::now();
+  constexpr timespec patience{0, 20'000'000};
+  while (!ended.load(std::memory_order_acquire)) {  // acquire: pairs with the release at the loop's end
+    reporter.report(watch.seen());
+    const bool signalled = sigtimedwait(&signals, nullptr, &patience) > 0;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (signalled || (duration > 0 && passed.count() >= duration)) ask_to_end();
+  }
+  reporter.report(watch.seen());
+}
+
+template <Clock C>
+int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& options) {
+  const sigset_t signals = block_ending_signals();
+  C clock;
+  auto hardware = sim::SimulatedHardware::create(robot, clock.now());
+  if (!hardware) {
+    fmt::print(stderr, "takt run: {}\n", hardware.error().message);
+    return exit_bad_input;
+  }
+  std::unique_ptr<record::Recorder> recorder;
+  if (!options.recording.empty()) {
+    auto opened = record::Recorder::create(options.recording, describe_recording(robot, date_and_time()));
+    if (!opened) {
+      fmt::print(stderr, "takt run: {}\n", opened.error().message);
+      return exit_failed;
+    }
+    recorder = std::move(*opened);
+    static_cast<void>(recorder->start());
+  }
+
+  motion::Channels channels;
+  Observers observers;
+  StateWatch watch;
+  observers.add(watch);
+  std::optional<LoopRecorder> loop_recorder;
+  if (recorder) observers.add(loop_recorder.emplace(robot, recorder->loop(), (*hardware)->simulation()));
+
+  platform::LineServer lines;
+  const auto port = lines.open({.port = options.port.value_or(motion::default_port)});
+  if (!port) {
+    fmt::print(stderr, "takt run: {}\n", port.error().message);
+    return exit_failed;
+  }
+  motion::Server server(robot, channels.requests, channels.events, channels.state);
+  motion::Loop<C> loop(clock, robot, **hardware, channels, observers);
+
+  std::atomic<bool> ended{false};
+  std::optional<SetupError> refused;
+  std::string granted;
+  std::thread loop_thread([&] {
+    const auto setup = rt::set_up_thread([&] {
+      auto config = rt::ThreadConfig::all(options.realtime, options.priority, options.cores);
+      if (options.cores.empty()) config.affinity = rt::Want::off;
+      return config;
+    }());
+    if (!setup) {
+      refused = setup.error();
+    } else {
+      fmt::print("{}listening on 127.0.0.1:{}\n", setup->text(), *port);
+      std::fflush(stdout);
+      static_cast<void>(loop.run());
+    }
+    ended.store(true,
+                std::memory_order_release);  // release: what the loop wrote is seen by whoever sees this
+  });
+  std::thread server_thread([&] { lines.run(server); });
+  StateReporter reporter(robot);
+  wait_for_end(signals, ended, options.duration, watch, reporter, [&loop] { loop.shut_down(); });
+  loop_thread.join();
+  lines.stop();
+  server_thread.join();
+
+  if (refused) {
+    fmt::print(stderr, "takt run: {}\n", refused->message);
+    return exit_failed;
+  }
+  print_summary(loop.statistics(), **hardware, robot, true);
+  const motion::ServerCounters& counters = server.counters();
+  fmt::print("requests {} accepted, {} rejected, {} not understood\n", counters.accepted, counters.rejected,
+             counters.errors);
+  return finish(recorder.get(), options.recording);
+}
+
+// ---- virtual time --------------------------------------------------------------------------------------------------------
+
+/// Plays a script of requests into the motion server, drains the recording, and ends the loop. On the loop's thread: there is no
+/// other, and no deadline.
+class Player final : public motion::LoopObserver {
+ public:
+  Player(motion::Server& server, std::vector<ScriptedRequest> requests, Duration duration,
+         record::Recorder* recorder)
+      : server_(&server), requests_(std::move(requests)), duration_(duration), recorder_(recorder) {
+    server_->connected(client, Time{});
+    static_cast<void>(server_->take_output());  // the greeting
+  }
+
+  void ends(motion::Loop<ManualClock>& loop) { loop_ = &loop; }
+
+  void before_cycle(Time now) noexcept override {
+    static_cast<void>(server_->poll(now));
+    if (ready_at_) {
+      while (next_ < requests_.size() && now - *ready_at_ >= requests_[next_].at) {
+        server_->received(client, requests_[next_++].line, now);
+      }
+    }
+    print_replies();
+    const bool all_played = next_ == requests_.size() && server_->borrowed() == 0;
+    const bool over = duration_ > Duration(0) ? now - Time{} >= duration_ : ready_at_ && all_played;
+    if (over) loop_->shut_down();
+  }
+  void on_event(const motion::Event&) noexcept override {}
+  void after_cycle(const motion::Snapshot& snapshot) noexcept override {
+    if (!ready_at_ && snapshot.state == motion::RobotState::ready) ready_at_ = snapshot.time;
+    if (recorder_ != nullptr) static_cast<void>(recorder_->drain());
+  }
+
+  /// What the clients would have been told, one JSON object per line.
+  void print_replies() {
+    for (const LineOutput& output : server_->take_output()) {
+      if (output.bytes.rfind("{\"feedback\"", 0) != 0) fmt::print("{}", output.bytes);
+    }
+  }
+
+ private:
+  static constexpr ClientId client = 1;
+  motion::Server* server_;
+  std::vector<ScriptedRequest> requests_;
+  std::size_t next_ = 0;
+  Duration duration_;
+  record::Recorder* recorder_;
+  motion::Loop<ManualClock>* loop_ = nullptr;
+  std::optional<Time> ready_at_;
+};
+
+int run_in_virtual_time(const robot::RobotDescription& robot, const RunOptions& options) {
+  std::vector<ScriptedRequest> requests;
+  if (!options.requests_file.empty()) {
+    auto loaded = load_requests(options.requests_file);
+    if (!loaded) {
+      fmt::print(stderr, "takt run: {}\n", loaded.error().message);
+      return exit_bad_input;
+    }
+    requests = std::move(*loaded);
+  }
+  ManualClock clock;
+  auto hardware = sim::SimulatedHardware::create(robot, clock.now());
+  if (!hardware) {
+    fmt::print(stderr, "takt run: {}\n", hardware.error().message);
+    return exit_bad_input;
+  }
+  std::unique_ptr<record::Recorder> recorder;
+  if (!options.recording.empty()) {
+    auto opened = record::Recorder::create(options.recording, describe_recording(robot, ""));
+    if (!opened) {
+      fmt::print(stderr, "takt run: {}\n", opened.error().message);
+      return exit_failed;
+    }
+    recorder = std::move(*opened);
+  }
+  motion::Channels channels;
+  motion::Server server(robot, channels.requests, channels.events, channels.state);
+  Observers observers;
+  std::optional<LoopRecorder> loop_recorder;
+  if (recorder) observers.add(loop_recorder.emplace(robot, recorder->loop(), (*hardware)->simulation()));
+  Player player(server, std::move(requests), from_seconds(options.duration), recorder.get());
+  observers.add(player);
+  motion::Loop<ManualClock> loop(clock, robot, **hardware, channels, observers);
+  player.ends(loop);
+
+  const auto start = std::chrono::steady_clock::now();
+  static_cast<void>(loop.run());
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  static_cast<void>(server.poll(clock.now()));
+  player.print_replies();
+
+  const double simulated = to_seconds(clock.now() - Time{});
+  fmt::print(stderr, "{:.3f} s of robot time in {:.3f} s: {:.0f} times faster than the clock\n", simulated,
+             passed.count(), simulated / passed.count());
+  return finish(recorder.get(), options.recording);
+}
+
+int run(const RunOptions& options) {
+  const auto robot = robot::load_robot_file(options.robot_file);
+  if (!robot) {
+    for (const robot::Mistake& mistake : robot.error()) {
+      fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));
+    }
+    return exit_bad_input;
+  }
+  fmt::print(options.virtual_time ? stderr : stdout,
+             "takt {}: {}, {} joints on {} simulated bus{}, {:g} Hz\n", TAKT_VERSION, robot->name,
+             robot->joints.size(), robot->buses.size(), robot->buses.size() == 1 ? "" : "es",
+             1 / to_seconds(robot->period));
+  if (options.virtual_time) return run_in_virtual_time(*robot, options);
+  return options.wait == Wait::hybrid ? run_in_wall_time<platform::HybridClock>(*robot, options)
+                                      : run_in_wall_time<platform::SteadyClock>(*robot, options);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command =
+      app.add_subcommand("run", "Run a robot: the real-time loop, its drives, and the motion server");
+  command->add_option("ROBOT", options->robot_file, "Robot description (JSON)")->required();
+  command
+      ->add_option("--duration", options->duration,
+                   "Stop after this many seconds (default: on SIGINT or SIGTERM)")
+      ->check(CLI::NonNegativeNumber);
+  CLI::Option* port =
+      command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one");
+  command->add_option("--record", options->recording, "Record every cycle to this file (see: takt report)");
+  CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
+                                                "Run as fast as possible, the same numbers every time");
+  virtual_time->excludes(port);
+  command
+      ->add_option(
+          "--requests", options->requests_file,
+          "Virtual time: a file of requests, one JSON object per line with \"at\" in seconds after ready")
+      ->needs(virtual_time);
+  command
+      ->add_option(
+          "--wait", options->wait,
+          "How the loop waits: 'hybrid' sleeps, then spins over the last microseconds; 'sleep' only sleeps")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Wait>{{"hybrid", Wait::hybrid}, {"sleep", Wait::sleep}}));
+  command
+      ->add_option("--realtime", options->realtime,
+                   "SCHED_FIFO, locked memory, timer slack, processor latency: 'attempt' and report, "
+                   "'enforce' or fail, 'off'")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, rt::Want>{
+          {"attempt", rt::Want::attempt}, {"enforce", rt::Want::enforce}, {"off", rt::Want::off}}));
+  command->add_option("--priority", options->priority, "SCHED_FIFO priority of the loop")
+      ->check(CLI::Range(1, 99));
+  command->add_option("--cpu", options->cores, "Pin the loop to these processors");
+  command->footer(
+      "Examples:\n"
+      "  takt run examples/robots/arm6.json --record run.takt          then: takt send, takt state, takt "
+      "top\n"
+      "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.takt");
+  command->callback([options] {
+    const int code = run(*options);
+    if (code != exit_ok) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace takt::tools
