@@ -280,17 +280,17 @@ void one_way(benchmark::State& state) {
 void add(const std::string& name, void (*run)(benchmark::State&)) {
   benchmark::RegisterBenchmark(name.c_str(), run)
       ->UseManualTime()
-      ->Iterations(5)
+      ->Iterations(1)
       ->Unit(benchmark::kNanosecond);
 }
 
 template <std::size_t Bytes>
 void add_rings() {
   const std::string size = std::to_string(Bytes);
-  const std::string stream = "spsc_throughput/" + size + "/";
+  const std::string stream = "shm/ring_stream_" + size + "B/";
   add(stream + "takt", throughput<Takt, Bytes>);
   add(stream + "floor", throughput<BatchFloor, Bytes>);
-  const std::string latency = "spsc_one_way/" + size + "/";
+  const std::string latency = "shm/ring_one_way_" + size + "B/";
   add(latency + "takt", one_way<Takt, Bytes>);
 #ifdef HAVE_MOODYCAMEL
   add(stream + "moodycamel", throughput<Moodycamel, Bytes>);
@@ -304,7 +304,7 @@ void add_rings() {
 
 template <std::size_t Bytes>
 void add_small() {
-  const std::string latency = "slot_ring_one_way/" + std::to_string(Bytes) + "/";
+  const std::string latency = "shm/slot_ring_one_way_" + std::to_string(Bytes) + "B/";
   add(latency + "takt", one_way<TaktSlot, Bytes>);
   add(latency + "floor", one_way<RawLine, Bytes>);
 }
@@ -315,12 +315,12 @@ void add_small() {
   add_rings<1024>();
   add_small<8>();
   add_small<56>();
-  add("latest_value_one_way/64/takt", one_way<TaktLatest, 64>);
-  add("latest_value_one_way/64/floor", one_way<RawLine, 64>);
-  add("broadcast_value_one_way/64/takt", one_way<TaktBroadcast, 64>);
-  add("broadcast_value_one_way/64/floor", one_way<SeqlockFloor, 64>);
-  add("broadcast_value_one_way/512/takt", one_way<TaktBroadcast, 512>);
-  add("broadcast_value_one_way/512/floor", one_way<SeqlockFloor, 512>);
+  add("shm/latest_one_way_64B/takt", one_way<TaktLatest, 64>);
+  add("shm/latest_one_way_64B/floor", one_way<RawLine, 64>);
+  add("shm/broadcast_one_way_64B/takt", one_way<TaktBroadcast, 64>);
+  add("shm/broadcast_one_way_64B/floor", one_way<SeqlockFloor, 64>);
+  add("shm/broadcast_one_way_512B/takt", one_way<TaktBroadcast, 512>);
+  add("shm/broadcast_one_way_512B/floor", one_way<SeqlockFloor, 512>);
   return true;
 }();
 
