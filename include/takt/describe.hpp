@@ -11,7 +11,7 @@
 #include "takt/record/error.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/rt/error.hpp"
-#include "takt/sim/robot_simulation.hpp"
+#include "takt/sim/error.hpp"
 #include "takt/trajectory/error.hpp"
 
 namespace takt {

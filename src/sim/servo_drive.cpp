@@ -25,6 +25,7 @@ ServoDrive::ServoDrive(std::uint8_t node, const ServoDriveOptions& options, Time
       now_(start),
       options_(options),
       axis_(joint),
+      direction_(joint.counts_per_radian < 0 ? -1 : 1),
       braking_step_(braking_acceleration(joint) * servo_seconds) {}
 
 void ServoDrive::receive(const can::Frame& frame) noexcept {
@@ -41,7 +42,7 @@ void ServoDrive::receive(const can::Frame& frame) noexcept {
 
 void ServoDrive::obey(const servo::NodeCommand& received) noexcept {
   const servo::DriveCommand& command = received.command;
-  commanded_ = {command.position, command.velocity, command.torque};
+  commanded_ = {direction_ * command.position, direction_ * command.velocity, direction_ * command.torque};
   commanded_at_ = now_;
   overdue_at_ = now_ + options_.command_period + options_.command_period / 2;
   watchdog_ends_ = now_ + std::chrono::milliseconds(received.watchdog);
@@ -64,9 +65,9 @@ void ServoDrive::obey(const servo::NodeCommand& received) noexcept {
             received.sequence,
             state_,
             static_cast<std::uint8_t>(fault_),
-            axis_.encoder().position(axis_.count(ticks_.since(now_))),
-            axis_.measured_velocity(),
-            axis_.torque()};
+            direction_ * axis_.encoder().position(axis_.count(ticks_.since(now_))),
+            direction_ * axis_.measured_velocity(),
+            direction_ * axis_.torque()};
   reply_due_ = now_ + options_.reply_delay;
 }
 

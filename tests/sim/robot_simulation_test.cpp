@@ -431,6 +431,22 @@ TEST_CASE("a drive follows a quintic at 1 kHz without lag") {
   CHECK(degrees > 1e-5);
 }
 
+TEST_CASE("a drive on a joint that turns the other way round speaks of its own turning") {
+  robot::RobotDescription robot = small_servo();
+  robot.joints[0].counts_per_radian *= -1;
+  Host host(robot);
+  CHECK(host.exchange(host.command_of(0, 0, false))[0].position == doctest::Approx(-0.5).epsilon(1e-4));
+  for (int i = 0; i < 200; ++i) {
+    auto command = host.command_of(0.5 + i * 0.001, 1);
+    command.slots[0].position *= -1;
+    command.slots[0].velocity *= -1;
+    const auto replies = host.exchange(command);
+    REQUIRE(replies[0].state == servo::State::ready);
+    CHECK(std::abs(replies[0].position + replies[1].position) < 1e-3);
+  }
+  CHECK(host.simulation.position(0) == doctest::Approx(0.7).epsilon(1e-2));
+}
+
 TEST_CASE("a drive without commands brakes to rest and reports the reference lost") {
   Host host(small_servo());
   for (int i = 0; i < 5; ++i) host.exchange(host.command_of(0.5, 0));

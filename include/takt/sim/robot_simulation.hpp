@@ -11,38 +11,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <string_view>
 
-#include "takt/core/error.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/robot/description.hpp"
+#include "takt/sim/error.hpp"
 #include "takt/sim/joint_fault.hpp"
 #include "takt/sim/virtual_can_bus.hpp"
 
 namespace takt::sim {
-
-enum class Errc : std::uint16_t {
-  bad_plant = 1,
-  bad_place = 2,
-  too_many_nodes = 3,
-};
-
-[[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::sim; }
-
-[[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
-  switch (code) {
-    case Errc::bad_plant:
-      return "a joint's physical parameters cannot be simulated";
-    case Errc::bad_place:
-      return "a joint's bus, board or channel does not exist or is taken";
-    case Errc::too_many_nodes:
-      return "a bus has more boards than the simulation supports";
-  }
-  return "unknown simulation error";
-}
 
 /// The simulated robot. Set-up allocates and may fail; everything else is real-time safe and for one thread.
 /// Joint and bus numbers are those of the description and must be below its counts.

@@ -72,7 +72,8 @@ class ServoDrive {
   Time commanded_at_{};
   Time overdue_at_{};
   Time watchdog_ends_{};
-  double braking_step_;                   // rad/s in one servo period
+  double direction_;     // of the drive against the joint: -1 on a joint that turns the other way round
+  double braking_step_;  // rad/s in one servo period
   std::optional<std::uint8_t> sequence_;  // of the last command
   can::servo::DriveReply reply_{};
   std::uint64_t ignored_ = 0;

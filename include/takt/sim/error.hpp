@@ -1,0 +1,32 @@
+// Every reason for which a robot cannot be simulated.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "takt/core/error.hpp"
+
+namespace takt::sim {
+
+/// Numbers are part of the C API: never reused.
+enum class Errc : std::uint16_t {
+  bad_plant = 1,
+  bad_place = 2,
+  too_many_nodes = 3,
+};
+
+[[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::sim; }
+
+[[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
+  switch (code) {
+    case Errc::bad_plant:
+      return "a joint's physical parameters cannot be simulated";
+    case Errc::bad_place:
+      return "a joint's bus, board or channel does not exist or is taken";
+    case Errc::too_many_nodes:
+      return "a bus has more boards than the simulation supports";
+  }
+  return "unknown simulation error";
+}
+
+}  // namespace takt::sim
