@@ -216,3 +216,16 @@ TEST_CASE("a reference out of reach saturates the torque and does not wind the s
   }
   CHECK(until_settled < 8000);
 }
+
+TEST_CASE("a step that saturates the torque overshoots no more than one that does not") {
+  const auto overshoot = [](double step) {
+    Axis axis(robot::PlantDescription{});
+    double highest = 0;
+    for (int i = 0; i < 500; ++i) {
+      axis.step(step);
+      highest = std::max(highest, axis.plant.position());
+    }
+    return highest / step - 1;
+  };
+  CHECK(overshoot(0.1) < overshoot(0.02));
+}
