@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace takt::trajectory {
 
@@ -12,11 +13,13 @@ namespace takt::trajectory {
 template <class Scalar>
 struct Kernels {
   /// Position, velocity and acceleration of `joints` quintics at s = 0 .. 1 in one pass. Coefficient k of
-  /// joint j is c[k * stride + j], in powers of s; `rate` = 1/duration turns derivatives by s into
-  /// derivatives by time.
+  /// joint j is c[k * stride + j], in powers of s; rows are aligned and padded as columns.hpp does it.
+  /// `rate` = 1/duration turns derivatives by s into derivatives by time.
   using Sample = void (*)(const Scalar* c, std::size_t stride, std::size_t joints, Scalar s, Scalar rate,
                           Scalar* position, Scalar* velocity, Scalar* acceleration) noexcept;
   Sample sample;
+  /// The same for one joint, whose rows are not padded.
+  Sample sample_one;
 };
 
 namespace detail {
@@ -54,13 +57,23 @@ void sample_portable(const Scalar* c, std::size_t stride, std::size_t joints, Sc
 /// The loops in standard C++. Real-time safe.
 template <class Scalar>
 [[nodiscard]] constexpr Kernels<Scalar> portable_kernels() noexcept {
-  return {&detail::sample_portable<Scalar>};
+  return {&detail::sample_portable<Scalar>, &detail::sample_portable<Scalar>};
 }
 
-/// What a new trajectory uses.
+#if defined(TAKT_COMPILED_KERNELS)
+/// The best loops of the compiled library for this processor.
+[[nodiscard]] Kernels<double> compiled_kernels() noexcept;
+#endif
+
+/// The loop that a new motion of so many joints samples with. Where one program mixes parts that link the compiled library
+/// and parts that do not, either choice may be made for all of them: both are right.
 template <class Scalar>
-[[nodiscard]] Kernels<Scalar> default_kernels() noexcept {
-  return portable_kernels<Scalar>();
+[[nodiscard]] typename Kernels<Scalar>::Sample sample_kernel(std::size_t joints) noexcept {
+  Kernels<Scalar> kernels = portable_kernels<Scalar>();
+#if defined(TAKT_COMPILED_KERNELS)
+  if constexpr (std::is_same_v<Scalar, double>) kernels = compiled_kernels();
+#endif
+  return joints == 1 ? kernels.sample_one : kernels.sample;
 }
 
 }  // namespace takt::trajectory

@@ -143,7 +143,7 @@ class BasicQuinticSegment {
         stride_(detail::row_stride<Scalar>(joints)),
         coefficients_(6 * stride_),
         end_(3 * stride_),
-        sample_(default_kernels<Scalar>().sample) {}
+        sample_(sample_kernel<Scalar>(joints)) {}
 
   [[nodiscard]] std::size_t joints() const noexcept { return joints_; }
 
@@ -204,7 +204,7 @@ class BasicQuinticSegment {
   Scalar rate_ = 1;
   detail::Columns<Scalar> coefficients_;  // row k: coefficient k
   detail::Columns<Scalar> end_;           // rows: position, velocity, acceleration
-  typename Kernels<Scalar>::Sample sample_ = default_kernels<Scalar>().sample;
+  typename Kernels<Scalar>::Sample sample_ = portable_kernels<Scalar>().sample;
 };
 using QuinticSegment = BasicQuinticSegment<double>;
 

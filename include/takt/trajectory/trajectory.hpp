@@ -61,7 +61,7 @@ class BasicTrajectory {
         stride_(detail::row_stride<Scalar>(start.size())),
         knots_{0},
         end_(3 * stride_),
-        sample_(default_kernels<Scalar>().sample) {
+        sample_(sample_kernel<Scalar>(start.size())) {
     set_end(start);
   }
 
@@ -225,7 +225,7 @@ class BasicTrajectory {
   std::vector<Scalar> rates_;             // 1/duration of each segment
   detail::Columns<Scalar> coefficients_;  // [segment][power of s][joint]
   detail::Columns<Scalar> end_;           // rows: position, velocity, acceleration
-  typename Kernels<Scalar>::Sample sample_ = default_kernels<Scalar>().sample;
+  typename Kernels<Scalar>::Sample sample_ = portable_kernels<Scalar>().sample;
 };
 using Trajectory = BasicTrajectory<double>;
 

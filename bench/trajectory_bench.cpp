@@ -1,0 +1,288 @@
+// What sampling, solving and checking trajectories costs, beside hand-written minima and Orocos KDL. Names are
+// <topic>/<case>/<implementation>; ratios within one run are what counts.
+#include <benchmark/benchmark.h>
+#include <immintrin.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "takt/trajectory/limits.hpp"
+#include "takt/trajectory/minimum_jerk.hpp"
+#include "takt/trajectory/stop.hpp"
+#include "takt/trajectory/through.hpp"
+
+#ifdef TAKT_BENCH_KDL
+#include <kdl/velocityprofile_spline.hpp>
+#endif
+
+namespace {
+
+using namespace takt;
+using namespace takt::trajectory;
+
+constexpr std::size_t waypoints = 100;
+constexpr double period = 1e-3;
+
+struct Table {
+  std::size_t joints;
+  std::vector<double> times, positions, velocities, accelerations;
+
+  explicit Table(std::size_t count) : joints(count) {
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (std::size_t k = 0; k < waypoints; ++k) times.push_back(0.1 * static_cast<double>(k));
+    for (std::size_t i = 0; i < waypoints * joints; ++i) {
+      positions.push_back(uniform(random));
+      velocities.push_back(uniform(random));
+      accelerations.push_back(uniform(random));
+    }
+  }
+  [[nodiscard]] Waypoints view() const { return {joints, times, positions, velocities, accelerations}; }
+  [[nodiscard]] MotionState state(std::size_t k, std::size_t j) const {
+    const std::size_t i = k * joints + j;
+    return {positions[i], velocities[i], accelerations[i]};
+  }
+};
+
+struct Results {
+  explicit Results(std::size_t joints) : p(joints + 8), v(joints + 8), a(joints + 8) {}
+  std::vector<double> p, v, a;
+};
+
+/// Steps through the trajectory's time, period by period, again and again.
+class Ticks {
+ public:
+  explicit Ticks(double duration) : duration_(duration) {}
+  double next() {
+    t_ += period;
+    if (t_ >= duration_) t_ = 0;
+    return t_;
+  }
+
+ private:
+  double duration_;
+  double t_ = 0;
+};
+
+void sample_takt(benchmark::State& state, std::size_t joints) {
+  const Trajectory trajectory = through(Table(joints).view(), Through::given).value();
+  Results out(joints);
+  Ticks ticks(trajectory.duration());
+  Cursor cursor;
+  for (auto _ : state) {
+    trajectory.sample(ticks.next(), cursor, out.p, out.v, out.a);
+    benchmark::DoNotOptimize(out.p.data());
+    benchmark::ClobberMemory();
+  }
+}
+
+/// The least that a sample can cost: structure of arrays padded to whole vectors everywhere, nothing checked.
+struct Floor {
+  std::size_t stride;
+  std::vector<double> knots;
+  double* c;
+  std::size_t segment = 0;
+
+  explicit Floor(const Table& table)
+      : stride((table.joints + 7) / 8 * 8),
+        knots(table.times),
+        c(static_cast<double*>(std::aligned_alloc(64, (waypoints - 1) * 6 * stride * sizeof(double)))) {
+    std::memset(c, 0, (waypoints - 1) * 6 * stride * sizeof(double));
+    for (std::size_t k = 0; k + 1 < waypoints; ++k) {
+      const double duration = knots[k + 1] - knots[k];
+      for (std::size_t j = 0; j < table.joints; ++j) {
+        const auto quintic = Quintic::between(table.state(k, j), table.state(k + 1, j), duration);
+        for (std::size_t i = 0; i < 6; ++i) {
+          c[(k * 6 + i) * stride + j] = quintic.coefficients()[i] / std::pow(duration, i);
+        }
+      }
+    }
+  }
+  ~Floor() { std::free(c); }
+  Floor(const Floor&) = delete;
+  Floor& operator=(const Floor&) = delete;
+
+  __attribute__((target("avx2,fma"))) void sample(double t, std::size_t joints, double* position,
+                                                  double* velocity, double* acceleration) {
+    if (t < knots[segment]) segment = 0;
+    while (segment + 2 < knots.size() && t >= knots[segment + 1]) ++segment;
+    const __m256d s = _mm256_set1_pd(t - knots[segment]);
+    const __m256d two = _mm256_set1_pd(2);
+    const double* row = c + segment * 6 * stride;
+    for (std::size_t j = 0; j < joints; j += 4, row += 4) {
+      __m256d p = _mm256_load_pd(row + 5 * stride);
+      __m256d v = p;
+      p = _mm256_fmadd_pd(p, s, _mm256_load_pd(row + 4 * stride));
+      __m256d a = v;
+      v = _mm256_fmadd_pd(v, s, p);
+      p = _mm256_fmadd_pd(p, s, _mm256_load_pd(row + 3 * stride));
+      a = _mm256_fmadd_pd(a, s, v);
+      v = _mm256_fmadd_pd(v, s, p);
+      p = _mm256_fmadd_pd(p, s, _mm256_load_pd(row + 2 * stride));
+      a = _mm256_fmadd_pd(a, s, v);
+      v = _mm256_fmadd_pd(v, s, p);
+      p = _mm256_fmadd_pd(p, s, _mm256_load_pd(row + stride));
+      a = _mm256_fmadd_pd(a, s, v);
+      v = _mm256_fmadd_pd(v, s, p);
+      p = _mm256_fmadd_pd(p, s, _mm256_load_pd(row));
+      _mm256_storeu_pd(position + j, p);
+      _mm256_storeu_pd(velocity + j, v);
+      _mm256_storeu_pd(acceleration + j, _mm256_mul_pd(a, two));
+    }
+  }
+};
+
+void sample_floor(benchmark::State& state, std::size_t joints) {
+  if (__builtin_cpu_supports("avx2") == 0) return state.SkipWithError("no AVX2");
+  const Table table(joints);
+  Floor floor(table);
+  Results out(joints);
+  Ticks ticks(table.times.back());
+  for (auto _ : state) {
+    floor.sample(ticks.next(), joints, out.p.data(), out.v.data(), out.a.data());
+    benchmark::DoNotOptimize(out.p.data());
+    benchmark::ClobberMemory();
+  }
+}
+
+void solve_takt(benchmark::State& state, std::size_t joints) {
+  const Table table(joints);
+  for (auto _ : state) benchmark::DoNotOptimize(through(table.view(), Through::given));
+}
+
+void smooth_takt(benchmark::State& state, std::size_t joints) {
+  const Table table(joints);
+  for (auto _ : state) benchmark::DoNotOptimize(through(table.view(), Through::smooth));
+}
+
+/// The time to copy the coefficients: solving cannot be faster.
+void solve_floor(benchmark::State& state, std::size_t joints) {
+  const std::size_t size = (waypoints - 1) * 6 * ((joints + 7) / 8 * 8);
+  const std::vector<double> from(size, 1.0);
+  std::vector<double> to(size);
+  for (auto _ : state) {
+    std::memcpy(to.data(), from.data(), size * sizeof(double));
+    benchmark::DoNotOptimize(to.data());
+    benchmark::ClobberMemory();
+  }
+}
+
+void spline_takt(benchmark::State& state, std::size_t joints) {
+  Table table(joints);
+  MinimumJerkSpline spline(waypoints, joints);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        spline.solve(joints, table.times, table.positions, table.velocities, table.accelerations)
+            .has_value());
+  }
+}
+
+/// `tightness` 1: the limits are exactly the peaks, so that bounds alone do not decide; 0.5: everything is far within.
+void check_takt(benchmark::State& state, std::size_t joints, double tightness) {
+  const Trajectory trajectory = through(Table(joints).view(), Through::smooth).value();
+  std::vector<JointLimits> limits(joints);
+  for (std::size_t j = 0; j < joints; ++j) {
+    double v = 0, a = 0, jerk = 0, low = 0, high = 0;
+    for (std::size_t k = 0; k < trajectory.segments(); ++k) {
+      const Quintic piece = trajectory.piece(k, j);
+      low = std::min(low, piece.position_extrema().min.value);
+      high = std::max(high, piece.position_extrema().max.value);
+      v = std::max(v, std::abs(piece.velocity_extrema().peak().value));
+      a = std::max(a, std::abs(piece.acceleration_extrema().peak().value));
+      jerk = std::max(jerk, std::abs(piece.jerk_extrema().peak().value));
+    }
+    limits[j] = {low / tightness, high / tightness, v / tightness, a / tightness, jerk / tightness, 1};
+  }
+  if (find_violation(trajectory, limits)) return state.SkipWithError("the limits should hold");
+  for (auto _ : state) benchmark::DoNotOptimize(find_violation(trajectory, limits).has_value());
+}
+
+void stop_takt(benchmark::State& state) {
+  const JointLimits limits{-3, 3, 2, 5, 50, 1};
+  MotionState from{0, 1.5, 1};
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(from);
+    benchmark::DoNotOptimize(plan_stop(from, limits).duration);
+  }
+}
+
+#ifdef TAKT_BENCH_KDL
+void sample_kdl(benchmark::State& state, std::size_t joints) {
+  const Table table(joints);
+  std::vector<KDL::VelocityProfile_Spline> profiles((waypoints - 1) * joints);
+  for (std::size_t k = 0; k + 1 < waypoints; ++k) {
+    for (std::size_t j = 0; j < joints; ++j) {
+      const MotionState a = table.state(k, j);
+      const MotionState b = table.state(k + 1, j);
+      profiles[k * joints + j].SetProfileDuration(a.position, a.velocity, a.acceleration, b.position,
+                                                  b.velocity, b.acceleration,
+                                                  table.times[k + 1] - table.times[k]);
+    }
+  }
+  Results out(joints);
+  Ticks ticks(table.times.back());
+  std::size_t segment = 0;
+  for (auto _ : state) {
+    const double t = ticks.next();
+    if (t < table.times[segment]) segment = 0;
+    while (segment + 2 < waypoints && t >= table.times[segment + 1]) ++segment;
+    const double s = t - table.times[segment];
+    for (std::size_t j = 0; j < joints; ++j) {
+      const KDL::VelocityProfile& profile = profiles[segment * joints + j];
+      out.p[j] = profile.Pos(s);
+      out.v[j] = profile.Vel(s);
+      out.a[j] = profile.Acc(s);
+    }
+    benchmark::DoNotOptimize(out.p.data());
+    benchmark::ClobberMemory();
+  }
+}
+
+void solve_kdl(benchmark::State& state, std::size_t joints) {
+  const Table table(joints);
+  std::vector<KDL::VelocityProfile_Spline> profiles((waypoints - 1) * joints);
+  for (auto _ : state) {
+    for (std::size_t k = 0; k + 1 < waypoints; ++k) {
+      for (std::size_t j = 0; j < joints; ++j) {
+        const MotionState a = table.state(k, j);
+        const MotionState b = table.state(k + 1, j);
+        profiles[k * joints + j].SetProfileDuration(a.position, a.velocity, a.acceleration, b.position,
+                                                    b.velocity, b.acceleration,
+                                                    table.times[k + 1] - table.times[k]);
+      }
+    }
+    benchmark::DoNotOptimize(profiles.data());
+    benchmark::ClobberMemory();
+  }
+}
+#endif
+
+const bool registered = [] {
+  constexpr std::size_t twenty = 20;
+  for (const std::size_t joints : {1UL, 7UL, 20UL, 64UL}) {
+    const std::string name = "trajectory/sample_100pts/" + std::to_string(joints);
+    benchmark::RegisterBenchmark((name + "/takt").c_str(), sample_takt, joints);
+    benchmark::RegisterBenchmark((name + "/floor").c_str(), sample_floor, joints);
+#ifdef TAKT_BENCH_KDL
+    benchmark::RegisterBenchmark((name + "/kdl").c_str(), sample_kdl, joints);
+#endif
+  }
+  benchmark::RegisterBenchmark("trajectory/solve_100pts/20/takt", solve_takt, twenty);
+  benchmark::RegisterBenchmark("trajectory/solve_100pts/20/floor", solve_floor, twenty);
+#ifdef TAKT_BENCH_KDL
+  benchmark::RegisterBenchmark("trajectory/solve_100pts/20/kdl", solve_kdl, twenty);
+#endif
+  benchmark::RegisterBenchmark("trajectory/minimum_jerk_100pts/20/takt", spline_takt, twenty);
+  benchmark::RegisterBenchmark("trajectory/through_smooth_100pts/20/takt", smooth_takt, twenty);
+  benchmark::RegisterBenchmark("trajectory/check_100pts_wide/20/takt", check_takt, twenty, 0.5);
+  benchmark::RegisterBenchmark("trajectory/check_100pts_tight/20/takt", check_takt, twenty, 1.0);
+  benchmark::RegisterBenchmark("trajectory/plan_stop/takt", stop_takt);
+  return true;
+}();
+
+}  // namespace
