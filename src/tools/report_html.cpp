@@ -20,7 +20,7 @@ constexpr std::string_view style = R"css(
 * { box-sizing: border-box; }
 body { margin: 0; background: #fff; color: var(--ink); line-height: 1.5;
        font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
-main { max-width: 1320px; margin: 0 auto; padding: 36px 28px 64px; }
+main { max-width: 1360px; margin: 0 auto; padding: 36px 28px 64px; }
 h1 { font-size: 28px; line-height: 1.2; margin: 0 0 4px; font-weight: 650; letter-spacing: -0.01em; }
 h2 { font-size: 20px; margin: 44px 0 4px; font-weight: 650; letter-spacing: -0.005em; }
 h3 { font-size: 15px; margin: 0 0 6px; font-weight: 600; overflow-wrap: anywhere; }
@@ -38,11 +38,12 @@ figure { margin: 0; border: 1px solid var(--rule); border-radius: 8px; padding: 
 figure svg { display: block; width: 100%; height: auto; }
 figcaption { font-size: 13.5px; color: var(--soft); margin-top: 6px; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; margin-top: 14px; }
-table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; min-width: 100%; }
-th, td { padding: 6px 14px 6px 0; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; min-width: 100%; }
+th, td { padding: 6px 0 6px 14px; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
 th { color: var(--soft); font-weight: 500; vertical-align: bottom; }
-td.text, th.text { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 9ch; }
-th.group { text-align: left; border-bottom: 0; padding-bottom: 0; color: var(--ink); font-weight: 600; }
+td:first-child, th:first-child { padding-left: 4px; }
+td.text, th.text { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 15ch; }
+th.group { text-align: right; border-bottom: 0; padding-bottom: 0; color: var(--ink); font-weight: 600; }
 tr.whole td { border-top: 2px solid var(--ink); }
 tr.head td { background: var(--shade); font-weight: 600; text-align: left; padding-left: 8px; }
 details { margin-top: 12px; }
@@ -134,7 +135,7 @@ void add_tiles(Page& page, const ReportData& data) {
                          duration_text(hand_over.p50)));
   }
   add_tile(page, grouped(count_of(data, data.whole, "active")),
-           fmt::format("requests accepted, {} refused, {} goals aborted",
+           fmt::format("requests accepted; refused: {}, goals aborted: {}",
                        grouped(count_of(data, data.whole, "rejected")),
                        grouped(count_of(data, data.whole, "aborted"))));
   if (tracking.reference_error.count() > 0) {
@@ -181,7 +182,7 @@ void add_section_row(Page& page, const ReportData& data, const Section& section,
            grouped(count_of(data, section, "rejected")));
   page.add("<td>{}</td><td>{}</td><td>{}</td>", time(hand_over, hand_over.p50),
            time(hand_over, hand_over.p99), time(hand_over, hand_over.max));
-  page.add("<td>{}</td><td>{}</td>", time(received, received.p50), time(received, received.max));
+  page.add("<td>{}</td><td>{}</td>", time(received, received.p99), time(received, received.max));
   page.add("<td>{}</td><td>{}</td>", time(lateness, lateness.p99), time(lateness, lateness.max));
   page.add("<td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", angle(tracking.command_error.deviation()),
            angle(tracking.command_error.max_magnitude()), angle(tracking.reference_error.deviation()),
@@ -190,10 +191,10 @@ void add_section_row(Page& page, const ReportData& data, const Section& section,
 
 void add_sections(Page& page, const ReportData& data) {
   page.raw(R"(<h2>Sections</h2>
-<p class="soft">One row for each marked part of the recording. Tracking errors are taken over the joints that moved, while a goal owned them.</p>
+<p class="soft">One row for each marked part of the recording. Command error is command − measured, reference error is reference − measured, both over the joints that moved while a goal owned them.</p>
 <div class="scroll"><table><thead>
-<tr><th class="group" colspan="3"></th><th class="group" colspan="2">requests</th><th class="group" colspan="3">hand-over to first reference</th><th class="group" colspan="2">socket to first reference</th><th class="group" colspan="2">loop lateness</th><th class="group" colspan="2">command − measured (°)</th><th class="group" colspan="2">reference − measured (°)</th></tr>
-<tr><th></th><th class="text">section</th><th>time (s)</th><th>accepted</th><th>refused</th><th>p50</th><th>p99</th><th>max</th><th>p50</th><th>max</th><th>p99</th><th>max</th><th>std</th><th>max</th><th>std</th><th>max</th></tr></thead><tbody>
+<tr><th class="group" colspan="3"></th><th class="group" colspan="2">requests</th><th class="group" colspan="3">hand-over to first reference</th><th class="group" colspan="2">socket to first reference</th><th class="group" colspan="2">loop lateness</th><th class="group" colspan="2">command error (°)</th><th class="group" colspan="2">reference error (°)</th></tr>
+<tr><th></th><th class="text">section</th><th>time (s)</th><th>accepted</th><th>refused</th><th>p50</th><th>p99</th><th>max</th><th>p99</th><th>max</th><th>p99</th><th>max</th><th>std</th><th>max</th><th>std</th><th>max</th></tr></thead><tbody>
 )");
   for (std::size_t i = 0; i < data.sections.size(); ++i) {
     add_section_row(page, data, data.sections[i], fmt::format("{}", i + 1), "");

@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -25,15 +28,15 @@ namespace {
 constexpr std::string_view command_colour = "#9a9a9a";
 constexpr std::string_view reference_colour = "#0072b2";
 constexpr std::string_view measured_colour = "#d55e00";
-constexpr std::string_view command_error_colour = "#9a9a9a";
-constexpr std::string_view reference_error_colour = "#0072b2";
+constexpr std::string_view reference_tint = "#80b9d9";  // of areas
 constexpr std::string_view ink = "#3a4149";
 constexpr std::string_view rule = "#dfe3e8";
 constexpr std::string_view shade = "#f4f6f8";
 constexpr std::array<std::string_view, 6> bus_colours{"#0072b2", "#d55e00", "#009e73",
                                                       "#cc79a7", "#e69f00", "#56b4e9"};
 
-constexpr double one_step = 360.0 / 65536;  ///< degrees: errors below this are not worth an axis of their own
+constexpr double visible_gap = 0.02;  ///< degrees: a command closer to its reference than this is not drawn
+constexpr std::size_t max_compared = 24;  ///< sections in one figure
 
 /// Builds one gnuplot script.
 class Script {
@@ -46,8 +49,8 @@ class Script {
     add("set border 3 linewidth 1 linecolor rgb '{}'\n", ink);
     add("set tics nomirror out scale 0.6 textcolor rgb '{}'\n", ink);
     add("set grid back linewidth 0.7 linetype 1 linecolor rgb '{}'\n", rule);
-    add("set key above right horizontal samplen 1.6 spacing 1 textcolor rgb '{}'\n", ink);
-    add("set style fill solid 0.55 noborder\n");
+    add("set key above right horizontal Left reverse samplen 1.6 spacing 1 textcolor rgb '{}'\n", ink);
+    add("set style fill solid 1 noborder\n");
   }
 
   template <class... Arguments>
@@ -78,6 +81,15 @@ class Script {
     add("EOD\n");
   }
 
+  /// Every bin, in the middle of which an outline can bend; empty ones lie below any logarithmic axis of counts.
+  void outline_data(std::string_view name, const std::vector<Bin>& bins) {
+    add("${} << EOD\n", name);
+    for (const Bin& bin : bins) {
+      add("{:.9g} {:.9g}\n", (bin.low + bin.high) / 2, std::max(static_cast<double>(bin.count), 0.01));
+    }
+    add("EOD\n");
+  }
+
   void axis(char which, std::string_view label) {
     add("set {}label '{}' textcolor rgb '{}'\n", which, label, ink);
   }
@@ -98,11 +110,35 @@ void add_sections(Script& script, const ReportData& data, bool with_numbers) {
           "fillstyle solid 1 noborder\n",
           i + 1, std::max(section.begin, 0.0), std::min(section.end, data.duration), shade);
     }
-    if (with_numbers) {
-      script.add("set label {} '{}' at {:.6f}, graph 1.035 center textcolor rgb '#8a929b' font ',11'\n",
+    const double begin = std::max(section.begin, 0.0);
+    const double end = std::min(section.end, data.duration);
+    if (with_numbers && end - begin > 0.025 * data.duration) {
+      script.add("set label {} '{}' at {:.6f}, graph 1.045 center textcolor rgb '#8a929b' font ',11'\n",
                  i + 1, i + 1, (section.begin + section.end) / 2);
     }
   }
+}
+
+/// A vertical axis with room above and below the curves and about four tics at round numbers.
+void add_value_range(Script& script, std::initializer_list<const Envelope*> curves) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const Envelope* curve : curves) {
+    for (const Envelope::Point& point : curve->points()) {
+      if (std::isnan(point.value)) continue;
+      low = std::min(low, point.value);
+      high = std::max(high, point.value);
+    }
+  }
+  if (!(low <= high)) low = high = 0;
+  const double span = std::max(high - low, 1e-3);
+  const double power = std::pow(10.0, std::floor(std::log10(span / 4)));
+  const double step = power * (span / 4 < 1.5 * power   ? 1
+                               : span / 4 < 3.5 * power ? 2
+                               : span / 4 < 7.5 * power ? 5
+                                                        : 10);
+  const double room = 0.08 * span;
+  script.add("set yrange [{:.9g}:{:.9g}]\nset ytics {:.9g}\n", low - room, high + room, step);
 }
 
 /// Equal margins make the panels of one figure line up.
@@ -110,10 +146,10 @@ void begin_panels(Script& script) {
   script.add("set multiplot\nset lmargin at screen 0.115\nset rmargin at screen 0.975\n");
 }
 void upper_panel(Script& script) {
-  script.add("set tmargin at screen 0.89\nset bmargin at screen 0.47\nset format x ''\nunset xlabel\n");
+  script.add("set tmargin at screen 0.90\nset bmargin at screen 0.50\nset format x ''\nunset xlabel\n");
 }
 void lower_panel(Script& script) {
-  script.add("unset label\nset tmargin at screen 0.42\nset bmargin at screen 0.135\nset format x '%g'\n");
+  script.add("unset label\nset tmargin at screen 0.425\nset bmargin at screen 0.155\nset format x '%g'\n");
 }
 
 /// Position above, tracking error below, over the same time.
@@ -126,12 +162,12 @@ std::string joint_script(const std::string& stem, const ReportData& data, const 
   script.data("command_error", curves.command_error);
   script.data("reference_error", curves.reference_error);
   begin_panels(script);
-  script.add("set xrange [{:.6f}:{:.6f}]\nset offsets 0, 0, graph 0.06, graph 0.06\n", begin,
-             end > begin ? end : begin + 1);
+  script.add("set xrange [{:.6f}:{:.6f}]\n", begin, end > begin ? end : begin + 1);
   if (whole) add_sections(script, data, true);
   upper_panel(script);
   script.axis('y', "position (°)");
-  script.add("set ylabel offset 0.5,0\nset key at screen 0.985, screen 0.985 right top horizontal\n");
+  script.add("set key at screen 0.985, screen 0.985 right top horizontal\n");
+  add_value_range(script, {&curves.reference, &curves.measured});
   script.add("plot ");
   if (show_command) script.add("$command with lines lw 1.6 lc rgb '{}' title 'command', ", command_colour);
   script.add("$reference with lines lw 2.2 lc rgb '{}' title 'reference', ", reference_colour);
@@ -139,14 +175,15 @@ std::string joint_script(const std::string& stem, const ReportData& data, const 
   lower_panel(script);
   script.axis('x', "time (s)");
   script.axis('y', "error (°)");
-  script.add("set xzeroaxis linewidth 1 linetype 1 linecolor rgb '{}'\nset ytics autofreq\n", ink);
-  script.add("set key at screen 0.985, screen 0.458 right top horizontal\nplot ");
+  script.add("set xzeroaxis linewidth 1 linetype 1 linecolor rgb '{}'\n", ink);
+  add_value_range(script,
+                  {&curves.reference_error, show_command ? &curves.command_error : &curves.reference_error});
+  script.add("set key at screen 0.985, screen 0.49 right top horizontal\nplot ");
   if (show_command) {
-    script.add("$command_error with lines lw 1.6 lc rgb '{}' title 'command − measured', ",
-               command_error_colour);
+    script.add("$command_error with lines lw 1.4 lc rgb '{}' title 'command − measured', ", command_colour);
   }
-  script.add("$reference_error with lines lw 1.6 lc rgb '{}' title 'reference − measured'\nunset multiplot\n",
-             reference_error_colour);
+  script.add("$reference_error with lines lw 1.4 lc rgb '{}' title 'reference − measured'\nunset multiplot\n",
+             reference_colour);
   return script.take();
 }
 
@@ -155,7 +192,6 @@ Figure close_up_figure(const ReportData& data, const CloseUp& close_up, std::siz
   const Section& section = marked ? data.sections[close_up.section] : data.whole;
   const Tracking& tracking = section.joints[close_up.joint];
   const std::string& joint = data.metadata.joints[close_up.joint];
-  const bool show_command = tracking.command_gap > one_step || tracking.command_error.deviation() > 0;
   Figure figure;
   figure.stem = fmt::format("closeup_{:02}", number);
   figure.title = marked ? fmt::format("{} · {}. {}", joint, close_up.section + 1, section.name)
@@ -166,7 +202,50 @@ Figure close_up_figure(const ReportData& data, const CloseUp& close_up, std::siz
       "its command by {:.3f}° (standard deviation; {:.3f}° at most).",
       tracking.top_speed, tracking.command_error.deviation(), tracking.command_error.max_magnitude());
   figure.script = joint_script(figure.stem, data, close_up.curves, close_up.begin, close_up.end,
-                               show_command && tracking.command_gap > one_step, false);
+                               tracking.command_gap > visible_gap, false);
+  return figure;
+}
+
+/// Standard deviations section by section: the ways of commanding side by side.
+Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>& sections) {
+  Figure figure;
+  figure.stem = "tracking_by_section";
+  figure.title = "Tracking error, section by section";
+  figure.caption =
+      "Standard deviation of the tracking error over all joints that moved, on a logarithmic axis: how far "
+      "the measured "
+      "position was from the command and from the reference that was sent to the drive.";
+  const std::size_t rows = sections.size();
+  Script script(figure.stem, 640, std::max(220, 120 + 34 * static_cast<int>(rows)));
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0;
+  std::vector<std::string> tics;
+  std::string points;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const Section& section = data.sections[sections[row]];
+    const Tracking all = section.together();
+    const double command = std::max(all.command_error.deviation(), 1e-6);
+    const double reference = std::max(all.reference_error.deviation(), 1e-6);
+    low = std::min({low, command, reference});
+    high = std::max({high, command, reference});
+    tics.push_back(fmt::format("'{}. {}' {}", sections[row] + 1, plot_label(section.name), rows - row));
+    points += fmt::format("{} {:.6g} {:.6g}\n", rows - row, command, reference);
+  }
+  script.add("$errors << EOD\n{}EOD\n", points);
+  script.add(
+      "set yrange [0.4:{}.6]\nset ytics ({}) font ',12'\nset logscale x\nset xrange [{:.6g}:{:.6g}]\nset "
+      "format x '%g'\n",
+      rows, fmt::join(tics, ", "), low / 2, high * 2.5);
+  script.axis('x', "standard deviation (°)");
+  script.add(
+      "set border 1\nplot $errors using 2:1 with points pt 7 ps 1.1 lc rgb '{0}' title 'command − measured', "
+      "'' using 3:1 with points pt 7 ps 0.8 lc rgb '{1}' title 'reference − measured', "
+      "'' using 2:1:(sprintf('%.3f', $2)) with labels left offset 1,0.05 font ',11' textcolor rgb '{2}' "
+      "notitle, "
+      "'' using 3:1:(abs($3 - $2) > 0.2 * $2 ? sprintf('%.3f', $3) : '') with labels left offset 1,0.05 "
+      "font ',11' textcolor rgb '{2}' notitle\n",
+      command_colour, reference_colour, ink);
+  figure.script = script.take();
   return figure;
 }
 
@@ -180,7 +259,7 @@ Figure joint_figure(const ReportData& data, std::size_t joint) {
                   tracking.reference_max - tracking.reference_min, tracking.reference_error.max_magnitude(),
                   tracking.reference_error.deviation());
   figure.script = joint_script(figure.stem, data, data.curves[joint], 0, data.duration,
-                               tracking.command_gap > one_step, true);
+                               tracking.command_gap > visible_gap, true);
   return figure;
 }
 
@@ -222,21 +301,24 @@ Figure lateness_figure(const ReportData& data, const Quantiles& lateness) {
   add_line(script, std::max(lateness.p99, low), "p99", 1);
   add_line(script, std::max(lateness.p999, low), "p99.9", 2);
   add_line(script, std::max(lateness.max, low), "max", 3);
-  script.add("unset key\nplot $lateness using 1:2:3 with boxes lc rgb '{}'\n", reference_colour);
+  script.add("unset key\nplot $lateness using 1:2:3 with boxes lc rgb '{}'\n", reference_tint);
   figure.script = script.take();
   return figure;
 }
 
-Figure period_figure(const ReportData& data, const Quantiles& period) {
+Figure period_figure(const ReportData& data) {
+  const Quantiles period = quantiles(data.periods);
+  const Quantiles busy = quantiles(data.busy);
   const double nominal = static_cast<double>(data.metadata.period.count()) * 1e-3;
   Figure figure;
   figure.stem = "loop_period";
   figure.title = "Period of the loop";
   figure.caption = fmt::format(
-      "Between two wake-ups passed {} in the median, {} at least and {} at most; the dashed line is the "
-      "nominal {}.",
-      duration_text(period.p50), duration_text(period.min), duration_text(period.max),
-      duration_text(nominal));
+      "Between two wake-ups passed {} in the median, {} at least and {} at most (nominal: {}); the work of a "
+      "cycle "
+      "took {} at p99 and {} at most.",
+      duration_text(period.p50), duration_text(period.min), duration_text(period.max), duration_text(nominal),
+      duration_text(busy.p99), duration_text(busy.max));
   Script script(figure.stem, 640, 340);
   const double reach = 1.04 * std::max({nominal - period.min, period.max - nominal, nominal * 1e-3});
   script.data("period", linear_histogram(data.periods, nominal - reach, nominal + reach, 151));
@@ -245,12 +327,7 @@ Figure period_figure(const ReportData& data, const Quantiles& period) {
              (nominal + reach) * 1e-3);
   script.axis('x', "time between wake-ups (ms)");
   script.axis('y', "cycles");
-  script.add(
-      "set arrow from {0:.9g}, graph 0 to {0:.9g}, graph 1 nohead front linewidth 1 dashtype 2 linecolor rgb "
-      "'{1}'\n",
-      nominal * 1e-3, ink);
-  script.add("unset key\nplot $period using ($1*1e-3):2:($3*1e-3) with boxes lc rgb '{}'\n",
-             reference_colour);
+  script.add("unset key\nplot $period using ($1*1e-3):2:($3*1e-3) with boxes lc rgb '{}'\n", reference_tint);
   figure.script = script.take();
   return figure;
 }
@@ -264,8 +341,7 @@ Figure latency_figure(const ReportData& data) {
   figure.title = "From a request to its first reference";
   figure.caption = fmt::format(
       "After its hand-over to the loop a request had its first reference on the bus within {} at p99 and {} "
-      "at worst, where "
-      "one period is {}",
+      "at worst, where one period is {}",
       duration_text(hand_over.p99), duration_text(hand_over.max), duration_text(nominal));
   figure.caption += received.count > 0 ? fmt::format("; counted from its last byte on the socket, {} and {}.",
                                                      duration_text(received.p99), duration_text(received.max))
@@ -273,7 +349,7 @@ Figure latency_figure(const ReportData& data) {
   Script script(figure.stem, 640, 340);
   const double high = 1.04 * std::max({hand_over.max, received.max, nominal});
   script.data("hand_over", linear_histogram(data.whole.hand_over_latency, 0, high, 90));
-  script.data("received", linear_histogram(data.whole.received_latency, 0, high, 90));
+  script.outline_data("received", linear_histogram(data.whole.received_latency, 0, high, 90));
   logarithmic_counts(script);
   script.add("set xrange [0:{:.9g}]\n", high * 1e-3);
   script.axis('x', "latency (ms)");
@@ -288,11 +364,11 @@ Figure latency_figure(const ReportData& data) {
   if (hand_over.count > 0) {
     curves.push_back(
         fmt::format("$hand_over using ($1*1e-3):2:($3*1e-3) with boxes lc rgb '{}' title 'from hand-over'",
-                    reference_colour));
+                    reference_tint));
   }
   if (received.count > 0) {
     curves.push_back(
-        fmt::format("$received using ($1*1e-3):2:($3*1e-3) with boxes lc rgb '{}' title 'from the socket'",
+        fmt::format("$received using ($1*1e-3):2 with histeps lw 1.8 lc rgb '{}' title 'from the socket'",
                     measured_colour));
   }
   script.add("plot {}\n", fmt::join(curves, ", "));
@@ -366,8 +442,13 @@ SetupResult<void> run_gnuplot(const std::vector<std::string>& scripts,
 std::vector<Chapter> make_figures(const ReportData& data) {
   std::vector<Chapter> chapters;
   Chapter closer{"A closer look", {}};
-  for (const CloseUp& close_up : data.close_ups) {
-    closer.figures.push_back(close_up_figure(data, close_up, closer.figures.size() + 1));
+  std::vector<std::size_t> moving;
+  for (std::size_t i = 0; i < data.sections.size() && moving.size() < max_compared; ++i) {
+    if (data.sections[i].together().reference_error.count() > 0) moving.push_back(i);
+  }
+  if (moving.size() > 1) closer.figures.push_back(comparison_figure(data, moving));
+  for (std::size_t i = 0; i < data.close_ups.size(); ++i) {
+    closer.figures.push_back(close_up_figure(data, data.close_ups[i], i + 1));
   }
   chapters.push_back(std::move(closer));
 
@@ -377,7 +458,7 @@ std::vector<Chapter> make_figures(const ReportData& data) {
   }
   if (const Quantiles lateness = quantiles(data.whole.lateness); lateness.max > 0) {
     timing.figures.push_back(lateness_figure(data, lateness));
-    timing.figures.push_back(period_figure(data, quantiles(data.periods)));
+    timing.figures.push_back(period_figure(data));
   }
   const auto seen = [](const BusCurve& bus) { return bus.load.count() > 0; };
   if (std::any_of(data.buses.begin(), data.buses.end(), seen)) timing.figures.push_back(bus_figure(data));

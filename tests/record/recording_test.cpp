@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +14,7 @@
 
 #include "record/samples.hpp"
 #include "support/random.hpp"
+#include "support/rt_guard.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/record/reader.hpp"
 #include "takt/record/recorder.hpp"
@@ -360,6 +362,33 @@ TEST_CASE("the layout in the metadata accounts for every byte of a record") {
   CHECK(json.find(R"("cycle":{"type":1,"fields":[["time","i64 ns"],["lateness","i64 ns"],["busy","i64 ns"],)"
                   R"(["robot_state","u8"],["reason_joint","u8"],["reason","u16"],["active_goals","u32"]],)"
                   R"("then_for_each_joint":[["command","f64"],)") != std::string::npos);
+}
+
+TEST_CASE("recording is real-time safe") {
+  const ScratchFile file;
+  Metadata metadata;
+  metadata.period = Duration(1'000'000);
+  metadata.joints = {"a", "b"};
+  metadata.buses = {"can0"};
+  RecorderOptions options;
+  options.loop_ring_bytes = 1 << 14;
+  auto recorder = Recorder::create(file.path(), metadata, options);
+  REQUIRE(recorder);
+  Lane& lane = (*recorder)->loop();
+  const std::array<BusSample, 1> buses{};
+
+  test::RtGuard guard;
+  for (int i = 1; i < 1000; ++i) {  // more than the ring holds
+    Cycle cycle;
+    cycle.time = time_from_nanoseconds(i);
+    lane.cycle(cycle, [](std::size_t) { return JointSample{}; });
+    lane.event({});
+    lane.buses(cycle.time, buses);
+    lane.totals({});
+    lane.mark(cycle.time, "section");
+  }
+  CHECK(guard.report() == "");
+  CHECK(lane.dropped() > 0);
 }
 
 TEST_CASE("records that find no room are counted") {

@@ -50,7 +50,7 @@ inline void write_synthetic(const std::string& path, const SyntheticOptions& opt
   std::lognormal_distribution<double> late(std::log(3000.0), 0.5);
   std::lognormal_distribution<double> socket(std::log(180'000.0), 0.4);
   const std::size_t joints = options.joints.size();
-  std::vector<double> measured(joints, 0.0), speed(joints, 0.0);
+  std::vector<double> sent(joints, 0.0), measured(joints, 0.0), speed(joints, 0.0);
   const auto cycles = static_cast<std::int64_t>(options.seconds / to_seconds(options.period));
   const double dt = to_seconds(options.period);
   constexpr std::array<double, 4> amplitudes{0.9, 0.5, 0.35, 1.2};
@@ -72,6 +72,7 @@ inline void write_synthetic(const std::string& path, const SyntheticOptions& opt
       if (joint % 5 == 4) return 0.0;
       return amplitudes[joint % 4] * (smooth_step((at - 1) / 2.5) - smooth_step((at - 5) / 2.0));
     };
+    const auto reached = [&](double at) { return std::lround((in_part - at) / dt) == 0; };
     const bool owned = in_part > 0.5 && in_part < part - 1.5;
     record::Cycle cycle;
     cycle.time = now;
@@ -88,7 +89,9 @@ inline void write_synthetic(const std::string& path, const SyntheticOptions& opt
       const double held = std::floor(in_part * 10) / 10;
       record::JointSample sample;
       sample.command = wanted(joint, way == 0 ? held : in_part);
-      sample.reference_position = sample.command;
+      // A held command reaches the drive smoothed.
+      sent[joint] += (sample.command - sent[joint]) * (way == 0 ? std::min(1.0, 25 * dt) : 1.0);
+      sample.reference_position = sent[joint];
       sample.reference_velocity = (wanted(joint, in_part) - wanted(joint, in_part - dt)) / dt;
       const double step = 60 * dt;
       speed[joint] = (sample.reference_position - measured[joint]) * std::min(1.0, step) / dt;
@@ -112,8 +115,8 @@ inline void write_synthetic(const std::string& path, const SyntheticOptions& opt
     };
     const std::int64_t every = way == 0 ? 20 : 1;
     if (owned && way < 2 && k % every == 0) accept(way + 1);
-    if (way == 2 && in_part >= 0.5 && in_part < 0.5 + dt) accept(3);
-    if (way == 2 && in_part >= 0.2 && in_part < 0.2 + dt) {
+    if (way == 2 && reached(0.6)) accept(3);
+    if (way == 2 && reached(0.2)) {
       record::GoalEvent refused;
       refused.at = now;
       refused.goal = 4;
@@ -125,7 +128,7 @@ inline void write_synthetic(const std::string& path, const SyntheticOptions& opt
       refused.limit = 5;
       lane.event(refused);
     }
-    if (!owned && in_part >= part - 1.5 && in_part < part - 1.5 + dt) {
+    if (!owned && reached(part - 1.4)) {
       record::GoalEvent ended;
       ended.at = now;
       ended.goal = way + 1;
