@@ -35,13 +35,17 @@ constexpr std::string_view shade = "#f4f6f8";
 constexpr std::array<std::string_view, 6> bus_colours{"#0072b2", "#d55e00", "#009e73",
                                                       "#cc79a7", "#e69f00", "#56b4e9"};
 
+constexpr int width = 640;
+constexpr int panel_height = 420;  // of figures with two panels
+constexpr int chart_height = 340;
+
 constexpr double visible_gap = 0.02;  ///< degrees: a command closer to its reference than this is not drawn
 constexpr std::size_t max_compared = 24;  ///< sections in one figure
 
 /// Builds one gnuplot script.
 class Script {
  public:
-  Script(const std::string& stem, int width, int height) {
+  Script(const std::string& stem, int height) {
     add("set terminal svg size {},{} dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background "
         "'#ffffff'\n",
         width, height);
@@ -155,7 +159,7 @@ void lower_panel(Script& script) {
 /// Position above, tracking error below, over the same time.
 std::string joint_script(const std::string& stem, const ReportData& data, const JointCurves& curves,
                          double begin, double end, bool show_command, bool whole) {
-  Script script(stem, 640, 420);
+  Script script(stem, panel_height);
   script.data("command", curves.command);
   script.data("reference", curves.reference);
   script.data("measured", curves.measured);
@@ -170,8 +174,8 @@ std::string joint_script(const std::string& stem, const ReportData& data, const 
   add_value_range(script, {&curves.reference, &curves.measured});
   script.add("plot ");
   if (show_command) script.add("$command with lines lw 1.6 lc rgb '{}' title 'command', ", command_colour);
-  script.add("$reference with lines lw 2.2 lc rgb '{}' title 'reference', ", reference_colour);
-  script.add("$measured with lines lw 1.3 lc rgb '{}' title 'measured'\n", measured_colour);
+  script.add("$reference with lines lw 2.6 lc rgb '{}' title 'reference', ", reference_colour);
+  script.add("$measured with lines lw 1.5 lc rgb '{}' title 'measured'\n", measured_colour);
   lower_panel(script);
   script.axis('x', "time (s)");
   script.axis('y', "error (°)");
@@ -216,7 +220,7 @@ Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>&
       "the measured "
       "position was from the command and from the reference that was sent to the drive.";
   const std::size_t rows = sections.size();
-  Script script(figure.stem, 640, std::max(220, 120 + 34 * static_cast<int>(rows)));
+  Script script(figure.stem, std::max(panel_height, 120 + 34 * static_cast<int>(rows)));
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
   std::vector<std::string> tics;
@@ -288,7 +292,7 @@ Figure lateness_figure(const ReportData& data, const Quantiles& lateness) {
       "altogether.",
       duration_text(lateness.p50), duration_text(lateness.p99), duration_text(lateness.max), lateness.count,
       data.overruns());
-  Script script(figure.stem, 640, 340);
+  Script script(figure.stem, chart_height);
   const double low = 0.01;
   const auto bins = log_histogram(data.whole.lateness, low, 20);
   script.data("lateness", bins);
@@ -319,7 +323,7 @@ Figure period_figure(const ReportData& data) {
       "took {} at p99 and {} at most.",
       duration_text(period.p50), duration_text(period.min), duration_text(period.max), duration_text(nominal),
       duration_text(busy.p99), duration_text(busy.max));
-  Script script(figure.stem, 640, 340);
+  Script script(figure.stem, chart_height);
   const double reach = 1.04 * std::max({nominal - period.min, period.max - nominal, nominal * 1e-3});
   script.data("period", linear_histogram(data.periods, nominal - reach, nominal + reach, 151));
   logarithmic_counts(script);
@@ -346,7 +350,7 @@ Figure latency_figure(const ReportData& data) {
   figure.caption += received.count > 0 ? fmt::format("; counted from its last byte on the socket, {} and {}.",
                                                      duration_text(received.p99), duration_text(received.max))
                                        : ".";
-  Script script(figure.stem, 640, 340);
+  Script script(figure.stem, chart_height);
   const double high = 1.04 * std::max({hand_over.max, received.max, nominal});
   script.data("hand_over", linear_histogram(data.whole.hand_over_latency, 0, high, 90));
   script.outline_data("received", linear_histogram(data.whole.received_latency, 0, high, 90));
@@ -381,7 +385,7 @@ Figure bus_figure(const ReportData& data) {
   figure.stem = "bus_load";
   figure.title = "Load of the buses";
   std::vector<std::string> parts;
-  Script script(figure.stem, 640, 340);
+  Script script(figure.stem, chart_height);
   std::vector<std::string> curves;
   for (std::size_t i = 0; i < data.buses.size(); ++i) {
     const BusCurve& bus = data.buses[i];
