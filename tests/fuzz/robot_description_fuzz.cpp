@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (robot->joints.empty() || robot->joints.size() > takt::max_joints) std::abort();
   for (const auto& joint : robot->joints) {
-    if (!(joint.limits.position_min < joint.limits.position_max) || !(joint.limits.velocity > 0)) std::abort();
+    if (!(joint.limits.position_min < joint.limits.position_max) || !(joint.limits.velocity > 0))
+      std::abort();
     if (joint.bus >= robot->buses.size()) std::abort();
   }
   for (const auto& group : robot->groups) {

@@ -83,11 +83,12 @@ struct Frame {
 
 /// The frame of a message of any protocol that has `Status encode_into(Frame&, message, options...)`; its
 /// errors.
+// clang-format off
 template <class Message, class... Options>
 requires requires(Frame& frame, const Message& message, Options... options) {
-  { encode_into(frame, message, options...) }
-  noexcept->std::same_as<Status>;
+  { encode_into(frame, message, options...) } noexcept -> std::same_as<Status>;
 }
+// clang-format on
 [[nodiscard]] constexpr Result<Frame> encode(const Message& message, Options... options) noexcept {
   Result<Frame> frame;
   if (const Status status = encode_into(*frame, message, options...); !status) frame = fail(status.error());
@@ -96,14 +97,14 @@ requires requires(Frame& frame, const Message& message, Options... options) {
 
 /// What a robot's hardware needs of a bus: a SocketCAN interface, a serial adapter, a simulated bus. Neither
 /// function blocks.
-///   send(frames)     takes frames in order for transmission, returns how many it took; the rest found no
-///   room receive(frames)  fills the span with frames that have arrived, oldest first; returns how many
+///   send(frames)     takes frames in order for transmission, returns how many it took; the rest found no room
+///   receive(frames)  fills the span with frames that have arrived, oldest first; returns how many
+// clang-format off
 template <class B>
 concept CanBus = requires(B& bus, std::span<const Frame> out, std::span<Frame> in) {
-  { bus.send(out) }
-  noexcept->std::same_as<std::size_t>;
-  { bus.receive(in) }
-  noexcept->std::same_as<std::size_t>;
+  { bus.send(out) } noexcept -> std::same_as<std::size_t>;
+  { bus.receive(in) } noexcept -> std::same_as<std::size_t>;
 };
+// clang-format on
 
 }  // namespace takt::can

@@ -14,14 +14,15 @@ namespace takt {
 
 namespace detail {
 template <std::size_t Size>
-using unsigned_of_size = std::conditional_t<
-    Size == 1, std::uint8_t,
-    std::conditional_t<Size == 2, std::uint16_t, std::conditional_t<Size == 4, std::uint32_t, std::uint64_t>>>;
+using unsigned_of_size =
+    std::conditional_t<Size == 1, std::uint8_t,
+                       std::conditional_t<Size == 2, std::uint16_t,
+                                          std::conditional_t<Size == 4, std::uint32_t, std::uint64_t>>>;
 }  // namespace detail
 
 /// A number as it stands on a wire: integers, float, double.
 template <class T>
-concept WireNumber = (std::integral<T> || std::floating_point<T>) && !std::same_as<T, bool> && sizeof(T) <= 8;
+concept WireNumber = std::is_arithmetic_v<T> && !std::same_as<T, bool> && sizeof(T) <= 8;
 
 /// Reads numbers one after another from a span that it does not own.
 class ByteReader {
@@ -97,7 +98,9 @@ class ByteWriter {
   [[nodiscard]] constexpr bool ok() const noexcept { return ok_; }
   [[nodiscard]] constexpr std::size_t position() const noexcept { return position_; }
   /// What has been written so far.
-  [[nodiscard]] constexpr std::span<const std::uint8_t> written() const noexcept { return bytes_.first(position_); }
+  [[nodiscard]] constexpr std::span<const std::uint8_t> written() const noexcept {
+    return bytes_.first(position_);
+  }
 
  private:
   constexpr bool take(std::size_t count) noexcept {

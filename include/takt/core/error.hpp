@@ -41,7 +41,8 @@ enum class Room : std::uint16_t {
 
 /// An enum whose values are error codes of one room.
 template <class E>
-concept ErrorCode = std::is_enum_v<E> && std::same_as<std::underlying_type_t<E>, std::uint16_t> && requires(E code) {
+concept ErrorCode = std::is_enum_v<E> && std::same_as<std::underlying_type_t<E>, std::uint16_t> &&
+    requires(E code) {
   { room_of(code) } -> std::same_as<Room>;
   { describe(code) } -> std::same_as<std::string_view>;
 };
@@ -75,6 +76,8 @@ template <ErrorCode E>
 }
 
 /// Passes the error of another result on.
-[[nodiscard]] constexpr tl::unexpected<Error> fail(Error error) noexcept { return tl::unexpected<Error>(error); }
+[[nodiscard]] constexpr tl::unexpected<Error> fail(Error error) noexcept {
+  return tl::unexpected<Error>(error);
+}
 
 }  // namespace takt

@@ -57,9 +57,13 @@ class JointSet {
 
   constexpr void insert(std::size_t joint) noexcept { bits_ |= bit(joint); }
   constexpr void erase(std::size_t joint) noexcept { bits_ &= ~bit(joint); }
-  [[nodiscard]] constexpr bool contains(std::size_t joint) const noexcept { return (bits_ & bit(joint)) != 0; }
+  [[nodiscard]] constexpr bool contains(std::size_t joint) const noexcept {
+    return (bits_ & bit(joint)) != 0;
+  }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return static_cast<std::size_t>(std::popcount(bits_)); }
+  [[nodiscard]] constexpr std::size_t size() const noexcept {
+    return static_cast<std::size_t>(std::popcount(bits_));
+  }
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
 
   /// Calls visit(joint) for each member, in rising order.
@@ -72,7 +76,9 @@ class JointSet {
 
   friend constexpr JointSet operator|(JointSet a, JointSet b) noexcept { return JointSet(a.bits_ | b.bits_); }
   friend constexpr JointSet operator&(JointSet a, JointSet b) noexcept { return JointSet(a.bits_ & b.bits_); }
-  friend constexpr JointSet operator-(JointSet a, JointSet b) noexcept { return JointSet(a.bits_ & ~b.bits_); }
+  friend constexpr JointSet operator-(JointSet a, JointSet b) noexcept {
+    return JointSet(a.bits_ & ~b.bits_);
+  }
   friend constexpr bool operator==(JointSet, JointSet) = default;
 
  private:

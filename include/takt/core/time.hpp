@@ -24,7 +24,9 @@ struct Timeline {
 using Time = Timeline::time_point;
 
 /// Nanoseconds since the clock's epoch, for wires and files.
-[[nodiscard]] constexpr std::int64_t to_nanoseconds(Time time) noexcept { return time.time_since_epoch().count(); }
+[[nodiscard]] constexpr std::int64_t to_nanoseconds(Time time) noexcept {
+  return time.time_since_epoch().count();
+}
 
 /// The inverse of to_nanoseconds().
 [[nodiscard]] constexpr Time time_from_nanoseconds(std::int64_t nanoseconds) noexcept {
@@ -51,10 +53,12 @@ using Time = Timeline::time_point;
 ///   now()            the present time; never goes backwards
 ///   sleep_until(t)   returns at t or later; at once when t has passed
 /// Both are noexcept and may be called by a real-time loop every period.
+// clang-format off
 template <class C>
 concept Clock = requires(C& clock, Time time) {
   { clock.now() } noexcept -> std::same_as<Time>;
   { clock.sleep_until(time) } noexcept -> std::same_as<void>;
 };
+// clang-format on
 
 }  // namespace takt

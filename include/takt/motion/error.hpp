@@ -10,40 +10,40 @@
 namespace takt::motion {
 
 // TAKT_MOTION_ERRORS(X): X(name, number, text). Numbers are part of the C API and the recording format: never reused.
-#define TAKT_MOTION_ERRORS(X)                                                                              \
-  X(malformed, 1, "the message is not the JSON that the protocol asks for")                                \
-  X(message_too_large, 2, "the message is longer than the server allows")                                  \
-  X(message_too_slow, 3, "the message was not complete within the time that the server allows")            \
-  X(unknown_request, 4, "no request of this name exists")                                                  \
-  X(unknown_joint, 5, "the robot has no joint of this name")                                               \
-  X(unknown_group, 6, "the robot has no group of this name")                                               \
-  X(unknown_goal, 7, "no goal with this number is known")                                                  \
-  X(duplicate_joint, 8, "a joint is named twice")                                                          \
-  X(wrong_size, 9, "a list does not have one entry for each joint")                                        \
-  X(not_finite, 10, "a number is not finite")                                                              \
-  X(times_not_increasing, 11, "waypoint times must be positive and rise")                                  \
-  X(too_many_waypoints, 12, "the trajectory has more waypoints than the server allows")                    \
-  X(no_waypoints, 13, "the trajectory has no waypoint")                                                    \
-  X(out_of_domain, 14, "a number is outside the range that the mathematics is exact for")                  \
-  X(position_limit, 20, "a position limit would be exceeded")                                              \
-  X(velocity_limit, 21, "a velocity limit would be exceeded")                                              \
-  X(acceleration_limit, 22, "an acceleration limit would be exceeded")                                     \
-  X(jerk_limit, 23, "a jerk limit would be exceeded")                                                      \
-  X(limit_above_robot, 24, "a request may only tighten the robot's limits")                                \
-  X(start_mismatch, 25, "the first waypoint is not where the joint is")                                    \
-  X(not_at_rest_at_end, 26, "the trajectory does not end at rest")                                         \
-  X(joint_already_moving, 27, "the joint moves: no motion within the limits leads from here to the goal")   \
-  X(robot_not_ready, 30, "the robot is not ready for motion")                                              \
-  X(queue_full, 31, "too many requests are waiting")                                                       \
-  X(too_many_goals, 32, "too many goals are active")                                                       \
-  X(too_many_clients, 33, "too many clients are connected")                                                \
-  X(following_error, 40, "a joint left its reference by more than its limit")                              \
-  X(drive_silent, 41, "a drive does not answer")                                                           \
-  X(drive_fault, 42, "a drive reports a fault")                                                            \
-  X(emergency_stop, 43, "the emergency stop was requested")                                                \
-  X(client_lost, 44, "the client that owned the goal vanished")                                            \
-  X(setpoint_timeout, 45, "no set-point arrived in time")                                                  \
-  X(goal_tolerance, 46, "the joints did not reach the goal within their tolerance in time")                \
+#define TAKT_MOTION_ERRORS(X)                                                                             \
+  X(malformed, 1, "the message is not the JSON that the protocol asks for")                               \
+  X(message_too_large, 2, "the message is longer than the server allows")                                 \
+  X(message_too_slow, 3, "the message was not complete within the time that the server allows")           \
+  X(unknown_request, 4, "no request of this name exists")                                                 \
+  X(unknown_joint, 5, "the robot has no joint of this name")                                              \
+  X(unknown_group, 6, "the robot has no group of this name")                                              \
+  X(unknown_goal, 7, "no goal with this number is known")                                                 \
+  X(duplicate_joint, 8, "a joint is named twice")                                                         \
+  X(wrong_size, 9, "a list does not have one entry for each joint")                                       \
+  X(not_finite, 10, "a number is not finite")                                                             \
+  X(times_not_increasing, 11, "waypoint times must be positive and rise")                                 \
+  X(too_many_waypoints, 12, "the trajectory has more waypoints than the server allows")                   \
+  X(no_waypoints, 13, "the trajectory has no waypoint")                                                   \
+  X(out_of_domain, 14, "a number is outside the range that the mathematics is exact for")                 \
+  X(position_limit, 20, "a position limit would be exceeded")                                             \
+  X(velocity_limit, 21, "a velocity limit would be exceeded")                                             \
+  X(acceleration_limit, 22, "an acceleration limit would be exceeded")                                    \
+  X(jerk_limit, 23, "a jerk limit would be exceeded")                                                     \
+  X(limit_above_robot, 24, "a request may only tighten the robot's limits")                               \
+  X(start_mismatch, 25, "the first waypoint is not where the joint is")                                   \
+  X(not_at_rest_at_end, 26, "the trajectory does not end at rest")                                        \
+  X(joint_already_moving, 27, "the joint moves: no motion within the limits leads from here to the goal") \
+  X(robot_not_ready, 30, "the robot is not ready for motion")                                             \
+  X(queue_full, 31, "too many requests are waiting")                                                      \
+  X(too_many_goals, 32, "too many goals are active")                                                      \
+  X(too_many_clients, 33, "too many clients are connected")                                               \
+  X(following_error, 40, "a joint left its reference by more than its limit")                             \
+  X(drive_silent, 41, "a drive does not answer")                                                          \
+  X(drive_fault, 42, "a drive reports a fault")                                                           \
+  X(emergency_stop, 43, "the emergency stop was requested")                                               \
+  X(client_lost, 44, "the client that owned the goal vanished")                                           \
+  X(setpoint_timeout, 45, "no set-point arrived in time")                                                 \
+  X(goal_tolerance, 46, "the joints did not reach the goal within their tolerance in time")               \
   X(shutting_down, 47, "the process is stopping")
 
 enum class Errc : std::uint16_t {

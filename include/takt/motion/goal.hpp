@@ -69,14 +69,22 @@ enum class GoalEvent : std::uint8_t { accept, reject, preempt, stopped, succeed,
 [[nodiscard]] constexpr std::string_view state_name(GoalState state) noexcept {
   using enum GoalState;
   switch (state) {
-    case pending: return "pending";
-    case active: return "active";
-    case preempting: return "preempting";
-    case succeeded: return "succeeded";
-    case aborted: return "aborted";
-    case rejected: return "rejected";
-    case preempted: return "preempted";
-    case recalled: return "recalled";
+    case pending:
+      return "pending";
+    case active:
+      return "active";
+    case preempting:
+      return "preempting";
+    case succeeded:
+      return "succeeded";
+    case aborted:
+      return "aborted";
+    case rejected:
+      return "rejected";
+    case preempted:
+      return "preempted";
+    case recalled:
+      return "recalled";
   }
   return "unknown";
 }

@@ -37,24 +37,24 @@ enum class RequestKind : std::uint8_t {
 struct Setpoint {
   std::array<double, max_joints> positions{};   ///< rad
   std::array<double, max_joints> velocities{};  ///< rad/s: how fast the target itself moves; zero holds it
-  Duration timeout{};                           ///< no further set-point within this time: bounded stop, goal aborted
+  Duration timeout{};  ///< no further set-point within this time: bounded stop, goal aborted
 };
 
 /// A validated request. Vectors and trajectory are sized outside; the loop never resizes them.
 struct Request {
   RequestKind kind = RequestKind::cancel;
   GoalId goal = 0;
-  JointSet joints;                              ///< which joints; columns below follow their rising order
-  trajectory::Trajectory trajectory;            ///< kind trajectory: one column for each joint
-  trajectory::QuinticSegment lead;              ///< sized for the joints; the loop rebuilds the first segment here
-                                                ///< when the joints have moved since validation
-  std::vector<JointLimits> limits;              ///< one for each joint, the robot's or tighter
-  double longest_lead = 1;                      ///< the rebuilt first segment may last this many times the planned one
+  JointSet joints;                    ///< which joints; columns below follow their rising order
+  trajectory::Trajectory trajectory;  ///< kind trajectory: one column for each joint
+  trajectory::QuinticSegment lead;    ///< sized for the joints; the loop rebuilds the first segment here
+                                      ///< when the joints have moved since validation
+  std::vector<JointLimits> limits;    ///< one for each joint, the robot's or tighter
+  double longest_lead = 1;            ///< the rebuilt first segment may last this many times the planned one
   Setpoint setpoint;
   StopCategory category = StopCategory::stop_then_power_off;
-  Errc reason{};                                ///< kind cancel: why, if not because a client asked (0)
-  Time received{};                              ///< when its last byte arrived (server's clock)
-  Time handed_over{};                           ///< when it entered the ring
+  Errc reason{};       ///< kind cancel: why, if not because a client asked (0)
+  Time received{};     ///< when its last byte arrived (server's clock)
+  Time handed_over{};  ///< when it entered the ring
 };
 
 /// What the loop says to the outside. `retired`, if set, is the outside's again.
@@ -68,7 +68,7 @@ struct Event {
   double limit = 0;                      ///< what is allowed
   Time received{};                       ///< copied from the request
   Time handed_over{};                    ///< copied from the request
-  Time first_reference{};                ///< state active: when its first reference had been written to the bus
+  Time first_reference{};  ///< state active: when its first reference had been written to the bus
   Request* retired = nullptr;
 };
 static_assert(std::is_trivially_copyable_v<Event>);

@@ -25,22 +25,27 @@ enum class RobotState : std::uint8_t {
 
 [[nodiscard]] constexpr std::string_view state_name(RobotState state) noexcept {
   switch (state) {
-    case RobotState::starting: return "starting";
-    case RobotState::ready: return "ready";
-    case RobotState::stopping: return "stopping";
-    case RobotState::stopped: return "stopped";
-    case RobotState::down: return "down";
+    case RobotState::starting:
+      return "starting";
+    case RobotState::ready:
+      return "ready";
+    case RobotState::stopping:
+      return "stopping";
+    case RobotState::stopped:
+      return "stopped";
+    case RobotState::down:
+      return "down";
   }
   return "unknown";
 }
 
 /// One joint at one cycle. SI units.
 struct JointSnapshot {
-  double command = 0;             ///< what the goal asks for, before any limiter
-  MotionState reference;          ///< what was sent to the drive
+  double command = 0;     ///< what the goal asks for, before any limiter
+  MotionState reference;  ///< what was sent to the drive
   double measured_position = 0;
   double measured_velocity = 0;
-  GoalId goal = 0;                ///< the goal that owns the joint, 0 = none
+  GoalId goal = 0;  ///< the goal that owns the joint, 0 = none
   robot::DriveState drive = robot::DriveState::unknown;
 };
 
@@ -53,7 +58,7 @@ struct LoopSnapshot {
 };
 
 struct Snapshot {
-  Time time{};                    ///< nominal time of the cycle
+  Time time{};  ///< nominal time of the cycle
   RobotState state = RobotState::starting;
   Errc reason{};                  ///< why the robot stops or is stopped, 0 = no fault
   std::uint8_t reason_joint = 0;  ///< the joint that it is about, where it is about one

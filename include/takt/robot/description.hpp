@@ -41,12 +41,13 @@ struct JointDescription {
   std::string name;
   JointLimits limits;
   SafeBehaviour safe = SafeBehaviour::hold;
-  double counts_per_radian = 1;     ///< encoder counts per rad (per m for linear joints); negative turns the direction
-  std::size_t bus = 0;              ///< index into RobotDescription::buses
-  std::uint8_t board = 0;           ///< board number (hubo) or node id (servo)
-  std::uint8_t channel = 0;         ///< motor on that board; 0 for servo drives
-  double following_error = 0.2;     ///< rad: |reference - measured| beyond this stops the robot
-  double goal_tolerance = 0.02;     ///< rad: a goal succeeds when the joint is this close to its end
+  double counts_per_radian =
+      1;                   ///< encoder counts per rad (per m for linear joints); negative turns the direction
+  std::size_t bus = 0;     ///< index into RobotDescription::buses
+  std::uint8_t board = 0;  ///< board number (hubo) or node id (servo)
+  std::uint8_t channel = 0;      ///< motor on that board; 0 for servo drives
+  double following_error = 0.2;  ///< rad: |reference - measured| beyond this stops the robot
+  double goal_tolerance = 0.02;  ///< rad: a goal succeeds when the joint is this close to its end
   PlantDescription plant;
 };
 
@@ -57,9 +58,9 @@ struct GroupDescription {
 
 struct RobotDescription {
   std::string name;
-  Duration period{5'000'000};         ///< of the control loop
+  Duration period{5'000'000};             ///< of the control loop
   Duration feedback_timeout{50'000'000};  ///< a drive that is silent longer than this stops the robot
-  Duration goal_time{1'000'000'000};  ///< how long after its last waypoint a goal may take to settle
+  Duration goal_time{1'000'000'000};      ///< how long after its last waypoint a goal may take to settle
   std::vector<BusDescription> buses;
   std::vector<JointDescription> joints;
   std::vector<GroupDescription> groups;

@@ -21,30 +21,30 @@ enum class DriveState : std::uint8_t {
 
 /// What was last heard of one joint.
 struct JointFeedback {
-  double position = 0;          ///< rad or m; meaningful once `heard`
-  double velocity = 0;          ///< rad/s or m/s
-  Time stamp{};                 ///< when the position was received
-  bool heard = false;           ///< a position has been received since start-up
+  double position = 0;  ///< rad or m; meaningful once `heard`
+  double velocity = 0;  ///< rad/s or m/s
+  Time stamp{};         ///< when the position was received
+  bool heard = false;   ///< a position has been received since start-up
   DriveState drive = DriveState::unknown;
-  std::uint32_t fault = 0;      ///< the protocol's own fault bits, 0 = none
+  std::uint32_t fault = 0;  ///< the protocol's own fault bits, 0 = none
 };
 
 /// What one joint is to do next.
 struct JointCommand {
-  double position = 0;      ///< rad or m
-  double velocity = 0;      ///< feed-forward for drives that take it
-  double acceleration = 0;  ///< feed-forward for drives that take it
-  bool want_power = false;  ///< drive on (the hardware runs the sequence) or off (at once)
-  bool clear_fault = false; ///< asks a faulty drive to forget its fault; held for one cycle
+  double position = 0;       ///< rad or m
+  double velocity = 0;       ///< feed-forward for drives that take it
+  double acceleration = 0;   ///< feed-forward for drives that take it
+  bool want_power = false;   ///< drive on (the hardware runs the sequence) or off (at once)
+  bool clear_fault = false;  ///< asks a faulty drive to forget its fault; held for one cycle
 };
 
 /// Counted, never thrown: what the wire did so far.
 struct HardwareCounters {
   std::uint64_t frames_sent = 0;
   std::uint64_t frames_received = 0;
-  std::uint64_t frames_refused = 0;    ///< the bus had no room
-  std::uint64_t frames_malformed = 0;  ///< wrong length or content
-  std::uint64_t frames_unexpected = 0; ///< an identifier that no joint of this robot uses
+  std::uint64_t frames_refused = 0;     ///< the bus had no room
+  std::uint64_t frames_malformed = 0;   ///< wrong length or content
+  std::uint64_t frames_unexpected = 0;  ///< an identifier that no joint of this robot uses
 };
 
 /// The joints of one robot, in the order of its description. Both calls are made by the loop once per period with the nominal

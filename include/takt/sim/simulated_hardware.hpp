@@ -18,8 +18,8 @@ class SimulatedHardware final : public robot::Hardware {
  public:
   /// The whole robot of the description, standing at `start` on the loop's clock. Allocates. Errors: what the simulation or the
   /// hardware of one of the buses cannot represent.
-  [[nodiscard]] static SetupResult<std::unique_ptr<SimulatedHardware>> create(const robot::RobotDescription& robot,
-                                                                              Time start = Time{});
+  [[nodiscard]] static SetupResult<std::unique_ptr<SimulatedHardware>> create(
+      const robot::RobotDescription& robot, Time start = Time{});
 
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override;
   void write(Time now, std::span<const robot::JointCommand> commands) noexcept override;
