@@ -157,6 +157,13 @@ void Server::handle(ClientId client, const std::string& id, const ResetMessage&,
   hand_over_command(client, id, RequestKind::reset, 0, {}, now);
 }
 
+void Server::handle(ClientId client, const std::string& id, const MarkMessage& message, Time now) {
+  if (options_.on_mark) options_.on_mark(now, message.text);
+  AcceptedReply reply;
+  reply.id = id;
+  accept(client, std::move(reply));
+}
+
 void Server::begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
                           Time now) {
   if (!planned) return reject(client, id, std::move(planned).error());

@@ -17,10 +17,9 @@ using json::Value;
 using Out = nlohmann::ordered_json;
 using trajectory::Through;
 
-constexpr double longest_time = 1e6;    // s: eleven days; times beyond are mistakes
-constexpr double longest_timeout = 10;  // s
-constexpr double highest_rate = 1000;   // Hz
-constexpr double huge_number = 1e9;
+constexpr double longest_time = 1e6;                        // s: eleven days; times beyond are mistakes
+constexpr double longest_timeout = 10;                      // s
+constexpr double highest_rate = 1000;                       // Hz
 constexpr std::uint64_t max_goal = std::uint64_t{1} << 53;  // exact in every JSON reader
 
 template <class Enum, std::size_t N>
@@ -52,8 +51,8 @@ std::string_view word_of(Enum meaning, const Words<Enum, N>& words) {
   return found == words.end() ? std::string_view("unknown") : found->first;
 }
 
-constexpr std::array request_keys{"trajectory", "move",      "setpoint", "cancel",
-                                  "state",      "subscribe", "estop",    "reset"};
+constexpr std::array request_keys{"trajectory", "move",  "setpoint", "cancel", "state",
+                                  "subscribe",  "estop", "reset",    "mark"};
 
 /// The JSON text of an id, or nothing if it is not a string or a number.
 std::optional<std::string> id_text(const Value& value) {
@@ -264,6 +263,13 @@ class Reader {
     return message;
   }
 
+  MarkMessage mark(Object& object) {
+    MarkMessage message;
+    object.required_name("text", message.text);
+    object.finish();
+    return message;
+  }
+
   EmergencyStopMessage emergency_stop(Object& object) {
     EmergencyStopMessage message;
     if (const Value* category = object.find("category")) {
@@ -408,8 +414,10 @@ tl::expected<ClientMessage, ParseFailure> read_client_message(const Value& docum
       message.body = reader.subscribe(object);
     else if (*key == "estop")
       message.body = reader.emergency_stop(object);
-    else
+    else if (*key == "reset")
       message.body = reader.empty<ResetMessage>(object);
+    else
+      message.body = reader.mark(object);
   }
   if (reader.ok()) return message;
   failure.id = std::move(message.id);
@@ -547,6 +555,10 @@ std::pair<const char*, Out> to_json(const EmergencyStopMessage& message) {
 }
 
 std::pair<const char*, Out> to_json(const ResetMessage&) { return {"reset", Out::object()}; }
+
+std::pair<const char*, Out> to_json(const MarkMessage& message) {
+  return {"mark", Out{{"text", message.text}}};
+}
 
 void put_why(Out& out, const Rejection& why) {
   if (why.reason == Errc{}) return;

@@ -141,6 +141,15 @@ void print_summary(const rt::LoopStatistics& statistics, const sim::SimulatedHar
   }
 }
 
+/// A server that puts its clients' marks into the recording.
+motion::ServerOptions marking(record::Recorder* recorder) {
+  motion::ServerOptions options;
+  if (recorder != nullptr) {
+    options.on_mark = [recorder](Time now, std::string_view text) { recorder->server().mark(now, text); };
+  }
+  return options;
+}
+
 /// Ends a recording; the exit code.
 int finish(record::Recorder* recorder, const std::string& path) {
   if (recorder == nullptr) return exit_ok;
@@ -213,7 +222,7 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
     fmt::print(stderr, "takt run: {}\n", port.error().message);
     return exit_failed;
   }
-  motion::Server server(robot, channels.requests, channels.events, channels.state);
+  motion::Server server(robot, channels.requests, channels.events, channels.state, marking(recorder.get()));
   motion::Loop<C> loop(clock, robot, **hardware, channels, observers);
 
   std::atomic<bool> ended{false};
@@ -330,7 +339,7 @@ int run_in_virtual_time(const robot::RobotDescription& robot, const RunOptions& 
     recorder = std::move(*opened);
   }
   motion::Channels channels;
-  motion::Server server(robot, channels.requests, channels.events, channels.state);
+  motion::Server server(robot, channels.requests, channels.events, channels.state, marking(recorder.get()));
   Observers observers;
   std::optional<LoopRecorder> loop_recorder;
   if (recorder) observers.add(loop_recorder.emplace(robot, recorder->loop(), (*hardware)->simulation()));

@@ -165,7 +165,8 @@ TEST_CASE("every request survives being written and read") {
   for (const ClientMessage& message :
        {ClientMessage{"1.5", CancelMessage{7}}, ClientMessage{"", CancelMessage{}},
         ClientMessage{"", StateMessage{}}, ClientMessage{"", SubscribeMessage{12.5}},
-        ClientMessage{"", EmergencyStopMessage{StopCategory::stop}}, ClientMessage{"", ResetMessage{}}}) {
+        ClientMessage{"", EmergencyStopMessage{StopCategory::stop}}, ClientMessage{"", ResetMessage{}},
+        ClientMessage{"9", MarkMessage{"run 3"}}}) {
     CHECK(parsed(to_line(message)) == message);
   }
 }
@@ -240,6 +241,7 @@ TEST_CASE("what is not JSON, or not a message, is malformed") {
                            "{\"cancel\":{\"goal\":0}}",
                            "{\"cancel\":{\"goal\":\"all\"}}",
                            "{\"subscribe\":{}}",
+                           "{\"mark\":{\"text\":\"\"}}",
                            "{\"subscribe\":{\"rate\":1001}}",
                            "{\"subscribe\":{\"rate\":-1}}"}) {
     CAPTURE(line);

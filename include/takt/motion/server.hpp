@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -45,6 +46,7 @@ struct ServerOptions {
   std::size_t max_in_flight = 128;            ///< requests that the loop has not answered yet, of all clients
   std::size_t max_in_flight_per_client = 32;  ///< of one client; running goals do not count
   std::size_t max_goals = max_joints;         ///< not yet ended, of all clients
+  std::function<void(Time now, std::string_view text)> on_mark;  ///< told of every mark; called by the server's thread
   double feedback_rate = 10;                  ///< Hz, "feedback" of each running trajectory or move
   bool report_latency =
       true;  ///< false where the loop's clock is not the one that gives `now` (simulated time)
@@ -118,6 +120,7 @@ class Server {
   void handle(ClientId client, const std::string& id, const SubscribeMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const EmergencyStopMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const ResetMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const MarkMessage& message, Time now);
 
   void begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
                     Time now);

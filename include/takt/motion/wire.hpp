@@ -12,14 +12,12 @@
 // back with every answer to it. Unknown keys, duplicate keys, wrong types and trailing bytes are refused.
 //
 //   {"id":1,"trajectory":{
-//      "joint_names":["elbow"],                  or "group":"arm"; columns below follow the order that is
-//      named here "points":[{"time_from_start":0.5,         s; also {"sec":0,"nanosec":500000000} or
-//      {"secs":0,"nsecs":500000000}
+//      "joint_names":["elbow"],                  or "group":"arm"; columns below follow the order that is named here
+//      "points":[{"time_from_start":0.5,         s; also {"sec":0,"nanosec":500000000} or {"secs":0,"nsecs":500000000}
 //                 "positions":[1.2],             one for each joint
 //                 "velocities":[0],              optional, in all points or in none
 //                 "accelerations":[0]}, ...],    optional, in all points or in none; with velocities only
-//      "through":"given",                        "stop" at each waypoint, "given" velocities, or "smooth"
-//      ones that takt computes.
+//      "through":"given",                        "stop" at each waypoint, "given" velocities, or "smooth" ones that takt computes.
 //                                                Default: "given" if there are velocities, else "smooth"
 //      "fit":false,                              true: slow down until all limits hold, instead of refusing
 //      "at_end":"rest",                          "rest": refuse a trajectory that does not end at rest;
@@ -44,9 +42,9 @@
 //   {"cancel":{"goal":3}}       bounded stop of one goal; {"cancel":{}} of all
 //   {"state":{}}                the state of the robot, once
 //   {"subscribe":{"rate":10}}   the state, this many times a second (at most 1000); 0 ends it
-//   {"estop":{"category":1}}    stop and latch: 0 power off at once, 1 bounded stop, then power off
-//   (default), 2 bounded stop
+//   {"estop":{"category":1}}    stop and latch: 0 power off at once, 1 bounded stop, then power off (default), 2 bounded stop
 //   {"reset":{}}                leave a latched stop
+//   {"mark":{"text":"run 3"}}   begin a section of that name in the recording, if there is one
 //
 // Replies ("id" only if the request had one):
 //
@@ -55,8 +53,7 @@
 //      For motion: the loop has taken it and its first reference has left. The latencies begin when the
 //      request entered the loop's queue, and when its last byte arrived. duration and joint_names (the
 //      robot's order, which "feedback" uses): for trajectory and move.
-//   {"rejected":{"id":1,"reason":"acceleration_limit","message":"elbow:
-//   ...","joint":"elbow","time":0.07,"value":6.87,"limit":5}}
+//   {"rejected":{"id":1,"reason":"acceleration_limit","message":"elbow: ...","joint":"elbow","time":0.07,"value":6.87,"limit":5}}
 //      Nothing was changed. "reason" is a name from motion/error.hpp; joint, time, value and limit where it
 //      has them.
 //   {"feedback":{"goal":3,"time":0.5,"duration":2.5,"fraction":0.2,"reference":[...],"measured":[...]}}
@@ -193,11 +190,17 @@ struct ResetMessage {
   friend bool operator==(const ResetMessage&, const ResetMessage&) = default;
 };
 
+struct MarkMessage {
+  std::string text;  ///< 1 to 128 bytes without control characters
+
+  friend bool operator==(const MarkMessage&, const MarkMessage&) = default;
+};
+
 /// One line from a client.
 struct ClientMessage {
   std::string id;  ///< as JSON text, for example "7" or "\"seven\""; empty = none
   std::variant<TrajectoryMessage, MoveMessage, SetpointMessage, CancelMessage, StateMessage, SubscribeMessage,
-               EmergencyStopMessage, ResetMessage>
+               EmergencyStopMessage, ResetMessage, MarkMessage>
       body;
 
   friend bool operator==(const ClientMessage&, const ClientMessage&) = default;
