@@ -14,6 +14,12 @@ enum ExitCode : int {
 };
 
 void add_run(CLI::App& app);
+void add_send(CLI::App& app);
+void add_state(CLI::App& app);
+void add_cancel(CLI::App& app);
+void add_estop(CLI::App& app);
+void add_reset(CLI::App& app);
+void add_top(CLI::App& app);
 void add_report(CLI::App& app);
 
 }  // namespace takt::tools

@@ -8,6 +8,12 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", TAKT_VERSION);
   app.require_subcommand(1);
   takt::tools::add_run(app);
+  takt::tools::add_send(app);
+  takt::tools::add_state(app);
+  takt::tools::add_cancel(app);
+  takt::tools::add_estop(app);
+  takt::tools::add_reset(app);
+  takt::tools::add_top(app);
   takt::tools::add_report(app);
   CLI11_PARSE(app, argc, argv);
   return takt::tools::exit_ok;

@@ -1,0 +1,31 @@
+#include "tools/connection.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/commands.hpp"
+
+namespace takt::tools {
+
+void Address::add_options(CLI::App& command) {
+  command.add_option("--host", host, "Where `takt run` runs")->capture_default_str();
+  command.add_option("--port", port, "Its port")->capture_default_str();
+}
+
+void exit_with(const SetupError& error) {
+  fmt::print(stderr, "takt: {}\n", error.message);
+  throw CLI::RuntimeError(exit_failed);
+}
+
+MotionClient connect_or_exit(const Address& address) {
+  auto stream = platform::TcpStream::connect(address.host, address.port, answer_time);
+  if (!stream) exit_with(stream.error());
+  MotionClient client(std::move(*stream), platform::SteadyClock());
+  if (const auto greeting = client.greeting(answer_time); !greeting) exit_with(greeting.error());
+  return client;
+}
+
+std::string to_text(const motion::Rejection& why) {
+  return fmt::format("{} ({})", why.message, motion::reason_name(why.reason));
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,37 @@
+// What the client sub-commands share: where the server is, and how its answers become text and exit codes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+#include "takt/core/setup_error.hpp"
+#include "takt/motion/client.hpp"
+#include "takt/platform/steady_clock.hpp"
+#include "takt/platform/tcp_stream.hpp"
+
+namespace takt::tools {
+
+using MotionClient = motion::Client<platform::TcpStream, platform::SteadyClock>;
+
+/// --host and --port of a sub-command.
+struct Address {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = motion::default_port;
+
+  void add_options(CLI::App& command);
+};
+
+/// How long a server may take for an answer.
+inline constexpr Duration answer_time = std::chrono::seconds(5);
+
+/// Connects and takes the greeting; says on stderr what went wrong and ends the program with exit_failed.
+MotionClient connect_or_exit(const Address& address);
+
+/// Says the error on stderr and ends the program.
+[[noreturn]] void exit_with(const SetupError& error);
+
+/// "elbow: ..." with the reason's name, for people.
+std::string to_text(const motion::Rejection& why);
+
+}  // namespace takt::tools
