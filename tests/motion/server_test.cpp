@@ -1,0 +1,467 @@
+#include "takt/motion/server.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "motion/wire_support.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using namespace takt::motion;
+using namespace std::chrono_literals;
+using takt::ClientId;
+using takt::Duration;
+using takt::LineFault;
+using takt::Time;
+using Json = nlohmann::json;
+
+/// A server whose loop is played by hand: the test takes requests out of the ring and puts events in.
+struct Bench {
+  explicit Bench(takt::robot::RobotDescription description = takt::test::arm6(), ServerOptions options = {})
+      : robot(std::move(description)), server(robot, requests, events, state, options) {
+    state.write(takt::test::ready_state(robot));
+    server.poll(now);
+  }
+
+  takt::robot::RobotDescription robot;
+  takt::shm::SpscRing<Request*> requests{256};
+  takt::shm::SpscRing<Event> events{1024};
+  takt::shm::LatestValue<Snapshot> state;
+  Server server;
+  Time now = takt::time_from_nanoseconds(1'000'000'000);
+
+  /// Everything said to one client since it was last asked.
+  std::vector<Json> said(ClientId client) {
+    for (auto& output : server.take_output()) {
+      REQUIRE(output.bytes.back() == '\n');
+      REQUIRE(output.bytes.find('\n') == output.bytes.size() - 1);
+      inbox[output.client].push_back(Json::parse(output.bytes));
+      if (output.close) closed.push_back(output.client);
+    }
+    return std::exchange(inbox[client], {});
+  }
+
+  void connect(ClientId client) {
+    server.connected(client, now);
+    const auto hello = said(client);
+    REQUIRE(hello.size() == 1);
+    REQUIRE(hello[0].contains("takt"));
+  }
+
+  std::vector<Json> ask(ClientId client, const std::string& line) {
+    server.received(client, line, now);
+    poll();
+    return said(client);
+  }
+
+  Duration poll(Duration passed = 1ms) {
+    now += passed;
+    return server.poll(now);
+  }
+
+  /// The oldest request that reached the loop, or null.
+  Request* taken() {
+    Request* request = nullptr;
+    return requests.try_pop(request) ? request : nullptr;
+  }
+
+  void emit(GoalState goal_state, GoalId goal, Request* retired, Errc reason = Errc{}) {
+    Event event;
+    event.goal = goal;
+    event.state = goal_state;
+    event.reason = reason;
+    event.retired = retired;
+    if (goal_state == GoalState::active) event.first_reference = now + 500us;
+    REQUIRE(events.try_push(event));
+    poll();
+  }
+
+  std::map<ClientId, std::vector<Json>> inbox;
+  std::vector<ClientId> closed;
+};
+
+const std::string move_elbow = R"({"id":7,"move":{"joint_names":["elbow_joint"],"positions":[1.2]}})";
+const std::string elbow_setpoint =
+    R"({"id":"s","setpoint":{"joint_names":["elbow_joint"],"positions":[1.61]}})";
+
+TEST_CASE("a move is accepted when its first reference has left, reported on, and answered at its end") {
+  Bench bench;
+  bench.connect(1);
+  CHECK(bench.ask(1, move_elbow).empty());  // the loop has not spoken yet
+  Request* request = bench.taken();
+  REQUIRE(request != nullptr);
+  CHECK(request->kind == RequestKind::trajectory);
+  CHECK(request->goal == 1);
+  CHECK(request->handed_over - request->received == 1ms);
+
+  bench.emit(GoalState::active, 1, nullptr);
+  auto said = bench.said(1);
+  REQUIRE(said.size() == 2);
+  const Json accepted = said[0]["accepted"];
+  CHECK(accepted["id"] == 7);
+  CHECK(accepted["goal"] == 1);
+  CHECK(accepted["duration"].get<double>() == doctest::Approx(request->trajectory.duration()));
+  CHECK(accepted["joint_names"] == Json({"elbow_joint"}));
+  CHECK(accepted["latency_us"]["handover_to_reference"].get<double>() == doctest::Approx(500));
+  CHECK(accepted["latency_us"]["receive_to_reference"].get<double>() == doctest::Approx(1500));
+  CHECK(said[1]["feedback"]["goal"] == 1);
+  CHECK(said[1]["feedback"]["reference"].size() == 1);
+
+  // ten times a second, however often the server is polled
+  std::size_t feedback = 0;
+  for (int i = 0; i < 1000; ++i) bench.poll();
+  feedback = bench.said(1).size();
+  CHECK(feedback >= 9);
+  CHECK(feedback <= 11);
+
+  bench.emit(GoalState::succeeded, 1, request);
+  said = bench.said(1);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0] == Json::parse(R"({"result":{"id":7,"goal":1,"state":"succeeded"}})"));
+  CHECK(bench.server.borrowed() == 0);
+  CHECK(bench.server.goals() == 0);
+}
+
+TEST_CASE("what the loop refuses is rejected with joint and value") {
+  Bench bench;
+  bench.connect(1);
+  bench.ask(1, move_elbow);
+  Request* request = bench.taken();
+  Event event;
+  event.goal = 1;
+  event.state = GoalState::rejected;
+  event.reason = Errc::joint_already_moving;
+  event.joint = 2;
+  event.value = 9;
+  event.limit = 8;
+  event.retired = request;
+  REQUIRE(bench.events.try_push(event));
+  bench.poll();
+  const auto said = bench.said(1);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0]["rejected"]["id"] == 7);
+  CHECK(said[0]["rejected"]["reason"] == "joint_already_moving");
+  CHECK(said[0]["rejected"]["joint"] == "elbow_joint");
+  CHECK(said[0]["rejected"]["value"] == 9);
+  CHECK(bench.server.borrowed() == 0);
+  CHECK(bench.server.goals() == 0);
+}
+
+TEST_CASE("what the planner refuses never reaches the loop") {
+  Bench bench;
+  bench.connect(1);
+  const auto said = bench.ask(1, R"({"id":1,"move":{"joint_names":["elbow_joint"],"positions":[9]}})");
+  REQUIRE(said.size() == 1);
+  CHECK(said[0]["rejected"]["reason"] == "position_limit");
+  CHECK(bench.taken() == nullptr);
+  CHECK(bench.server.goals() == 0);
+}
+
+TEST_CASE("an aborted goal says why") {
+  Bench bench;
+  bench.connect(1);
+  bench.ask(1, move_elbow);
+  Request* request = bench.taken();
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.said(1);
+  bench.emit(GoalState::aborted, 1, request, Errc::following_error);
+  const auto said = bench.said(1);
+  CHECK(said.back()["result"]["state"] == "aborted");
+  CHECK(said.back()["result"]["reason"] == "following_error");
+  CHECK(said.back()["result"]["joint"] == "shoulder_pan_joint");
+}
+
+TEST_CASE("cancel, emergency stop and reset are answered when the loop has done them") {
+  Bench bench;
+  bench.connect(1);
+  bench.connect(2);
+  bench.ask(1, move_elbow);
+  Request* move = bench.taken();
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.said(1);
+
+  CHECK(bench.ask(2, R"({"id":1,"cancel":{"goal":9}})")[0]["rejected"]["reason"] == "unknown_goal");
+  CHECK(bench.ask(2, R"({"id":2,"cancel":{"goal":1}})").empty());
+  Request* cancel = bench.taken();
+  REQUIRE(cancel != nullptr);
+  CHECK(cancel->kind == RequestKind::cancel);
+  CHECK(cancel->goal == 1);
+  bench.emit(GoalState::preempting, 1, nullptr);
+  bench.emit(GoalState::succeeded, 1, cancel);  // the cancel's own answer carries the goal's number
+  CHECK(bench.said(2)[0] == Json::parse(R"({"accepted":{"id":2}})"));
+  CHECK(bench.server.goals() == 1);
+  bench.emit(GoalState::preempted, 1, move);
+  CHECK(bench.said(1).back()["result"]["state"] == "preempted");
+  CHECK(bench.server.borrowed() == 0);
+
+  bench.ask(1, R"({"estop":{"category":0}})");
+  Request* stop = bench.taken();
+  CHECK(stop->kind == RequestKind::emergency_stop);
+  CHECK(stop->category == StopCategory::power_off);
+  bench.emit(GoalState::succeeded, 0, stop);
+  CHECK(bench.said(1)[0].contains("accepted"));
+  bench.ask(1, R"({"reset":{}})");
+  Request* reset = bench.taken();
+  CHECK(reset->kind == RequestKind::reset);
+  bench.emit(GoalState::rejected, 0, reset, Errc::robot_not_ready);
+  CHECK(bench.said(1)[0]["rejected"]["reason"] == "robot_not_ready");
+}
+
+TEST_CASE("a stream is one goal for a client and a set of joints, and every set-point is answered") {
+  Bench bench;
+  bench.connect(1);
+  bench.connect(2);
+  bench.ask(1, elbow_setpoint);
+  bench.ask(1, elbow_setpoint);
+  Request* first = bench.taken();
+  Request* second = bench.taken();
+  REQUIRE(second != nullptr);
+  CHECK(first->goal == 1);
+  CHECK(second->goal == 1);
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.emit(GoalState::active, 1, second);
+  auto said = bench.said(1);
+  REQUIRE(said.size() == 2);
+  CHECK(said[0]["accepted"]["goal"] == 1);
+  CHECK(said[1]["accepted"]["goal"] == 1);
+  CHECK(said[1]["accepted"].contains("latency_us"));
+  CHECK(bench.server.borrowed() == 1);
+
+  bench.ask(1, R"({"setpoint":{"joint_names":["wrist_1_joint"],"positions":[-2.1]}})");
+  bench.ask(2, elbow_setpoint);
+  CHECK(bench.taken()->goal == 2);
+  CHECK(bench.taken()->goal == 3);
+
+  bench.emit(GoalState::aborted, 1, first, Errc::setpoint_timeout);
+  said = bench.said(1);
+  CHECK(said[0]["result"]["reason"] == "setpoint_timeout");
+  bench.ask(1, elbow_setpoint);
+  CHECK(bench.taken()->goal == 4);  // a new stream
+}
+
+TEST_CASE("a set-point that was on its way when its stream ended begins it anew") {
+  Bench bench;
+  bench.connect(1);
+  bench.ask(1, elbow_setpoint);
+  Request* first = bench.taken();
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.ask(1, elbow_setpoint);
+  Request* late = bench.taken();
+  bench.said(1);
+  bench.emit(GoalState::aborted, 1, first, Errc::setpoint_timeout);
+  CHECK(bench.said(1)[0]["result"]["state"] == "aborted");
+  bench.emit(GoalState::active, 1, nullptr);  // the loop knew no goal 1 any more
+  CHECK(bench.said(1)[0]["accepted"]["goal"] == 1);
+  CHECK(bench.server.goals() == 1);
+  bench.ask(1, elbow_setpoint);
+  CHECK(bench.taken()->goal == 1);
+  bench.emit(GoalState::preempted, 1, late);
+  CHECK(bench.said(1).back()["result"]["state"] == "preempted");
+  CHECK(bench.server.goals() == 0);
+}
+
+TEST_CASE("goals of a client that vanished are stopped, unless they said continue") {
+  Bench bench;
+  bench.connect(1);
+  bench.ask(1, move_elbow);
+  bench.ask(1, R"({"move":{"joint_names":["wrist_1_joint"],"positions":[-2],"on_disconnect":"continue"}})");
+  Request* stops = bench.taken();
+  Request* goes_on = bench.taken();
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.emit(GoalState::active, 2, nullptr);
+  bench.said(1);
+  bench.server.disconnected(1, bench.now);
+  bench.poll();
+  Request* cancel = bench.taken();
+  REQUIRE(cancel != nullptr);
+  CHECK(cancel->kind == RequestKind::cancel);
+  CHECK(cancel->goal == 1);
+  CHECK(cancel->reason == Errc::client_lost);
+  CHECK(bench.taken() == nullptr);
+  bench.emit(GoalState::succeeded, 1, cancel);
+  bench.emit(GoalState::preempted, 1, stops, Errc::client_lost);
+  bench.emit(GoalState::succeeded, 2, goes_on);
+  CHECK(bench.said(1).empty());
+  CHECK(bench.server.borrowed() == 0);
+  CHECK(bench.server.goals() == 0);
+}
+
+TEST_CASE("a stream that comes to life after its client has gone is cancelled") {
+  Bench bench;
+  bench.connect(1);
+  bench.ask(1, elbow_setpoint);
+  Request* first = bench.taken();
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.ask(1, elbow_setpoint);
+  Request* late = bench.taken();
+  bench.emit(GoalState::aborted, 1, first, Errc::setpoint_timeout);
+  bench.server.disconnected(1, bench.now);
+  bench.poll();
+  CHECK(bench.taken() == nullptr);
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.poll();
+  Request* cancel = bench.taken();
+  REQUIRE(cancel != nullptr);
+  CHECK(cancel->goal == 1);
+  bench.emit(GoalState::succeeded, 1, cancel);
+  bench.emit(GoalState::preempted, 1, late);
+  CHECK(bench.server.borrowed() == 0);
+  CHECK(bench.server.goals() == 0);
+}
+
+TEST_CASE("state is told once, or at the rate that was subscribed") {
+  Bench bench;
+  bench.connect(1);
+  const auto once = bench.ask(1, R"({"id":5,"state":{}})");
+  REQUIRE(once.size() == 1);
+  CHECK(once[0]["state"]["id"] == 5);
+  CHECK(once[0]["state"]["robot"] == "ready");
+  CHECK(once[0]["state"]["joint_names"].size() == 6);
+
+  auto said = bench.ask(1, R"({"id":6,"subscribe":{"rate":100}})");
+  CHECK(said[0]["accepted"]["id"] == 6);
+  CHECK(said[1]["state"]["id"] == 6);
+  for (int i = 0; i < 1000; ++i) bench.poll();
+  const auto count = bench.said(1).size();
+  CHECK(count >= 99);
+  CHECK(count <= 101);
+  bench.poll(10s);  // late by a thousand states: one comes, not a thousand
+  CHECK(bench.said(1).size() == 1);
+  bench.ask(1, R"({"subscribe":{"rate":0}})");
+  for (int i = 0; i < 100; ++i) bench.poll();
+  CHECK(bench.said(1).empty());
+}
+
+TEST_CASE("what is no request is answered with an error, and a browser with the door") {
+  Bench bench;
+  bench.connect(1);
+  CHECK(bench.ask(1, "hello")[0]["error"]["reason"] == "malformed");
+  CHECK(bench.ask(1, "[1]")[0]["error"]["reason"] == "malformed");
+  CHECK(bench.ask(1, R"({"id":3,"dance":{}})")[0]["rejected"] ==
+        Json::parse(
+            R"({"id":3,"reason":"unknown_request","message":"/dance: no request of this name exists"})"));
+  CHECK(bench.closed.empty());
+  CHECK(bench.ask(1, "POST / HTTP/1.1")[0].contains("error"));
+  CHECK(bench.closed == std::vector<ClientId>{1});
+  for (const auto& [fault, reason] : {std::pair{LineFault::too_long, "message_too_large"},
+                                      std::pair{LineFault::too_slow, "message_too_slow"},
+                                      std::pair{LineFault::too_many_clients, "too_many_clients"}}) {
+    bench.server.refused(2, fault, bench.now);
+    CHECK(bench.said(2)[0]["error"]["reason"] == reason);
+    CHECK(bench.closed.back() == 2);
+  }
+}
+
+TEST_CASE("no client can fill the queue of the others") {
+  ServerOptions options;
+  options.max_in_flight = 8;
+  options.max_in_flight_per_client = 4;
+  Bench bench(takt::test::arm6(), options);
+  for (ClientId client = 1; client <= 3; ++client) bench.connect(client);
+  for (int i = 0; i < 4; ++i) CHECK(bench.ask(1, elbow_setpoint).empty());
+  CHECK(bench.ask(1, elbow_setpoint)[0]["rejected"]["reason"] == "queue_full");
+  for (int i = 0; i < 4; ++i) CHECK(bench.ask(2, elbow_setpoint).empty());
+  CHECK(bench.ask(3, elbow_setpoint)[0]["rejected"]["reason"] == "queue_full");
+  Request* request = bench.taken();
+  bench.emit(GoalState::active, request->goal, nullptr);
+  CHECK(bench.ask(3, elbow_setpoint).empty());
+}
+
+TEST_CASE("goals are bounded") {
+  ServerOptions options;
+  options.max_goals = 2;
+  Bench bench(takt::test::arm6(), options);
+  bench.connect(1);
+  CHECK(bench.ask(1, move_elbow).empty());
+  CHECK(bench.ask(1, move_elbow).empty());
+  CHECK(bench.ask(1, move_elbow)[0]["rejected"]["reason"] == "too_many_goals");
+}
+
+TEST_CASE("a full ring delays a request and loses none") {
+  Bench bench;
+  bench.connect(1);
+  Request filler;
+  while (bench.requests.try_push(&filler)) {
+  }
+  bench.ask(1, move_elbow);
+  bench.server.disconnected(1, bench.now);
+  bench.poll();
+  while (Request* request = bench.taken()) REQUIRE(request == &filler);
+  bench.poll();
+  CHECK(bench.taken()->kind == RequestKind::trajectory);
+  CHECK(bench.taken()->kind == RequestKind::cancel);  // and in order
+}
+
+TEST_CASE("events that make no sense change nothing") {
+  Bench bench;
+  bench.connect(1);
+  Request stranger;
+  for (const GoalState state :
+       {GoalState::active, GoalState::succeeded, GoalState::rejected, GoalState::preempting}) {
+    bench.emit(state, 0, nullptr);
+    bench.emit(state, 77, nullptr);
+    bench.emit(state, 77, &stranger);
+  }
+  CHECK(bench.said(1).empty());
+}
+
+TEST_CASE("an idle server wants to be left alone, a busy one does not") {
+  Bench bench;
+  bench.connect(1);
+  CHECK(bench.poll() >= 10ms);
+  bench.ask(1, move_elbow);
+  CHECK(bench.poll() <= 1ms);
+}
+
+TEST_CASE("mutated requests leave the loop untouched") {
+  Bench bench;
+  bench.connect(1);
+  auto random = takt::test::generator(11);
+  const std::string seeds[] = {
+      R"({"id":1,"trajectory":{"joint_names":["elbow_joint","wrist_1_joint"],"points":[{"time_from_start":0.5,"positions":[1.25,-2]},{"time_from_start":{"sec":1,"nanosec":5},"positions":[1,2]}],"fit":true}})",
+      move_elbow,
+      elbow_setpoint,
+      R"({"id":2,"cancel":{"goal":1}})",
+      R"({"estop":{"category":1}})",
+      R"({"subscribe":{"rate":10}})"};
+  std::size_t reached = 0;
+  std::size_t answered = 0;
+  const std::size_t cases = takt::test::count(10'000);
+  for (std::size_t i = 0; i < cases; ++i) {
+    std::string line = seeds[i % std::size(seeds)];
+    for (auto edits = takt::test::uniform_int(random, 1, 3); edits > 0; --edits) {
+      const auto at = static_cast<std::size_t>(
+          takt::test::uniform_int(random, 0, static_cast<std::int64_t>(line.size()) - 1));
+      line[at] = static_cast<char>(takt::test::uniform_int(random, 0, 255));
+    }
+    bench.server.received(1, line, bench.now);
+    bench.server.poll(bench.now);
+    while (Request* request = bench.taken()) {
+      // A mutation may well be a good request: then it is within the robot's limits.
+      ++reached;
+      for (std::size_t c = 0; c < request->trajectory.joints(); ++c) {
+        const double end = request->trajectory.knot(request->trajectory.segments(), c).position;
+        REQUIRE(std::abs(end) <= 6.2832);
+      }
+      Event event;
+      event.goal = request->goal;
+      event.state = GoalState::rejected;
+      event.reason = Errc::robot_not_ready;
+      event.retired = request;
+      REQUIRE(bench.events.try_push(event));
+    }
+    bench.poll(10us);
+    answered += static_cast<std::size_t>(!bench.said(1).empty());
+  }
+  MESSAGE(reached, " of ", cases, " mutated requests were still good ones");
+  CHECK(answered == cases);
+  CHECK(reached < cases / 2);
+  CHECK(bench.server.borrowed() == 0);
+  CHECK(bench.server.goals() == 0);
+}
+
+}  // namespace
