@@ -37,18 +37,25 @@ template <class Scalar>
   return {};
 }
 
+namespace detail {
+/// One comparison: false for NaN too.
+template <class Scalar>
+[[nodiscard]] bool in_domain(Scalar value) noexcept {
+  return std::abs(value) <= static_cast<Scalar>(max_magnitude);
+}
+}  // namespace detail
+
 /// Whether a number is one that a waypoint can hold.
 template <class Scalar>
 [[nodiscard]] Status check_number(Scalar value) noexcept {
-  if (!std::isfinite(value)) return fail(Errc::not_finite);
-  if (std::abs(static_cast<double>(value)) > max_magnitude) return fail(Errc::out_of_domain);
-  return {};
+  if (detail::in_domain(value)) return {};
+  return fail(std::isfinite(value) ? Errc::out_of_domain : Errc::not_finite);
 }
 
 template <class Scalar>
 [[nodiscard]] Status check_state(const BasicMotionState<Scalar>& state) noexcept {
   for (const Scalar value : {state.position, state.velocity, state.acceleration}) {
-    if (Status status = check_number(value); !status) return status;
+    if (!detail::in_domain(value)) return check_number(value);
   }
   return {};
 }

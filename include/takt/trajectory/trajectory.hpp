@@ -76,8 +76,10 @@ class BasicTrajectory {
   /// Errors: wrong_size, not_finite, out_of_domain (domain.hpp); the trajectory is then as it was.
   [[nodiscard]] Status append(std::span<const State> end, Scalar duration) {
     if (Status status = check_append(end, duration); !status) return status;
-    for (std::size_t j = 0; j < joints_; ++j) {
-      if (Status status = check_state(end_state(j)); !status) return status;
+    if (segments() == 0) {  // nothing has looked at the start yet
+      for (std::size_t j = 0; j < joints_; ++j) {
+        if (Status status = check_state(end_state(j)); !status) return status;
+      }
     }
     append_unchecked(end, duration, [&](std::size_t j) {
       return BasicQuintic<Scalar>::between(end_state(j), end[j], duration);
@@ -204,11 +206,11 @@ class BasicTrajectory {
   void append_unchecked(std::span<const State> end, Scalar duration, PieceOfJoint&& piece_of) {
     knots_.push_back(knots_.back() + duration);
     rates_.push_back(1 / duration);
-    const std::size_t first = coefficients_.size();
-    coefficients_.resize(first + 6 * stride_);
+    coefficients_.resize(coefficients_.size() + 6 * stride_);
+    Scalar* const rows = coefficients_.data() + coefficients_.size() - 6 * stride_;
     for (std::size_t j = 0; j < joints_; ++j) {
       const BasicQuintic<Scalar> piece = piece_of(j);
-      for (std::size_t k = 0; k < 6; ++k) coefficients_[first + k * stride_ + j] = piece.coefficients()[k];
+      for (std::size_t k = 0; k < 6; ++k) rows[k * stride_ + j] = piece.coefficients()[k];
     }
     set_end(end);
   }
