@@ -67,7 +67,6 @@ class Positions {
 };
 
 // ---- Hubo
-// --------------------------------------------------------------------------------------------------------
 
 void hubo_encode_takt(benchmark::State& state) {
   Positions positions;
@@ -156,7 +155,6 @@ void hubo_decode_floor(benchmark::State& state) {
 BENCHMARK(hubo_decode_floor)->Name("hubo_decode/17_joints/floor");
 
 // ---- Servo
-// -------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t groups = (joints + servo::slots_per_group - 1) / servo::slots_per_group;
 
@@ -265,7 +263,6 @@ void servo_decode_floor(benchmark::State& state) {
 BENCHMARK(servo_decode_floor)->Name("servo_decode/17_joints/floor");
 
 // ---- Frame lengths
-// -----------------------------------------------------------------------------------------------
 
 std::vector<can::Frame> random_frames(bool fd, std::uint8_t length) {
   std::mt19937_64 random(3);
@@ -322,7 +319,6 @@ BENCHMARK_CAPTURE(frame_bits, classic_8_bitwise, false, 8, bitwise)->Name("frame
 BENCHMARK_CAPTURE(frame_bits, fd_64, true, 64, exact)->Name("frame_bits/fd_64/takt");
 
 // ---- A cycle of the hardware
-// -------------------------------------------------------------------------------------
 
 /// Takes everything, and hands out the same replies each cycle.
 struct LoopBus {

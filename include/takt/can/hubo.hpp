@@ -58,7 +58,6 @@ inline constexpr std::int32_t max_reference = (1 << 23) - 1;
 }
 
 // ---- References
-// --------------------------------------------------------------------------------------------------------
 
 /// A position word on the wire: bits 0-22 magnitude, bit 23 sign; not two's complement. Magnitudes beyond 23
 /// bits are clamped.
@@ -85,7 +84,6 @@ struct Reference {
 };
 
 // ---- Commands
-// ----------------------------------------------------------------------------------------------------------
 
 /// Board commands with known and tested effect. (Not offered: 0xF0, which renumbers a board for good.)
 enum class CommandCode : std::uint8_t {
@@ -140,7 +138,6 @@ struct Command {
 }
 
 // ---- Replies
-// -----------------------------------------------------------------------------------------------------------
 
 /// Encoder counts of one board, id 0x060+board, 8 bytes: two's complement, motor 0 in bytes 0-3, motor 1 in
 /// bytes 4-7. Other lengths are boards with other motors. (0x06E is also the power board's reply on robots
@@ -216,7 +213,6 @@ struct StatusReply {
 };
 
 // ---- Codec
-// -------------------------------------------------------------------------------------------------------------
 
 namespace detail {
 

@@ -1,0 +1,264 @@
+// The signal kernel against an independent one that moves single bits, on every offset and length; against
+// vectors worked out by hand; and its two fronts against each other.
+#include "takt/can/signal.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/random.hpp"
+
+using namespace takt;
+using namespace takt::can;
+
+namespace {
+
+using Data = std::array<std::uint8_t, 64>;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The bit numbers of a field from the most significant on, by the rule of DBC files; empty if they leave the
+/// frame.
+std::vector<unsigned> naive_bits(Field field, unsigned frame_bits) {
+  std::vector<unsigned> bits;
+  unsigned at = field.start;
+  for (unsigned i = 0; i < field.length; ++i) {
+    if (at >= frame_bits) return {};
+    bits.push_back(at);
+    if (field.order == ByteOrder::little) {
+      ++at;
+    } else {
+      at = at % 8 == 0 ? at + 15 : at - 1;
+    }
+  }
+  if (field.order == ByteOrder::little) std::reverse(bits.begin(), bits.end());
+  return bits;
+}
+
+std::uint64_t naive_extract(const std::vector<unsigned>& bits, const Data& data) {
+  std::uint64_t number = 0;
+  for (const unsigned bit : bits) number = number << 1 | (data[bit / 8] >> (bit % 8) & 1U);
+  return number;
+}
+
+Data random_bytes(std::mt19937_64& random) {
+  Data data;
+  for (std::uint8_t& byte : data) byte = static_cast<std::uint8_t>(random());
+  return data;
+}
+
+// Fields that between them take every path: bytes, words, odd lengths, nine bytes, both orders.
+constexpr Field in_byte{3, 4};
+constexpr Field whole_word{8, 32, ByteOrder::little, NumberType::signed_integer};
+constexpr Field odd_little{13, 23, ByteOrder::little, NumberType::signed_integer};
+constexpr Field nine_little{5, 64, ByteOrder::little, NumberType::signed_integer};
+constexpr Field odd_big{12, 13, ByteOrder::big};
+constexpr Field nine_big{2, 64, ByteOrder::big};
+constexpr Field last_big{455, 64, ByteOrder::big, NumberType::float64};
+constexpr Field real_little{37, 32, ByteOrder::little, NumberType::float32};
+
+template <Field field>
+void check_fronts(const Data& data, std::uint64_t bits) {
+  const std::span<const std::uint8_t, 64> view(data);
+  REQUIRE(extract<field>(view) == *extract(field, view));
+  Data typed = data;
+  Data sized = data;
+  insert<field>(std::span<std::uint8_t, 64>(typed), bits);
+  REQUIRE(insert(field, sized, bits).has_value());
+  REQUIRE(typed == sized);
+}
+
+inline constexpr Signal torque{{13, 23, ByteOrder::little, NumberType::signed_integer}, 0.01, -5};
+inline constexpr Signal speed{{12, 13, ByteOrder::big, NumberType::unsigned_integer}, 0.5, 0};
+
+}  // namespace
+
+TEST_CASE("every field of every length and offset reads and writes the bits of the rule, and no others") {
+  auto random = test::generator(1);
+  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
+    for (unsigned start = 0; start < 512; start += start < 96 || start > 416 ? 1 : 7) {
+      for (unsigned length = 1; length <= 64; ++length) {
+        const Field field{static_cast<std::uint16_t>(start), static_cast<std::uint8_t>(length), order};
+        const std::vector<unsigned> bits = naive_bits(field, 512);
+        const Data data = random_bytes(random);
+        CAPTURE(start);
+        CAPTURE(length);
+        REQUIRE(fits(field, 64) == !bits.empty());
+        if (bits.empty()) {
+          REQUIRE(extract(field, data).error() == Errc::bad_layout);
+          continue;
+        }
+        REQUIRE(*extract(field, data) == naive_extract(bits, data));
+        const std::uint64_t number = random();
+        Data expected = data;
+        for (std::size_t i = 0; i < bits.size(); ++i) {
+          const unsigned bit = bits[bits.size() - 1 - i];
+          const auto mask = static_cast<std::uint8_t>(1U << (bit % 8));
+          expected[bit / 8] = static_cast<std::uint8_t>((number >> i & 1U) != 0 ? expected[bit / 8] | mask
+                                                                                : expected[bit / 8] & ~mask);
+        }
+        Data written = data;
+        REQUIRE(insert(field, written, number).has_value());
+        REQUIRE(written == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("fields known at compile time and at run time are the same") {
+  auto random = test::generator(2);
+  for (std::size_t i = 0; i < test::count(2'000); ++i) {
+    const Data data = random_bytes(random);
+    const std::uint64_t bits = random();
+    check_fronts<in_byte>(data, bits);
+    check_fronts<whole_word>(data, bits);
+    check_fronts<odd_little>(data, bits);
+    check_fronts<nine_little>(data, bits);
+    check_fronts<odd_big>(data, bits);
+    check_fronts<nine_big>(data, bits);
+    check_fronts<last_big>(data, bits);
+    check_fronts<real_little>(data, bits);
+    const std::span<const std::uint8_t, 64> view(data);
+    REQUIRE(decode<torque>(view) == *decode(torque, view));
+    REQUIRE(decode<speed>(view) == *decode(speed, view));
+    const double value = test::uniform(random, -60'000, 60'000);
+    Data typed = data;
+    Data sized = data;
+    const auto status = encode<torque, Overflow::error>(std::span<std::uint8_t, 64>(typed), value);
+    REQUIRE(status.has_value() == encode(torque, sized, value, Overflow::error).has_value());
+    REQUIRE(typed == sized);
+  }
+}
+
+TEST_CASE("vectors worked out by hand") {
+  constexpr std::array<std::uint8_t, 8> data = {0x12, 0x34, 0x56, 0x78, 0x9A, 0xBC, 0xDE, 0xF0};
+  static_assert(*extract(Field{0, 16}, data) == 0x3412);
+  static_assert(*extract(Field{4, 8}, data) == 0x41);
+  static_assert(*extract(Field{7, 16, ByteOrder::big}, data) == 0x1234);
+  static_assert(*extract(Field{3, 8, ByteOrder::big}, data) == 0x23);
+  static_assert(*extract(Field{7, 64, ByteOrder::big}, data) == 0x123456789ABCDEF0);
+  static_assert(*extract(Field{0, 64}, data) == 0xF0DEBC9A78563412);
+  static_assert(extract(Field{1, 64}, data).error() == Errc::bad_layout);
+  static_assert(extract(Field{0, 0}, data).error() == Errc::bad_layout);
+  static_assert(extract(Field{0, 65}, data).error() == Errc::bad_layout);
+  static_assert(extract(Field{0, 16, ByteOrder::little, NumberType::float32}, data).error() ==
+                Errc::bad_layout);
+  static_assert(extract(Field{65535, 64, ByteOrder::big}, data).error() == Errc::bad_layout);
+  static_assert(*decode(Signal{{7, 8, ByteOrder::big, NumberType::unsigned_integer}, 0.5, 1}, data) == 10);
+  constexpr std::array<std::uint8_t, 4> one_and_a_half = {0x00, 0x00, 0xC0, 0x3F};
+  static_assert(*decode(Signal{{0, 32, ByteOrder::little, NumberType::float32}}, one_and_a_half) == 1.5);
+  static_assert(*decode(Signal{{0, 1, ByteOrder::little, NumberType::signed_integer}},
+                        std::array<std::uint8_t, 1>{1}) == -1);
+}
+
+TEST_CASE("physical values are rounded, never truncated") {
+  constexpr Signal signal{{0, 16}, 0.025, 0};
+  CHECK(*to_bits(signal, 52.8, Overflow::error) == 2112);  // 52.8 / 0.025 is not exact in binary
+  constexpr Signal plain{{0, 16, ByteOrder::little, NumberType::signed_integer}};
+  static_assert(*to_bits(plain, 2.5, Overflow::error) == 3);
+  static_assert(*to_bits(plain, -2.5, Overflow::error) == 0xFFFD);
+  static_assert(*to_bits(plain, 0.49999999999999994, Overflow::error) == 0);
+  auto random = test::generator(3);
+  for (std::size_t i = 0; i < test::count(20'000); ++i) {
+    const auto length = static_cast<std::uint8_t>(test::uniform_int(random, 1, 50));
+    const Signal any{{0, length, ByteOrder::little,
+                      (random() & 1) != 0 ? NumberType::signed_integer : NumberType::unsigned_integer},
+                     std::pow(10, test::uniform(random, -4, 4)),
+                     test::uniform(random, -100, 100)};
+    const std::uint64_t bits = random() & detail::mask_of(length);
+    const double physical = to_physical(any, bits);
+    if (std::abs(physical / any.scale) > 1e12 || std::abs(any.offset / any.scale) > 1e9) continue;
+    REQUIRE(*to_bits(any, physical, Overflow::error) == bits);
+  }
+}
+
+TEST_CASE("overflow is an error, the nearest number, or the low bits, as asked") {
+  for (unsigned length = 1; length <= 64; ++length) {
+    for (const bool is_signed : {false, true}) {
+      CAPTURE(length);
+      CAPTURE(is_signed);
+      const Signal signal{{0, static_cast<std::uint8_t>(length), ByteOrder::little,
+                           is_signed ? NumberType::signed_integer : NumberType::unsigned_integer}};
+      const std::uint64_t mask = detail::mask_of(length);
+      const std::uint64_t most = is_signed ? mask >> 1 : mask;
+      const std::uint64_t least = is_signed ? mask ^ (mask >> 1) : 0;
+      const double beyond = std::ldexp(1.0, static_cast<int>(length) - (is_signed ? 1 : 0));
+      for (const double high : {beyond, beyond * 3, 1e300}) {
+        REQUIRE(to_bits(signal, high, Overflow::error).error() == Errc::out_of_range);
+        REQUIRE(*to_bits(signal, high, Overflow::clamp) == most);
+      }
+      for (const double low : {(is_signed ? -beyond : 0) * 1.5 - 1, -1e300}) {
+        REQUIRE(to_bits(signal, low, Overflow::error).error() == Errc::out_of_range);
+        REQUIRE(*to_bits(signal, low, Overflow::clamp) == least);
+      }
+      REQUIRE(to_bits(signal, 1e300, Overflow::wrap).error() == Errc::out_of_range);
+      REQUIRE(to_bits(signal, -1e300, Overflow::wrap).error() == Errc::out_of_range);
+      REQUIRE(*to_bits(signal, -1.0, Overflow::wrap) == mask);
+      if (is_signed) REQUIRE(*to_bits(signal, -beyond, Overflow::error) == least);
+      if (length < 53) {
+        REQUIRE(*to_bits(signal, beyond - 1, Overflow::error) == most);
+        REQUIRE(*to_bits(signal, beyond + 2, Overflow::wrap) == ((most + 3) & mask));
+        REQUIRE(to_bits(signal, beyond - 0.5, Overflow::error).error() == Errc::out_of_range);
+      }
+      for (const double bad : {infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}) {
+        for (const Overflow policy : {Overflow::error, Overflow::clamp, Overflow::wrap}) {
+          REQUIRE(to_bits(signal, bad, policy).error() == Errc::not_finite);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("floats keep their value, and what is too large for them is said") {
+  constexpr Signal real{{0, 32, ByteOrder::little, NumberType::float32}};
+  CHECK(to_physical(real, *to_bits(real, 1.1, Overflow::error)) == static_cast<double>(1.1F));
+  CHECK(to_bits(real, 1e39, Overflow::error).error() == Errc::out_of_range);
+  CHECK(to_bits(real, -1e39, Overflow::wrap).error() == Errc::out_of_range);
+  CHECK(to_physical(real, *to_bits(real, 1e39, Overflow::clamp)) == std::numeric_limits<float>::max());
+  CHECK(to_physical(real, *to_bits(real, -1e39, Overflow::clamp)) == std::numeric_limits<float>::lowest());
+  CHECK(to_physical(real, *to_bits(real, std::numeric_limits<float>::max(), Overflow::error)) ==
+        std::numeric_limits<float>::max());
+  constexpr Signal wide{{0, 64, ByteOrder::big, NumberType::float64}, 2, 1};
+  static_assert(to_physical(wide, *to_bits(wide, 4.0, Overflow::error)) == 4.0);
+  CHECK(std::isnan(to_physical(real, 0x7FC00000)));
+}
+
+TEST_CASE("a signal never reaches beyond the data that it is given") {
+  std::array<std::uint8_t, 8> data{};
+  const Signal signal{{20, 12}};
+  for (std::size_t length = 0; length < 4; ++length) {
+    CHECK(decode(signal, std::span(data).first(length)).error() == Errc::bad_layout);
+    CHECK(encode(signal, std::span(data).first(length), 1, Overflow::error).error() == Errc::bad_layout);
+  }
+  CHECK(decode(signal, std::span(data).first(4)).has_value());
+  CHECK(encode(signal, std::span(data).first(4), 1e9, Overflow::error).error() == Errc::out_of_range);
+  CHECK(data == std::array<std::uint8_t, 8>{});
+}
+
+TEST_CASE("overlapping fields are found") {
+  static_assert(overlap(Field{0, 8}, Field{7, 1}));
+  static_assert(!overlap(Field{0, 8}, Field{8, 8}));
+  static_assert(overlap(Field{7, 16, ByteOrder::big}, Field{15, 1}));
+  static_assert(!overlap(Field{3, 8, ByteOrder::big}, Field{4, 4}));
+}
+
+TEST_CASE("words are the same in constant expressions and at run time") {
+  constexpr std::array<std::uint8_t, 8> bytes = {1, 2, 3, 4, 5, 6, 7, 0x88};
+  const auto check = [&]<std::size_t Count>(std::integral_constant<std::size_t, Count>) {
+    constexpr std::uint64_t expected = load_little<Count>(bytes.data());
+    CHECK(load_little<Count>(bytes.data()) == expected);
+    std::array<std::uint8_t, 8> written{};
+    store_little<Count>(written.data(), expected | ~detail::mask_of(8 * Count));
+    for (std::size_t i = 0; i < 8; ++i) CHECK(written[i] == (i < Count ? bytes[i] : 0));
+  };
+  check(std::integral_constant<std::size_t, 1>{});
+  check(std::integral_constant<std::size_t, 2>{});
+  check(std::integral_constant<std::size_t, 3>{});
+  check(std::integral_constant<std::size_t, 4>{});
+  check(std::integral_constant<std::size_t, 5>{});
+  check(std::integral_constant<std::size_t, 6>{});
+  check(std::integral_constant<std::size_t, 7>{});
+  check(std::integral_constant<std::size_t, 8>{});
+}
