@@ -89,7 +89,7 @@ FrameBits naive_frame_bits(const Frame& frame, Sender sender = Sender::correct) 
   }
   // Stuff count and checksum: a fixed stuff bit before the first and after every fourth bit.
   const std::uint32_t tail = 4 + (frame.length <= 16 ? 17U : 21U);
-  for (std::uint32_t i = 0; i < tail; ++i) data += i % 4 == 0 ? 2 : 1;
+  for (std::uint32_t i = 0; i < tail; ++i) data += i % 4 == 0 ? 2U : 1U;
   return frame.bit_rate_switch ? FrameBits{nominal, data} : FrameBits{nominal + data, 0};
 }
 

@@ -39,7 +39,7 @@ std::vector<unsigned> naive_bits(Field field, unsigned frame_bits) {
 
 std::uint64_t naive_extract(const std::vector<unsigned>& bits, const Data& data) {
   std::uint64_t number = 0;
-  for (const unsigned bit : bits) number = number << 1 | (data[bit / 8] >> (bit % 8) & 1U);
+  for (const unsigned bit : bits) number = number << 1 | (unsigned{data[bit / 8]} >> (bit % 8) & 1U);
   return number;
 }
 
