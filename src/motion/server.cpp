@@ -22,23 +22,6 @@ bool is_http(std::string_view line) {
                      [&](std::string_view verb) { return line.substr(0, verb.size()) == verb; });
 }
 
-bool is_about_a_joint(Errc reason) {
-  switch (reason) {
-    case Errc::position_limit:
-    case Errc::velocity_limit:
-    case Errc::acceleration_limit:
-    case Errc::jerk_limit:
-    case Errc::joint_already_moving:
-    case Errc::following_error:
-    case Errc::drive_silent:
-    case Errc::drive_fault:
-    case Errc::goal_tolerance:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Errc reason_of(LineFault fault) {
   switch (fault) {
     case LineFault::too_long:

@@ -462,6 +462,23 @@ std::optional<Errc> reason_from_name(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+bool is_about_a_joint(Errc reason) noexcept {
+  switch (reason) {
+    case Errc::position_limit:
+    case Errc::velocity_limit:
+    case Errc::acceleration_limit:
+    case Errc::jerk_limit:
+    case Errc::joint_already_moving:
+    case Errc::following_error:
+    case Errc::drive_silent:
+    case Errc::drive_fault:
+    case Errc::goal_tolerance:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // ---- writing ----
 
 namespace {
@@ -712,7 +729,7 @@ StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& 
   reply.time = to_seconds(snapshot.time.time_since_epoch());
   reply.robot = snapshot.state;
   reply.reason = snapshot.reason;
-  if (snapshot.reason != Errc{} && snapshot.reason_joint < robot.joints.size()) {
+  if (is_about_a_joint(snapshot.reason) && snapshot.reason_joint < robot.joints.size()) {
     reply.joint = robot.joints[snapshot.reason_joint].name;
   }
   reply.active_goals = snapshot.active_goals;

@@ -340,6 +340,9 @@ struct ParseFailure {
 [[nodiscard]] GreetingReply greeting(const robot::RobotDescription& robot);
 [[nodiscard]] StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& robot);
 
+/// Whether the joint that an Event or a Snapshot names beside this reason means anything.
+[[nodiscard]] bool is_about_a_joint(Errc reason) noexcept;
+
 /// The Errc whose reason_name() is `name`.
 [[nodiscard]] std::optional<Errc> reason_from_name(std::string_view name) noexcept;
 

@@ -1,0 +1,24 @@
+// Any bytes as a line to the motion server, or as a file for sending: either a message that is written and read again unchanged,
+// or a refusal with a reason.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "takt/motion/wire.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace takt::motion;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto message = parse_client_message(text, 100);
+  if (message) {
+    const auto again = parse_client_message(to_line(*message), 100);
+    if (!again || !(*again == *message)) std::abort();
+  } else if (message.error().why.reason == Errc{} || message.error().why.message.empty()) {
+    std::abort();
+  }
+  const auto file = parse_motion_file(text, 100);
+  if (file && !parse_client_message(to_line(*file), 100)) std::abort();
+  return 0;
+}

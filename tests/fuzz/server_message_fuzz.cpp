@@ -1,0 +1,15 @@
+// Any bytes as a line from a server: a client understands it or refuses it, and what it understood it can write again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "takt/motion/wire.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace takt::motion;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
+  const auto message = parse_server_message(std::string_view(reinterpret_cast<const char*>(data), size));
+  if (message && !parse_server_message(to_line(*message))) std::abort();
+  return 0;
+}
