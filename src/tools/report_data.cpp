@@ -164,6 +164,9 @@ void add_sample(Tracking& tracking, const record::JointSample& sample, double ti
   if (tracking.reference_error.count() == 0) tracking.reference_min = tracking.reference_max = reference;
   tracking.command_error.add(command - measured);
   tracking.reference_error.add(reference - measured);
+  if (std::isfinite(sample.reference_velocity)) {
+    tracking.delay.add(command - measured, degrees * sample.reference_velocity);
+  }
   tracking.reference_min = std::min(tracking.reference_min, reference);
   tracking.reference_max = std::max(tracking.reference_max, reference);
   tracking.command_gap = std::max(tracking.command_gap, std::abs(command - reference));
@@ -282,6 +285,7 @@ Tracking Section::together() const {
     if (!joint.moved()) continue;
     all.command_error.merge(joint.command_error);
     all.reference_error.merge(joint.reference_error);
+    all.delay.merge(joint.delay);
   }
   return all;
 }

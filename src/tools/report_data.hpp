@@ -25,6 +25,7 @@ inline constexpr std::size_t max_sections = 100;
 struct Tracking {
   Moments command_error;     ///< degrees: command - measured
   Moments reference_error;   ///< degrees: reference - measured
+  DelayFit delay;            ///< of command - measured against the reference's velocity: seconds, degrees
   double reference_min = 0;  ///< degrees
   double reference_max = 0;
   double command_gap = 0;   ///< degrees: largest |command - reference|

@@ -204,7 +204,7 @@ void add_sections(Page& page, const ReportData& data) {
 }
 
 void add_tracking_rows(Page& page, const ReportData& data, const Section& section, const std::string& title) {
-  page.add("<tr class=\"head\"><td colspan=\"8\">{}</td></tr>\n", title);
+  page.add("<tr class=\"head\"><td colspan=\"10\">{}</td></tr>\n", title);
   for (std::size_t i = 0; i < section.joints.size(); ++i) {
     const Tracking& joint = section.joints[i];
     if (!joint.moved()) continue;
@@ -214,17 +214,17 @@ void add_tracking_rows(Page& page, const ReportData& data, const Section& sectio
       page.add("<td>{:.4f}</td><td>{:.4f}</td><td>{:.4f}</td>", error->mean(), error->deviation(),
                error->max_magnitude());
     }
-    page.raw("</tr>\n");
+    page.add("<td>{:.2f}</td><td>{:.4f}</td></tr>\n", joint.delay.delay() * 1e3, joint.delay.residual());
   }
 }
 
 void add_tracking(Page& page, const ReportData& data) {
   if (data.whole.together().reference_error.count() == 0) return;
   page.raw(R"(<h2>Tracking error, joint by joint</h2>
-<p class="soft">Degrees, over the cycles in which a goal owned the joint: how far the measured position was from what the goal asked for (command), and from what was sent to the drive (reference).</p>
+<p class="soft">Degrees, over the cycles in which a goal owned the joint: how far the measured position was from what the goal asked for (command), and from what was sent to the drive (reference). A drive that interpolates between references and a measurement that is a cycle old make part of it a mere delay: the last columns give the delay that fits best and the deviation of the command error without it.</p>
 <details><summary>Show the table</summary><div class="scroll"><table><thead>
-<tr><th class="group" colspan="2"></th><th class="group" colspan="3">command − measured (°)</th><th class="group" colspan="3">reference − measured (°)</th></tr>
-<tr><th class="text">joint</th><th>travel (°)</th><th>mean</th><th>std</th><th>max</th><th>mean</th><th>std</th><th>max</th></tr></thead><tbody>
+<tr><th class="group" colspan="2"></th><th class="group" colspan="3">command − measured (°)</th><th class="group" colspan="3">reference − measured (°)</th><th class="group" colspan="2">delay</th></tr>
+<tr><th class="text">joint</th><th>travel (°)</th><th>mean</th><th>std</th><th>max</th><th>mean</th><th>std</th><th>max</th><th>ms</th><th>std without (°)</th></tr></thead><tbody>
 )");
   for (std::size_t i = 0; i < data.sections.size(); ++i) {
     add_tracking_rows(page, data, data.sections[i],

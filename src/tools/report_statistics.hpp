@@ -46,6 +46,53 @@ class Moments {
   double max_magnitude_ = 0;
 };
 
+/// How much of a tracking error is mere delay: the least-squares line error = offset + delay * velocity, and what it leaves. An
+/// error taken against a reference that the drive reaches `delay` later grows with the speed; what remains is the servo's own.
+class DelayFit {
+ public:
+  void add(double error, double velocity) noexcept { merge({1, error, velocity, 0, 0, 0}); }
+  void merge(const DelayFit& other) noexcept {
+    if (other.count_ == 0) return;
+    const double n = count_ + other.count_;
+    const double weight = count_ * other.count_ / n;
+    const double error_gap = other.error_ - error_;
+    const double velocity_gap = other.velocity_ - velocity_;
+    errors_ += other.errors_ + weight * error_gap * error_gap;
+    velocities_ += other.velocities_ + weight * velocity_gap * velocity_gap;
+    products_ += other.products_ + weight * error_gap * velocity_gap;
+    error_ += error_gap * other.count_ / n;
+    velocity_ += velocity_gap * other.count_ / n;
+    count_ = n;
+  }
+
+  /// In the unit of time of the velocities; 0 where nothing moved.
+  [[nodiscard]] double delay() const noexcept { return velocities_ > 0 ? products_ / velocities_ : 0; }
+  /// Standard deviation of the error once delay() is taken out.
+  [[nodiscard]] double residual() const noexcept {
+    if (count_ == 0) return 0;
+    return std::sqrt(std::max(errors_ - delay() * products_, 0.0) / count_);
+  }
+
+  DelayFit() = default;
+
+ private:
+  DelayFit(double count, double error, double velocity, double errors, double velocities,
+           double products) noexcept
+      : count_(count),
+        error_(error),
+        velocity_(velocity),
+        errors_(errors),
+        velocities_(velocities),
+        products_(products) {}
+
+  double count_ = 0;
+  double error_ = 0;  // means
+  double velocity_ = 0;
+  double errors_ = 0;  // sums of squares and products about the means
+  double velocities_ = 0;
+  double products_ = 0;
+};
+
 /// The quantiles that real-time people look at, by nearest rank: the p-quantile is the smallest value that at least the part p
 /// of all values does not exceed.
 struct Quantiles {

@@ -148,7 +148,9 @@ Json to_json(const Moments& of) {
 Json to_json(const Tracking& of) {
   return Json{{"samples", of.reference_error.count()},
               {"command_minus_measured_deg", to_json(of.command_error)},
-              {"reference_minus_measured_deg", to_json(of.reference_error)}};
+              {"reference_minus_measured_deg", to_json(of.reference_error)},
+              {"lag_ms", of.delay.delay() * 1e3},
+              {"residual_std_deg", of.delay.residual()}};
 }
 
 Json to_json(const ReportData& data, const Section& section) {

@@ -133,3 +133,23 @@ TEST_CASE("durations read well") {
   CHECK(duration_text(4567) == "4.57 ms");
   CHECK(duration_text(1.2e6) == "1.20 s");
 }
+
+TEST_CASE("a delay is found and taken out of an error, whole or in parts") {
+  DelayFit whole;
+  DelayFit first;
+  DelayFit second;
+  for (int i = 0; i < 400; ++i) {
+    const double velocity = 60 * std::sin(i * 0.05);
+    const double own = i % 2 == 0 ? 0.01 : -0.01;
+    const double error = 0.3 + 0.009 * velocity + own;
+    whole.add(error, velocity);
+    (i < 150 ? first : second).add(error, velocity);
+  }
+  first.merge(second);
+  for (const DelayFit& fit : {whole, first}) {
+    CHECK(fit.delay() == doctest::Approx(0.009).epsilon(1e-3));
+    CHECK(fit.residual() == doctest::Approx(0.01).epsilon(1e-2));
+  }
+  CHECK(DelayFit().delay() == 0);
+  CHECK(DelayFit().residual() == 0);
+}
