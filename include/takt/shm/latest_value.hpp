@@ -125,7 +125,7 @@ class LatestValue {
   OwnLine<LatestWriter<T>> writer_{LatestWriter<T>(memory_)};
   OwnLine<LatestReader<T>> reader_{LatestReader<T>(memory_)};
 };
-static_assert(sizeof(LatestValue<std::uint64_t>) == 6 * cache_line,
-              "a line each for word, slots, writer and reader");
+static_assert(sizeof(LatestValue<std::uint64_t>) == 4 * cache_line + 2 * apart,
+              "four lines of memory and a pair for each end");
 
 }  // namespace takt::shm

@@ -9,9 +9,12 @@
 
 namespace takt::shm {
 
-/// The unit that two processor cores pass to and fro. Words that different sides write lie on different
-/// lines. It is part of the layout that two programs must agree on, so it is one number for every machine.
+/// The unit that two processor cores pass to and fro. It is part of the layout that two programs must agree on, so it is one
+/// number for every machine.
 inline constexpr std::size_t cache_line = 64;
+
+/// How far words that different sides write lie apart: processors fetch lines in pairs.
+inline constexpr std::size_t apart = 2 * cache_line;
 
 /// One line of raw memory; arrays of it are how the owning forms of this room hold their slots.
 struct alignas(cache_line) Line {
@@ -19,9 +22,9 @@ struct alignas(cache_line) Line {
 };
 static_assert(sizeof(Line) == cache_line);
 
-/// One end of an exchange on a line that the other end never touches.
+/// One end of an exchange, apart from all that the other end touches.
 template <class End>
-struct alignas(cache_line) OwnLine {
+struct alignas(apart) OwnLine {
   End end;
 };
 

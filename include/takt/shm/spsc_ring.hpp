@@ -27,11 +27,11 @@ namespace takt::shm {
 template <class Machine>
 struct BasicRingIndexes {
   using Index = typename Machine::template Atomic<std::uint32_t>;
-  alignas(cache_line) Index written{0};   ///< by the producer: messages that may be read
-  alignas(cache_line) Index released{0};  ///< by the consumer: messages whose slots are free again
+  alignas(apart) Index written{0};   ///< by the producer: messages that may be read
+  alignas(apart) Index released{0};  ///< by the consumer: messages whose slots are free again
 };
 using RingIndexes = BasicRingIndexes<Processor>;
-static_assert(sizeof(RingIndexes) == 2 * cache_line);
+static_assert(sizeof(RingIndexes) == 2 * apart);
 
 /// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse
 /// messages, never leave the slots.
@@ -129,6 +129,9 @@ class RingConsumer {
     }
     Machine::copy(&message, slot(read_), sizeof(T));
     ++read_;
+    // Looking for the next messages shortly before they are needed hides the time that the index takes to cross. Not for
+    // small messages, many of which share a line: there it would only take the index from the producer more often.
+    if (sizeof(T) >= cache_line / 2 && limit_ - read_ == look_ahead) (void)size();
     if (read_ - released_ >= batch_) release();
     return true;
   }
@@ -161,6 +164,8 @@ class RingConsumer {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
+  static constexpr std::uint32_t look_ahead = 4;  // messages
+
   [[nodiscard]] const std::byte* slot(std::uint32_t index) const noexcept {
     return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * sizeof(T);
   }
