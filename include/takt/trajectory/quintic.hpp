@@ -39,6 +39,21 @@ struct Extrema {
   }
 };
 
+namespace detail {
+/// Coefficients by s of the quintic that starts at p, moves by d, and has velocities v0, v1 and half accelerations a0, a1
+/// (both by s) at its ends. Source: the Hermite conditions, solved by hand.
+template <class Scalar>
+[[nodiscard]] constexpr Polynomial<Scalar, 6> hermite(Scalar p, Scalar d, Scalar v0, Scalar v1, Scalar a0,
+                                                      Scalar a1) noexcept {
+  return {p,
+          v0,
+          a0,
+          10 * d - 6 * v0 - 4 * v1 - 3 * a0 + a1,
+          -15 * d + 8 * v0 + 7 * v1 + 3 * a0 - 2 * a1,
+          6 * d - 3 * (v0 + v1) - a0 + a1};
+}
+}  // namespace detail
+
 /// One joint's quintic over [0, duration]. A value; every function is real-time safe.
 template <class Scalar>
 class BasicQuintic {
@@ -62,9 +77,7 @@ class BasicQuintic {
     const Scalar v1 = end.velocity * duration;
     const Scalar a0 = start.acceleration * squared / 2;
     const Scalar a1 = end.acceleration * squared / 2;
-    return BasicQuintic({start.position, v0, a0, 10 * d - 6 * v0 - 4 * v1 - 3 * a0 + a1,
-                         -15 * d + 8 * v0 + 7 * v1 + 3 * a0 - 2 * a1, 6 * d - 3 * (v0 + v1) - a0 + a1},
-                        duration);
+    return BasicQuintic(detail::hermite(start.position, d, v0, v1, a0, a1), duration);
   }
 
   [[nodiscard]] constexpr Scalar duration() const noexcept { return duration_; }

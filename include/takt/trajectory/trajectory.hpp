@@ -16,28 +16,9 @@
 #include "takt/trajectory/error.hpp"
 #include "takt/trajectory/kernels.hpp"
 #include "takt/trajectory/quintic.hpp"
+#include "takt/trajectory/waypoints.hpp"
 
 namespace takt::trajectory {
-
-/// Waypoints as planners give them, not owned: row-major, value [waypoint * joints + joint]. Times in
-/// seconds, rising; the first waypoint is the state that the trajectory starts from. Empty velocities or
-/// accelerations are not given.
-template <class Scalar>
-struct BasicWaypoints {
-  std::size_t joints = 0;
-  std::span<const Scalar> times;
-  std::span<const Scalar> positions;
-  std::span<const Scalar> velocities;
-  std::span<const Scalar> accelerations;
-};
-using Waypoints = BasicWaypoints<double>;
-
-/// How a trajectory passes the waypoints between its ends.
-enum class Through {
-  stop,    ///< at rest at each
-  given,   ///< with the velocities (and accelerations, else zero) that are given
-  smooth,  ///< with those that minimise the integral of squared jerk: continuous up to the fourth derivative
-};
 
 /// Where the last sample was: the next one is usually in the same segment or the one after it.
 struct Cursor {
@@ -100,6 +81,36 @@ class BasicTrajectory {
       }
     }
     append_unchecked(end, duration, [&](std::size_t j) { return pieces[j]; });
+    return {};
+  }
+
+  /// Replaces the motion by the one through waypoints whose derivatives are all given. Allocates only where there is no
+  /// room yet from before. Errors: those of check_waypoints(), no_velocities (velocities or accelerations are missing);
+  /// the trajectory is then as it was.
+  [[nodiscard]] Status assign(const BasicWaypoints<Scalar>& waypoints) {
+    if (Status status = check_waypoints(waypoints); !status) return status;
+    if (waypoints.velocities.empty() || waypoints.accelerations.empty()) return fail(Errc::no_velocities);
+    const std::size_t count = waypoints.times.size() - 1;
+    joints_ = waypoints.joints;
+    stride_ = detail::row_stride<Scalar>(joints_);
+    sample_ = sample_kernel<Scalar>(joints_);
+    knots_.resize(count + 1);
+    rates_.resize(count);
+    coefficients_.resize(6 * stride_ * count);
+    end_.resize(3 * stride_);
+    for (std::size_t k = 0; k < count; ++k) {
+      const Scalar duration = waypoints.times[k + 1] - waypoints.times[k];
+      knots_[k + 1] = waypoints.times[k + 1] - waypoints.times[0];
+      rates_[k] = 1 / duration;
+      solve(waypoints, k, duration);
+    }
+    knots_[0] = 0;
+    for (std::size_t row = 0; row < 3; ++row) {
+      const auto& column = row == 0   ? waypoints.positions
+                           : row == 1 ? waypoints.velocities
+                                      : waypoints.accelerations;
+      std::copy_n(column.data() + count * joints_, joints_, end_.data() + row * stride_);
+    }
     return {};
   }
 
@@ -183,6 +194,29 @@ class BasicTrajectory {
  private:
   [[nodiscard]] State end_state(std::size_t joint) const noexcept {
     return {end_[joint], end_[stride_ + joint], end_[2 * stride_ + joint]};
+  }
+
+  /// BasicQuintic::between() for all joints of segment k, row by row.
+  void solve(const BasicWaypoints<Scalar>& waypoints, std::size_t k, Scalar duration) noexcept {
+    const std::size_t from = k * joints_;
+    const std::size_t to = from + joints_;
+    const Scalar half_square = duration * duration / 2;
+    const Scalar* const p = waypoints.positions.data();
+    const Scalar* const v = waypoints.velocities.data();
+    const Scalar* const a = waypoints.accelerations.data();
+    // Not what the waypoints lie in: the compiler may then use vector instructions.
+    Scalar* const __restrict row = coefficients_.data() + 6 * stride_ * k;
+    for (std::size_t j = 0; j < joints_; ++j) {
+      const Polynomial<Scalar, 6> c =
+          detail::hermite(p[from + j], p[to + j] - p[from + j], v[from + j] * duration, v[to + j] * duration,
+                          a[from + j] * half_square, a[to + j] * half_square);
+      row[j] = c[0];
+      row[stride_ + j] = c[1];
+      row[2 * stride_ + j] = c[2];
+      row[3 * stride_ + j] = c[3];
+      row[4 * stride_ + j] = c[4];
+      row[5 * stride_ + j] = c[5];
+    }
   }
 
   void set_end(std::span<const State> end) noexcept {

@@ -1,0 +1,76 @@
+// Waypoints as planners give them, and what must be true of them before anything is computed from them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "takt/core/error.hpp"
+#include "takt/trajectory/domain.hpp"
+#include "takt/trajectory/error.hpp"
+
+namespace takt::trajectory {
+
+/// Not owned; row-major, value [waypoint * joints + joint]. Times in seconds, rising; the first waypoint is the
+/// state that the trajectory starts from. Empty velocities or accelerations are not given.
+template <class Scalar>
+struct BasicWaypoints {
+  std::size_t joints = 0;
+  std::span<const Scalar> times;
+  std::span<const Scalar> positions;
+  std::span<const Scalar> velocities;
+  std::span<const Scalar> accelerations;
+};
+using Waypoints = BasicWaypoints<double>;
+
+/// How a trajectory passes the waypoints between its ends.
+enum class Through {
+  stop,    ///< at rest at each
+  given,   ///< with the velocities (and accelerations, else zero) that are given
+  smooth,  ///< with those that minimise the integral of squared jerk: continuous up to the fourth derivative
+};
+
+namespace detail {
+
+template <class Scalar>
+[[nodiscard]] Status check_column(std::span<const Scalar> values, std::size_t joints,
+                                  std::size_t waypoints) noexcept {
+  if (values.size() / joints != waypoints || values.size() % joints != 0) return fail(Errc::wrong_size);
+  std::size_t bad =
+      0;  // counted without a branch for each number, as vector instructions do it: nearly always none is
+  for (const Scalar value : values) bad += in_domain(value) ? 0U : 1U;
+  if (bad == 0) return {};
+  return check_number(*std::find_if_not(values.begin(), values.end(), in_domain<Scalar>));
+}
+
+template <class Scalar>
+[[nodiscard]] Status check_times(std::span<const Scalar> times) noexcept {
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    if (Status status = check_number(times[k]); !status) return status;
+    if (k == 0) continue;
+    if (!(times[k] > times[k - 1])) return fail(Errc::times_not_increasing);
+    if (Status status = check_duration(times[k] - times[k - 1]); !status) return status;
+  }
+  return check_duration(times.back() - times.front());
+}
+
+}  // namespace detail
+
+/// Errors: no_waypoints, one_waypoint, wrong_size, not_finite, times_not_increasing, out_of_domain (domain.hpp).
+/// O(numbers), no heap.
+template <class Scalar>
+[[nodiscard]] Status check_waypoints(const BasicWaypoints<Scalar>& waypoints) noexcept {
+  if (waypoints.times.empty()) return fail(Errc::no_waypoints);
+  if (waypoints.joints == 0) return fail(Errc::wrong_size);
+  const std::size_t count = waypoints.times.size();
+  if (Status status = detail::check_column(waypoints.positions, waypoints.joints, count); !status)
+    return status;
+  for (const auto& column : {waypoints.velocities, waypoints.accelerations}) {
+    if (column.empty()) continue;
+    if (Status status = detail::check_column(column, waypoints.joints, count); !status) return status;
+  }
+  if (count == 1) return fail(Errc::one_waypoint);
+  return detail::check_times(waypoints.times);
+}
+
+}  // namespace takt::trajectory
