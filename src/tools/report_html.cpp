@@ -303,10 +303,9 @@ std::string index_html(const ReportData& data, const std::vector<Chapter>& chapt
       "report</title>\n"
       "<style>{}</style></head>\n<body><main>\n",
       robot, style);
-  page.add(
-      "<h1>{}</h1>\n<p class=\"lead\">{:.1f} s of motion at {:.4g} Hz · {} cycles · {} joints · {} buses",
-      robot, data.duration, 1 / period, grouped(data.cycles), data.metadata.joints.size(),
-      data.metadata.buses.size());
+  page.add("<h1>{}</h1>\n<p class=\"lead\">{:.1f} s at {:.4g} Hz · cycles: {} · joints: {} · buses: {}",
+           robot, data.duration, 1 / period, grouped(data.cycles), data.metadata.joints.size(),
+           data.metadata.buses.size());
   if (!data.metadata.created.empty()) page.add(" · {}", html(data.metadata.created));
   page.add(" · takt {}</p>\n", html(data.metadata.takt_version));
   add_notices(page, data, notice);

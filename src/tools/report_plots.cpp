@@ -124,9 +124,9 @@ void add_sections(Script& script, const ReportData& data, bool with_numbers) {
 }
 
 /// A vertical axis with room above and below the curves and about four tics at round numbers.
-void add_value_range(Script& script, std::initializer_list<const Envelope*> curves) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
+void add_value_range(Script& script, std::initializer_list<const Envelope*> curves, bool with_zero) {
+  double low = with_zero ? 0 : std::numeric_limits<double>::infinity();
+  double high = with_zero ? 0 : -low;
   for (const Envelope* curve : curves) {
     for (const Envelope::Point& point : curve->points()) {
       if (std::isnan(point.value)) continue;
@@ -171,7 +171,7 @@ std::string joint_script(const std::string& stem, const ReportData& data, const 
   upper_panel(script);
   script.axis('y', "position (°)");
   script.add("set key at screen 0.985, screen 0.985 right top horizontal\n");
-  add_value_range(script, {&curves.reference, &curves.measured});
+  add_value_range(script, {&curves.reference, &curves.measured}, false);
   script.add("plot ");
   if (show_command) script.add("$command with lines lw 1.6 lc rgb '{}' title 'command', ", command_colour);
   script.add("$reference with lines lw 2.6 lc rgb '{}' title 'reference', ", reference_colour);
@@ -181,7 +181,8 @@ std::string joint_script(const std::string& stem, const ReportData& data, const 
   script.axis('y', "error (°)");
   script.add("set xzeroaxis linewidth 1 linetype 1 linecolor rgb '{}'\n", ink);
   add_value_range(script,
-                  {&curves.reference_error, show_command ? &curves.command_error : &curves.reference_error});
+                  {&curves.reference_error, show_command ? &curves.command_error : &curves.reference_error},
+                  true);
   script.add("set key at screen 0.985, screen 0.49 right top horizontal\nplot ");
   if (show_command) {
     script.add("$command_error with lines lw 1.4 lc rgb '{}' title 'command − measured', ", command_colour);
