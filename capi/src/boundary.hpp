@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <span>
 #include <stdexcept>
 
@@ -15,6 +16,7 @@
 #include "takt/core/error.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/core/time.hpp"
+#include "takt/trajectory/trajectory.hpp"
 
 namespace takt::capi {
 
@@ -90,6 +92,15 @@ void write_struct(Struct* to, Struct value) noexcept {
   if (seconds(nanoseconds) < end) ++nanoseconds;
   return nanoseconds;
 }
+
+/// The caller's `through`; nothing for the default.
+[[nodiscard]] Result<std::optional<trajectory::Through>> read_through(std::int32_t through) noexcept;
+
+/// Whether a matrix of so many waypoints and joints is one that there can be.
+[[nodiscard]] Status check_shape(const takt_waypoints& waypoints) noexcept;
+
+/// The required fields of a takt_waypoints.
+inline constexpr std::size_t waypoints_required = offsetof(takt_waypoints, velocities);
 
 [[nodiscard]] Status check_limits(const takt_joint_limits& limits) noexcept;
 [[nodiscard]] JointLimits to_joint_limits(const takt_joint_limits& limits) noexcept;

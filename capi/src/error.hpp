@@ -18,6 +18,7 @@ enum class Errc : std::uint16_t {
   internal = 6,
   buffer_too_small = 7,
   misaligned = 8,
+  timeout = 9,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::capi; }
@@ -40,6 +41,8 @@ enum class Errc : std::uint16_t {
       return "the caller's memory is too small";
     case Errc::misaligned:
       return "the caller's memory is not aligned as it must be";
+    case Errc::timeout:
+      return "nothing came within the time allowed";
   }
   return "unknown error of the C interface";
 }

@@ -27,13 +27,38 @@ using takt::trajectory::Through;
 using takt::trajectory::Trajectory;
 using takt::trajectory::Violation;
 
+namespace takt::capi {
+
+Result<std::optional<Through>> read_through(std::int32_t through) noexcept {
+  switch (through) {
+    case TAKT_THROUGH_DEFAULT:
+      return std::nullopt;
+    case TAKT_THROUGH_STOP:
+      return Through::stop;
+    case TAKT_THROUGH_GIVEN:
+      return Through::given;
+    case TAKT_THROUGH_SMOOTH:
+      return Through::smooth;
+    default:
+      return fail(Errc::bad_argument);
+  }
+}
+
+Status check_shape(const takt_waypoints& waypoints) noexcept {
+  if (waypoints.times_ns == nullptr || waypoints.positions == nullptr) return fail(Errc::null_pointer);
+  if (waypoints.joints == 0 || waypoints.joints > max_joints) return fail(trajectory::Errc::wrong_size);
+  if (waypoints.count > std::vector<double>().max_size() / waypoints.joints) return fail(Errc::out_of_memory);
+  return {};
+}
+
+}  // namespace takt::capi
+
 struct takt_trajectory {
   Trajectory motion;
 };
 
 namespace {
 
-constexpr std::size_t waypoints_required = offsetof(takt_waypoints, velocities);
 constexpr std::size_t violation_required = sizeof(takt_violation);
 
 /// The limits of all joints, without touching the heap.
@@ -78,21 +103,6 @@ Status report(const std::optional<Violation>& found, takt_violation* violation) 
   return fail(reason(found->quantity));
 }
 
-Result<Through> read_through(const takt_waypoints& waypoints) noexcept {
-  switch (waypoints.through) {
-    case TAKT_THROUGH_DEFAULT:
-      return waypoints.velocities != nullptr ? Through::given : Through::smooth;
-    case TAKT_THROUGH_STOP:
-      return Through::stop;
-    case TAKT_THROUGH_GIVEN:
-      return Through::given;
-    case TAKT_THROUGH_SMOOTH:
-      return Through::smooth;
-    default:
-      return fail(Errc::bad_argument);
-  }
-}
-
 /// Seconds since the first: as integers first, so that time stamps far from zero lose nothing.
 Result<std::vector<double>> read_times(std::span<const std::int64_t> times_ns) {
   std::vector<double> times(times_ns.size());
@@ -107,11 +117,10 @@ Result<std::vector<double>> read_times(std::span<const std::int64_t> times_ns) {
 }
 
 Result<Trajectory> make_trajectory(const takt_waypoints& from) {
-  if (from.times_ns == nullptr || from.positions == nullptr) return fail(Errc::null_pointer);
-  if (from.joints == 0 || from.joints > max_joints) return fail(takt::trajectory::Errc::wrong_size);
-  if (from.count > std::vector<double>().max_size() / from.joints) return fail(Errc::out_of_memory);
-  const auto mode = read_through(from);
+  if (Status status = takt::capi::check_shape(from); !status) return fail(status.error());
+  const auto mode = takt::capi::read_through(from.through);
   if (!mode) return fail(mode.error());
+  const Through otherwise = from.velocities != nullptr ? Through::given : Through::smooth;
   const auto times = read_times({from.times_ns, from.count});
   if (!times) return fail(times.error());
 
@@ -121,7 +130,7 @@ Result<Trajectory> make_trajectory(const takt_waypoints& from) {
   };
   const takt::trajectory::Waypoints waypoints{from.joints, *times, matrix(from.positions),
                                               matrix(from.velocities), matrix(from.accelerations)};
-  return through(waypoints, *mode);
+  return through(waypoints, mode->value_or(otherwise));
 }
 
 /// Violations that remain however slow the motion: positions out of range, motion where none is allowed.
@@ -164,7 +173,7 @@ void takt_violation_init(takt_violation* violation) {
 std::int32_t takt_trajectory_create(const takt_waypoints* waypoints, takt_trajectory** trajectory) {
   return guarded([&]() -> Status {
     if (trajectory == nullptr) return fail(Errc::null_pointer);
-    const auto from = takt::capi::read_struct(waypoints, waypoints_required);
+    const auto from = takt::capi::read_struct(waypoints, takt::capi::waypoints_required);
     if (!from) return fail(from.error());
     auto motion = make_trajectory(*from);
     if (!motion) return fail(motion.error());

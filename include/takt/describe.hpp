@@ -34,6 +34,7 @@ namespace takt {
       return describe(static_cast<record::Errc>(error.code));
     case Room::sim:
       return describe(static_cast<sim::Errc>(error.code));
+      return describe(static_cast<platform::Errc>(error.code));
     case Room::platform:
       return describe(static_cast<platform::Errc>(error.code));
     case Room::none:

@@ -17,6 +17,14 @@ add_test(NAME capi_header COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DI
          $<TARGET_FILE:takt_c> ${CMAKE_NM} ${PROJECT_SOURCE_DIR})
 add_test(NAME capi_ctypes COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_ctypes_test.py
          $<TARGET_FILE:takt_c>)
+# Against the real-time process where it is built, and against servers that lie in any case.
+set(robot_to_talk_to "")
+if(TARGET takt_tool)
+  set(robot_to_talk_to $<TARGET_FILE:takt_tool> ${PROJECT_SOURCE_DIR}/examples/robots/arm6.json)
+endif()
+add_test(NAME capi_client COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_client_test.py
+         $<TARGET_FILE:takt_c> ${robot_to_talk_to})
+set(capi_python_tests capi_header capi_ctypes capi_client)
 
 # An interpreter that is not sanitized itself can load a sanitized library if the sanitizer was loaded first.
 if(TAKT_SANITIZE)
@@ -28,9 +36,9 @@ if(TAKT_SANITIZE)
                   OUTPUT_VARIABLE runtime_library OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(IS_ABSOLUTE "${runtime_library}")
     # What the interpreter itself never frees is not of interest; leaks of the library show in capi_c99.
-    set_tests_properties(capi_header capi_ctypes PROPERTIES
+    set_tests_properties(${capi_python_tests} PROPERTIES
       ENVIRONMENT "LD_PRELOAD=${runtime_library};ASAN_OPTIONS=detect_leaks=0")
   else()
-    set_tests_properties(capi_header capi_ctypes PROPERTIES DISABLED TRUE)
+    set_tests_properties(${capi_python_tests} PROPERTIES DISABLED TRUE)
   endif()
 endif()

@@ -160,6 +160,26 @@ static void test_stop(void) {
   free(memory);
 }
 
+static void test_client_without_a_server(void) {
+  takt_client_options options;
+  takt_motion_options motion;
+  takt_reply reply;
+  takt_robot_state state;
+  takt_client* client = NULL;
+  takt_client_options_init(&options);
+  takt_motion_options_init(&motion);
+  takt_reply_init(&reply);
+  takt_robot_state_init(&state);
+  CHECK(reply.struct_size == sizeof reply && reply.goal == 0 && reply.time_ns == -1 && isnan(reply.value));
+  CHECK(state.struct_size == sizeof state && motion.struct_size == sizeof motion);
+  options.port = 1; /* nobody listens there */
+  options.timeout_ns = 1000000000;
+  CHECK(takt_client_connect(&options, &client) == TAKT_ERROR_PLATFORM_CONNECT_FAILED);
+  CHECK(client == NULL);
+  CHECK(takt_client_move(NULL, &motion, positions, joints, 0, &reply) == TAKT_ERROR_CAPI_NULL_POINTER);
+  takt_client_close(NULL);
+}
+
 int main(void) {
   test_version();
   test_status_texts();
@@ -167,6 +187,7 @@ int main(void) {
   test_limits();
   test_append_stop();
   test_stop();
+  test_client_without_a_server();
   if (failures != 0) fprintf(stderr, "%d checks failed\n", failures);
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

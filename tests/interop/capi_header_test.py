@@ -17,6 +17,7 @@ HEADER = (SOURCE / "capi/include/takt.h").read_text()
 ERROR_FILES = {
     "trajectory": "include/takt/trajectory/error.hpp",
     "motion": "include/takt/motion/error.hpp",
+    "platform": "include/takt/platform/error.hpp",
     "capi": "capi/src/error.hpp",
 }
 ROOMS = {name: int(number) for name, number in re.findall(

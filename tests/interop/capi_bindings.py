@@ -1,0 +1,151 @@
+"""What a user of the C API writes once for Python: the structures and functions of takt.h as ctypes sees them."""
+
+import ctypes
+import sys
+from ctypes import (POINTER, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64,
+                    c_void_p)
+
+OK = 0
+
+
+def status(room, code):
+    return -(room * 65536 + code)
+
+
+NO_WAYPOINTS, ONE_WAYPOINT, TIMES_NOT_INCREASING, NOT_FINITE, WRONG_SIZE, OUT_OF_DOMAIN, NO_VELOCITIES, NO_STOP = (
+    status(2, code) for code in range(1, 9))
+POSITION_LIMIT, VELOCITY_LIMIT, ACCELERATION_LIMIT, JERK_LIMIT = (status(12, code) for code in range(20, 24))
+NULL_POINTER, WRONG_STRUCT_SIZE, BAD_ARGUMENT, BAD_LIMITS, OUT_OF_MEMORY, INTERNAL, BUFFER_TOO_SMALL, MISALIGNED, TIMEOUT = (
+    status(16, code) for code in range(1, 10))
+CONNECT_FAILED, CONNECTION_CLOSED = status(15, 2), status(15, 3)
+STOP, GIVEN, SMOOTH = 1, 2, 3
+ACTIVE, SUCCEEDED, ABORTED, REJECTED, PREEMPTED = 1, 3, 4, 5, 6
+STARTING, READY, STOPPING, STOPPED, DOWN = range(5)
+SECOND = 1_000_000_000
+
+
+class JointLimits(ctypes.Structure):
+    _fields_ = [(name, c_double) for name in
+                ("position_min", "position_max", "velocity", "acceleration", "jerk", "effort")]
+
+
+class MotionState(ctypes.Structure):
+    _fields_ = [("position", c_double), ("velocity", c_double), ("acceleration", c_double)]
+
+
+class Waypoints(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("through", c_int32), ("joints", c_size_t), ("count", c_size_t),
+                ("times_ns", POINTER(c_int64)), ("positions", POINTER(c_double)),
+                ("velocities", POINTER(c_double)), ("accelerations", POINTER(c_double))]
+
+
+class Violation(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("quantity", c_int32), ("joint", c_uint64), ("time_ns", c_int64),
+                ("value", c_double), ("limit", c_double)]
+
+
+class Cursor(ctypes.Structure):
+    _fields_ = [("segment", c_uint64)]
+
+
+class ClientOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("port", c_uint32), ("host", c_char_p), ("timeout_ns", c_int64)]
+
+
+class MotionOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("fit", c_int32), ("group", c_char_p), ("joint_names", POINTER(c_char_p)),
+                ("at_end", c_int32), ("on_disconnect", c_int32)]
+
+
+class Reply(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("state", c_int32), ("reason", c_int32), ("reserved", c_uint32),
+                ("goal", c_uint64), ("duration_ns", c_int64), ("time_ns", c_int64), ("value", c_double),
+                ("limit", c_double), ("joint", c_char * 64), ("message", c_char * 256)]
+
+
+class RobotState(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("state", c_int32), ("reason", c_int32), ("active_goals", c_uint32),
+                ("time_ns", c_int64), ("cycles", c_uint64), ("overruns", c_uint64)]
+
+
+def load(path):
+    """The library with the types of its functions: (result, *arguments)."""
+    library = ctypes.CDLL(path)
+    numbers = POINTER(c_double)
+    for name, result, *arguments in [
+            ("takt_abi_version", c_int32),
+            ("takt_version", c_char_p),
+            ("takt_status_text", c_char_p, c_int32),
+            ("takt_joint_limits_init", None, POINTER(JointLimits)),
+            ("takt_waypoints_init", None, POINTER(Waypoints)),
+            ("takt_violation_init", None, POINTER(Violation)),
+            ("takt_trajectory_create", c_int32, c_void_p, POINTER(c_void_p)),
+            ("takt_trajectory_destroy", None, c_void_p),
+            ("takt_trajectory_joints", c_size_t, c_void_p),
+            ("takt_trajectory_duration_ns", c_int64, c_void_p),
+            ("takt_trajectory_sample", c_int32, c_void_p, POINTER(Cursor), c_int64, c_size_t, numbers, numbers, numbers),
+            ("takt_trajectory_check", c_int32, c_void_p, POINTER(JointLimits), c_size_t, POINTER(Violation)),
+            ("takt_trajectory_fit", c_int32, c_void_p, POINTER(JointLimits), c_size_t, numbers, POINTER(Violation)),
+            ("takt_trajectory_append_stop", c_int32, c_void_p, POINTER(JointLimits), c_size_t),
+            ("takt_stop_size", c_size_t),
+            ("takt_stop_align", c_size_t),
+            ("takt_stop_init_in", c_int32, c_void_p, c_size_t, POINTER(MotionState), POINTER(JointLimits),
+             POINTER(c_void_p)),
+            ("takt_stop_get", c_int32, c_void_p, POINTER(c_int64), numbers, POINTER(c_int32)),
+            ("takt_stop_sample", c_int32, c_void_p, c_int64, POINTER(MotionState)),
+            ("takt_client_options_init", None, POINTER(ClientOptions)),
+            ("takt_client_connect", c_int32, POINTER(ClientOptions), POINTER(c_void_p)),
+            ("takt_client_close", None, c_void_p),
+            ("takt_client_joints", c_size_t, c_void_p),
+            ("takt_client_joint_name", c_char_p, c_void_p, c_size_t),
+            ("takt_client_period_ns", c_int64, c_void_p),
+            ("takt_reply_init", None, POINTER(Reply)),
+            ("takt_motion_options_init", None, POINTER(MotionOptions)),
+            ("takt_client_trajectory", c_int32, c_void_p, POINTER(MotionOptions), POINTER(Waypoints), POINTER(Reply)),
+            ("takt_client_move", c_int32, c_void_p, POINTER(MotionOptions), numbers, c_size_t, c_int64, POINTER(Reply)),
+            ("takt_client_setpoint", c_int32, c_void_p, POINTER(MotionOptions), numbers, numbers, c_size_t, c_int64,
+             POINTER(Reply)),
+            ("takt_client_cancel", c_int32, c_void_p, c_uint64),
+            ("takt_client_wait", c_int32, c_void_p, c_uint64, c_int64, POINTER(Reply)),
+            ("takt_client_estop", c_int32, c_void_p, c_int32),
+            ("takt_client_reset", c_int32, c_void_p),
+            ("takt_robot_state_init", None, POINTER(RobotState)),
+            ("takt_client_state", c_int32, c_void_p, POINTER(RobotState), c_size_t, numbers, numbers),
+            ("takt_client_send", c_int32, c_void_p, c_char_p),
+            ("takt_client_receive", c_int32, c_void_p, c_int64, c_char_p, c_size_t, POINTER(c_size_t)),
+    ]:
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+takt = load(sys.argv[1])
+
+
+def doubles(values):
+    return (c_double * len(values))(*values)
+
+
+def flat(rows):
+    return doubles([x for row in rows for x in row])
+
+
+def waypoints(times_ns, rows, velocities=None, accelerations=None, through=0):
+    """Rows of one number for each joint. ctypes keeps the arrays alive as long as the structure."""
+    w = Waypoints()
+    takt.takt_waypoints_init(byref(w))
+    w.joints, w.count, w.through = len(rows[0]) if rows else 1, len(times_ns), through
+    w.times_ns = (c_int64 * len(times_ns))(*times_ns)
+    w.positions = flat(rows)
+    if velocities is not None:
+        w.velocities = flat(velocities)
+    if accelerations is not None:
+        w.accelerations = flat(accelerations)
+    return w
+
+
+def no_limits(joints):
+    limits = (JointLimits * joints)()
+    for joint in limits:
+        takt.takt_joint_limits_init(byref(joint))
+    return limits
