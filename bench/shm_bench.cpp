@@ -157,7 +157,11 @@ struct TaktLatest {
     value.write(message);
     return true;
   }
-  bool try_pop(T& message) { return value.read(message) == takt::shm::Freshness::new_data; }
+  bool try_pop(T& message) {
+    if (value.update() != takt::shm::Freshness::new_data) return false;
+    message = value.value();
+    return true;
+  }
   takt::shm::LatestValue<T> value;
 };
 
@@ -167,7 +171,7 @@ struct TaktBroadcast {
     value.write(message);
     return true;
   }
-  bool try_pop(T& message) { return reader.read(message) == takt::shm::Freshness::new_data; }
+  bool try_pop(T& message) { return reader.read_new(message) == takt::shm::Freshness::new_data; }
   takt::shm::BroadcastValue<T> value;
   typename takt::shm::BroadcastValue<T>::Reader reader{value};
 };

@@ -83,6 +83,9 @@ TEST_CASE("a broadcast value tells each reader none, new and old for itself") {
     CHECK(first.read(got) == Freshness::new_data);
     CHECK(got.bytes == written.bytes);
     CHECK(first.read(got) == Freshness::old_data);
+    Odd untouched;
+    CHECK(first.read_new(untouched) == Freshness::old_data);
+    CHECK(untouched.bytes == Odd().bytes);
     if (round % 3 == 0) CHECK(second.read(got) == Freshness::new_data);
     CHECK(got.bytes == written.bytes);
   }

@@ -69,7 +69,13 @@ class BroadcastValue {
 
     /// Copies the latest value, new or old. `out` stays as it is when nothing was ever written, and (told as old_data) when
     /// the writer overtook every attempt.
-    [[nodiscard]] Freshness read(T& out) noexcept {
+    [[nodiscard]] Freshness read(T& out) noexcept { return read(out, true); }
+
+    /// The same, but leaves `out` as it is unless the value is new: for a reader that keeps what it has read.
+    [[nodiscard]] Freshness read_new(T& out) noexcept { return read(out, false); }
+
+   private:
+    [[nodiscard]] Freshness read(T& out, bool old_too) noexcept {
       for (int attempt = 0; attempt < attempts; ++attempt) {
         // acquire: pairs with the writer's last release; the words of the version are there.
         const std::uint32_t version = newest(value_->slots_[0].state.load(std::memory_order_acquire),
@@ -77,6 +83,7 @@ class BroadcastValue {
         if (version == 0 && seen_ == 0) return Freshness::none;
         // One that was read before may be hidden by the write that replaces it, before the one after it is seen.
         if (version == 0 || (seen_ != 0 && older(version, seen_))) continue;
+        if (version == seen_ && !old_too) return Freshness::old_data;
         const Slot& slot = value_->slots_[slot_of(version)];
         Words words;
         for (std::size_t i = 0; i < word_count; ++i) {
@@ -93,7 +100,6 @@ class BroadcastValue {
       return Freshness::old_data;
     }
 
-   private:
     const BroadcastValue* value_;
     std::uint32_t seen_ = 0;  // the version that was read last
   };
