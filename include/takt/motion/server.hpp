@@ -46,8 +46,9 @@ struct ServerOptions {
   std::size_t max_in_flight = 128;            ///< requests that the loop has not answered yet, of all clients
   std::size_t max_in_flight_per_client = 32;  ///< of one client; running goals do not count
   std::size_t max_goals = max_joints;         ///< not yet ended, of all clients
-  std::function<void(Time now, std::string_view text)> on_mark;  ///< told of every mark; called by the server's thread
-  double feedback_rate = 10;                  ///< Hz, "feedback" of each running trajectory or move
+  std::function<void(Time now, std::string_view text)>
+      on_mark;                ///< told of every mark; called by the server's thread
+  double feedback_rate = 10;  ///< Hz, "feedback" of each running trajectory or move
   bool report_latency =
       true;  ///< false where the loop's clock is not the one that gives `now` (simulated time)
 };
