@@ -214,6 +214,40 @@ TEST_CASE_TEMPLATE("inside the domain nothing becomes NaN or infinite", Scalar, 
   CHECK(made > 0);
 }
 
+TEST_CASE_TEMPLATE("the fast check of many numbers agrees with the check of one", Scalar, double, float) {
+  using Limits = std::numeric_limits<Scalar>;
+  const Scalar edge = static_cast<Scalar>(max_magnitude);
+  for (const Scalar sign : {Scalar(1), Scalar(-1)}) {
+    for (const Scalar number :
+         {Scalar(0), Limits::denorm_min(), Scalar(1), edge, std::nextafter(edge, Limits::max()),
+          Limits::max(), Limits::infinity(), Limits::quiet_NaN(), Limits::signaling_NaN()}) {
+      std::vector<Scalar> numbers(7, Scalar(0.5));
+      numbers[5] = sign * number;
+      const bool expected = static_cast<bool>(check_number(numbers[5]));
+      CHECK(trajectory::detail::all_in_domain(std::span<const Scalar>(numbers)) == expected);
+    }
+  }
+}
+
+TEST_CASE("a trajectory that is assigned anew forgets the one before, and a bad one changes nothing") {
+  auto random = test::generator(34);
+  const auto large = test::any_waypoints<double>(random, 9, 5);
+  auto small = test::any_waypoints<double>(random, 3, 1);
+  Trajectory trajectory;
+  REQUIRE(trajectory.assign(large.view()));
+  REQUIRE(trajectory.assign(small.view()));
+  const auto fresh = through(small.view(), Through::given).value();
+  CHECK(trajectory.segments() == 2);
+  CHECK(trajectory.joints() == 1);
+  for (double t = -0.1; t < fresh.duration() + 0.1; t += 0.01) CHECK(trajectory.at(t, 0) == fresh.at(t, 0));
+  small.positions[1] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(trajectory.assign(small.view()).error() == Errc::not_finite);
+  small.positions[1] = 0;
+  small.accelerations.clear();
+  CHECK(trajectory.assign(small.view()).error() == Errc::no_velocities);
+  CHECK(trajectory.at(0.05, 0) == fresh.at(0.05, 0));
+}
+
 TEST_CASE("a hundred thousand waypoints are no problem") {
   const std::size_t count = test::count(0) > 0 ? 100'000 : 20'000;
   std::vector<double> times(count), positions(count);

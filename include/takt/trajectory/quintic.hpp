@@ -40,17 +40,42 @@ struct Extrema {
 };
 
 namespace detail {
-/// Coefficients by s of the quintic that starts at p, moves by d, and has velocities v0, v1 and half accelerations a0, a1
-/// (both by s) at its ends. Source: the Hermite conditions, solved by hand.
+/// The upper three coefficients by s of the quintic that moves by d and has velocities v0, v1 and half accelerations a0, a1
+/// (both by s) at its ends; the lower three are its start, v0 and a0. Source: the Hermite conditions, solved by hand.
 template <class Scalar>
-[[nodiscard]] constexpr Polynomial<Scalar, 6> hermite(Scalar p, Scalar d, Scalar v0, Scalar v1, Scalar a0,
-                                                      Scalar a1) noexcept {
-  return {p,
-          v0,
-          a0,
-          10 * d - 6 * v0 - 4 * v1 - 3 * a0 + a1,
-          -15 * d + 8 * v0 + 7 * v1 + 3 * a0 - 2 * a1,
-          6 * d - 3 * (v0 + v1) - a0 + a1};
+struct UpperCoefficients {
+  Scalar third;
+  Scalar fourth;
+  Scalar fifth;
+
+  constexpr UpperCoefficients(Scalar d, Scalar v0, Scalar v1, Scalar a0, Scalar a1) noexcept
+      : third(10 * d - 6 * v0 - 4 * v1 - 3 * a0 + a1),
+        fourth(-15 * d + 8 * v0 + 7 * v1 + 3 * a0 - 2 * a1),
+        fifth(6 * d - 3 * (v0 + v1) - a0 + a1) {}
+};
+
+/// BasicQuintic::between() for all joints of one segment: from rows of positions, velocities and accelerations, each followed
+/// by the row at the segment's end, to six rows of coefficients.
+template <class Scalar>
+void solve_rows(const Scalar* p, const Scalar* v, const Scalar* a, std::size_t joints, Scalar duration,
+                Scalar* rows, std::size_t stride) noexcept {
+  const Scalar half_square = duration * duration / 2;
+  // The rows do not overlap: too many of them for the compiler to check by itself, and vector instructions pay.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+  for (std::size_t j = 0; j < joints; ++j) {
+    const Scalar v0 = v[j] * duration;
+    const Scalar a0 = a[j] * half_square;
+    const UpperCoefficients<Scalar> upper(p[joints + j] - p[j], v0, v[joints + j] * duration, a0,
+                                          a[joints + j] * half_square);
+    rows[j] = p[j];
+    rows[stride + j] = v0;
+    rows[2 * stride + j] = a0;
+    rows[3 * stride + j] = upper.third;
+    rows[4 * stride + j] = upper.fourth;
+    rows[5 * stride + j] = upper.fifth;
+  }
 }
 }  // namespace detail
 
@@ -77,7 +102,8 @@ class BasicQuintic {
     const Scalar v1 = end.velocity * duration;
     const Scalar a0 = start.acceleration * squared / 2;
     const Scalar a1 = end.acceleration * squared / 2;
-    return BasicQuintic(detail::hermite(start.position, d, v0, v1, a0, a1), duration);
+    const detail::UpperCoefficients<Scalar> upper(d, v0, v1, a0, a1);
+    return BasicQuintic({start.position, v0, a0, upper.third, upper.fourth, upper.fifth}, duration);
   }
 
   [[nodiscard]] constexpr Scalar duration() const noexcept { return duration_; }

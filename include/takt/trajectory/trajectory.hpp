@@ -102,7 +102,9 @@ class BasicTrajectory {
       const Scalar duration = waypoints.times[k + 1] - waypoints.times[k];
       knots_[k + 1] = waypoints.times[k + 1] - waypoints.times[0];
       rates_[k] = 1 / duration;
-      solve(waypoints, k, duration);
+      detail::solve_rows(waypoints.positions.data() + k * joints_, waypoints.velocities.data() + k * joints_,
+                         waypoints.accelerations.data() + k * joints_, joints_, duration,
+                         coefficients_.data() + 6 * stride_ * k, stride_);
     }
     knots_[0] = 0;
     for (std::size_t row = 0; row < 3; ++row) {
@@ -194,29 +196,6 @@ class BasicTrajectory {
  private:
   [[nodiscard]] State end_state(std::size_t joint) const noexcept {
     return {end_[joint], end_[stride_ + joint], end_[2 * stride_ + joint]};
-  }
-
-  /// BasicQuintic::between() for all joints of segment k, row by row.
-  void solve(const BasicWaypoints<Scalar>& waypoints, std::size_t k, Scalar duration) noexcept {
-    const std::size_t from = k * joints_;
-    const std::size_t to = from + joints_;
-    const Scalar half_square = duration * duration / 2;
-    const Scalar* const p = waypoints.positions.data();
-    const Scalar* const v = waypoints.velocities.data();
-    const Scalar* const a = waypoints.accelerations.data();
-    // Not what the waypoints lie in: the compiler may then use vector instructions.
-    Scalar* const __restrict row = coefficients_.data() + 6 * stride_ * k;
-    for (std::size_t j = 0; j < joints_; ++j) {
-      const Polynomial<Scalar, 6> c =
-          detail::hermite(p[from + j], p[to + j] - p[from + j], v[from + j] * duration, v[to + j] * duration,
-                          a[from + j] * half_square, a[to + j] * half_square);
-      row[j] = c[0];
-      row[stride_ + j] = c[1];
-      row[2 * stride_ + j] = c[2];
-      row[3 * stride_ + j] = c[3];
-      row[4 * stride_ + j] = c[4];
-      row[5 * stride_ + j] = c[5];
-    }
   }
 
   void set_end(std::span<const State> end) noexcept {

@@ -1,0 +1,60 @@
+// What the loop calls of the trajectory room. Counted with the portable loops where the processor under callgrind has no more.
+#include <vector>
+
+#include "instructions.hpp"
+#include "takt/trajectory/limits.hpp"
+#include "takt/trajectory/stop.hpp"
+#include "takt/trajectory/through.hpp"
+
+namespace takt::bench {
+namespace {
+
+using namespace takt::trajectory;
+
+template <std::size_t Joints>
+Trajectory a_hundred_points() {
+  std::vector<double> times, positions;
+  for (std::size_t k = 0; k < 100; ++k) {
+    times.push_back(0.1 * static_cast<double>(k));
+    for (std::size_t j = 0; j < Joints; ++j)
+      positions.push_back(static_cast<double>((k * 7 + j * 3) % 11) / 11);
+  }
+  return through(Waypoints{Joints, times, positions, {}, {}}, Through::smooth).value();
+}
+
+template <std::size_t Joints>
+void sample(Counter& count) {
+  const Trajectory trajectory = a_hundred_points<Joints>();
+  std::vector<double> p(Joints), v(Joints), a(Joints);
+  Cursor cursor;
+  double t = 0;
+  count([&] {
+    t += 0.005;
+    trajectory.sample(t, cursor, p, v, a);
+    keep(p);
+  });
+}
+
+const Kernel sample_1("trajectory/sample_1_joint", sample<1>);
+const Kernel sample_7("trajectory/sample_7_joints", sample<7>);
+const Kernel sample_20("trajectory/sample_20_joints", sample<20>);
+
+const Kernel stop("trajectory/plan_stop", [](Counter& count) {
+  const JointLimits limits{-3, 3, 2, 5, 50, 1};
+  const MotionState from{0, 1.5, 1};
+  count([&] {
+    keep(from);
+    keep(plan_stop(from, limits));
+  });
+});
+
+const Kernel check("trajectory/check_segment_7_joints", [](Counter& count) {
+  QuinticSegment segment(7);
+  const std::vector<MotionState> start(7), end(7, MotionState{1, 0, 0});
+  const std::vector<JointLimits> limits(7, JointLimits{-1, 2, 3, 9, 90, 1});
+  if (!segment.set(start, end, 1)) return;
+  count([&] { keep(find_violation(segment, limits)); });
+});
+
+}  // namespace
+}  // namespace takt::bench
