@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""The whole program from outside, as its users meet it: takt run as a process, clients of Python's standard library on its port.
+
+usage: takt_run_test.py TAKT SOURCE_FOLDER [unittest arguments]
+"""
+import contextlib, json, os, random, signal, socket, subprocess, sys, tempfile, time, unittest
+
+TAKT = sys.argv[1]
+SOURCE = sys.argv[2]
+
+
+def robot(name):
+    return os.path.join(SOURCE, "examples", "robots", name + ".json")
+
+
+class Client:
+    """Lines of JSON, and whatever else a test wants to send."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.lines = self.socket.makefile("r")
+        self.kept = []
+        self.greeting = self.receive()
+
+    def send(self, message):
+        self.socket.sendall((json.dumps(message) + "\n").encode())
+
+    def receive(self):
+        line = self.lines.readline()
+        return json.loads(line) if line else None
+
+    def wait_for(self, *kinds):
+        """The next message of one of these kinds: its kind and its contents. Others are kept for later calls."""
+        for message in self.kept:
+            if (kind := next(iter(message))) in kinds:
+                self.kept.remove(message)
+                return kind, message[kind]
+        while (message := self.receive()) is not None:
+            if (kind := next(iter(message))) in kinds:
+                return kind, message[kind]
+            self.kept.append(message)
+        return "closed", {}
+
+    def result(self):
+        return self.wait_for("result")[1]
+
+    def ask(self, message):
+        """The answer to a request."""
+        self.send(message)
+        return self.wait_for("accepted", "rejected", "error", "state")
+
+    def close(self):
+        self.lines.close()
+        self.socket.close()
+
+
+@contextlib.contextmanager
+def running(name="arm6", *arguments):
+    """A robot process on a free port; yields (process, port)."""
+    process = subprocess.Popen([TAKT, "run", robot(name), "--port", "0", *arguments], stdout=subprocess.PIPE, text=True)
+    port = None
+    ready = False
+    for line in process.stdout:
+        if line.startswith("listening on"):
+            port = int(line.rsplit(":", 1)[1])
+        ready = ready or line.startswith("robot ready")
+        if port and ready:
+            break
+    try:
+        yield process, port
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+def memory_of(process):
+    with open(f"/proc/{process.pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+
+MOVE = {"move": {"joint_names": ["elbow_joint"], "positions": [1.2], "duration": 1}}
+
+
+class TaktRun(unittest.TestCase):
+    def check_well(self, port):
+        """A new client gets a motion done."""
+        client = Client(port)
+        kind, state = client.ask({"state": {}})
+        self.assertEqual((kind, state["robot"]), ("state", "ready"))
+        target = state["measured"][2] + (0.1 if state["measured"][2] < 1.0 else -0.1)
+        kind, _ = client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [target]}})
+        self.assertEqual(kind, "accepted")
+        self.assertEqual(client.result()["state"], "succeeded")
+        client.close()
+
+    def test_a_python_client_of_ten_lines_moves_the_robot(self):
+        with running() as (_, port):
+            script = os.path.join(SOURCE, "examples", "move_robot.py")
+            done = subprocess.run([sys.executable, script, "elbow_joint", "1.2", str(port)], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("succeeded", done.stdout)
+
+    def test_half_a_request_and_garbage_leave_the_loop_alone(self):
+        with running() as (process, port):
+            half = socket.create_connection(("127.0.0.1", port))
+            half.sendall(b'{"trajectory":')
+            half.close()
+            dripping = socket.create_connection(("127.0.0.1", port))
+            dripping.sendall(b'{"move')
+            idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
+            self.check_well(port)
+            for connection in idle + [dripping]:
+                connection.close()
+            self.check_well(port)
+            self.assertIsNone(process.poll())
+
+    def test_ten_thousand_mutated_requests_leave_the_loop_alone(self):
+        seeds = [json.dumps(request) for request in (
+            MOVE, {"state": {}}, {"cancel": {}}, {"subscribe": {"rate": 0}},
+            {"setpoint": {"joint_names": ["wrist_1_joint"], "positions": [-2.1], "timeout": 0.05}},
+            {"id": 3, "trajectory": {"joint_names": ["wrist_3_joint"], "fit": True, "points": [
+                {"time_from_start": 1.0, "positions": [-3.5]}, {"time_from_start": 2.0, "positions": [-3.6]}]}})]
+        generator = random.Random(7)
+        with running() as (process, port):
+            client = Client(port)
+            before = memory_of(process)
+            for _ in range(10_000):
+                text = bytearray(generator.choice(seeds).encode())
+                for _ in range(generator.randint(1, 4)):
+                    place = generator.randrange(len(text))
+                    what = generator.randrange(3)
+                    if what == 0:
+                        text[place] = generator.randrange(256)
+                    elif what == 1:
+                        del text[place : place + generator.randint(1, 5)]
+                    else:
+                        text[place:place] = generator.choice([b"1e999", b"null", b'"', b"[[[[", b"-", b"}", b"\xff", b"NaN"])
+                    if not text:
+                        text = bytearray(b"x")
+                try:
+                    client.socket.sendall(bytes(text).replace(b"\n", b" ") + b"\n")
+                    client.socket.setblocking(False)
+                    with contextlib.suppress(BlockingIOError):
+                        while client.socket.recv(1 << 16):
+                            pass
+                    client.socket.setblocking(True)
+                except OSError:  # thrown out: come back as another client
+                    client.close()
+                    client = Client(port)
+            client.close()
+            time.sleep(0.2)
+            recovering = Client(port)
+            recovering.ask({"reset": {}})
+            while True:  # a mutant may have been a true request; whatever moves is stopped, whatever is latched is reset
+                recovering.ask({"cancel": {}})
+                kind, state = recovering.ask({"state": {}})
+                if kind == "state" and state["robot"] == "ready" and state["active_goals"] == 0:
+                    break
+                if kind == "state" and state["robot"] == "stopped":
+                    recovering.ask({"reset": {}})
+                time.sleep(0.05)
+            recovering.close()
+            self.check_well(port)
+            self.assertIsNone(process.poll())
+            self.assertLess(memory_of(process) - before, 64 * 1024, "kilobytes grown")
+
+    def test_a_client_that_vanishes_in_mid_motion_stops_the_robot_unless_it_said_otherwise(self):
+        for on_disconnect, stops in (("stop", True), ("continue", False)):
+            with running() as (_, port):
+                client = Client(port)
+                kind, _ = client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [0.6], "duration": 2, "on_disconnect": on_disconnect}})
+                self.assertEqual(kind, "accepted")
+                time.sleep(0.5)
+                client.close()
+                watcher = Client(port)
+                while True:
+                    _, state = watcher.ask({"state": {}})
+                    if state["active_goals"] == 0:
+                        break
+                    time.sleep(0.02)
+                reached = abs(state["reference"][2] - 0.6) < 1e-6
+                self.assertEqual(reached, not stops)
+                self.assertEqual(state["reference_velocity"][2], 0)
+                watcher.close()
+
+    def test_sigterm_in_mid_motion_is_a_controlled_stop(self):
+        with tempfile.TemporaryDirectory() as folder:
+            recording = os.path.join(folder, "run.takt")
+            with running("arm6", "--record", recording) as (process, port):
+                client = Client(port)
+                client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [0.4], "duration": 3}})
+                time.sleep(1)
+                process.send_signal(signal.SIGTERM)
+                result = client.result()
+                self.assertEqual((result["state"], result["reason"]), ("aborted", "shutting_down"))
+                output, _ = process.communicate(timeout=60)
+                client.close()
+                self.assertEqual(process.returncode, 0)
+                self.assertIn("robot down", output)
+                self.assertIn("0 dropped", output)
+            report = subprocess.run([TAKT, "report", recording, "--out", os.path.join(folder, "report")], capture_output=True, text=True)
+            self.assertEqual(report.returncode, 0, report.stderr)
+            with open(os.path.join(folder, "report", "summary.json")) as file:
+                summary = json.load(file)
+            self.assertTrue(summary["recording"]["complete"])
+            self.assertEqual(summary["state_changes"][-1]["state"], "down")
+
+    def test_an_emergency_stop_latches_until_reset(self):
+        with running() as (_, port):
+            client = Client(port)
+            client.ask(MOVE)
+            kind, _ = client.ask({"estop": {"category": 2}})
+            self.assertEqual(kind, "accepted")
+            self.assertEqual(client.result()["reason"], "emergency_stop")
+            kind, why = client.ask(MOVE)
+            self.assertEqual((kind, why["reason"]), ("rejected", "robot_not_ready"))
+            while client.ask({"state": {}})[1]["robot"] != "stopped":
+                time.sleep(0.02)
+            self.assertEqual(client.ask({"reset": {}})[0], "accepted")
+            while client.ask({"state": {}})[1]["robot"] != "ready":
+                time.sleep(0.02)
+            client.close()
+            self.check_well(port)
+
+    def test_the_shell_client_sends_a_planned_trajectory(self):
+        planned = os.path.join(SOURCE, "examples", "data", "ur_arm_planned.json")
+        with running() as (_, port):
+            def send(*arguments):
+                return subprocess.run([TAKT, "send", planned, "--port", str(port), *arguments], capture_output=True, text=True, timeout=60)
+
+            refused = send()
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn("rest", refused.stdout + refused.stderr)
+            state = subprocess.run([TAKT, "state", "--port", str(port)], capture_output=True, text=True, timeout=60)
+            self.assertEqual(state.returncode, 0)
+            self.assertIn("elbow_joint", state.stdout)
+
+
+class VirtualTime(unittest.TestCase):
+    def test_two_runs_give_the_same_bytes(self):
+        for name, joint, target in (("mhubo", "WST", -1.5), ("arm6", "elbow_joint", 0.9)):
+            with tempfile.TemporaryDirectory() as folder:
+                script = os.path.join(folder, "script.jsonl")
+                with open(script, "w") as file:
+                    file.write(json.dumps({"at": 0.1, "mark": {"text": "there"}}) + "\n")
+                    file.write(json.dumps({"at": 0.1, "move": {"joint_names": [joint], "positions": [target]}}) + "\n")
+                    file.write(json.dumps({"at": 1.0, "move": {"joint_names": [joint], "positions": [target / 2], "fit": True}}) + "\n")
+                recordings = []
+                for run in ("a", "b"):
+                    path = os.path.join(folder, run)
+                    done = subprocess.run([TAKT, "run", robot(name), "--virtual-time", "--requests", script, "--record", path],
+                                          capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn('"state":"succeeded"', done.stdout)
+                    with open(path, "rb") as file:
+                        recordings.append(file.read())
+                self.assertGreater(len(recordings[0]), 10_000)
+                self.assertEqual(recordings[0], recordings[1])
+
+    def test_a_bad_robot_file_is_refused_with_every_mistake(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(robot("arm6")) as file:
+                description = json.load(file)
+            description["rate"] = 0
+            description["joints"][1]["limits"]["velocity"] = -1
+            description["joints"][2]["surprise"] = True
+            path = os.path.join(folder, "bad.json")
+            with open(path, "w") as file:
+                json.dump(description, file)
+            done = subprocess.run([TAKT, "run", path, "--virtual-time", "--duration", "1"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            for pointer in ("/rate", "/joints/1/limits/velocity", "/joints/2/surprise"):
+                self.assertIn(pointer, done.stderr)
+
+    def test_a_recording_that_cannot_be_written_is_an_error(self):
+        done = subprocess.run([TAKT, "run", robot("arm6"), "--virtual-time", "--duration", "1", "--record", "/dev/full"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/dev/full", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
