@@ -64,7 +64,7 @@ void Server::received(ClientId client, std::string_view line, Time now) {
   auto message = parse_client_message(line, options_.max_waypoints);
   if (!message) {
     ParseFailure& failure = message.error();
-    if (failure.is_object) return reject(client, failure.id, std::move(failure.why));
+    if (failure.is_object) return refuse(client, failure.id, std::move(failure.why), now);
     ++counters_.errors;
     return send(client, ErrorReply{std::move(failure.why)});
   }
@@ -91,19 +91,19 @@ void Server::disconnected(ClientId client, Time now) {
 // ---- requests ----
 
 void Server::handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now) {
-  if (!has_room(client, id)) return;
+  if (!has_room(client, id, now)) return;
   begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const MoveMessage& message, Time now) {
-  if (!has_room(client, id)) return;
+  if (!has_room(client, id, now)) return;
   begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const SetpointMessage& message, Time now) {
-  if (!has_room(client, id)) return;
+  if (!has_room(client, id, now)) return;
   auto planned = plan(message, robot_, state_->value());
-  if (!planned) return reject(client, id, std::move(planned).error());
+  if (!planned) return refuse(client, id, std::move(planned).error(), now);
   auto& streams = clients_[client].streams;
   const auto stream = streams.find((*planned)->joints.bits());
   if (stream == streams.end()) return begin_motion(client, id, std::move(planned), OnDisconnect::stop, now);
@@ -112,7 +112,8 @@ void Server::handle(ClientId client, const std::string& id, const SetpointMessag
 }
 
 void Server::handle(ClientId client, const std::string& id, const CancelMessage& message, Time now) {
-  if (message.goal != 0 && goals_.count(message.goal) == 0) return reject(client, id, Errc::unknown_goal);
+  if (message.goal != 0 && goals_.count(message.goal) == 0)
+    return refuse(client, id, Errc::unknown_goal, now);
   hand_over_command(client, id, RequestKind::cancel, message.goal, {}, now);
 }
 
@@ -149,8 +150,8 @@ void Server::handle(ClientId client, const std::string& id, const MarkMessage& m
 
 void Server::begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
                           Time now) {
-  if (!planned) return reject(client, id, std::move(planned).error());
-  if (goals_.size() >= options_.max_goals) return reject(client, id, Errc::too_many_goals);
+  if (!planned) return refuse(client, id, std::move(planned).error(), now);
+  if (goals_.size() >= options_.max_goals) return refuse(client, id, Errc::too_many_goals, now);
   Request& request = **planned;
   request.goal = ++last_goal_;
   begin_goal(client, id, request, on_disconnect);
@@ -172,10 +173,10 @@ void Server::begin_goal(ClientId client, const std::string& id, Request& request
     clients_[client].streams.try_emplace(request.joints.bits(), request.goal);
 }
 
-bool Server::has_room(ClientId client, const std::string& id) {
+bool Server::has_room(ClientId client, const std::string& id, Time now) {
   const bool room =
       in_flight_ < options_.max_in_flight && clients_[client].in_flight < options_.max_in_flight_per_client;
-  if (!room) reject(client, id, Errc::queue_full);
+  if (!room) refuse(client, id, Errc::queue_full, now);
   return room;
 }
 
@@ -191,7 +192,7 @@ void Server::hand_over(ClientId client, const std::string& id, std::unique_ptr<R
 
 void Server::hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
                                StopCategory category, Time now) {
-  if (!has_room(client, id)) return;
+  if (!has_room(client, id, now)) return;
   auto request = std::make_unique<Request>();
   request->kind = kind;
   request->goal = goal;
@@ -336,11 +337,16 @@ void Server::reject(ClientId client, const std::string& id, Rejection why) {
   send(client, RejectedReply{id, std::move(why)});
 }
 
-void Server::reject(ClientId client, const std::string& id, Errc reason) {
+void Server::refuse(ClientId client, const std::string& id, Rejection why, Time now) {
+  if (options_.on_refusal) options_.on_refusal(now, why);
+  reject(client, id, std::move(why));
+}
+
+void Server::refuse(ClientId client, const std::string& id, Errc reason, Time now) {
   Rejection why;
   why.reason = reason;
   why.message = describe(reason);
-  reject(client, id, std::move(why));
+  refuse(client, id, std::move(why), now);
 }
 
 void Server::send(ClientId client, const ServerMessage& message, bool close) {

@@ -141,12 +141,23 @@ void print_summary(const rt::LoopStatistics& statistics, const sim::SimulatedHar
   }
 }
 
-/// A server that puts its clients' marks into the recording.
-motion::ServerOptions marking(record::Recorder* recorder) {
+/// A server that puts its clients' marks, and what it refuses, into the recording.
+motion::ServerOptions recording_options(const robot::RobotDescription& robot, record::Recorder* recorder) {
   motion::ServerOptions options;
-  if (recorder != nullptr) {
-    options.on_mark = [recorder](Time now, std::string_view text) { recorder->server().mark(now, text); };
-  }
+  if (recorder == nullptr) return options;
+  record::Lane& lane = recorder->server();
+  options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
+  options.on_refusal = [&lane, &robot](Time now, const motion::Rejection& why) {
+    record::GoalEvent event;
+    event.at = now;
+    event.state = static_cast<std::uint8_t>(motion::GoalState::rejected);
+    event.reason = static_cast<std::uint16_t>(why.reason);
+    event.joint = static_cast<std::uint8_t>(robot.find_joint(why.joint).value_or(0));
+    event.time = why.time.value_or(0);
+    event.value = why.value.value_or(0);
+    event.limit = why.limit.value_or(0);
+    lane.event(event);
+  };
   return options;
 }
 
@@ -222,7 +233,8 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
     fmt::print(stderr, "takt run: {}\n", port.error().message);
     return exit_failed;
   }
-  motion::Server server(robot, channels.requests, channels.events, channels.state, marking(recorder.get()));
+  motion::Server server(robot, channels.requests, channels.events, channels.state,
+                        recording_options(robot, recorder.get()));
   motion::Loop<C> loop(clock, robot, **hardware, channels, observers);
 
   std::atomic<bool> ended{false};
@@ -339,7 +351,8 @@ int run_in_virtual_time(const robot::RobotDescription& robot, const RunOptions& 
     recorder = std::move(*opened);
   }
   motion::Channels channels;
-  motion::Server server(robot, channels.requests, channels.events, channels.state, marking(recorder.get()));
+  motion::Server server(robot, channels.requests, channels.events, channels.state,
+                        recording_options(robot, recorder.get()));
   Observers observers;
   std::optional<LoopRecorder> loop_recorder;
   if (recorder) observers.add(loop_recorder.emplace(robot, recorder->loop(), (*hardware)->simulation()));

@@ -189,6 +189,7 @@ class TaktRun(unittest.TestCase):
             recording = os.path.join(folder, "run.takt")
             with running("arm6", "--record", recording) as (process, port):
                 client = Client(port)
+                self.assertEqual(client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [99]}})[0], "rejected")
                 client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [0.4], "duration": 3}})
                 time.sleep(1)
                 process.send_signal(signal.SIGTERM)
@@ -204,6 +205,7 @@ class TaktRun(unittest.TestCase):
             with open(os.path.join(folder, "report", "summary.json")) as file:
                 summary = json.load(file)
             self.assertTrue(summary["recording"]["complete"])
+            self.assertEqual(summary["whole"]["goal_events"]["rejected"], 1)
             self.assertEqual(summary["state_changes"][-1]["state"], "down")
 
     def test_an_emergency_stop_latches_until_reset(self):

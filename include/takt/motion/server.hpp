@@ -46,11 +46,13 @@ struct ServerOptions {
   std::size_t max_in_flight = 128;            ///< requests that the loop has not answered yet, of all clients
   std::size_t max_in_flight_per_client = 32;  ///< of one client; running goals do not count
   std::size_t max_goals = max_joints;         ///< not yet ended, of all clients
-  std::function<void(Time now, std::string_view text)>
-      on_mark;                ///< told of every mark; called by the server's thread
-  double feedback_rate = 10;  ///< Hz, "feedback" of each running trajectory or move
+  double feedback_rate = 10;                  ///< Hz, "feedback" of each running trajectory or move
   bool report_latency =
       true;  ///< false where the loop's clock is not the one that gives `now` (simulated time)
+  /// Told, on the server's thread, of every mark that a client makes, and of every request that the server refuses itself; what the
+  /// loop refuses, the loop's events tell.
+  std::function<void(Time now, std::string_view text)> on_mark;
+  std::function<void(Time now, const Rejection& why)> on_refusal;
 };
 
 /// What the server counted since its beginning.
@@ -126,7 +128,7 @@ class Server {
   void begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
                     Time now);
   void begin_goal(ClientId client, const std::string& id, Request& request, OnDisconnect on_disconnect);
-  [[nodiscard]] bool has_room(ClientId client, const std::string& id);
+  [[nodiscard]] bool has_room(ClientId client, const std::string& id, Time now);
   void hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now);
   void hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
                          StopCategory category, Time now);
@@ -140,7 +142,8 @@ class Server {
 
   void accept(ClientId client, AcceptedReply reply);
   void reject(ClientId client, const std::string& id, Rejection why);
-  void reject(ClientId client, const std::string& id, Errc reason);
+  void refuse(ClientId client, const std::string& id, Rejection why, Time now);
+  void refuse(ClientId client, const std::string& id, Errc reason, Time now);
   void send(ClientId client, const ServerMessage& message, bool close = false);
   [[nodiscard]] Rejection why(const Event& event) const;
   void send_states(Time now);
