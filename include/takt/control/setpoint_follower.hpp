@@ -19,11 +19,10 @@ struct BasicTarget {
 };
 using Target = BasicTarget<double>;
 
-/// The greatest speed from which a joint that moves `speed * period` each period and slows by `acceleration *
-/// period` from one period to the next comes to rest after exactly `distance`. With n such periods, the last
-/// of them the slowest,
-///     d = n v T - a T^2 n (n - 1) / 2   for  (n - 1) a T < v <= n a T,   so   n = ceil((sqrt(1 + 8 d / (a
-///     T^2)) - 1) / 2);
+/// The greatest speed from which a joint that moves `speed * period` each period and slows by `acceleration * period` from one
+/// period to the next comes to rest after exactly `distance`. With n such periods, the last of them the slowest,
+///     d = n v T - a T^2 n (n - 1) / 2   for   (n - 1) a T < v <= n a T,
+///     n = ceil((sqrt(1 + 8 d / (a T^2)) - 1) / 2);
 /// for n = 1 this is the dead-beat d / T, for many periods it tends to sqrt(2 a d). Zero for a distance that
 /// is not positive, no bound for an infinite one. Acceleration and period are positive. Real-time safe.
 template <class Scalar>

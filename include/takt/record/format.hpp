@@ -1,8 +1,7 @@
 // The recording format: what the loop did, cycle by cycle, in one file that any language can read. Everything
 // is little-endian and written byte by byte.
 //
-//   header    8 bytes   89 54 41 4b 54 0d 0a 1a ("\x89TAKT\r\n\x1a": text-mode copies and other files are
-//   noticed at once)
+//   header    8 bytes   89 54 41 4b 54 0d 0a 1a ("\x89TAKT\r\n\x1a"), by which text-mode copies are noticed
 //             u16       version; a file of another version cannot be read
 //             u16       0
 //             u32       size of the metadata

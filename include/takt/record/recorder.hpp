@@ -6,9 +6,8 @@
 //     recorder->start();                                                // wall time: a thread drains
 //     recorder->loop().cycle(cycle, [&](std::size_t joint) { return JointSample{...}; });   // real-time
 //     recorder->server().mark(now, "10 Hz stream");                     // the server's thread
-//     recorder->drain();                                                // virtual time: instead of the
-//     thread, every cycle recorder->finish();                                               // when loop and
-//     server have stopped
+//     recorder->drain();                                                // virtual time: every cycle, no thread
+//     recorder->finish();                                               // when loop and server have stopped
 //
 // What does not fit into a ring is dropped and counted; what cannot be written to the file is reported by
 // status() and finish(). Neither ever reaches the loop.

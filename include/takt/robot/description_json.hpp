@@ -6,8 +6,8 @@
 //     "name": "one_joint",              what the robot is called
 //     "rate": 200,                      Hz, 1..10000: the control loop
 //     "feedback_timeout": 0.05,         s, optional: a drive that is silent for longer stops the robot
-//     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last
-//     waypoint "buses": [{
+//     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last waypoint
+//     "buses": [{
 //       "name": "can0",
 //       "protocol": "hubo",             "hubo" (classic CAN) or "servo" (CAN FD)
 //       "bit_rate": 1000000,            bit/s: 125000, 250000, 500000, 800000 or 1000000

@@ -15,14 +15,11 @@ namespace takt::rt {
 
 /// What happens when a cycle ends after the next one was due.
 enum class OverrunPolicy : std::uint8_t {
-  /// Go on at the next multiple of the period that still lies ahead, and count the periods that were missed.
-  /// Nominal time
-  /// jumps; a motion that advances one period for each executed cycle does not: a late loop delays the
-  /// motion, and the
+  /// Go on at the next multiple of the period that still lies ahead, and count the periods that were missed. Nominal time
+  /// jumps; a motion that advances one period for each executed cycle does not: a late loop delays the motion, and the
   /// reference never jumps.
   skip,
-  /// Run the late cycles at once, back to back, as long as no more than `catch_up_limit` are due; beyond
-  /// that, skip. For
+  /// Run the late cycles at once, back to back, as long as no more than `catch_up_limit` are due; beyond that, skip. For
   /// loops that count cycles, such as a simulation in wall time.
   catch_up,
 };
