@@ -123,13 +123,18 @@ TEST_CASE("what needs no permission is granted, and takes effect") {
     }
     config.timer_slack = Want::enforce;
     config.stack = Want::enforce;
+#if !defined(__SANITIZE_ADDRESS__)  // has an allocator of its own, which cannot be told
     config.keep_heap = Want::enforce;
+#endif
     const std::string granted = result_text(set_up_thread(config));  // before the core is asked for
     return granted + "on core " + std::to_string(sched_getcpu() - config.cores.front());
   });
-  for (const char* name : {"affinity", "timer_slack", "stack", "keep_heap"})
-    CHECK(contains(text, std::string(name) + ": granted"));
   CAPTURE(text);
+  for (const char* name : {"affinity", "timer_slack", "stack"})
+    CHECK(contains(text, std::string(name) + ": granted"));
+#if !defined(__SANITIZE_ADDRESS__)
+  CHECK(contains(text, "keep_heap: granted"));
+#endif
   CHECK(contains(text, "on core 0"));
 }
 
