@@ -1,0 +1,136 @@
+#include "session.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace paper {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Duration answer_time = 5s;
+
+takt::platform::TcpStream connect(std::uint16_t port) {
+  auto stream = takt::platform::TcpStream::connect("127.0.0.1", port, answer_time);
+  if (!stream) give_up(stream.error().message);
+  return std::move(*stream);
+}
+
+bool asks_for_motion(const Body& body) {
+  return std::holds_alternative<motion::TrajectoryMessage>(body) ||
+         std::holds_alternative<motion::MoveMessage>(body) ||
+         std::holds_alternative<motion::SetpointMessage>(body);
+}
+
+}  // namespace
+
+void give_up(const std::string& why) {
+  fmt::print(stderr, "paper_experiment: {}\n", why);
+  std::exit(1);
+}
+
+Session::Session(std::uint16_t port) : client_(connect(port), clock_) {
+  auto greeting = client_.greeting(answer_time);
+  if (!greeting) give_up(greeting.error().message);
+  robot_ = std::move(*greeting);
+}
+
+void Session::begin_section(const std::string& name) {
+  sections_.push_back({});
+  section().name = name;
+  if (const auto marked = answer(send(motion::MarkMessage{name})); !marked || marked->why)
+    give_up("no mark could be set");
+}
+
+std::uint64_t Session::send(Body body) {
+  const bool counts = asks_for_motion(body);
+  const std::uint64_t request = ++last_request_;
+  pending_[request] = {sections_.size() - 1, counts};
+  if (counts) ++section().sent;
+  if (const auto sent = client_.send({std::to_string(request), std::move(body)}); !sent)
+    give_up(sent.error().message);
+  return request;
+}
+
+std::pair<std::uint64_t, std::uint64_t> Session::send_at_rate(double rate, std::size_t count,
+                                                              const std::function<Body(std::size_t)>& make) {
+  const Time start = now();
+  const std::uint64_t first = last_request_ + 1;
+  for (std::size_t k = 0; k < count; ++k) {
+    clock_.sleep_until(start + takt::from_seconds(static_cast<double>(k) / rate));
+    send(make(k));
+    while (take(Duration(0))) {
+    }
+  }
+  if (count > 1) section().rate = static_cast<double>(count - 1) / takt::to_seconds(now() - start);
+  take_until(now() + answer_time, [this] { return pending_.empty(); });
+  return {first, last_request_};
+}
+
+std::optional<Answer> Session::answer(std::uint64_t request) {
+  take_until(now() + answer_time, [&] { return answers_.count(request) > 0; });
+  const auto found = answers_.find(request);
+  return found == answers_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<motion::ResultReply> Session::result(motion::GoalId goal, Duration patience) {
+  take_until(now() + patience, [&] { return results_.count(goal) > 0; });
+  const auto found = results_.find(goal);
+  return found == results_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Session::wait_until(Time time) {
+  take_until(time, [] { return false; });
+}
+
+template <class Done>
+void Session::take_until(Time deadline, Done&& done) {
+  while (!done() && now() < deadline) take(deadline - now());
+}
+
+bool Session::take(Duration patience) {
+  const auto message = client_.next(patience);
+  if (!message) give_up(message.error().message);
+  if (!*message) return false;
+  book(**message);
+  return true;
+}
+
+void Session::book(const motion::ServerMessage& message) {
+  if (const auto* accepted = std::get_if<motion::AcceptedReply>(&message)) {
+    book_answer(accepted->id, {accepted->goal, std::nullopt}, accepted->latency);
+  } else if (const auto* rejected = std::get_if<motion::RejectedReply>(&message)) {
+    book_answer(rejected->id, {0, rejected->why}, std::nullopt);
+  } else if (const auto* result = std::get_if<motion::ResultReply>(&message)) {
+    results_[result->goal] = *result;
+  } else if (const auto* error = std::get_if<motion::ErrorReply>(&message)) {
+    give_up("the robot did not understand: " + error->why.message);
+  }
+}
+
+void Session::book_answer(const std::string& id, Answer answer,
+                          const std::optional<motion::LatencyReply>& latency) {
+  std::uint64_t request = 0;
+  std::from_chars(id.data(), id.data() + id.size(), request);
+  const auto pending = pending_.find(request);
+  if (pending == pending_.end()) give_up("an answer to a request that nobody made, or a second one: " + id);
+  if (pending->second.counts) {
+    SectionBooks& books = sections_[pending->second.section];
+    ++(answer.why ? books.rejected : books.accepted);
+    if (answer.why) ++books.refusals[std::string(motion::reason_name(answer.why->reason))];
+    if (latency) {
+      books.handover_to_reference.push_back(latency->handover_to_reference);
+      books.receive_to_reference.push_back(latency->receive_to_reference);
+    }
+  }
+  answers_[request] = std::move(answer);
+  pending_.erase(pending);
+}
+
+}  // namespace paper

@@ -1,0 +1,102 @@
+// A connection to a running robot that keeps the books: what was sent and answered, how late each first reference left, how
+// each goal ended. Between two sends at a rate it takes the replies that have come and waits for none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "takt/core/time.hpp"
+#include "takt/motion/client.hpp"
+#include "takt/platform/steady_clock.hpp"
+#include "takt/platform/tcp_stream.hpp"
+
+namespace paper {
+
+namespace motion = takt::motion;
+using takt::Duration;
+using takt::Time;
+
+using Body = decltype(motion::ClientMessage::body);
+
+/// The requests for motion between two marks.
+struct SectionBooks {
+  std::string name;
+  std::size_t sent = 0;
+  std::size_t accepted = 0;
+  std::size_t rejected = 0;
+  double rate = 0;                              ///< Hz as sent; 0 = not at a rate
+  std::map<std::string, std::size_t> refusals;  ///< by reason
+  std::vector<double> handover_to_reference;    ///< us, one for each that was accepted
+  std::vector<double> receive_to_reference;     ///< us
+
+  [[nodiscard]] std::size_t answered() const { return accepted + rejected; }
+};
+
+/// What was said to one request.
+struct Answer {
+  motion::GoalId goal = 0;
+  std::optional<motion::Rejection> why;  ///< of a rejection
+};
+
+class Session {
+ public:
+  /// Connects to 127.0.0.1. Ends the program when that, or anything later on this connection, fails.
+  explicit Session(std::uint16_t port);
+
+  [[nodiscard]] const motion::GreetingReply& robot() const { return robot_; }
+  [[nodiscard]] const std::vector<SectionBooks>& sections() const { return sections_; }
+  [[nodiscard]] SectionBooks& section() { return sections_.back(); }
+
+  /// Begins a section here and, by a mark, in the robot's recording.
+  void begin_section(const std::string& name);
+
+  /// Sends a request; its number.
+  std::uint64_t send(Body body);
+  /// Sends `count` requests, `rate` each second, at absolute times; `make(k)` gives the k-th. Takes the replies that have
+  /// come, and at the end waits for those that have not. The numbers of the first and of the last.
+  std::pair<std::uint64_t, std::uint64_t> send_at_rate(double rate, std::size_t count,
+                                                       const std::function<Body(std::size_t)>& make);
+
+  /// Waits for the answer to a request; nothing if none comes within 5 s.
+  [[nodiscard]] std::optional<Answer> answer(std::uint64_t request);
+  /// Waits for the end of a goal; nothing if it does not come in time.
+  [[nodiscard]] std::optional<motion::ResultReply> result(motion::GoalId goal, Duration patience);
+  /// Takes replies until `time`.
+  void wait_until(Time time);
+  [[nodiscard]] Time now() const { return clock_.now(); }
+
+  /// Requests of any kind that nobody has answered.
+  [[nodiscard]] std::size_t unanswered() const { return pending_.size(); }
+
+ private:
+  /// Takes the next reply if one comes in time.
+  bool take(Duration patience);
+  void book(const motion::ServerMessage& message);
+  void book_answer(const std::string& id, Answer answer, const std::optional<motion::LatencyReply>& latency);
+  template <class Done>
+  void take_until(Time deadline, Done&& done);
+
+  takt::platform::SteadyClock clock_;
+  motion::Client<takt::platform::TcpStream, takt::platform::SteadyClock> client_;
+  motion::GreetingReply robot_;
+  std::uint64_t last_request_ = 0;
+  struct Pending {
+    std::size_t section = 0;
+    bool counts = false;  ///< asks for motion
+  };
+  std::map<std::uint64_t, Pending> pending_;
+  std::map<std::uint64_t, Answer> answers_;
+  std::map<motion::GoalId, motion::ResultReply> results_;
+  std::vector<SectionBooks> sections_{SectionBooks{}};
+};
+
+/// Says why on stderr and ends the program.
+[[noreturn]] void give_up(const std::string& why);
+
+}  // namespace paper
