@@ -38,19 +38,11 @@ void run_planned_trajectory(Experiment& experiment, const motion::TrajectoryMess
   experiment.run("with 5 rad/s^2 and fit", slowed, 2);
   experiment.run("back to the start", back, 3);
   experiment.run("with the robot's 8 rad/s^2", stopped, 2);
+  experiment.run("back to the start again", back, 3);
 }
 
 void run_stream(Experiment& experiment, const std::vector<double>& start) {
   experiment.begin_section("1 kHz stream");
-  experiment.run(
-      "to the start",
-      [&] {
-        motion::MoveMessage move;
-        move.joints.group = "arm";
-        move.positions = start;
-        return move;
-      }(),
-      3);
   experiment.stream(1000, 3001, [&](std::size_t k) {
     motion::SetpointMessage message;
     message.joints.group = "arm";

@@ -132,7 +132,7 @@ Group latencies(const std::vector<Robot>& robots) {
 }
 
 Group lateness(const std::vector<Robot>& robots, const Cyclictest& cyclictest) {
-  Group group{"Lateness of the loop (µs)", {"p50", "p99", "p99.9", "max", "missed periods"}, {}, ""};
+  Group group{"Lateness of the loop (µs)", {"p50", "p99", "p99.9", "max", "missed"}, {}, ""};
   for (const Robot& robot : robots) {
     const Json& loop = robot.report.at("loop");
     group.rows.push_back(row(robot.title, quantile_cells(robot.report.at("whole").at("lateness_us"), 1, 1),
@@ -160,7 +160,7 @@ const Json& waist(const Json& report, std::string_view way) {
 
 Group tracking(const Json& report) {
   Group group{"Tracking error, half a turn in 5 s (degrees)",
-              {"std", "max", "delay (ms)", "std without it", "there"},
+              {"std", "max", "delay (ms)", "residual std", "there"},
               {},
               ""};
   const auto add = [&](const std::string& title, std::string_view way, const std::string& there) {
@@ -179,7 +179,9 @@ Group tracking(const Json& report) {
       "about 9 ms (the boards "
       "interpolate over one 5 ms period and answer with the encoder of the cycle before), which at 67 "
       "degrees/s is 0.6 degrees; "
-      "beside it, the error once the fitted delay is taken out. The simulated joints are rigid.";
+      "a held 10 Hz stream is late by its own period besides. Residual: what is left once the fitted delay "
+      "is taken out. "
+      "Simulated joints are rigid: a real one leaves more.";
   return group;
 }
 
@@ -199,7 +201,7 @@ Group buses(const std::vector<Robot>& robots) {
 }
 
 Group virtual_time(const Json& runs) {
-  Group group{"Virtual time", {"robot time (s)", "times faster", "two recordings"}, {}, ""};
+  Group group{"Virtual time", {"robot time (s)", "times faster", "recordings"}, {}, ""};
   for (const Json& run : runs) {
     group.rows.push_back({run.at("robot").get<std::string>(), number(run.at("simulated_s"), 1, 1),
                           number(run.at("times_faster"), 1, 0),

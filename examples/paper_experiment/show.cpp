@@ -10,9 +10,9 @@
 namespace paper {
 namespace {
 
-constexpr std::size_t name_width = 44;
-constexpr std::size_t cell_width = 15;
-constexpr std::size_t text_width = 120;
+constexpr std::size_t name_width = 42;
+constexpr std::size_t cell_width = 13;
+constexpr std::size_t text_width = 107;
 
 /// Breaks a sentence into indented lines.
 std::string wrapped(std::string_view text) {
@@ -122,12 +122,14 @@ std::string to_html(const Findings& findings, const std::string& picture) {
     // Every row of the one table has six cells.
     constexpr std::size_t most = 5;
     const std::size_t spare = most - group.columns.size();
-    const std::string filler = spare > 0 ? fmt::format("<td colspan=\"{}\"></td>", spare) : "";
-    page += filler;
+    const auto filler = [&](const char* tag) {
+      return spare > 0 ? fmt::format("<{0} colspan=\"{1}\"></{0}>", tag, spare) : "";
+    };
+    page += filler("th");
     for (const std::string& column : group.columns) fmt::format_to(out, "<th>{}</th>", html(column));
     page += "</tr>\n";
     for (const auto& row : group.rows) {
-      fmt::format_to(out, "<tr><td>{}</td>{}", html(row.front()), filler);
+      fmt::format_to(out, "<tr><td>{}</td>{}", html(row.front()), filler("td"));
       for (std::size_t i = 1; i < row.size(); ++i) {
         const bool there = group.columns[i - 1] == "there";
         fmt::format_to(out, "<td{}>{}</td>", there ? " class=\"there\"" : "", html(row[i]));

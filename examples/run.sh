@@ -1,0 +1,94 @@
+#!/bin/bash
+# Installs what is missing (Debian), builds release, and does the experiment of the paper on M-Hubo's motion interface again: on
+# that robot and on a 6-joint arm, both with simulated drives. Prints one table; the report is build/demo/index.html.
+# Exit status: 0 every request was answered and everything went as expected, else not 0. Takes about a minute after the build.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+. cmake/install_missing.sh
+install_missing "${build_packages[@]}" rt-tests util-linux
+
+demo=build/demo
+mkdir -p build
+echo "building"
+cmake --preset release >build/release.configure.log 2>&1 || { cat build/release.configure.log; exit 1; }
+cmake --build --preset release --target takt_tool takt_examples >build/release.build.log 2>&1 || { tail -50 build/release.build.log; exit 1; }
+takt=build/release/bin/takt
+experiment=build/release/examples/paper_experiment
+
+rm -rf "$demo"
+mkdir -p "$demo"
+status=0
+running=
+trap '[ -z "$running" ] || kill "$running" 2>/dev/null || true' EXIT
+trap 'exit 130' INT TERM
+
+fail() {
+  echo "run.sh: $*" >&2
+  status=1
+}
+
+# Waits until the log of the running robot has a line that begins with $1.
+wait_for_line() {
+  for _ in $(seq 200); do
+    ! grep -q "^$1" "$log" || return 0
+    kill -0 "$running" 2>/dev/null || break
+    sleep 0.05
+  done
+  cat "$log" >&2
+  echo "run.sh: the robot never said '$1'" >&2
+  exit 1
+}
+
+# One robot, from its start to its controlled stop and the report of its recording.
+run_robot() {
+  local name=$1 port
+  log=$demo/$name.log
+  : >"$log"
+  $takt run "examples/robots/$name.json" --port 0 --record "$demo/$name.takt" >"$log" 2>&1 &
+  running=$!
+  wait_for_line "robot ready"
+  port=$(sed -n 's/^listening on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$log")
+  $experiment "$name" --port "$port" --data examples/data --out "$demo/$name.json" || fail "the experiment on $name did not go as expected"
+  kill -TERM "$running" 2>/dev/null || fail "$name is gone"
+  wait "$running" || fail "takt run $name ended with $?"
+  running=
+  grep -q "^robot down: the process is stopping" "$log" || fail "$name did not come to a controlled stop: see $log"
+  $takt report "$demo/$name.takt" --out "$demo/$name" >>"$log" || fail "no report of $name"
+}
+
+# The same requests twice on a clock that the loop moves itself; the recordings must be the same bytes.
+run_in_virtual_time() {
+  local name=$1 run said identical=true
+  for run in 1 2; do
+    $takt run "examples/robots/$name.json" --virtual-time --requests "examples/data/${name}_requests.jsonl" \
+      --record "$demo/virtual/$name.$run.takt" >"$demo/virtual/$name.$run.replies" 2>"$demo/virtual/$name.$run.log" ||
+      fail "virtual time: $name ended with $?"
+  done
+  cmp -s "$demo/virtual/$name.1.takt" "$demo/virtual/$name.2.takt" || identical=false
+  said='^\([0-9.]*\) s of robot time in .*: \([0-9]*\) times faster.*'
+  sed -n "s/$said/{\"robot\": \"$name\", \"simulated_s\": \1, \"times_faster\": \2, \"identical\": $identical}/p" "$demo/virtual/$name.2.log"
+}
+
+# At the scheduling class that takt run was granted.
+run_cyclictest() {
+  local class=("-p80") scheduling="SCHED_FIFO 80"
+  if ! chrt -f 80 true 2>/dev/null; then class=("--policy=other") scheduling=SCHED_OTHER; fi
+  echo "# scheduling: $scheduling"
+  cyclictest "${class[@]}" -i1000 -m -q -h20000 -D6 2>/dev/null
+}
+
+run_robot mhubo
+run_robot arm6
+echo "cyclictest"
+run_cyclictest >"$demo/cyclictest.txt" || fail "cyclictest ended with $?"
+echo "virtual time"
+mkdir "$demo/virtual"
+{ echo "[$(run_in_virtual_time mhubo),"; echo "$(run_in_virtual_time arm6)]"; } >"$demo/virtual.json"
+
+$experiment ways "$demo" --out "$demo/ways.txt"
+gnuplot -e "data='$demo/ways.txt'; out='$demo/picture.svg'" examples/paper_experiment/picture.gp || fail "no picture"
+$experiment table "$demo" || status=1
+echo
+echo "report:  $demo/index.html        numbers:  $demo/summary.json"
+exit $status
