@@ -109,12 +109,11 @@ std::string to_html(const Findings& findings, const std::string& picture) {
   for (const std::string& mistake : findings.mistakes)
     fmt::format_to(out, "<p class=\"notice\">Not as expected: {}</p>\n", html(mistake));
   if (const std::size_t begin = picture.find("<svg"); begin != std::string::npos) {
-    fmt::format_to(
-        out,
-        "<figure>{}<figcaption>The waist turns by half a turn in 5 s, commanded in three ways. Above, a "
-        "quarter of a "
-        "second at full speed; below, command − measured over the whole motion.</figcaption></figure>\n",
-        std::string_view(picture).substr(begin));
+    fmt::format_to(out,
+                   "<figure>{}<figcaption>The waist turns by half a turn in 5 s, commanded in three ways. "
+                   "Above, 0.4 s at full "
+                   "speed; below, command − measured over the whole motion.</figcaption></figure>\n",
+                   std::string_view(picture).substr(begin));
   }
   page += "<div class=\"scroll\"><table>\n";
   for (const Group& group : findings.groups) {
