@@ -42,7 +42,11 @@ bool begins_goal(RequestKind kind) {
 
 Server::Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests, shm::SpscRing<Event>& events,
                shm::LatestValue<Snapshot>& state, ServerOptions options)
-    : robot_(std::move(robot)), requests_(&requests), events_(&events), state_(&state), options_(options) {}
+    : robot_(std::move(robot)),
+      requests_(&requests),
+      events_(&events),
+      state_(&state),
+      options_(std::move(options)) {}
 
 // ---- what the carrier says ----
 

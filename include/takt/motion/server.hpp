@@ -47,8 +47,8 @@ struct ServerOptions {
   std::size_t max_in_flight_per_client = 32;  ///< of one client; running goals do not count
   std::size_t max_goals = max_joints;         ///< not yet ended, of all clients
   double feedback_rate = 10;                  ///< Hz, "feedback" of each running trajectory or move
-  bool report_latency =
-      true;  ///< false where the loop's clock is not the one that gives `now` (simulated time)
+  /// False where the loop's clock is not the one that gives `now` (simulated time).
+  bool report_latency = true;
   /// Told, on the server's thread, of every mark that a client makes, and of every request that the server refuses itself; what the
   /// loop refuses, the loop's events tell.
   std::function<void(Time now, std::string_view text)> on_mark;
