@@ -29,6 +29,9 @@
 #ifndef TAKT_H
 #define TAKT_H
 
+/* Laid out by hand, as the manual that it is. */
+/* clang-format off */
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 namespace takt::motion {
 namespace {
