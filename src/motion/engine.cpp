@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 #include "takt/trajectory/limits.hpp"
 
@@ -15,9 +16,13 @@ constexpr std::size_t no_goal = max_joints + 1;
 /// A rebuilt first segment is tried at its planned duration and then at durations growing by this factor: at most ten tries up
 /// to the longest stretch that the planner asks for (8).
 constexpr double lead_growth = 1.25;
+/// The last waypoint that a rebuilt lead-in may end at: with steps of four, three of them are tried.
+constexpr std::size_t farthest_lead = 16;
 
 /// While drives are being powered, silence is reported (not punished) after this long.
 constexpr Duration patience_at_start = std::chrono::seconds(2);
+/// A joint stands when it is slower than this part of its greatest speed.
+constexpr double standstill = 0.05;
 /// How long a shutdown waits for the drives to confirm that they are off.
 constexpr Duration patience_at_end = std::chrono::seconds(1);
 
@@ -64,8 +69,11 @@ void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback) noe
   clear_faults_ = false;
   std::copy_n(feedback.begin(), std::min(feedback.size(), feedback_.size()), feedback_.begin());
   if (shutdown_asked_) stop_for_good();
-  if (state_ == RobotState::starting) watch_start();
-  if (state_ == RobotState::ready) watch_drives();
+  if (state_ == RobotState::starting) {
+    watch_start();
+  } else if (state_ != RobotState::down) {
+    watch_drives();
+  }
 }
 
 bool Engine::accepts_requests() const noexcept {
@@ -143,8 +151,8 @@ std::size_t Engine::free_goal() const noexcept {
 }
 
 bool Engine::waits_for_a_stop(std::size_t goal) const noexcept {
-  return std::any_of(axes_.begin(), axes_.end(), [goal](const Axis& axis) {
-    return axis.source == Source::stop && axis.waited_for && axis.goal == goal;
+  return std::any_of(axes_.begin(), axes_.end(), [this, goal](const Axis& axis) {
+    return stopping(axis) && axis.waited_for && axis.goal == goal;
   });
 }
 
@@ -183,54 +191,58 @@ void Engine::end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept 
 
 void Engine::watch_start() noexcept {
   fault_ = {};
+  const bool patient = period_ * static_cast<Duration::rep>(tick_ - waiting_since_) <= patience_at_start;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    const robot::JointFeedback& seen = feedback_[i];
-    const bool ready =
-        seen.heard && seen.drive == robot::DriveState::ready && now_ - seen.stamp <= feedback_timeout_;
-    if (ready && !settled_.contains(i)) {
-      // From here on the reference stands still at the position that was measured when the drive took hold.
-      axes_[i].reference = {seen.position, 0, 0};
-      axes_[i].command = seen.position;
+    Axis& axis = axes_[i];
+    const Fault fault = fault_of(i);
+    if (fault.reason == Errc{}) {
+      // A drive takes hold where the joint stands: not before it stands, and not anew where it held all the time.
+      const bool stands = !(std::abs(feedback_[i].velocity) > standstill * axis.limits.velocity);
+      if (settled_.contains(i) || !stands) continue;
+      axis.reference = {feedback_[i].position, 0, 0};
+      axis.command = feedback_[i].position;
       settled_.insert(i);
-    } else if (!ready) {
+    } else {
       settled_.erase(i);
-      const bool faulty = seen.drive == robot::DriveState::fault;
-      const bool late = period_ * static_cast<Duration::rep>(tick_ - waiting_since_) > patience_at_start;
-      if (fault_.reason == Errc{} && (faulty || late)) {
-        fault_ = {faulty ? Errc::drive_fault : Errc::drive_silent, i, 0, 0};
-      }
+      const bool reports_a_fault = feedback_[i].drive == robot::DriveState::fault;
+      if (fault_.reason != Errc{} || (patient && !reports_a_fault)) continue;
+      fault_ = {reports_a_fault ? Errc::drive_fault : Errc::drive_silent, i, 0, 0};
     }
   }
   if (settled_ == JointSet::first(axes_.size())) state_ = RobotState::ready;
 }
 
-bool Engine::find_fault(Fault& fault) const noexcept {
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    const robot::JointFeedback& seen = feedback_[i];
-    const Duration silence = now_ - seen.stamp;
-    if (silence > feedback_timeout_) {
-      fault = {Errc::drive_silent, i, to_seconds(silence), to_seconds(feedback_timeout_)};
-      return true;
-    }
-    if (seen.drive != robot::DriveState::ready) {
-      fault = {Errc::drive_fault, i, static_cast<double>(seen.fault), 0};
-      return true;
-    }
-    const double error = std::abs(axes_[i].reference.position - seen.position);
-    if (!(error <= axes_[i].following_error)) {
-      fault = {Errc::following_error, i, error, axes_[i].following_error};
-      return true;
-    }
+Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
+  const robot::JointFeedback& seen = feedback_[joint];
+  const Duration silence = now_ - seen.stamp;
+  if (!seen.heard || silence > feedback_timeout_) {
+    return {Errc::drive_silent, joint, to_seconds(silence), to_seconds(feedback_timeout_)};
   }
-  return false;
+  if (seen.drive != robot::DriveState::ready)
+    return {Errc::drive_fault, joint, static_cast<double>(seen.fault), 0};
+  if (state_ == RobotState::starting && !settled_.contains(joint)) return {};
+  const double error = std::abs(axes_[joint].reference.position - seen.position);
+  if (!(error <= axes_[joint].following_error)) {
+    return {Errc::following_error, joint, error, axes_[joint].following_error};
+  }
+  return {};
 }
 
 void Engine::watch_drives() noexcept {
-  Fault fault;
-  if (!find_fault(fault)) return;
-  // What does not answer or does not obey cannot be steered to a stop: its power goes at once, the others brake.
-  if (fault.reason != Errc::following_error) powered_.erase(fault.joint);
-  stop_robot(fault, false);
+  Fault first;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (!powered_.contains(i)) continue;
+    const Fault fault = fault_of(i);
+    if (fault.reason == Errc{}) continue;
+    if (first.reason == Errc{}) first = fault;
+    axes_[i].source = Source::hold;
+    axes_[i].reference = {feedback_[i].position, 0, 0};
+    // A joint that was pushed off its reference holds where it is, instead of pushing on; one that does not answer, does not obey,
+    // or leaves its reference again while the robot stops cannot be steered: its power goes. The others brake.
+    const bool may_hold = fault.reason == Errc::following_error && state_ == RobotState::ready;
+    if (!may_hold) powered_.erase(i);
+  }
+  if (first.reason != Errc{} && state_ == RobotState::ready) stop_robot(first, false);
 }
 
 // ---- requests ------------------------------------------------------------------------------------------------------------
@@ -238,44 +250,53 @@ void Engine::watch_drives() noexcept {
 void Engine::start_trajectory(Request& request) noexcept {
   if (state_ != RobotState::ready)
     return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
-  bool needs_lead = false;
-  if (!join_present_motion(request, needs_lead)) return;  // answered there
+  std::size_t lead_knot = 0;
+  if (!join_present_motion(request, lead_knot)) return;  // answered there
 
   const std::size_t slot = free_goal();
   take_joints(request, slot);
-  goals_[slot].has_lead = needs_lead;
+  goals_[slot].lead_knot = lead_knot;
 }
 
-bool Engine::join_present_motion(Request& request, bool& needs_lead) noexcept {
-  const trajectory::Trajectory& planned = request.trajectory;
-  std::size_t column = 0;
-  needs_lead = false;
+bool Engine::join_present_motion(Request& request, std::size_t& lead_knot) noexcept {
+  std::size_t columns = 0;
+  bool moved = false;
   request.joints.for_each([&](std::size_t joint) noexcept {
-    starts_[column] = axes_[joint].reference;
-    ends_[column] = planned.knot(1, column);
-    needs_lead = needs_lead || !(starts_[column] == planned.knot(0, column));
-    ++column;
+    starts_[columns] = axes_[joint].reference;
+    moved = moved || !(starts_[columns] == request.trajectory.knot(0, columns));
+    ++columns;
   });
-  if (!needs_lead) return true;
+  lead_knot = 0;
+  if (!moved) return true;
 
-  const double shortest = planned.knot_time(1) - planned.knot_time(0);
   Fault fault{Errc::joint_already_moving, 0, 0, 0};
+  // Dense waypoints leave no time to join the first one: then a later one is joined.
+  for (std::size_t knot = 1; knot <= std::min(request.trajectory.segments(), farthest_lead); knot *= 4) {
+    if (build_lead(request, knot, columns, fault)) {
+      lead_knot = knot;
+      return true;
+    }
+  }
+  answer(request, GoalState::rejected, fault);
+  return false;
+}
+
+bool Engine::build_lead(Request& request, std::size_t knot, std::size_t columns, Fault& fault) noexcept {
+  for (std::size_t i = 0; i < columns; ++i) ends_[i] = request.trajectory.knot(knot, i);
+  const double shortest = request.trajectory.knot_time(knot) - request.trajectory.knot_time(0);
   for (double stretch = 1; stretch <= request.longest_lead; stretch *= lead_growth) {
     const Status built =
-        request.lead.set(std::span<const MotionState>(starts_).first(column),
-                         std::span<const MotionState>(ends_).first(column), shortest * stretch);
-    if (!built) break;
+        request.lead.set(std::span<const MotionState>(starts_).first(columns),
+                         std::span<const MotionState>(ends_).first(columns), shortest * stretch);
+    if (!built) return false;
     const auto violation = trajectory::find_violation(request.lead, request.limits);
     if (!violation) return true;
-    fault = {errc_of(violation->quantity), violation->joint, violation->value, violation->limit};
+    fault = {errc_of(violation->quantity), 0, violation->value, violation->limit};
+    std::size_t column = 0;
+    request.joints.for_each([&](std::size_t joint) noexcept {
+      if (column++ == violation->joint) fault.joint = joint;
+    });
   }
-  std::size_t seen = 0;
-  std::size_t culprit = 0;
-  request.joints.for_each([&](std::size_t joint) noexcept {
-    if (seen++ == fault.joint) culprit = joint;
-  });
-  fault.joint = culprit;
-  answer(request, GoalState::rejected, fault);
   return false;
 }
 
@@ -336,7 +357,7 @@ void Engine::preempt(std::size_t slot, Errc reason) noexcept {
   goal.request->joints.for_each([&](std::size_t joint) noexcept {
     if (axes_[joint].source != Source::goal || axes_[joint].goal != slot) return;
     begin_stop(joint);
-    axes_[joint].waited_for = axes_[joint].source == Source::stop;
+    axes_[joint].waited_for = stopping(axes_[joint]);
   });
 
   Event event;
@@ -373,13 +394,14 @@ void Engine::emergency_stop(Request& request) noexcept {
 }
 
 void Engine::reset(Request& request) noexcept {
-  if (state_ == RobotState::ready || state_ == RobotState::starting)
-    return answer(request, GoalState::succeeded, Fault{});
-  if (state_ != RobotState::stopped)
+  if (state_ == RobotState::ready) return answer(request, GoalState::succeeded, Fault{});
+  if (state_ != RobotState::stopped && state_ != RobotState::starting) {
     return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
+  }
+  // Drives that held their joints all the time go on holding them where they are.
+  if (state_ == RobotState::stopped) settled_ = powered_;
   state_ = RobotState::starting;
   fault_ = {};
-  settled_ = {};
   powered_ = JointSet::first(axes_.size());
   clear_faults_ = true;
   waiting_since_ = tick_;
@@ -394,14 +416,27 @@ void Engine::stop_for_good() noexcept {
 
 // ---- stopping ------------------------------------------------------------------------------------------------------------
 
+bool Engine::stopping(const Axis& axis) const noexcept {
+  return axis.source == Source::stop || axis.source == Source::brake;
+}
+
 void Engine::begin_stop(std::size_t joint) noexcept {
   Axis& axis = axes_[joint];
-  const bool at_rest = axis.reference.velocity == 0 && axis.reference.acceleration == 0;
-  axis.source = at_rest ? Source::hold : Source::stop;
   axis.waited_for = false;
-  if (at_rest) return;
+  if (axis.reference.velocity == 0 && axis.reference.acceleration == 0) {
+    axis.source = Source::hold;
+    return;
+  }
   axis.stop = trajectory::plan_stop(axis.reference, axis.limits);
   axis.stop_began = tick_ - 1;
+  axis.source = Source::stop;
+  // Near the end of the range there may be room for a stop at the acceleration limit only: whatever obeyed that limit and was to
+  // stay inside leaves room for it.
+  const double end = axis.reference.position + axis.stop.distance;
+  if (end < axis.limits.position_min || end > axis.limits.position_max) {
+    axis.follower = control::SetpointFollower(axis.reference);
+    axis.source = Source::brake;
+  }
 }
 
 void Engine::abort_all(const Fault& fault) noexcept {
@@ -424,6 +459,7 @@ void Engine::stop_robot(const Fault& fault, bool power_off_after) noexcept {
   // The first cause is the one that people need to see; a shutdown is not a fault.
   if (fault_.reason == Errc{} || state_ == RobotState::starting) fault_ = fault;
   power_off_after_stop_ = power_off_after || (state_ == RobotState::stopping && power_off_after_stop_);
+  if (state_ == RobotState::stopping) return;
   state_ = RobotState::stopping;
   waiting_since_ = tick_;
 }
@@ -431,7 +467,7 @@ void Engine::stop_robot(const Fault& fault, bool power_off_after) noexcept {
 void Engine::settle_robot_state() noexcept {
   if (state_ != RobotState::stopping) return;
   const bool moving =
-      std::any_of(axes_.begin(), axes_.end(), [](const Axis& axis) { return axis.source == Source::stop; });
+      std::any_of(axes_.begin(), axes_.end(), [this](const Axis& axis) { return stopping(axis); });
   if (moving) {
     waiting_since_ = tick_;
     return;
@@ -444,7 +480,7 @@ void Engine::settle_robot_state() noexcept {
     return;
   }
   const bool all_off = std::all_of(feedback_.begin(), feedback_.end(), [](const robot::JointFeedback& joint) {
-    return joint.drive == robot::DriveState::off || joint.drive == robot::DriveState::unknown;
+    return joint.drive != robot::DriveState::ready;
   });
   const bool waited = period_ * static_cast<Duration::rep>(tick_ - waiting_since_) > patience_at_end;
   if (all_off || waited) state_ = RobotState::down;
@@ -455,9 +491,8 @@ void Engine::settle_robot_state() noexcept {
 void Engine::advance_trajectory(Goal& goal) noexcept {
   const Request& request = *goal.request;
   const double elapsed = seconds_since(goal.began);
-  const double lead_end = goal.has_lead ? request.lead.duration() : 0;
-  const double skipped =
-      goal.has_lead ? request.trajectory.knot_time(1) - request.trajectory.knot_time(0) : 0;
+  const double lead_end = goal.lead_knot != 0 ? request.lead.duration() : 0;
+  const double skipped = request.trajectory.knot_time(goal.lead_knot) - request.trajectory.knot_time(0);
   const double on_trajectory = elapsed - lead_end + skipped;
 
   const std::size_t columns = request.joints.size();
@@ -518,23 +553,25 @@ void Engine::advance_stream(Goal& goal) noexcept {
 }
 
 void Engine::advance_stops() noexcept {
+  const control::Target none{std::numeric_limits<double>::quiet_NaN(),
+                             0};  // a follower without a target brakes
   for (Axis& axis : axes_) {
-    if (axis.source != Source::stop) continue;
-    const double elapsed = seconds_since(axis.stop_began);
-    MotionState state = axis.stop.at(elapsed);
-    // Where the limits leave no room for a gentle stop, the end of the range is the harder promise.
-    const double low = std::min(axis.limits.position_min, axis.reference.position);
-    const double high = std::max(axis.limits.position_max, axis.reference.position);
-    const bool at_end = state.position < low || state.position > high;
-    if (at_end) state = {std::clamp(state.position, low, high), 0, 0};
-    axis.reference = state;
-    axis.command = state.position;
-    if (at_end || elapsed >= axis.stop.duration) {
-      axis.reference.velocity = 0;
-      axis.reference.acceleration = 0;
-      axis.source = Source::hold;
+    if (axis.source == Source::stop) {
+      const double elapsed = seconds_since(axis.stop_began);
+      axis.reference = axis.stop.at(elapsed);
+      if (elapsed >= axis.stop.duration) finish_stop(axis);
+    } else if (axis.source == Source::brake) {
+      axis.reference = axis.follower.step(none, axis.limits, to_seconds(period_));
+      if (axis.reference.velocity == 0) finish_stop(axis);
     }
+    if (axis.source != Source::goal) axis.command = axis.reference.position;
   }
+}
+
+void Engine::finish_stop(Axis& axis) noexcept {
+  axis.reference.velocity = 0;
+  axis.reference.acceleration = 0;
+  axis.source = Source::hold;
 }
 
 void Engine::finish_preempted() noexcept {

@@ -175,7 +175,8 @@ class Bench {
     if (engine.state() == RobotState::starting) return;
     const double step = to_seconds(period);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      if (!commands[i].want_power) continue;
+      if (!commands[i].want_power || stuck.contains(i))
+        continue;  // a joint that is held by something gives way
       const JointLimits& limits = robot.joints[i].limits;
       const double moved = snapshot.joints[i].reference.position - before[i].position;
       REQUIRE(std::isfinite(moved));
@@ -385,6 +386,8 @@ TEST_CASE("whatever is wrong with a drive stops the robot, says so, and latches 
     CHECK(bench.engine.state() == RobotState::stopped);
     CHECK(bench.snapshot.reason == c.expected);
     CHECK(bench.snapshot.joints[0].reference.velocity == 0);
+    // What cannot follow is not pushed any further.
+    if (c.expected == Errc::following_error) CHECK(bench.commands[1].position == bench.feedback[1].position);
     CHECK(bench.commands[0].want_power);
     CHECK_FALSE(bench.commands[2].want_power);  // its safe behaviour is to be released
     CHECK(bench.commands[1].want_power == (c.expected == Errc::following_error));
@@ -454,6 +457,143 @@ TEST_CASE("shut down: a bounded stop, power off, and then the robot is down") {
   for (int i = 0; i < 400 && bench.engine.state() != RobotState::down; ++i) bench.cycle();
   CHECK(bench.engine.state() == RobotState::down);
   CHECK_FALSE(bench.commands[0].want_power);
+}
+
+TEST_CASE(
+    "every drive that fails is caught, not only the first, also while the robot stops and when it stands") {
+  Bench bench;
+  bench.make_ready();
+  bench.silent.insert(0);
+  bench.silent.insert(1);
+  for (int i = 0; i < 50; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK_FALSE(bench.commands[0].want_power);
+  CHECK_FALSE(bench.commands[1].want_power);
+
+  Bench standing;
+  standing.make_ready();
+  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+  standing.cycle({stop.get()});
+  for (int i = 0; i < 10; ++i) standing.cycle();
+  REQUIRE(standing.engine.state() == RobotState::stopped);
+  CHECK(standing.commands[0].want_power);
+  standing.faulty.insert(0);
+  standing.stuck.insert(1);
+  standing.feedback[1].position += 0.5;
+  standing.cycle();
+  CHECK_FALSE(standing.commands[0].want_power);
+  CHECK_FALSE(standing.commands[1].want_power);
+}
+
+TEST_CASE(
+    "a reset lets drives that held their joints go on holding them: the reference does not creep after the "
+    "sag") {
+  Bench bench;
+  bench.make_ready();
+  const double reference = bench.snapshot.joints[0].reference.position;
+  for (int round = 0; round < 10; ++round) {
+    auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+    bench.cycle({stop.get()});
+    bench.stuck.insert(0);
+    bench.feedback[0].position = reference - 0.1;  // it sags within what it may be off
+    for (int i = 0; i < 5; ++i) bench.cycle();
+    auto reset = Bench::simple(RequestKind::reset);
+    bench.cycle({reset.get()});
+    for (int i = 0; i < 5; ++i) bench.cycle();
+    REQUIRE(bench.engine.state() == RobotState::ready);
+  }
+  CHECK(bench.snapshot.joints[0].reference.position == reference);
+}
+
+TEST_CASE("a drive that is faulty at the start is cleared by a reset") {
+  Bench bench;
+  bench.faulty.insert(1);
+  for (int i = 0; i < 20; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.snapshot.reason == Errc::drive_fault);
+  auto reset = Bench::simple(RequestKind::reset);
+  bench.cycle({reset.get()});
+  CHECK(bench.events.back().state == GoalState::succeeded);
+  for (int i = 0; i < 10; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::ready);
+}
+
+TEST_CASE("a joint that still coasts is not taken hold of before it stands") {
+  Bench bench;
+  for (int i = 0; i < 20; ++i) {
+    bench.feedback[0].velocity = 1.0;
+    bench.cycle();
+  }
+  CHECK(bench.engine.state() == RobotState::starting);
+  bench.feedback[0].velocity = 0;
+  for (int i = 0; i < 3; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::ready);
+}
+
+TEST_CASE(
+    "a stream that dries up near the end of the range brakes within the acceleration limit and stays "
+    "inside") {
+  for (const double jerk : {500.0, 100.0, 20.0}) {
+    robot::RobotDescription robot = three_joints();
+    robot.joints[0].limits = {-1, 1, 3.14, 8, jerk, 100};
+    Bench bench(robot);
+    bench.watch_limits = false;
+    bench.make_ready();
+    auto first = bench.stream(1, 0, 1, 0, std::chrono::milliseconds(350));
+    bench.cycle({first.get()});
+    double before = bench.snapshot.joints[0].reference.velocity;
+    for (int i = 0; i < 400; ++i) {
+      bench.cycle();
+      const MotionState& reference = bench.snapshot.joints[0].reference;
+      CHECK(std::abs(reference.velocity - before) <= 8 * to_seconds(period) * 1.001);
+      CHECK(reference.position <= 1 + 1e-3);
+      before = reference.velocity;
+    }
+    CHECK(before == 0);
+  }
+}
+
+TEST_CASE("emergency stops again and again do not keep a robot from going down") {
+  Bench bench;
+  bench.make_ready();
+  bench.faulty.insert(0);
+  bench.engine.shut_down();
+  std::vector<std::unique_ptr<Request>> stops;
+  int cycles = 0;
+  for (; cycles < 2000 && bench.engine.state() != RobotState::down; ++cycles) {
+    stops.push_back(Bench::simple(RequestKind::emergency_stop));
+    bench.cycle({stops.back().get()});
+  }
+  CHECK(cycles < 400);
+}
+
+TEST_CASE("a trajectory of dense waypoints is joined at a later one when the joint moves") {
+  Bench bench;
+  bench.make_ready();
+  auto first = bench.move(1, {0}, {2.0}, 3);
+  bench.cycle({first.get()});
+  for (int i = 0; i < 200; ++i) bench.cycle();
+  // From where the joint was three periods ago, at 20 ms between waypoints: no motion within the limits reaches the first.
+  const MotionState then = bench.snapshot.joints[0].reference;
+  auto dense = bench.move(2, {0}, {2.0}, 3);
+  std::vector<double> times;
+  std::vector<double> positions;
+  const auto whole = trajectory::Quintic::between(then, {2.2, 0, 0}, 2.5);
+  for (int k = 0; k <= 125; ++k) {
+    times.push_back(0.02 * k);
+    positions.push_back(whole.position(0.02 * k));
+  }
+  const std::vector<double> velocities = [&] {
+    std::vector<double> at;
+    for (const double t : times) at.push_back(whole.velocity(t));
+    return at;
+  }();
+  const trajectory::Waypoints waypoints{1, times, positions, velocities, {}};
+  dense->trajectory = *trajectory::through(waypoints, trajectory::Through::smooth);
+  for (int i = 0; i < 2; ++i) bench.cycle();
+  bench.cycle({dense.get()});
+  CHECK(bench.run_until_end(2).state == GoalState::succeeded);
+  CHECK(bench.snapshot.joints[0].reference.position == doctest::Approx(2.2));
 }
 
 TEST_CASE("events that nobody takes are kept, and meanwhile no request is accepted") {

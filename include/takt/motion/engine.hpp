@@ -36,7 +36,7 @@ namespace takt::motion {
 class Engine {
  public:
   /// At most this many requests may be submitted in one cycle.
-  static constexpr std::size_t max_requests_per_cycle = 16;
+  static constexpr std::size_t max_requests_per_cycle = 8;
 
   /// Sizes everything for the robot. Set-up time: allocates.
   explicit Engine(const robot::RobotDescription& robot);
@@ -83,7 +83,12 @@ class Engine {
 
  private:
   /// What moves a joint.
-  enum class Source : std::uint8_t { hold, goal, stop };
+  enum class Source : std::uint8_t {
+    hold,
+    goal,
+    stop,   ///< along a stop that was planned with bounded jerk
+    brake,  ///< as hard as the acceleration limit allows
+  };
 
   struct Axis {
     JointLimits limits;
@@ -93,7 +98,7 @@ class Engine {
 
     Source source = Source::hold;
     std::uint8_t goal = 0;    ///< index into goals_: of the goal that moves it, or that waits for its stop
-    bool waited_for = false;  ///< source stop: goal `goal` ends when this stop does
+    bool waited_for = false;  ///< source stop or brake: goal `goal` ends when this does
     double command = 0;
     MotionState reference;
     control::SetpointFollower follower;
@@ -105,8 +110,8 @@ class Engine {
   struct Goal {
     Request* request = nullptr;
     GoalState state = GoalState::pending;
-    std::uint64_t began = 0;  ///< tick at which the goal's time is zero
-    bool has_lead = false;
+    std::uint64_t began = 0;    ///< tick at which the goal's time is zero
+    std::size_t lead_knot = 0;  ///< the waypoint that the rebuilt lead-in ends at; 0 = there is none
     trajectory::Trajectory::Cursor cursor;
     Setpoint setpoint;
     std::uint64_t setpoint_began = 0;  ///< tick at which the latest set-point arrived
@@ -127,14 +132,16 @@ class Engine {
 
   void watch_start() noexcept;
   void watch_drives() noexcept;
-  [[nodiscard]] bool find_fault(Fault& fault) const noexcept;
+  [[nodiscard]] Fault fault_of(std::size_t joint) const noexcept;
 
   void start_trajectory(Request& request) noexcept;
   void start_or_continue_stream(Request& request) noexcept;
   void cancel(Request& request) noexcept;
   void emergency_stop(Request& request) noexcept;
   void reset(Request& request) noexcept;
-  [[nodiscard]] bool join_present_motion(Request& request, bool& needs_lead) noexcept;
+  [[nodiscard]] bool join_present_motion(Request& request, std::size_t& lead_knot) noexcept;
+  [[nodiscard]] bool build_lead(Request& request, std::size_t knot, std::size_t columns,
+                                Fault& fault) noexcept;
   void take_joints(Request& request, std::size_t goal) noexcept;
 
   void advance_trajectory(Goal& goal) noexcept;
@@ -146,6 +153,8 @@ class Engine {
   void write_commands(std::span<robot::JointCommand> commands) noexcept;
 
   void begin_stop(std::size_t joint) noexcept;
+  [[nodiscard]] bool stopping(const Axis& axis) const noexcept;
+  void finish_stop(Axis& axis) noexcept;
   void preempt(std::size_t goal, Errc reason) noexcept;
   void abort_all(const Fault& fault) noexcept;
   void stop_robot(const Fault& fault, bool power_off_after) noexcept;
