@@ -298,7 +298,9 @@ class Player final : public motion::LoopObserver {
     }
     print_replies();
     const bool all_played = next_ == requests_.size() && server_->borrowed() == 0;
-    const bool over = duration_ > Duration(0) ? now - Time{} >= duration_ : ready_at_ && all_played;
+    const bool hopeless = !ready_at_ && now - Time{} >= patience;
+    const bool over =
+        hopeless || (duration_ > Duration(0) ? now - Time{} >= duration_ : ready_at_ && all_played);
     if (over) loop_->shut_down();
   }
   void on_event(const motion::Event&) noexcept override {}
@@ -306,6 +308,9 @@ class Player final : public motion::LoopObserver {
     if (!ready_at_ && snapshot.state == motion::RobotState::ready) ready_at_ = snapshot.time;
     if (recorder_ != nullptr) static_cast<void>(recorder_->drain());
   }
+
+  /// Whether the robot ever was; without, no request could be made.
+  [[nodiscard]] bool was_ready() const { return ready_at_.has_value(); }
 
   /// What the clients would have been told, one JSON object per line.
   void print_replies() {
@@ -316,6 +321,7 @@ class Player final : public motion::LoopObserver {
 
  private:
   static constexpr ClientId client = 1;
+  static constexpr Duration patience = std::chrono::seconds(60);
   motion::Server* server_;
   std::vector<ScriptedRequest> requests_;
   std::size_t next_ = 0;
