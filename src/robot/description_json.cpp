@@ -228,6 +228,18 @@ class Loader {
       mistakes_.add(object.at("board"), fmt::format("board {} channel {} of bus {} already moves {}",
                                                     *board_number, *channel_number, bus_name, other->second));
     }
+    if (protocol == Protocol::hubo) check_safe_of_board(object, joint);
+  }
+
+  /// Power on a Hubo bus is switched for whole boards, so that a board cannot release one joint and hold the other.
+  void check_safe_of_board(const Object& object, const JointDescription& joint) {
+    for (const JointDescription& other : robot_.joints) {
+      if (other.bus != joint.bus || other.board != joint.board || other.safe == joint.safe) continue;
+      mistakes_.add(object.at("safe"),
+                    fmt::format("board {} is switched as a whole, and {} on it has another value",
+                                joint.board, other.name));
+      return;
+    }
   }
 
   void read_plant(const Value& value, const std::string& where, JointDescription& joint) {

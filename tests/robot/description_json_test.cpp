@@ -225,6 +225,19 @@ TEST_CASE("two joints on one address of a bus clash") {
   CHECK(places(robot).empty());
 }
 
+TEST_CASE("joints of one hubo board, which is powered as a whole, agree on what is safe") {
+  Json robot = small_robot();
+  robot["joints"][0]["bus"] = "b";
+  robot["joints"][0]["board"] = 40;
+  robot["joints"][0]["channel"] = 0;  // released, the other joint of the board held
+  CHECK(places(robot) == std::multiset<std::string>{"/joints/1/safe"});
+  robot["joints"][1]["safe"] = "release";
+  CHECK(places(robot).empty());
+  robot["joints"][1]["safe"] = "hold";
+  robot["joints"][1]["board"] = 41;
+  CHECK(places(robot).empty());
+}
+
 TEST_CASE("64 joints are the most") {
   Json robot = small_robot();
   robot.erase("groups");

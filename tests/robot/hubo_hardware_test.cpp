@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "support/random.hpp"
 #include "support/scripted_bus.hpp"
@@ -115,7 +116,7 @@ struct Rig {
     }
     const hubo::Command command = hubo::decode_command(frame).value();
     Board& board = boards[bus].at(command.board);
-    if (board.deaf) return;
+    if (board.deaf || drop == command.code) return;
     const auto reply = [&](const auto& encoded) { buses[bus].incoming.push_back(*encoded); };
     switch (command.code) {
       case hubo::CommandCode::status:
@@ -125,6 +126,7 @@ struct Rig {
         reply(encode(hubo::EncoderReply{command.board, board.counts}));
         break;
       case hubo::CommandCode::driver:
+        if (needs_initialise && board.initialised == 0) break;
         for (auto& motor : board.status) motor.driver_on = command.argument == 1;
         break;
       case hubo::CommandCode::control_on:
@@ -146,6 +148,8 @@ struct Rig {
   }
 
   HuboOptions options;
+  std::optional<hubo::CommandCode> drop;  ///< the bus loses these commands
+  bool needs_initialise = false;          ///< boards refuse to switch on before
   std::array<test::ScriptedBus, 3> buses;
   std::array<std::map<std::uint8_t, Board>, 3> boards;
   std::unique_ptr<HuboHardware<test::ScriptedBus>> hardware;
@@ -261,16 +265,40 @@ TEST_CASE("power goes off at once and again until the board shows it") {
   CHECK(rig.feedback[2].drive == DriveState::ready);
 }
 
-TEST_CASE("a board stays on while any of its joints wants power") {
+TEST_CASE("a board is on only while all of its joints want power") {
   Rig rig;
   rig.start();
   rig.commands[2].want_power = false;
+  rig.cycles(5);
+  CHECK(rig.feedback[2].drive == DriveState::off);  // not powered, following itself
+  CHECK(rig.feedback[3].drive == DriveState::off);  // on the same board
+  CHECK(rig.feedback[4].drive == DriveState::ready);
+  rig.commands[2].want_power = true;
   rig.cycles(20);
   CHECK(rig.feedback[2].drive == DriveState::ready);
-  rig.commands[3].want_power = false;
-  rig.cycles(5);
-  CHECK(rig.feedback[2].drive == DriveState::off);
-  CHECK(rig.feedback[4].drive == DriveState::ready);
+  CHECK(rig.feedback[3].drive == DriveState::ready);
+}
+
+TEST_CASE("an initialise that gets lost is repeated while the board does not come up") {
+  Rig faulty;
+  faulty.boards[2][15].status[0].faults = hubo::fault::jam;  // from before: only initialise clears it
+  faulty.power(true);
+  faulty.drop = hubo::CommandCode::initialise;
+  for (int i = 0; i < 50 && faulty.sent(hubo::CommandCode::initialise, 15) == 0; ++i) faulty.cycle();
+  faulty.drop.reset();
+  faulty.cycles(40);
+  CHECK(faulty.boards[2][15].initialised == 1);
+  CHECK(faulty.feedback[2].drive == DriveState::ready);
+
+  Rig stubborn;  // takes no driver on before it has been initialised
+  stubborn.drop = hubo::CommandCode::initialise;
+  stubborn.power(true);
+  stubborn.needs_initialise = true;
+  stubborn.cycles(10);
+  stubborn.drop.reset();
+  stubborn.cycles(60);
+  CHECK(stubborn.boards[2][15].initialised >= 1);
+  CHECK(stubborn.feedback[2].drive == DriveState::ready);
 }
 
 TEST_CASE("power commands that get lost are repeated") {

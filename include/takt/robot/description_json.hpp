@@ -22,7 +22,8 @@
 //         "jerk": 200,                  rad/s^3   /  cannot move, and so a mistake
 //         "effort": 60                  N m, optional
 //       },
-//       "safe": "hold",                 optional: "hold" or "release" the drive after the robot was stopped
+//       "safe": "hold",                 optional: "hold" or "release" the drive after the robot was stopped;
+//                                       the same for all joints of one hubo board, which is powered as a whole
 //       "counts_per_radian": 63662,     encoder counts; negative turns the direction
 //       "bus": "can0", "board": 15,     board number (hubo 0..47) or node id (servo 1..48)
 //       "channel": 1,                   motor on that board (hubo 0..1); servo drives have only 0; optional

@@ -6,7 +6,9 @@
 // every board, a status request to one board in turn. The next read() takes in the replies. Velocity is the
 // difference of positions over the time between two replies, smoothed.
 //
-// The power commands switch whole boards: a board is on while any of its joints wants power.
+// The power commands switch whole boards: a board is on only while all of its joints want power. A joint that
+// has to be without power (a fault, a release) therefore takes the other joint of its board down with it,
+// rather than staying powered itself.
 // JointFeedback::fault holds the bits of can::hubo::fault, of which the warnings alone do not make
 // DriveState::fault.
 #pragma once
@@ -176,10 +178,13 @@ class HuboHardware final : public Hardware {
   }
 
   void command_power(BusState& bus, Board& board, std::span<const JointCommand> commands) noexcept {
-    bool want_power = false;
+    bool want_power = true;
+    for (std::size_t i = 0; i < HuboMaster::channels; ++i) {
+      if (!board.master.attached(i)) continue;
+      want_power = want_power && board.joints[i] < commands.size() && commands[board.joints[i]].want_power;
+    }
     bool clear_fault = false;
     for_each_joint(board, commands, [&](std::size_t, const JointCommand& command) noexcept {
-      want_power = want_power || command.want_power;
       clear_fault = clear_fault || command.clear_fault;
     });
     const HuboMaster::PowerCommands power = board.master.power(want_power, clear_fault);

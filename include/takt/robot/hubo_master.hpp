@@ -5,8 +5,11 @@
 // A board is brought up step by step; each step waits for the status that shows the one before, and is
 // repeated when none comes:
 //
-//   status and encoders heard -> initialise (once, and not if the board runs already)
+//   status and encoders heard -> initialise (not if the board runs already)
 //                             -> driver on -> control on -> ready
+//
+// No status shows that a board was initialised. Until it has run once, initialise is therefore repeated while
+// the board is at fault (a few times), and whenever driver on goes unanswered for a few times.
 //
 // From the first step on, the board is sent its measured position as reference: cycles before control goes
 // on, because a board that holds an older reference would jump, and because commands overtake references on
@@ -169,6 +172,7 @@ class HuboMaster {
 
  private:
   static constexpr int clear_attempts = 3;
+  static constexpr int driver_attempts = 3;  ///< unanswered, then the board is initialised again
 
   struct Motor {
     bool attached = false;
@@ -210,15 +214,25 @@ class HuboMaster {
     for (Motor& motor : motors_) motor.was_ready = motor.power_lost = false;
   }
 
+  /// The first time, and again when it seems to have been lost.
+  [[nodiscard]] bool must_initialise() const noexcept {
+    if (has_run_) return false;
+    if (initialises_ == 0) return true;
+    return faulty() ? initialises_ < clear_attempts : driver_attempts_ >= driver_attempts;
+  }
+
   [[nodiscard]] std::optional<can::hubo::Command> next_step() noexcept {
-    if (!initialised_) {
-      initialised_ = true;
-      const bool runs = any([](const Motor& motor) { return motor.status.running(); });
-      if (!runs) return can::hubo::initialise(board_);
+    if (any([](const Motor& motor) { return motor.status.running(); })) has_run_ = true;
+    if (must_initialise()) {
+      ++initialises_;
+      driver_attempts_ = 0;
+      return can::hubo::initialise(board_);
     }
     if (faulty()) return std::nullopt;
-    if (any([](const Motor& motor) { return !motor.status.driver_on; }))
+    if (any([](const Motor& motor) { return !motor.status.driver_on; })) {
+      ++driver_attempts_;
       return can::hubo::driver(board_, true);
+    }
     if (any([](const Motor& motor) { return !motor.status.control_on; }))
       return can::hubo::control(board_, true);
     return std::nullopt;
@@ -232,9 +246,11 @@ class HuboMaster {
   bool encoders_heard_ = false;
   bool status_heard_ = false;    ///< and not too long ago
   bool status_is_news_ = false;  ///< a status came since the last power command
-  bool initialised_ = false;
+  bool has_run_ = false;         ///< needs no initialise any more
   bool want_power_ = false;
   bool stopping_ = false;  ///< was switched off: until a status shows that, nothing is switched on
+  int initialises_ = 0;    ///< sent on the way to the first run
+  int driver_attempts_ = 0;
   int clears_left_ = 0;
   int cycles_since_step_ = 0;
 };
