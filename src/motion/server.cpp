@@ -39,6 +39,25 @@ bool begins_goal(RequestKind kind) {
   return kind == RequestKind::trajectory || kind == RequestKind::setpoint;
 }
 
+/// Nothing if a name is not known: the planner says so better.
+std::optional<JointSet> joints_of(const JointSelection& selection, const robot::RobotDescription& robot) {
+  JointSet joints;
+  if (const auto* group = robot.find_group(selection.group)) {
+    for (const std::size_t joint : group->joints) joints.insert(joint);
+  }
+  for (const std::string& name : selection.names) {
+    const auto joint = robot.find_joint(name);
+    if (!joint) return std::nullopt;
+    joints.insert(*joint);
+  }
+  return joints;
+}
+
+/// Whether the motion goes on although its client has vanished.
+bool proceeds(const TrajectoryMessage& message) { return message.on_disconnect == OnDisconnect::proceed; }
+bool proceeds(const MoveMessage& message) { return message.on_disconnect == OnDisconnect::proceed; }
+bool proceeds(const SetpointMessage&) { return false; }
+
 }  // namespace
 
 Server::Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests, shm::SpscRing<Event>& events,
@@ -87,38 +106,44 @@ void Server::refused(ClientId client, LineFault fault, Time) {
 
 void Server::disconnected(ClientId client, Time now) {
   clients_.erase(client);
+  std::deque<Job> waiting = std::exchange(planning_, {});
+  for (Job& job : waiting) {
+    const bool goes_on = std::visit([](const auto& message) { return proceeds(message); }, job.message);
+    if (job.client != client || goes_on)
+      planning_.push_back(std::move(job));
+    else
+      leave_queue(job);
+  }
   for (auto& [number, goal] : goals_) {
     if (goal.client != client) continue;
-    if (goal.on_disconnect == OnDisconnect::stop) cancel_lost_goal(number, now);
+    if (goal.on_disconnect == OnDisconnect::stop) cancel_goal(number, Errc::client_lost, now);
   }
 }
 
 // ---- requests ----
 
 void Server::handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now) {
-  if (!has_room(client, id, now)) return;
-  begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, now);
+  plan_or_queue(client, id, message, message.points.size(), now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const MoveMessage& message, Time now) {
-  if (!has_room(client, id, now)) return;
-  begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, now);
+  plan_or_queue(client, id, message, 1, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const SetpointMessage& message, Time now) {
-  if (!has_room(client, id, now)) return;
-  auto planned = plan(message, robot_, state_->value());
-  if (!planned) return refuse(client, id, std::move(planned).error(), now);
-  auto& streams = clients_[client].streams;
-  const auto stream = streams.find((*planned)->joints.bits());
-  if (stream == streams.end()) return begin_motion(client, id, std::move(planned), OnDisconnect::stop, now);
-  (*planned)->goal = stream->second;
-  hand_over(client, id, std::move(*planned), now);
+  if (!may_stream(client, message, now)) return refuse(client, id, Errc::stream_ended, now);
+  plan_or_queue(client, id, message, 1, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const CancelMessage& message, Time now) {
-  if (message.goal != 0 && goals_.count(message.goal) == 0)
-    return refuse(client, id, Errc::unknown_goal, now);
+  const auto goal = goals_.find(message.goal);
+  if (message.goal != 0 && goal == goals_.end()) return refuse(client, id, Errc::unknown_goal, now);
+  if (message.goal == 0) recall_planning(now);
+  if (!has_room(client, id, now)) return;
+  if (message.goal == 0)
+    end_all_streams(now);
+  else
+    end_stream(goal->second, message.goal, now);
   hand_over_command(client, id, RequestKind::cancel, message.goal, {}, now);
 }
 
@@ -138,11 +163,24 @@ void Server::handle(ClientId client, const std::string& id, const SubscribeMessa
   accept(client, std::move(reply));
 }
 
+/// Overtakes everything that the loop has not been handed yet. Only a client that floods is refused: as many of its stops wait
+/// as requests may at all, and the first of them is as good as the next.
 void Server::handle(ClientId client, const std::string& id, const EmergencyStopMessage& message, Time now) {
+  const auto stops = std::count_if(borrowed_.begin(), borrowed_.end(), [&](const auto& entry) {
+    const Borrowed& borrowed = entry.second;
+    return borrowed.client == client && !borrowed.answered &&
+           borrowed.request->kind == RequestKind::emergency_stop;
+  });
+  recall_planning(now);
+  recall_outbox(now);
+  end_all_streams(now);
+  if (static_cast<std::size_t>(stops) >= options_.max_in_flight_per_client)
+    return refuse(client, id, Errc::queue_full, now);
   hand_over_command(client, id, RequestKind::emergency_stop, 0, message.category, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const ResetMessage&, Time now) {
+  if (!has_room(client, id, now)) return;
   hand_over_command(client, id, RequestKind::reset, 0, {}, now);
 }
 
@@ -153,12 +191,126 @@ void Server::handle(ClientId client, const std::string& id, const MarkMessage& m
   accept(client, std::move(reply));
 }
 
+// ---- the planning queue ----
+
+template <class Message>
+void Server::plan_or_queue(ClientId client, const std::string& id, const Message& message,
+                           std::size_t waypoints, Time now) {
+  if (!has_room(client, id, now)) return;
+  Client& asker = clients_[client];
+  if (waypoints <= options_.plan_at_once && asker.planning == 0) return plan_now(client, id, message, now);
+  ++in_flight_;
+  ++asker.in_flight;
+  ++asker.planning;
+  planning_.push_back({client, id, message, now});
+}
+
+void Server::plan_now(ClientId client, const std::string& id, const TrajectoryMessage& message,
+                      Time received) {
+  begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, received);
+}
+
+void Server::plan_now(ClientId client, const std::string& id, const MoveMessage& message, Time received) {
+  begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, received);
+}
+
+void Server::plan_now(ClientId client, const std::string& id, const SetpointMessage& message, Time received) {
+  auto planned = plan(message, robot_, state_->value());
+  if (!planned) return refuse(client, id, std::move(planned).error(), received);
+  auto& streams = clients_[client].streams;
+  const auto stream = streams.find((*planned)->joints.bits());
+  if (stream == streams.end())
+    return begin_motion(client, id, std::move(planned), OnDisconnect::stop, received);
+  if (stream->second.goal == 0) return refuse(client, id, Errc::stream_ended, received);
+  (*planned)->goal = stream->second.goal;
+  hand_over(client, id, std::move(*planned), received);
+}
+
+void Server::plan_next() {
+  if (planning_.empty()) return;
+  const Job job = std::move(planning_.front());
+  planning_.pop_front();
+  leave_queue(job);
+  std::visit([&](const auto& message) { plan_now(job.client, job.id, message, job.received); }, job.message);
+}
+
+void Server::leave_queue(const Job& job) {
+  --in_flight_;
+  const auto client = clients_.find(job.client);
+  if (client == clients_.end()) return;
+  --client->second.in_flight;
+  --client->second.planning;
+}
+
+void Server::recall_planning(Time now) {
+  for (const Job& job : std::exchange(planning_, {})) {
+    leave_queue(job);
+    refuse(job.client, job.id, Errc::recalled, now);
+  }
+}
+
+/// Stops stay: they do no harm, and somebody waits for the answer.
+void Server::recall_outbox(Time now) {
+  for (Request* request : std::exchange(outbox_, {})) {
+    if (request->kind == RequestKind::cancel || request->kind == RequestKind::emergency_stop) {
+      outbox_.push_back(request);
+      continue;
+    }
+    Event event;
+    event.goal = request->goal;
+    event.state = GoalState::rejected;
+    event.reason = Errc::recalled;
+    event.retired = request;
+    if (options_.on_refusal) options_.on_refusal(now, why(event));
+    take_event(event, now);
+  }
+}
+
+// ---- streams ----
+
+/// Whether the set-point may begin or continue a stream, as far as an earlier stream of the same joints has a say. Notes when it came.
+bool Server::may_stream(ClientId client, const SetpointMessage& message, Time now) {
+  const auto joints = joints_of(message.joints, robot_);
+  if (!joints) return true;
+  auto& streams = clients_[client].streams;
+  const auto found = streams.find(joints->bits());
+  if (found == streams.end()) return true;
+  Stream& stream = found->second;
+  const bool has_paused = now - stream.last >= stream.timeout;
+  stream.last = now;
+  stream.timeout = from_seconds(message.timeout);
+  if (stream.goal != 0) return true;
+  if (has_paused) streams.erase(found);
+  return has_paused;
+}
+
+/// From now on its client has to pause. What other ended streams have paused long enough is forgotten, so that they stay few.
+void Server::end_stream(const Goal& goal, GoalId number, Time now) {
+  const auto client = clients_.find(goal.client);
+  if (client == clients_.end() || goal.kind != RequestKind::setpoint) return;
+  auto& streams = client->second.streams;
+  const auto found = streams.find(goal.joints.bits());
+  if (found == streams.end() || found->second.goal != number) return;
+  found->second.goal = 0;
+  std::erase_if(streams, [&](const auto& entry) {
+    const Stream& stream = entry.second;
+    return stream.goal == 0 && now - stream.last >= stream.timeout;
+  });
+}
+
+void Server::end_all_streams(Time now) {
+  for (const auto& [number, goal] : goals_) end_stream(goal, number, now);
+}
+
+// ---- handing over to the loop ----
+
 void Server::begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
                           Time now) {
   if (!planned) return refuse(client, id, std::move(planned).error(), now);
   if (goals_.size() >= options_.max_goals) return refuse(client, id, Errc::too_many_goals, now);
   Request& request = **planned;
   request.goal = ++last_goal_;
+  request.received = now;
   begin_goal(client, id, request, on_disconnect);
   hand_over(client, id, std::move(*planned), now);
 }
@@ -174,8 +326,10 @@ void Server::begin_goal(ClientId client, const std::string& id, Request& request
   goal.on_disconnect = on_disconnect;
   goal.duration = request.trajectory.duration();
   goal.first = &request;
-  if (request.kind == RequestKind::setpoint)
-    clients_[client].streams.try_emplace(request.joints.bits(), request.goal);
+  if (request.kind == RequestKind::setpoint) {
+    clients_[client].streams.try_emplace(request.joints.bits(),
+                                         Stream{request.goal, request.received, request.setpoint.timeout});
+  }
 }
 
 bool Server::has_room(ClientId client, const std::string& id, Time now) {
@@ -188,16 +342,21 @@ bool Server::has_room(ClientId client, const std::string& id, Time now) {
 /// Into the outbox; the next poll() puts it into the ring.
 void Server::hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now) {
   request->received = now;
-  outbox_.push_back(request.get());
   Request* raw = request.get();
+  const bool overtakes = raw->kind == RequestKind::emergency_stop;
+  const auto place =
+      overtakes
+          ? std::find_if(outbox_.begin(), outbox_.end(),
+                         [](const Request* waiting) { return waiting->kind != RequestKind::emergency_stop; })
+          : outbox_.end();
+  outbox_.insert(place, raw);
   borrowed_[raw] = {std::move(request), client, id, ++last_order_, false};
   ++in_flight_;
-  ++clients_[client].in_flight;
+  if (const auto owner = clients_.find(client); owner != clients_.end()) ++owner->second.in_flight;
 }
 
 void Server::hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
                                StopCategory category, Time now) {
-  if (!has_room(client, id, now)) return;
   auto request = std::make_unique<Request>();
   request->kind = kind;
   request->goal = goal;
@@ -205,11 +364,11 @@ void Server::hand_over_command(ClientId client, const std::string& id, RequestKi
   hand_over(client, id, std::move(request), now);
 }
 
-void Server::cancel_lost_goal(GoalId goal, Time now) {
+void Server::cancel_goal(GoalId goal, Errc reason, Time now) {
   auto request = std::make_unique<Request>();
   request->kind = RequestKind::cancel;
   request->goal = goal;
-  request->reason = Errc::client_lost;
+  request->reason = reason;
   request->received = now;
   outbox_.push_back(request.get());
   Request* raw = request.get();
@@ -234,6 +393,9 @@ Duration Server::poll(Time now) {
   state_->update();
   send_states(now);
   send_feedback(now);
+  plan_next();
+  push_outbox(now);
+  if (!planning_.empty()) return Duration(0);
   Duration wait = in_flight_ > 0 || !goals_.empty() || !borrowed_.empty() ? busy_poll : idle_poll;
   for (const auto& [id, client] : clients_) {
     if (client.state_rate > 0) wait = std::min(wait, client.next_state - now);
@@ -268,20 +430,38 @@ void Server::take_goal_event(const Event& event, Time now) {
   if (event.state == GoalState::active) {
     goal.began = event.first_reference;
     goal.next_feedback = now;
-    if (clients_.count(goal.client) == 0 && goal.kind == RequestKind::setpoint)
-      cancel_lost_goal(event.goal, now);
+    if (goal.kind == RequestKind::setpoint) stop_unwanted_stream(goal, event.goal, now);
     return;
   }
+  if (event.state == GoalState::preempting) end_stream(goal, event.goal, now);
   if (!is_terminal(event.state)) return;
   if (event.state != GoalState::rejected || was_answered) {
     send(goal.client, ResultReply{goal.id, event.goal, event.state, why(event)});
   }
-  if (const auto client = clients_.find(goal.client); client != clients_.end()) {
-    const auto stream = client->second.streams.find(goal.joints.bits());
-    if (stream != client->second.streams.end() && stream->second == event.goal)
-      client->second.streams.erase(stream);
-  }
+  const bool ended_by_itself = event.reason == Errc::setpoint_timeout ||
+                               (event.state == GoalState::rejected && event.reason != Errc::recalled);
+  if (ended_by_itself)
+    forget_stream(goal, event.goal);
+  else
+    end_stream(goal, event.goal, now);
   goals_.erase(event.goal);
+}
+
+void Server::forget_stream(const Goal& goal, GoalId number) {
+  const auto client = clients_.find(goal.client);
+  if (client == clients_.end()) return;
+  const auto stream = client->second.streams.find(goal.joints.bits());
+  if (stream != client->second.streams.end() && stream->second.goal == number)
+    client->second.streams.erase(stream);
+}
+
+/// A set-point that was on its way may begin a stream whose client has gone, or that was stopped in the meantime.
+void Server::stop_unwanted_stream(const Goal& goal, GoalId number, Time now) {
+  const auto client = clients_.find(goal.client);
+  if (client == clients_.end()) return cancel_goal(number, Errc::client_lost, now);
+  const auto stream = client->second.streams.find(goal.joints.bits());
+  const bool is_current = stream != client->second.streams.end() && stream->second.goal == number;
+  if (!is_current) cancel_goal(number, Errc::stream_ended, now);
 }
 
 /// A stream ended in the loop while its next set-point was already on its way: that set-point began the stream anew, under the

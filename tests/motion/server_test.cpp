@@ -396,6 +396,140 @@ TEST_CASE("a full ring delays a request and loses none") {
   CHECK(bench.taken()->kind == RequestKind::cancel);  // and in order
 }
 
+/// A trajectory that waits in the planning queue.
+std::string long_trajectory(const std::string& more = "") {
+  Json points = Json::array();
+  for (int i = 1; i <= 300; ++i) points.push_back({{"time_from_start", 1.0 * i}, {"positions", {1.57}}});
+  Json body{{"joint_names", {"elbow_joint"}}, {"points", points}};
+  if (!more.empty()) body["on_disconnect"] = more;
+  return Json{{"id", "long"}, {"trajectory", body}}.dump();
+}
+
+TEST_CASE("long trajectories are planned one in a poll, and their client's motions wait behind them") {
+  Bench bench;
+  bench.connect(1);
+  bench.connect(2);
+  bench.server.received(1, long_trajectory(), bench.now);
+  bench.server.received(1, long_trajectory(), bench.now);
+  bench.server.received(1, move_elbow, bench.now);
+  bench.server.received(2, R"({"move":{"joint_names":["wrist_1_joint"],"positions":[-2]}})", bench.now);
+  CHECK(bench.poll() == Duration(0));
+  CHECK(bench.taken()->goal == 1);  // of the other client, which waits for nobody
+  Request* first = bench.taken();
+  REQUIRE(first != nullptr);
+  CHECK(first->trajectory.segments() == 300);
+  CHECK(bench.taken() == nullptr);
+  CHECK(bench.poll() == Duration(0));
+  CHECK(bench.taken()->trajectory.segments() == 300);
+  CHECK(bench.poll() > Duration(0));
+  CHECK(bench.taken()->trajectory.segments() == 1);
+  CHECK(bench.said(1).empty());
+}
+
+TEST_CASE("stops overtake motions that wait to be planned, and recall them") {
+  for (const std::string stop : {R"({"estop":{}})", R"({"cancel":{}})"}) {
+    Bench bench;
+    bench.connect(1);
+    bench.connect(2);
+    for (int i = 0; i < 32; ++i) bench.server.received(1, long_trajectory(), bench.now);
+    bench.server.received(1, long_trajectory(), bench.now);
+    CHECK(bench.said(1)[0]["rejected"]["reason"] == "queue_full");
+    bench.server.received(2, stop, bench.now);
+    bench.poll();
+    Request* taken = bench.taken();
+    REQUIRE(taken != nullptr);
+    CHECK(taken->kind != RequestKind::trajectory);
+    CHECK(bench.taken() == nullptr);
+    const auto said = bench.said(1);
+    REQUIRE(said.size() == 32);
+    for (const Json& reply : said) {
+      CHECK(reply["rejected"]["id"] == "long");
+      CHECK(reply["rejected"]["reason"] == "recalled");
+    }
+    CHECK(bench.ask(1, move_elbow).empty());  // there is room again
+  }
+}
+
+TEST_CASE("a motion that waits to be planned goes with its client, unless it said continue") {
+  Bench bench;
+  bench.connect(1);
+  bench.server.received(1, long_trajectory(), bench.now);
+  bench.server.received(1, long_trajectory("continue"), bench.now);
+  bench.server.disconnected(1, bench.now);
+  CHECK(bench.poll() >= Duration(1ms));
+  REQUIRE(bench.taken() != nullptr);
+  bench.poll();
+  CHECK(bench.taken() == nullptr);
+  CHECK(bench.server.goals() == 1);
+}
+
+TEST_CASE("an emergency stop has room always and overtakes what waits for the loop") {
+  ServerOptions options;
+  options.max_in_flight = 4;
+  options.max_in_flight_per_client = 4;
+  Bench bench(takt::test::arm6(), options);
+  bench.connect(1);
+  Request filler;
+  while (bench.requests.try_push(&filler)) {
+  }
+  bench.ask(1, elbow_setpoint);
+  bench.ask(1, elbow_setpoint);
+  bench.ask(1, move_elbow);
+  bench.ask(1, R"({"id":"reset","reset":{}})");
+  const auto said = bench.ask(1, R"({"estop":{"category":0}})");
+  REQUIRE(said.size() == 4);  // a reset must not undo the stop that came after it
+  for (const Json& reply : said) CHECK(reply["rejected"]["reason"] == "recalled");
+  while (Request* request = bench.taken()) REQUIRE(request == &filler);
+  bench.poll();
+  CHECK(bench.taken()->kind == RequestKind::emergency_stop);
+  CHECK(bench.taken() == nullptr);
+  CHECK(bench.server.goals() == 0);
+
+  // Those of a flood are bounded too.
+  std::size_t refused = 0;
+  for (int i = 0; i < 10; ++i) refused += bench.ask(1, R"({"estop":{}})").size();
+  CHECK(refused == 7);
+}
+
+TEST_CASE("a stream that others stopped begins anew only after a pause") {
+  Bench bench;
+  bench.connect(1);
+  bench.connect(2);
+  bench.ask(1, elbow_setpoint);
+  Request* first = bench.taken();
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.ask(1, elbow_setpoint);
+  Request* late = bench.taken();  // reaches the loop when the joints have been taken
+  bench.said(1);
+  bench.emit(GoalState::preempting, 1, nullptr);
+  CHECK(bench.ask(1, elbow_setpoint)[0]["rejected"]["reason"] == "stream_ended");
+  bench.emit(GoalState::preempted, 1, first);
+  bench.said(1);
+  for (int i = 0; i < 5; ++i) {
+    bench.poll(50ms);
+    CHECK(bench.ask(1, elbow_setpoint)[0]["rejected"]["reason"] == "stream_ended");
+  }
+  CHECK(bench.taken() == nullptr);
+
+  bench.emit(GoalState::active, 1, nullptr);  // the late one began it anew
+  Request* cancel = bench.taken();
+  REQUIRE(cancel != nullptr);
+  CHECK(cancel->kind == RequestKind::cancel);
+  bench.emit(GoalState::succeeded, 1, cancel);
+  bench.emit(GoalState::preempted, 1, late);
+  CHECK(bench.server.goals() == 0);
+  bench.said(1);
+
+  bench.poll(100ms);
+  CHECK(bench.ask(1, elbow_setpoint).empty());
+  REQUIRE(bench.taken() != nullptr);
+  bench.emit(GoalState::active, 2, nullptr);
+  bench.said(1);
+  bench.ask(2, R"({"cancel":{}})");
+  CHECK(bench.ask(1, elbow_setpoint)[0]["rejected"]["reason"] ==
+        "stream_ended");  // before the loop has said so
+}
+
 TEST_CASE("events that make no sense change nothing") {
   Bench bench;
   bench.connect(1);

@@ -44,7 +44,9 @@ namespace takt::motion {
   X(client_lost, 44, "the client that owned the goal vanished")                                           \
   X(setpoint_timeout, 45, "no set-point arrived in time")                                                 \
   X(goal_tolerance, 46, "the joints did not reach the goal within their tolerance in time")               \
-  X(shutting_down, 47, "the process is stopping")
+  X(shutting_down, 47, "the process is stopping")                                                         \
+  X(stream_ended, 48, "the stream was stopped: pause it for its time-out, then begin again")              \
+  X(recalled, 49, "an emergency stop or a cancel of everything came before the request began")
 
 enum class Errc : std::uint16_t {
 #define TAKT_ENUMERATOR(name, number, text) name = number,

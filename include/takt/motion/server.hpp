@@ -11,6 +11,13 @@
 // A client can disturb itself only: tables, queues and the requests in flight are bounded for each client and for all together,
 // and nothing that it sends reaches the loop before it has been planned and found within the limits.
 //
+// Planning costs time: a motion of more than `plan_at_once` waypoints joins a queue, and each poll() plans one of it. A client's
+// further motions wait behind its own. Cancels and stops do not wait, and what they overtake is recalled: a cancel of everything
+// recalls all motions that are still to be planned, an emergency stop all that the loop has not been handed yet, resets included.
+//
+// A stream that was stopped by others (cancelled, its joints taken, a fault) does not begin anew by the set-points of a client that
+// has not noticed: they are refused (stream_ended) until the client has paused for its own time-out.
+//
 // A goal belongs to the client that asked for it. When the client vanishes the goal is stopped (client_lost), unless it said
 // "on_disconnect":"continue"; streams always stop. Set-points of one client for one set of joints are one goal.
 //
@@ -27,6 +34,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "takt/core/line_service.hpp"
@@ -42,6 +50,7 @@
 namespace takt::motion {
 
 struct ServerOptions {
+  std::size_t plan_at_once = 256;  ///< waypoints; a longer trajectory waits in the planning queue
   std::size_t max_waypoints = default_max_waypoints;
   std::size_t max_in_flight = 128;            ///< requests that the loop has not answered yet, of all clients
   std::size_t max_in_flight_per_client = 32;  ///< of one client; running goals do not count
@@ -73,8 +82,8 @@ class Server {
   void received(ClientId client, std::string_view line, Time now);
   void refused(ClientId client, LineFault fault, Time now);
   void disconnected(ClientId client, Time now);
-  /// Hands requests over to the loop, takes in its events and sends what they, subscriptions and feedback ask for. Wants to be called again within 1 ms while
-  /// the loop owes an answer or goals run, else within 10 ms.
+  /// Hands requests over to the loop, takes in its events, sends what they, subscriptions and feedback ask for, and plans at most
+  /// one motion of the queue. Wants to be called again within 1 ms while the loop owes an answer or goals run, at once (0) while motions wait to be planned, else within 10 ms.
   Duration poll(Time now);
   [[nodiscard]] std::vector<LineOutput> take_output() { return std::exchange(output_, {}); }
 
@@ -85,12 +94,28 @@ class Server {
   [[nodiscard]] std::size_t borrowed() const noexcept { return borrowed_.size(); }
 
  private:
+  /// Set-points of one client for one set of joints.
+  struct Stream {
+    GoalId goal = 0;     ///< 0 = it was stopped, and may begin anew after a pause
+    Time last{};         ///< when its last set-point came
+    Duration timeout{};  ///< of that set-point
+  };
+
   struct Client {
     std::size_t in_flight = 0;
     double state_rate = 0;  ///< Hz; 0 = not subscribed
     Time next_state{};
     std::string subscription_id;
-    std::map<std::uint64_t, GoalId> streams;  ///< by the bits of the joint set
+    std::map<std::uint64_t, Stream> streams;  ///< by the bits of the joint set
+    std::size_t planning = 0;                 ///< its motions in the planning queue
+  };
+
+  /// A motion that waits to be planned; it counts as in flight.
+  struct Job {
+    ClientId client = 0;
+    std::string id;
+    std::variant<TrajectoryMessage, MoveMessage, SetpointMessage> message;
+    Time received{};
   };
 
   /// A request that the loop has borrowed.
@@ -125,6 +150,23 @@ class Server {
   void handle(ClientId client, const std::string& id, const ResetMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const MarkMessage& message, Time now);
 
+  template <class Message>
+  void plan_or_queue(ClientId client, const std::string& id, const Message& message, std::size_t waypoints,
+                     Time now);
+  void plan_now(ClientId client, const std::string& id, const TrajectoryMessage& message, Time received);
+  void plan_now(ClientId client, const std::string& id, const MoveMessage& message, Time received);
+  void plan_now(ClientId client, const std::string& id, const SetpointMessage& message, Time received);
+  void plan_next();
+  void leave_queue(const Job& job);
+  void recall_planning(Time now);
+  void recall_outbox(Time now);
+
+  [[nodiscard]] bool may_stream(ClientId client, const SetpointMessage& message, Time now);
+  void end_stream(const Goal& goal, GoalId number, Time now);
+  void end_all_streams(Time now);
+  void forget_stream(const Goal& goal, GoalId number);
+  void stop_unwanted_stream(const Goal& goal, GoalId number, Time now);
+
   void begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
                     Time now);
   void begin_goal(ClientId client, const std::string& id, Request& request, OnDisconnect on_disconnect);
@@ -132,7 +174,7 @@ class Server {
   void hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now);
   void hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
                          StopCategory category, Time now);
-  void cancel_lost_goal(GoalId goal, Time now);
+  void cancel_goal(GoalId goal, Errc reason, Time now);
   void push_outbox(Time now);
 
   void take_event(const Event& event, Time now);
@@ -159,6 +201,7 @@ class Server {
   std::unordered_map<ClientId, Client> clients_;
   std::unordered_map<const Request*, Borrowed> borrowed_;
   std::unordered_map<GoalId, Goal> goals_;
+  std::deque<Job> planning_;
   std::deque<Request*> outbox_;  ///< in order, on their way into the ring; borrowed_ owns them
   GoalId last_goal_ = 0;
   std::uint64_t last_order_ = 0;

@@ -39,10 +39,14 @@
 //      One target of a stream, followed within the joint's limits. The first one begins a goal, further ones
 //      for the same joints continue it. When no further one comes within "timeout" (s; 0.1 if not given, at
 //      most 10) the joints stop and the goal is aborted. "velocities" say how fast the target itself moves.
-//   {"cancel":{"goal":3}}       bounded stop of one goal; {"cancel":{}} of all
+//      A stream that was stopped (cancelled, its joints taken, a fault) refuses further set-points with
+//      stream_ended until none has come for "timeout": then the next one begins a new goal.
+//   {"cancel":{"goal":3}}       bounded stop of one goal; {"cancel":{}} of all. Motions of any client that still wait to be planned
+//                               (long trajectories do) are then rejected with the reason recalled
 //   {"state":{}}                the state of the robot, once
 //   {"subscribe":{"rate":10}}   the state, this many times a second (at most 1000); 0 ends it
-//   {"estop":{"category":1}}    stop and latch: 0 power off at once, 1 bounded stop, then power off (default), 2 bounded stop
+//   {"estop":{"category":1}}    stop and latch: 0 power off at once, 1 bounded stop, then power off (default), 2 bounded stop.
+//                               Overtakes all requests that wait in the server; motions and resets among them are recalled
 //   {"reset":{}}                leave a latched stop
 //   {"mark":{"text":"run 3"}}   begin a section of that name in the recording, if there is one
 //
