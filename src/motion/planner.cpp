@@ -36,6 +36,10 @@ constexpr double rest_acceleration = 1e-4;  // rad/s^2
 constexpr double stretch_step = 1.25;
 constexpr double longest_stretch = 1000;
 constexpr int stretch_halvings = 6;
+/// Tries times waypoints times joints of one search: long motions get fewer tries, but always a few, and larger steps.
+constexpr std::size_t stretch_budget = 500'000;
+constexpr std::size_t fewest_tries = 3;
+constexpr double guess_margin = 1.02;
 /// Above a computed bound by more than its rounding, so that what was made to fit does fit.
 constexpr double margin = 1 + 1e-10;
 
@@ -239,14 +243,19 @@ tl::unexpected<Rejection> reject(Error error) {
 }
 
 /// Tries build(stretch) for rising stretches until the limits hold, then goes back towards the smallest that does. For motions
-/// whose path depends on their speed, where no formula gives the factor.
+/// whose path depends on their speed, where no formula gives the factor. `waypoints` bounds the work.
 template <class Build>
-Outcome<Trajectory> search_stretch(const Task& task, Build&& build) {
+Outcome<Trajectory> search_stretch(const Task& task, std::size_t waypoints, Build&& build) {
+  const std::size_t tries = std::max(fewest_tries, stretch_budget / (waypoints * task.columns.size()));
+  // Up to the longest stretch in as many steps as there are tries; what is left of them serves the way back.
+  const double step = std::max(stretch_step, std::pow(longest_stretch, 1 / static_cast<double>(tries - 1)));
+  std::size_t tried = 0;
   double low = 0;
   double high = 1;
   Outcome<Trajectory> best = tl::unexpected<Rejection>(Rejection{});
   Rejection last;
-  for (; high <= longest_stretch; low = high, high *= stretch_step) {
+  while (high <= longest_stretch * margin && tried < tries) {
+    ++tried;
     Outcome<Trajectory> motion = build(high);
     if (!motion) return motion;
     const auto violation = find_violation(*motion, task.limits);
@@ -255,13 +264,20 @@ Outcome<Trajectory> search_stretch(const Task& task, Build&& build) {
       break;
     }
     last = reject(task, *motion, *violation).value();
+    low = high;
+    high *= step;
+    if (step == stretch_step) continue;
+    // Large steps are too coarse to be taken blindly: what would do if the path did not change is a good guess.
+    const double guess = guess_margin * required_slowdown(*motion, task.limits);
+    if (std::isfinite(guess)) high = low * std::clamp(guess, stretch_step, step * step);
   }
   if (!best) {
+    if (task.starts_at_rest()) return reject(std::move(last));
     last.reason = Errc::joint_already_moving;
     last.message = "the joints move, and at no speed a motion from here fits: " + last.message;
     return reject(std::move(last));
   }
-  for (int i = 0; i < stretch_halvings && low > 0; ++i) {
+  for (int i = 0; i < stretch_halvings && low > 0 && tried < tries; ++i, ++tried) {
     const double middle = (low + high) / 2;
     Outcome<Trajectory> motion = build(middle);
     if (motion && !find_violation(*motion, task.limits)) {
@@ -309,6 +325,8 @@ class Waypoints {
     waypoints.settle_end();
     return waypoints;
   }
+
+  [[nodiscard]] std::size_t size() const { return times_.size(); }
 
   /// The motion with all times after the start `stretch` times as long.
   [[nodiscard]] Outcome<Trajectory> build(double stretch) const {
@@ -404,9 +422,11 @@ Outcome<Trajectory> build_trajectory(const Task& task, const Waypoints& waypoint
     if (Status stopped = append_stop(*motion, task.limits); !stopped) return reject(stopped.error());
     return motion;
   };
-  if (task.fit && !task.starts_at_rest()) {
-    return search_stretch(task, [&](double stretch) { return with_stop(waypoints.build(stretch)); });
-  }
+  const auto search = [&] {
+    return search_stretch(task, waypoints.size(),
+                          [&](double stretch) { return with_stop(waypoints.build(stretch)); });
+  };
+  if (task.fit && !task.starts_at_rest()) return search();
   auto motion = waypoints.build(1);
   if (!motion) return motion;
   if (task.fit) {
@@ -418,7 +438,10 @@ Outcome<Trajectory> build_trajectory(const Task& task, const Waypoints& waypoint
   if (const auto violation = find_violation(*motion, task.limits)) return reject(task, *motion, *violation);
   motion = with_stop(std::move(motion));
   if (!motion) return motion;
-  if (const auto violation = find_violation(*motion, task.limits)) return reject(task, *motion, *violation);
+  if (const auto violation = find_violation(*motion, task.limits)) {
+    if (task.fit) return search();  // the way to a stop overshoots: slower, it is shorter
+    return reject(task, *motion, *violation);
+  }
   return motion;
 }
 
@@ -489,7 +512,7 @@ Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snaps
   if (!may_stretch) return finish(build(wanted));
   task->fit = true;
   if (task->starts_at_rest()) return finish(build(std::max(wanted, shortest)));
-  return finish(search_stretch(*task, [&](double stretch) { return build(wanted * stretch); }));
+  return finish(search_stretch(*task, 1, [&](double stretch) { return build(wanted * stretch); }));
 }
 
 Plan plan(const SetpointMessage& message, const RobotDescription& robot, const Snapshot& state) {

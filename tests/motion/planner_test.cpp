@@ -245,6 +245,20 @@ TEST_CASE("fit from a moving start keeps the start's velocity") {
   CHECK(hopeless.error().joint == "elbow_joint");
 }
 
+TEST_CASE("fit from rest slows down until the appended stop stays in range too") {
+  const auto robot = arm6();
+  const auto state = ready_state(robot);
+  const double end = robot.joints[2].limits.position_max - 0.01;
+  auto message = trajectory({"elbow_joint"}, {{4.0, {end}, {0.8}, {}}});
+  message.at_end = AtEnd::stop;
+  CHECK_FALSE(plan(message, robot, state));
+  message.fit = true;
+  const Plan planned = plan(message, robot, state);
+  REQUIRE(planned);
+  CHECK((*planned)->trajectory.knot(1, 0).velocity < 0.8);
+  check_within_limits(**planned, robot);
+}
+
 TEST_CASE("each way of asking wrongly has its own reason") {
   const auto robot = arm6();
   const auto state = ready_state(robot);

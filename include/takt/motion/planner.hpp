@@ -12,7 +12,9 @@
 //
 // `fit`. From rest the whole motion is slowed down uniformly by the smallest sufficient factor, which keeps its path. From a
 // moving start the times of the waypoints are stretched, the start's velocity is kept and those given at later waypoints shrink
-// in proportion; the path changes, so every try is checked anew. A position out of range cannot be cured by going slower.
+// in proportion; the path changes, so every try is checked anew; so it is from rest when the stop
+// after the last waypoint would leave a position limit. The more waypoints times joints, the fewer and coarser the tries, so that
+// a request stays a matter of tens of milliseconds: a very long one may come out slower than it had to. A position out of range cannot be cured by going slower.
 //
 // Allocates, costs time in proportion to waypoints times joints, and is for the side without deadlines.
 #pragma once
