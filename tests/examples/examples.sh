@@ -1,8 +1,8 @@
 #!/bin/bash
-# examples.sh TAKT 01_HELLO_MOTION PAPER_EXPERIMENT: moves the arm with the first example, and checks that the table tells a good
+# examples.sh TAKT 01_HELLO_MOTION PAPER_EXPERIMENT ROBOT: moves the arm with the first example, and checks that the table tells a good
 # outcome from a bad one.
 set -euo pipefail
-takt=$1 hello=$2 experiment=$3
+takt=$1 hello=$2 experiment=$3 description=$4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 robot=
@@ -13,7 +13,7 @@ fail() {
   exit 1
 }
 
-"$takt" run "$here/../../examples/robots/arm6.json" --port 0 --realtime off --wait sleep >"$work/log" 2>&1 &
+"$takt" run "$description" --port 0 --realtime off --wait sleep >"$work/log" 2>&1 &
 robot=$!
 for _ in $(seq 400); do
   grep -q "^robot ready" "$work/log" && break

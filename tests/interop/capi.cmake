@@ -20,7 +20,7 @@ add_test(NAME capi_ctypes COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DI
 # Against the real-time process where it is built, and against servers that lie in any case.
 set(robot_to_talk_to "")
 if(TARGET takt_tool)
-  set(robot_to_talk_to $<TARGET_FILE:takt_tool> ${PROJECT_SOURCE_DIR}/examples/robots/arm6.json)
+  set(robot_to_talk_to $<TARGET_FILE:takt_tool> ${takt_patient_arm})
 endif()
 add_test(NAME capi_client COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_client_test.py
          $<TARGET_FILE:takt_c> ${robot_to_talk_to})

@@ -137,7 +137,7 @@ class RobotTest(unittest.TestCase):
         self.assertEqual(len(self.names), 6)
         self.assertTrue(all(self.names))
         self.assertIsNone(takt.takt_client_joint_name(self.client.handle, 6))
-        self.assertEqual(takt.takt_client_period_ns(self.client.handle), 1_000_000)
+        self.assertEqual(takt.takt_client_period_ns(self.client.handle), 10_000_000)
 
     def test_a_move_succeeds_and_arrives(self):
         target = self.reference(0) + 0.1

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The whole program from outside, as its users meet it: takt run as a process, clients of Python's standard library on its port.
 
-usage: takt_run_test.py TAKT SOURCE_FOLDER [unittest arguments]
+usage: takt_run_test.py TAKT SOURCE_FOLDER PATIENT_ARM [unittest arguments]
+PATIENT_ARM describes the six-joint arm with a slow loop and long time-outs, for the runs in wall time.
 """
 import contextlib, json, os, random, signal, socket, subprocess, sys, tempfile, time, unittest
 
 TAKT = sys.argv[1]
 SOURCE = sys.argv[2]
+PATIENT_ARM = sys.argv[3]
 
 
 def robot(name):
@@ -55,9 +57,9 @@ class Client:
 
 
 @contextlib.contextmanager
-def running(name="arm6", *arguments):
+def running(*arguments):
     """A robot process on a free port; yields (process, port)."""
-    process = subprocess.Popen([TAKT, "run", robot(name), "--port", "0", *arguments], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([TAKT, "run", PATIENT_ARM, "--port", "0", *arguments], stdout=subprocess.PIPE, text=True)
     port = None
     ready = False
     for line in process.stdout:
@@ -187,7 +189,7 @@ class TaktRun(unittest.TestCase):
     def test_sigterm_in_mid_motion_is_a_controlled_stop(self):
         with tempfile.TemporaryDirectory() as folder:
             recording = os.path.join(folder, "run.takt")
-            with running("arm6", "--record", recording) as (process, port):
+            with running("--record", recording) as (process, port):
                 client = Client(port)
                 self.assertEqual(client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [99]}})[0], "rejected")
                 client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [0.4], "duration": 3}})
@@ -283,4 +285,4 @@ class VirtualTime(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
