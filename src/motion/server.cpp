@@ -140,10 +140,15 @@ void Server::handle(ClientId client, const std::string& id, const CancelMessage&
   if (message.goal != 0 && goal == goals_.end()) return refuse(client, id, Errc::unknown_goal, now);
   if (message.goal == 0) recall_planning(now);
   if (!has_room(client, id, now)) return;
-  if (message.goal == 0)
-    end_all_streams(now);
-  else
-    end_stream(goal->second, message.goal, now);
+  for (const auto& [number, stopped] : goals_) {
+    if (message.goal != 0 && message.goal != number) continue;
+    // A client that stops its own stream knows it, and may begin another at once.
+    if (stopped.client == client) {
+      forget_stream(stopped, number);
+    } else {
+      end_stream(stopped, number, now);
+    }
+  }
   hand_over_command(client, id, RequestKind::cancel, message.goal, {}, now);
 }
 
