@@ -1,0 +1,416 @@
+// Reads what a client may send: a line of the wire protocol, or a file that holds one.
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+
+#include "json/strict.hpp"
+#include "motion/wire_words.hpp"
+#include "takt/motion/wire.hpp"
+
+namespace takt::motion {
+namespace {
+
+using namespace wire;
+using json::Object;
+using json::Range;
+using json::Value;
+
+constexpr double longest_time = 1e6;    // s: eleven days; times beyond are mistakes
+constexpr double longest_timeout = 10;  // s
+constexpr double highest_rate = 1000;   // Hz
+
+constexpr std::array request_keys{"trajectory", "move",  "setpoint", "cancel", "state",
+                                  "subscribe",  "estop", "reset",    "mark"};
+
+/// Reads the parts of messages and keeps the first thing that is wrong.
+class Reader {
+ public:
+  json::Mistakes mistakes{1};
+
+  [[nodiscard]] bool ok() const { return !refusal_ && mistakes.empty(); }
+
+  /// The first thing that was wrong; only if !ok().
+  [[nodiscard]] Rejection rejection() {
+    if (refusal_) return std::move(*refusal_);
+    const json::Mistake& mistake = mistakes.list().front();
+    Rejection why;
+    why.reason = mistake.kind == json::Kind::not_finite ? Errc::not_finite : Errc::malformed;
+    why.message = at(mistake.where, mistake.reason);
+    return why;
+  }
+
+  void refuse(Errc reason, const std::string& where, std::string_view text) {
+    if (!ok()) return;
+    refusal_.emplace();
+    refusal_->reason = reason;
+    refusal_->message = at(where, text);
+  }
+
+  /// A list of finite numbers; an absent or empty one is empty.
+  std::vector<double> numbers(Object& object, std::string_view key) {
+    const Value* value = object.find(key);
+    if (value == nullptr) return {};
+    return numbers(*value, object.at(key));
+  }
+
+  std::vector<double> required_numbers(Object& object, std::string_view key) {
+    const Value* value = object.require(key);
+    if (value == nullptr) return {};
+    return numbers(*value, object.at(key));
+  }
+
+  /// One number, or a list of numbers, all above zero.
+  std::vector<double> number_or_numbers(Object& object, std::string_view key) {
+    const Value* value = object.find(key);
+    if (value == nullptr) return {};
+    const std::string where = object.at(key);
+    std::vector<double> list;
+    if (value->is_array())
+      list = numbers(*value, where);
+    else
+      list.push_back(json::to_number(*value, where, mistakes).value_or(1));
+    for (const double number : list) {
+      if (!(number > 0)) mistakes.add(where, fmt::format("{} is not above zero", number));
+    }
+    return list;
+  }
+
+  JointSelection joints(Object& object) {
+    JointSelection selection;
+    const Value* names = object.find("joint_names");
+    const Value* group = object.find("group");
+    if ((names == nullptr) == (group == nullptr)) {
+      mistakes.add(object.where(), "needs joint_names or group, one of them");
+      return selection;
+    }
+    if (group != nullptr) {
+      selection.group = json::to_name(*group, object.at("group"), mistakes).value_or("");
+      return selection;
+    }
+    const std::string where = object.at("joint_names");
+    if (!names->is_array() || names->empty() || names->size() > max_joints) {
+      mistakes.add(where, fmt::format("must be a list of 1 to {} names", max_joints));
+      return selection;
+    }
+    for (std::size_t i = 0; i < names->size() && ok(); ++i) {
+      auto name = json::to_name((*names)[i], json::child(where, i), mistakes);
+      if (!name) break;
+      if (std::find(selection.names.begin(), selection.names.end(), *name) != selection.names.end()) {
+        refuse(Errc::duplicate_joint, json::child(where, i), fmt::format("{} is named twice", *name));
+      }
+      selection.names.push_back(std::move(*name));
+    }
+    return selection;
+  }
+
+  LimitsMessage limits(Object& parent) {
+    LimitsMessage limits;
+    const Value* value = parent.find("limits");
+    if (value == nullptr) return limits;
+    Object object(*value, parent.at("limits"), mistakes);
+    limits.velocity = number_or_numbers(object, "velocity");
+    limits.acceleration = number_or_numbers(object, "acceleration");
+    limits.jerk = number_or_numbers(object, "jerk");
+    object.finish();
+    return limits;
+  }
+
+  /// time_from_start: seconds, or the two integers of ROS 2 or of ROS 1.
+  double time_from_start(Object& point) {
+    const Value* value = point.require("time_from_start");
+    if (value == nullptr) return 0;
+    const std::string where = point.at("time_from_start");
+    if (!value->is_object()) {
+      return json::to_number(*value, where, mistakes, Range::between(0, longest_time)).value_or(0);
+    }
+    Object time(*value, where, mistakes);
+    const bool ros2 = time.has("sec");
+    const std::string_view whole = ros2 ? "sec" : "secs";
+    const std::string_view rest = ros2 ? "nanosec" : "nsecs";
+    const Value* seconds = time.require(whole);
+    const Value* nanoseconds = time.require(rest);
+    time.finish();
+    if (seconds == nullptr || nanoseconds == nullptr) return 0;
+    const auto s =
+        json::to_integer(*seconds, time.at(whole), mistakes, 0, static_cast<std::uint64_t>(longest_time));
+    const auto ns = json::to_integer(*nanoseconds, time.at(rest), mistakes, 0, 999'999'999);
+    return s && ns ? static_cast<double>(*s) + static_cast<double>(*ns) * 1e-9 : 0;
+  }
+
+  PointMessage point(const Value& value, const std::string& where) {
+    Object object(value, where, mistakes);
+    PointMessage point;
+    point.time = time_from_start(object);
+    point.positions = required_numbers(object, "positions");
+    point.velocities = numbers(object, "velocities");
+    point.accelerations = numbers(object, "accelerations");
+    if (const Value* effort = object.find("effort");
+        effort != nullptr && !(effort->is_array() && effort->empty())) {
+      mistakes.add(object.at("effort"), "must be empty: efforts are not followed");
+    }
+    object.finish();
+    check_columns(point, where);
+    return point;
+  }
+
+  /// `documentary`: other keys are notes for people and are skipped.
+  TrajectoryMessage trajectory(Object& object, std::size_t max_waypoints, bool documentary) {
+    TrajectoryMessage message;
+    object.ignore("header");
+    message.joints = joints(object);
+    Through through{};
+    if (object.word<Through>("through", through, through_words)) message.through = through;
+    object.boolean("fit", message.fit);
+    object.word<AtEnd>("at_end", message.at_end, at_end_words);
+    object.word<OnDisconnect>("on_disconnect", message.on_disconnect, on_disconnect_words);
+    message.limits = limits(object);
+    const Value* points = object.require("points");
+    if (!documentary) object.finish();
+    if (points == nullptr || !ok()) return message;
+    const std::string where = object.at("points");
+    if (!points->is_array())
+      mistakes.add(where, "must be a list");
+    else if (points->empty())
+      refuse(Errc::no_waypoints, where, describe(Errc::no_waypoints));
+    else if (points->size() > max_waypoints) {
+      refuse(Errc::too_many_waypoints, where,
+             fmt::format("has {} waypoints, at most {} are allowed", points->size(), max_waypoints));
+    } else
+      read_points(*points, where, message);
+    return message;
+  }
+
+  MoveMessage move(Object& object) {
+    MoveMessage message;
+    message.joints = joints(object);
+    message.positions = required_numbers(object, "positions");
+    if (object.has("duration")) {
+      double duration = 1;
+      object.number("duration", duration, Range::positive(longest_time));
+      message.duration = duration;
+    }
+    object.boolean("fit", message.fit);
+    object.word<OnDisconnect>("on_disconnect", message.on_disconnect, on_disconnect_words);
+    message.limits = limits(object);
+    object.finish();
+    return message;
+  }
+
+  SetpointMessage setpoint(Object& object) {
+    SetpointMessage message;
+    message.joints = joints(object);
+    message.positions = required_numbers(object, "positions");
+    message.velocities = numbers(object, "velocities");
+    object.number("timeout", message.timeout, Range::positive(longest_timeout));
+    object.finish();
+    return message;
+  }
+
+  CancelMessage cancel(Object& object) {
+    CancelMessage message;
+    if (const Value* goal = object.find("goal")) {
+      message.goal = json::to_integer(*goal, object.at("goal"), mistakes, 1, max_goal).value_or(0);
+    }
+    object.finish();
+    return message;
+  }
+
+  SubscribeMessage subscribe(Object& object) {
+    SubscribeMessage message;
+    object.required_number("rate", message.rate, Range::between(0, highest_rate));
+    object.finish();
+    return message;
+  }
+
+  MarkMessage mark(Object& object) {
+    MarkMessage message;
+    object.required_name("text", message.text);
+    object.finish();
+    return message;
+  }
+
+  EmergencyStopMessage emergency_stop(Object& object) {
+    EmergencyStopMessage message;
+    if (const Value* category = object.find("category")) {
+      const auto number = json::to_integer(*category, object.at("category"), mistakes, 0, 2);
+      message.category = static_cast<StopCategory>(number.value_or(1));
+    }
+    object.finish();
+    return message;
+  }
+
+  /// A request that has nothing to say but its name.
+  template <class Message>
+  Message empty(Object& object) {
+    object.finish();
+    return {};
+  }
+
+ private:
+  static std::string at(const std::string& where, std::string_view text) {
+    return where.empty() ? std::string(text) : fmt::format("{}: {}", where, text);
+  }
+
+  std::vector<double> numbers(const Value& value, const std::string& where) {
+    std::vector<double> list;
+    if (!value.is_array()) {
+      mistakes.add(where, "must be a list of numbers");
+    } else if (value.size() > max_joints) {
+      refuse(Errc::wrong_size, where,
+             fmt::format("has {} entries, a robot has at most {} joints", value.size(), max_joints));
+    } else {
+      list.reserve(value.size());
+      for (const Value& entry : value) {
+        // The place is spelt out only where something is wrong: this runs for every number of a trajectory.
+        if (entry.is_number_float())
+          list.push_back(entry.get<double>());
+        else
+          list.push_back(json::to_number(entry, json::child(where, list.size()), mistakes).value_or(0));
+      }
+    }
+    return list;
+  }
+
+  void check_columns(const PointMessage& point, const std::string& where) {
+    const auto same = [&](const std::vector<double>& column, std::string_view name) {
+      if (column.empty() || column.size() == point.positions.size()) return;
+      refuse(Errc::wrong_size, json::child(where, name),
+             fmt::format("has {} entries, positions has {}", column.size(), point.positions.size()));
+    };
+    same(point.velocities, "velocities");
+    same(point.accelerations, "accelerations");
+  }
+
+  void read_points(const Value& list, const std::string& where, TrajectoryMessage& message) {
+    message.points.reserve(list.size());
+    for (std::size_t i = 0; i < list.size() && ok(); ++i) {
+      const std::string here = json::child(where, i);
+      message.points.push_back(point(list[i], here));
+      const PointMessage& first = message.points.front();
+      const PointMessage& latest = message.points.back();
+      if (latest.positions.size() != first.positions.size() ||
+          latest.velocities.size() != first.velocities.size() ||
+          latest.accelerations.size() != first.accelerations.size()) {
+        refuse(Errc::wrong_size, here,
+               "does not have the same lists, of the same lengths, as the first point");
+      }
+      if (latest.velocities.empty() && !latest.accelerations.empty()) {
+        mistakes.add(here, "has accelerations but no velocities");
+      }
+      if (i > 0 && !(latest.time > message.points[i - 1].time) && ok()) {
+        refuse(Errc::times_not_increasing, here,
+               fmt::format("time_from_start {} s is not above the {} s of the point before", latest.time,
+                           message.points[i - 1].time));
+        refusal_->time = latest.time;
+      }
+    }
+    if (ok() && message.points.size() == 1 && message.points.front().time == 0) {
+      refuse(Errc::times_not_increasing, json::child(where, std::size_t{0}),
+             "the only point is at time 0: there is no time to move in");
+    }
+  }
+
+  std::optional<Rejection> refusal_;
+};
+
+tl::unexpected<ParseFailure> not_json(json::Mistake&& mistake) {
+  ParseFailure failure;
+  failure.why.reason = mistake.kind == json::Kind::not_finite ? Errc::not_finite : Errc::malformed;
+  failure.why.message =
+      mistake.where.empty() ? std::move(mistake.reason) : mistake.where + ": " + mistake.reason;
+  return tl::unexpected<ParseFailure>(std::move(failure));
+}
+
+/// The one request key of a message, or nothing and a refusal.
+std::optional<std::string_view> request_key(const Value& document, Reader& reader) {
+  std::optional<std::string_view> found;
+  for (const auto& [key, unused] : document.get_ref<const Value::object_t&>()) {
+    if (key == "id") continue;
+    if (std::find(request_keys.begin(), request_keys.end(), key) == request_keys.end()) {
+      reader.refuse(Errc::unknown_request, json::child("", key), describe(Errc::unknown_request));
+      return std::nullopt;
+    }
+    if (found) {
+      reader.refuse(Errc::malformed, json::child("", key), "a second request in one message");
+      return std::nullopt;
+    }
+    found = key;
+  }
+  if (!found) reader.refuse(Errc::unknown_request, "", "the message names no request");
+  return found;
+}
+
+tl::expected<ClientMessage, ParseFailure> read_client_message(const Value& document,
+                                                              std::size_t max_waypoints) {
+  ParseFailure failure;
+  if (!document.is_object()) {
+    failure.why.reason = Errc::malformed;
+    failure.why.message = "a message is an object";
+    return tl::unexpected<ParseFailure>(std::move(failure));
+  }
+  failure.is_object = true;
+  ClientMessage message;
+  Reader reader;
+  if (const auto id = document.find("id"); id != document.end()) {
+    if (auto text = id_text(*id))
+      message.id = std::move(*text);
+    else
+      reader.mistakes.add("/id", "must be a number or a string of at most 120 bytes");
+  }
+  if (const auto key = request_key(document, reader)) {
+    Object object(document.at(std::string(*key)), json::child("", *key), reader.mistakes);
+    if (*key == "trajectory")
+      message.body = reader.trajectory(object, max_waypoints, false);
+    else if (*key == "move")
+      message.body = reader.move(object);
+    else if (*key == "setpoint")
+      message.body = reader.setpoint(object);
+    else if (*key == "cancel")
+      message.body = reader.cancel(object);
+    else if (*key == "state")
+      message.body = reader.empty<StateMessage>(object);
+    else if (*key == "subscribe")
+      message.body = reader.subscribe(object);
+    else if (*key == "estop")
+      message.body = reader.emergency_stop(object);
+    else if (*key == "reset")
+      message.body = reader.empty<ResetMessage>(object);
+    else
+      message.body = reader.mark(object);
+  }
+  if (reader.ok()) return message;
+  failure.id = std::move(message.id);
+  failure.why = reader.rejection();
+  return tl::unexpected<ParseFailure>(std::move(failure));
+}
+
+}  // namespace
+
+tl::expected<ClientMessage, ParseFailure> parse_client_message(std::string_view line,
+                                                               std::size_t max_waypoints) {
+  auto document = json::parse(line);
+  if (!document) return not_json(std::move(document).error());
+  return read_client_message(*document, max_waypoints);
+}
+
+tl::expected<ClientMessage, ParseFailure> parse_motion_file(std::string_view text,
+                                                            std::size_t max_waypoints) {
+  auto document = json::parse(text);
+  if (!document) {
+    const std::size_t line = document.error().line;
+    auto failure = not_json(std::move(document).error());
+    if (line != 0)
+      failure.value().why.message = fmt::format("line {}: {}", line, failure.value().why.message);
+    return failure;
+  }
+  if (!document->is_object() || !document->contains("points"))
+    return read_client_message(*document, max_waypoints);
+  Reader reader;
+  Object object(*document, "", reader.mistakes);
+  ClientMessage message;
+  message.body = reader.trajectory(object, max_waypoints, true);
+  if (reader.ok()) return message;
+  return tl::unexpected<ParseFailure>(ParseFailure{true, "", reader.rejection()});
+}
+
+}  // namespace takt::motion

@@ -1,0 +1,39 @@
+// What the readers and the writer of the wire protocol share: words for the values of enums, and what an id and a goal may be.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "json/strict.hpp"
+#include "takt/motion/wire.hpp"
+
+namespace takt::motion::wire {
+
+using trajectory::Through;
+
+inline constexpr std::uint64_t max_goal = std::uint64_t{1} << 53;  // exact in every JSON reader
+
+template <class Enum, std::size_t N>
+using Words = std::array<std::pair<std::string_view, Enum>, N>;
+
+inline constexpr Words<Through, 3> through_words{
+    {{"stop", Through::stop}, {"given", Through::given}, {"smooth", Through::smooth}}};
+inline constexpr Words<AtEnd, 2> at_end_words{{{"rest", AtEnd::rest}, {"stop", AtEnd::stop}}};
+inline constexpr Words<OnDisconnect, 2> on_disconnect_words{
+    {{"stop", OnDisconnect::stop}, {"continue", OnDisconnect::proceed}}};
+
+/// The JSON text of an id, or nothing if it is not a string or a number.
+inline std::optional<std::string> id_text(const json::Value& value) {
+  constexpr std::size_t longest = 128;
+  if (!value.is_string() && !value.is_number()) return std::nullopt;
+  std::string text = value.dump();
+  if (text.size() > longest) return std::nullopt;
+  return text;
+}
+
+}  // namespace takt::motion::wire

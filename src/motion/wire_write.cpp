@@ -1,0 +1,228 @@
+// Writes the messages of the wire protocol, those of clients and those of servers, as lines of JSON.
+#include <algorithm>
+
+#include "json/strict.hpp"
+#include "motion/wire_words.hpp"
+#include "takt/motion/wire.hpp"
+
+namespace takt::motion {
+namespace {
+
+using namespace wire;
+using Out = nlohmann::ordered_json;
+
+template <class Enum, std::size_t N>
+std::string_view word_of(Enum meaning, const Words<Enum, N>& words) {
+  const auto found =
+      std::find_if(words.begin(), words.end(), [&](const auto& word) { return word.second == meaning; });
+  return found == words.end() ? std::string_view("unknown") : found->first;
+}
+
+std::string finish(const Out& document) {
+  std::string line = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  line += '\n';
+  return line;
+}
+
+void put_id(Out& out, const std::string& id) {
+  if (!id.empty()) out["id"] = Out::parse(id, nullptr, false);
+}
+
+void put_joints(Out& out, const JointSelection& joints) {
+  if (joints.group.empty())
+    out["joint_names"] = joints.names;
+  else
+    out["group"] = joints.group;
+}
+
+void put_limits(Out& out, const LimitsMessage& limits) {
+  if (limits == LimitsMessage{}) return;
+  Out& object = out["limits"] = Out::object();
+  const auto put = [&](const char* key, const std::vector<double>& values) {
+    if (values.size() == 1)
+      object[key] = values.front();
+    else if (!values.empty())
+      object[key] = values;
+  };
+  put("velocity", limits.velocity);
+  put("acceleration", limits.acceleration);
+  put("jerk", limits.jerk);
+}
+
+void put_options(Out& out, bool fit, OnDisconnect on_disconnect, const LimitsMessage& limits) {
+  if (fit) out["fit"] = true;
+  if (on_disconnect != OnDisconnect::stop) out["on_disconnect"] = word_of(on_disconnect, on_disconnect_words);
+  put_limits(out, limits);
+}
+
+std::pair<const char*, Out> to_json(const TrajectoryMessage& message) {
+  Out out = Out::object();
+  put_joints(out, message.joints);
+  Out& points = out["points"] = Out::array();
+  for (const PointMessage& point : message.points) {
+    Out& entry = points.emplace_back(Out::object());
+    entry["time_from_start"] = point.time;
+    entry["positions"] = point.positions;
+    if (!point.velocities.empty()) entry["velocities"] = point.velocities;
+    if (!point.accelerations.empty()) entry["accelerations"] = point.accelerations;
+  }
+  if (message.through) out["through"] = word_of(*message.through, through_words);
+  if (message.at_end != AtEnd::rest) out["at_end"] = word_of(message.at_end, at_end_words);
+  put_options(out, message.fit, message.on_disconnect, message.limits);
+  return {"trajectory", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const MoveMessage& message) {
+  Out out = Out::object();
+  put_joints(out, message.joints);
+  out["positions"] = message.positions;
+  if (message.duration) out["duration"] = *message.duration;
+  put_options(out, message.fit, message.on_disconnect, message.limits);
+  return {"move", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const SetpointMessage& message) {
+  Out out = Out::object();
+  put_joints(out, message.joints);
+  out["positions"] = message.positions;
+  if (!message.velocities.empty()) out["velocities"] = message.velocities;
+  out["timeout"] = message.timeout;
+  return {"setpoint", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const CancelMessage& message) {
+  Out out = Out::object();
+  if (message.goal != 0) out["goal"] = message.goal;
+  return {"cancel", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const StateMessage&) { return {"state", Out::object()}; }
+
+std::pair<const char*, Out> to_json(const SubscribeMessage& message) {
+  return {"subscribe", Out{{"rate", message.rate}}};
+}
+
+std::pair<const char*, Out> to_json(const EmergencyStopMessage& message) {
+  return {"estop", Out{{"category", static_cast<int>(message.category)}}};
+}
+
+std::pair<const char*, Out> to_json(const ResetMessage&) { return {"reset", Out::object()}; }
+
+std::pair<const char*, Out> to_json(const MarkMessage& message) {
+  return {"mark", Out{{"text", message.text}}};
+}
+
+void put_why(Out& out, const Rejection& why) {
+  if (why.reason == Errc{}) return;
+  out["reason"] = reason_name(why.reason);
+  out["message"] = why.message;
+  if (!why.joint.empty()) out["joint"] = why.joint;
+  if (why.time) out["time"] = *why.time;
+  if (why.value) out["value"] = *why.value;
+  if (why.limit) out["limit"] = *why.limit;
+}
+
+std::pair<const char*, Out> to_json(const GreetingReply& reply) {
+  Out out = Out::object();
+  out["version"] = reply.version;
+  out["protocol"] = reply.protocol;
+  out["robot"] = reply.robot;
+  out["period"] = reply.period;
+  out["joints"] = reply.joint_names;
+  Out& groups = out["groups"] = Out::object();
+  for (const auto& [name, joints] : reply.groups) groups[name] = joints;
+  return {"takt", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const AcceptedReply& reply) {
+  Out out = Out::object();
+  put_id(out, reply.id);
+  if (reply.goal != 0) out["goal"] = reply.goal;
+  if (reply.duration) out["duration"] = *reply.duration;
+  if (!reply.joint_names.empty()) out["joint_names"] = reply.joint_names;
+  if (reply.latency) {
+    out["latency_us"] = Out{{"handover_to_reference", reply.latency->handover_to_reference},
+                            {"receive_to_reference", reply.latency->receive_to_reference}};
+  }
+  return {"accepted", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const RejectedReply& reply) {
+  Out out = Out::object();
+  put_id(out, reply.id);
+  put_why(out, reply.why);
+  return {"rejected", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const FeedbackReply& reply) {
+  Out out = Out::object();
+  out["goal"] = reply.goal;
+  out["time"] = reply.time;
+  out["duration"] = reply.duration;
+  out["fraction"] = reply.fraction;
+  out["reference"] = reply.reference;
+  out["measured"] = reply.measured;
+  return {"feedback", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const ResultReply& reply) {
+  Out out = Out::object();
+  put_id(out, reply.id);
+  out["goal"] = reply.goal;
+  out["state"] = state_name(reply.state);
+  put_why(out, reply.why);
+  return {"result", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const StateReply& reply) {
+  Out out = Out::object();
+  put_id(out, reply.id);
+  out["time"] = reply.time;
+  out["robot"] = state_name(reply.robot);
+  if (reply.reason != Errc{}) out["reason"] = reason_name(reply.reason);
+  if (!reply.joint.empty()) out["joint"] = reply.joint;
+  out["active_goals"] = reply.active_goals;
+  out["loop"] = Out{{"cycles", reply.cycles},
+                    {"overruns", reply.overruns},
+                    {"lateness_us", reply.lateness_us},
+                    {"busy_us", reply.busy_us}};
+  out["bus"] = Out{{"sent", reply.bus.frames_sent},
+                   {"received", reply.bus.frames_received},
+                   {"refused", reply.bus.frames_refused},
+                   {"malformed", reply.bus.frames_malformed},
+                   {"unexpected", reply.bus.frames_unexpected}};
+  out["joint_names"] = reply.joint_names;
+  out["command"] = reply.command;
+  out["reference"] = reply.reference;
+  out["reference_velocity"] = reply.reference_velocity;
+  out["measured"] = reply.measured;
+  out["measured_velocity"] = reply.measured_velocity;
+  out["goal"] = reply.goal;
+  out["drive"] = reply.drive;
+  return {"state", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const ErrorReply& reply) {
+  Out out = Out::object();
+  put_why(out, reply.why);
+  return {"error", std::move(out)};
+}
+
+}  // namespace
+
+std::string to_line(const ClientMessage& message) {
+  Out document = Out::object();
+  put_id(document, message.id);
+  auto [key, body] = std::visit([](const auto& request) { return to_json(request); }, message.body);
+  document[key] = std::move(body);
+  return finish(document);
+}
+
+std::string to_line(const ServerMessage& message) {
+  Out document = Out::object();
+  auto [key, body] = std::visit([](const auto& reply) { return to_json(reply); }, message);
+  document[key] = std::move(body);
+  return finish(document);
+}
+
+}  // namespace takt::motion
