@@ -26,17 +26,18 @@ using namespace takt;
 using namespace takt::trajectory;
 
 constexpr std::size_t waypoints = 100;
+constexpr std::size_t many_waypoints = 10'000;
 constexpr double period = 1e-3;
 
 struct Table {
   std::size_t joints;
   std::vector<double> times, positions, velocities, accelerations;
 
-  explicit Table(std::size_t count) : joints(count) {
+  explicit Table(std::size_t count, std::size_t rows = waypoints) : joints(count) {
     std::mt19937_64 random(1);
     std::uniform_real_distribution<double> uniform(-1, 1);
-    for (std::size_t k = 0; k < waypoints; ++k) times.push_back(0.1 * static_cast<double>(k));
-    for (std::size_t i = 0; i < waypoints * joints; ++i) {
+    for (std::size_t k = 0; k < rows; ++k) times.push_back(0.1 * static_cast<double>(k));
+    for (std::size_t i = 0; i < rows * joints; ++i) {
       positions.push_back(uniform(random));
       velocities.push_back(uniform(random));
       accelerations.push_back(uniform(random));
@@ -159,8 +160,8 @@ void solve_takt(benchmark::State& state, std::size_t joints) {
   }
 }
 
-void smooth_takt(benchmark::State& state, std::size_t joints) {
-  const Table table(joints);
+void smooth_takt(benchmark::State& state, std::size_t joints, std::size_t rows) {
+  const Table table(joints, rows);
   for (auto _ : state) benchmark::DoNotOptimize(through(table.view(), Through::smooth));
 }
 
@@ -186,9 +187,10 @@ void spline_takt(benchmark::State& state, std::size_t joints) {
   }
 }
 
-/// `tightness` 1: the limits are exactly the peaks, so that bounds alone do not decide; 0.5: everything is far within.
-void check_takt(benchmark::State& state, std::size_t joints, double tightness) {
-  const Trajectory trajectory = through(Table(joints).view(), Through::smooth).value();
+/// The peaks of the motion divided by `tightness`. 1: exactly those, so that bounds alone do not decide; 0.5: everything is far
+/// within.
+std::vector<JointLimits> limits_of(const Trajectory& trajectory, double tightness) {
+  const std::size_t joints = trajectory.joints();
   std::vector<JointLimits> limits(joints);
   for (std::size_t j = 0; j < joints; ++j) {
     double v = 0, a = 0, jerk = 0, low = 0, high = 0;
@@ -202,8 +204,22 @@ void check_takt(benchmark::State& state, std::size_t joints, double tightness) {
     }
     limits[j] = {low / tightness, high / tightness, v / tightness, a / tightness, jerk / tightness, 1};
   }
+  return limits;
+}
+
+void check_takt(benchmark::State& state, std::size_t joints, std::size_t rows, double tightness) {
+  const Trajectory trajectory = through(Table(joints, rows).view(), Through::smooth).value();
+  const std::vector<JointLimits> limits = limits_of(trajectory, tightness);
   if (find_violation(trajectory, limits)) return state.SkipWithError("the limits should hold");
   for (auto _ : state) benchmark::DoNotOptimize(find_violation(trajectory, limits).has_value());
+}
+
+/// Where every limit is half of the peak.
+void fit_takt(benchmark::State& state, std::size_t joints, std::size_t rows) {
+  const Trajectory trajectory = through(Table(joints, rows).view(), Through::smooth).value();
+  std::vector<JointLimits> limits = limits_of(trajectory, 2);
+  for (JointLimits& limit : limits) limit.position_min = -(limit.position_max = 1e9);
+  for (auto _ : state) benchmark::DoNotOptimize(required_slowdown(trajectory, limits));
 }
 
 void stop_takt(benchmark::State& state) {
@@ -282,9 +298,17 @@ const bool registered = [] {
   benchmark::RegisterBenchmark("trajectory/solve_100pts/20/kdl", solve_kdl, twenty);
 #endif
   benchmark::RegisterBenchmark("trajectory/minimum_jerk_100pts/20/takt", spline_takt, twenty);
-  benchmark::RegisterBenchmark("trajectory/through_smooth_100pts/20/takt", smooth_takt, twenty);
-  benchmark::RegisterBenchmark("trajectory/check_100pts_wide/20/takt", check_takt, twenty, 0.5);
-  benchmark::RegisterBenchmark("trajectory/check_100pts_tight/20/takt", check_takt, twenty, 1.0);
+  benchmark::RegisterBenchmark("trajectory/through_smooth_100pts/20/takt", smooth_takt, twenty, waypoints);
+  benchmark::RegisterBenchmark("trajectory/check_100pts_wide/20/takt", check_takt, twenty, waypoints, 0.5);
+  benchmark::RegisterBenchmark("trajectory/check_100pts_tight/20/takt", check_takt, twenty, waypoints, 1.0);
+  constexpr std::size_t fifteen = 15;
+  benchmark::RegisterBenchmark("trajectory/through_smooth_10000pts/15/takt", smooth_takt, fifteen,
+                               many_waypoints);
+  benchmark::RegisterBenchmark("trajectory/check_10000pts_wide/15/takt", check_takt, fifteen, many_waypoints,
+                               0.5);
+  benchmark::RegisterBenchmark("trajectory/check_10000pts_tight/15/takt", check_takt, fifteen, many_waypoints,
+                               1.0);
+  benchmark::RegisterBenchmark("trajectory/fit_10000pts/15/takt", fit_takt, fifteen, many_waypoints);
   benchmark::RegisterBenchmark("trajectory/plan_stop/takt", stop_takt);
   return true;
 }();

@@ -1,19 +1,31 @@
-// Chooses the sampling loop for the processor that this process runs on.
+// Chooses the inner loops for the processor that this process runs on.
 #include "takt/trajectory/kernels.hpp"
 
 #include "trajectory/instruction_sets.hpp"
 
 namespace takt::trajectory {
+namespace {
 
-Kernels<double> compiled_kernels() noexcept {
+struct Choice {
+  Kernels<double> many = portable_kernels<double>;
+  Kernels<double> one = portable_kernels<double>;  // joint
+
+  Choice() noexcept {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0)
-    return avx512::kernels();
-  if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) return avx2::kernels();
-  return sse2::kernels();
-#else
-  return portable_kernels<double>();
+    const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+    const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+    many = has_avx512 ? avx512::kernels() : has_avx2 ? avx2::kernels() : sse2::kernels();
+    one.all_within = many.all_within;
+    if (has_avx2) one.sample = avx2::sample_one();
 #endif
+  }
+};
+
+}  // namespace
+
+const Kernels<double>& compiled_kernels(std::size_t joints) noexcept {
+  static const Choice choice;
+  return joints == 1 ? choice.one : choice.many;
 }
 
 }  // namespace takt::trajectory

@@ -182,6 +182,31 @@ TEST_CASE("infinite limits allow everything; zero, NaN and missing ones only wha
   CHECK(required_slowdown(trajectory, limits) == infinity);
 }
 
+TEST_CASE("what the bounds over whole rows clear, the exact check of each piece clears too") {
+  auto random = test::generator(42);
+  std::size_t violations = 0;
+  for (std::size_t n = 0; n < test::count(200); ++n) {
+    const auto table = test::any_waypoints<double>(random, 2 + n % 4, 1 + n % 70);
+    const auto trajectory = through(table.view(), Through::smooth).value();
+    auto limits = any_limits<double>(random, table.joints);
+    for (auto& limit : limits) limit.position_min = -(limit.position_max = any_scale(random, 3, 100));
+    trajectory::detail::WorstViolation<double> worst;
+    for (std::size_t k = 0; k < trajectory.segments(); ++k) {
+      for (std::size_t j = 0; j < trajectory.joints(); ++j)
+        worst.check(trajectory.piece(k, j), j, trajectory.knot_time(k), limits[j]);
+    }
+    const auto found = find_violation(trajectory, limits);
+    REQUIRE(found.has_value() == worst.result().has_value());
+    if (!found) continue;
+    ++violations;
+    REQUIRE(found->quantity == worst.result()->quantity);
+    REQUIRE(found->joint == worst.result()->joint);
+    REQUIRE(found->time == worst.result()->time);
+    REQUIRE(found->value == worst.result()->value);
+  }
+  CHECK(violations > 0);
+}
+
 TEST_CASE("a segment is checked like a trajectory") {
   QuinticSegment segment(2);
   const std::vector<MotionState> start(2), end{{0, 0, 0}, {1, 0, 0}};

@@ -1,25 +1,45 @@
-// The inner loop of sampling, as a pointer that each trajectory holds: the portable form is here; where the
-// compiled library is linked, it offers the same loop for the instruction sets of its processor, and a
-// trajectory takes the best one when it is made. Results of different instruction sets differ by rounding
-// only.
+// The inner loops over joints, as a table that each trajectory points at: the portable forms are here; where the compiled library
+// is linked, it offers the same loops for the instruction sets of its processor, and a trajectory takes the best ones when it is
+// made. Results of different instruction sets differ by rounding only.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace takt::trajectory {
 
-/// The loops over joints that are worth having for each instruction set.
+/// The loops that are worth having for each instruction set. Coefficients are those of quintics in powers of s = 0 .. 1:
+/// coefficient k of joint j is c[k * stride + j], rows aligned and padded as columns.hpp does it. Real-time safe.
 template <class Scalar>
 struct Kernels {
-  /// Position, velocity and acceleration of `joints` quintics at s = 0 .. 1 in one pass. Coefficient k of
-  /// joint j is c[k * stride + j], in powers of s; rows are aligned and padded as columns.hpp does it.
-  /// `rate` = 1/duration turns derivatives by s into derivatives by time.
+  /// How many joints the masks of may_exceed() cover, and the distance between the rows of its bounds.
+  static constexpr std::size_t block = 64;
+
+  /// Position, velocity and acceleration of `joints` quintics at s in one pass. `rate` = 1/duration turns derivatives by s
+  /// into derivatives by time.
   using Sample = void (*)(const Scalar* c, std::size_t stride, std::size_t joints, Scalar s, Scalar rate,
                           Scalar* position, Scalar* velocity, Scalar* acceleration) noexcept;
+  /// The quintics between waypoints: from rows of `joints` positions, velocities and accelerations, one row for each of
+  /// segments + 1 times, to six rows of coefficients for each segment.
+  using Solve = void (*)(const Scalar* p, const Scalar* v, const Scalar* a, std::size_t joints,
+                         const Scalar* times, std::size_t segments, Scalar* c, std::size_t stride) noexcept;
+  /// Whether the magnitude of every number is at most `largest`; NaN is not.
+  using AllWithin = bool (*)(const Scalar* numbers, std::size_t count, Scalar largest) noexcept;
+  /// Which of up to `block` joints a bound cannot clear of leaving their limits within a segment of `duration` seconds, one
+  /// bit for each: those where the Bernstein coefficients of the position or of a derivative are not within. Rows of `limits`,
+  /// `block` numbers each, aligned as the coefficients: least and largest position, then velocity, acceleration and jerk.
+  using MayExceed = std::uint64_t (*)(const Scalar* c, std::size_t stride, std::size_t joints,
+                                      Scalar duration, const Scalar* limits) noexcept;
   Sample sample;
-  /// The same for one joint, whose rows are not padded.
-  Sample sample_one;
+  Solve solve;
+  AllWithin all_within;
+  MayExceed may_exceed;
 };
 
 namespace detail {
@@ -52,28 +72,138 @@ void sample_portable(const Scalar* c, std::size_t stride, std::size_t joints, Sc
   }
 }
 
-}  // namespace detail
-
-/// The loops in standard C++. Real-time safe.
+/// The upper three coefficients by s of the quintic that moves by d and has velocities v0, v1 and half accelerations a0, a1
+/// (both by s) at its ends; the lower three are its start, v0 and a0. Source: the Hermite conditions, solved by hand.
 template <class Scalar>
-[[nodiscard]] constexpr Kernels<Scalar> portable_kernels() noexcept {
-  return {&detail::sample_portable<Scalar>, &detail::sample_portable<Scalar>};
+struct UpperCoefficients {
+  Scalar third;
+  Scalar fourth;
+  Scalar fifth;
+
+  constexpr UpperCoefficients(Scalar d, Scalar v0, Scalar v1, Scalar a0, Scalar a1) noexcept
+      : third(10 * d - 6 * v0 - 4 * v1 - 3 * a0 + a1),
+        fourth(-15 * d + 8 * v0 + 7 * v1 + 3 * a0 - 2 * a1),
+        fifth(6 * d - 3 * (v0 + v1) - a0 + a1) {}
+};
+
+template <class Scalar>
+void solve_portable(const Scalar* p, const Scalar* v, const Scalar* a, std::size_t joints,
+                    const Scalar* times, std::size_t segments, Scalar* c, std::size_t stride) noexcept {
+  for (std::size_t k = 0; k < segments; ++k, p += joints, v += joints, a += joints, c += 6 * stride) {
+    const Scalar duration = times[k + 1] - times[k];
+    const Scalar half_square = duration * duration / 2;
+    // The rows do not overlap: too many of them for the compiler to check by itself, and vector instructions pay.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+    for (std::size_t j = 0; j < joints; ++j) {
+      const Scalar v0 = v[j] * duration;
+      const Scalar a0 = a[j] * half_square;
+      const UpperCoefficients<Scalar> upper(p[joints + j] - p[j], v0, v[joints + j] * duration, a0,
+                                            a[joints + j] * half_square);
+      c[j] = p[j];
+      c[stride + j] = v0;
+      c[2 * stride + j] = a0;
+      c[3 * stride + j] = upper.third;
+      c[4 * stride + j] = upper.fourth;
+      c[5 * stride + j] = upper.fifth;
+    }
+  }
 }
 
+/// The bits of non-negative floating-point numbers rise with their values, infinity and NaN above all others, so that a
+/// difference of bits turns negative where a number is too large: a run over integers without a branch, which compilers turn
+/// into vector instructions.
+template <class Scalar>
+[[nodiscard]] bool all_within_portable(const Scalar* numbers, std::size_t count, Scalar largest) noexcept {
+  using Bits = std::conditional_t<sizeof(Scalar) == 8, std::uint64_t, std::uint32_t>;
+  constexpr Bits magnitude = std::numeric_limits<Bits>::max() >> 1;
+  const Bits bound = std::bit_cast<Bits>(largest);
+  Bits differences = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    differences |= bound - (std::bit_cast<Bits>(numbers[i]) & magnitude);
+  return differences <= magnitude;
+}
+
+[[nodiscard]] constexpr double binomial(std::size_t n, std::size_t k) noexcept {
+  double result = 1;
+  for (std::size_t i = 0; i < k; ++i)
+    result = result * static_cast<double>(n - i) / static_cast<double>(i + 1);
+  return result;
+}
+
+/// Turns the coefficients of a polynomial, each divided by binomial(Count - 1, k), into its Bernstein coefficients on [0, 1],
+/// b[i] = sum over k <= i of binomial(i, k) c[k] (Farin, Curves and Surfaces for CAGD): Pascal's triangle, by additions.
+template <class Number, std::size_t Count>
+constexpr void to_bernstein(std::array<Number, Count>& c) noexcept {
+  for (std::size_t row = 1; row < Count; ++row) {
+    for (std::size_t i = Count - 1; i >= row; --i) c[i] += c[i - 1];
+  }
+}
+
+/// What coefficient k of a quintic contributes to the input of to_bernstein() for its derivative of the given order by s.
+[[nodiscard]] constexpr double bernstein_weight(std::size_t order, std::size_t k) noexcept {
+  double weight = 1 / binomial(5 - order, k - order);
+  for (std::size_t i = 0; i < order; ++i) weight *= static_cast<double>(k - i);
+  return weight;
+}
+
+/// The Bernstein coefficients of the derivative of the given order by s of one joint.
+template <std::size_t Order, class Scalar>
+[[nodiscard]] std::array<Scalar, 6 - Order> bernstein(const Scalar* c, std::size_t stride) noexcept {
+  std::array<Scalar, 6 - Order> b;
+  for (std::size_t k = Order; k < 6; ++k)
+    b[k - Order] = static_cast<Scalar>(bernstein_weight(Order, k)) * c[k * stride];
+  to_bernstein(b);
+  return b;
+}
+
+template <std::size_t Order, class Scalar>
+[[nodiscard]] bool derivative_within(const Scalar* c, std::size_t stride, Scalar largest) noexcept {
+  const auto b = bernstein<Order>(c, stride);
+  return std::all_of(b.begin(), b.end(), [&](Scalar x) { return std::abs(x) <= largest; });
+}
+
+template <class Scalar>
+[[nodiscard]] std::uint64_t may_exceed_portable(const Scalar* c, std::size_t stride, std::size_t joints,
+                                                Scalar duration, const Scalar* limits) noexcept {
+  constexpr std::size_t block = Kernels<Scalar>::block;
+  std::uint64_t joints_in_doubt = 0;
+  for (std::size_t j = 0; j < joints; ++j) {
+    const Scalar* const limit = limits + j;
+    const auto position = bernstein<0>(c + j, stride);
+    const bool within =
+        std::all_of(position.begin(), position.end(),
+                    [&](Scalar x) { return x >= limit[0] && x <= limit[block]; }) &&
+        derivative_within<1>(c + j, stride, limit[2 * block] * duration) &&
+        derivative_within<2>(c + j, stride, limit[3 * block] * duration * duration) &&
+        derivative_within<3>(c + j, stride, limit[4 * block] * duration * duration * duration);
+    joints_in_doubt |= std::uint64_t{!within} << j;
+  }
+  return joints_in_doubt;
+}
+
+}  // namespace detail
+
+/// The loops in standard C++.
+template <class Scalar>
+inline constexpr Kernels<Scalar> portable_kernels{
+    &detail::sample_portable<Scalar>, &detail::solve_portable<Scalar>, &detail::all_within_portable<Scalar>,
+    &detail::may_exceed_portable<Scalar>};
+
 #if defined(TAKT_COMPILED_KERNELS)
-/// The best loops of the compiled library for this processor.
-[[nodiscard]] Kernels<double> compiled_kernels() noexcept;
+/// The best loops of the compiled library for this processor and so many joints: the rows of one joint are not padded.
+[[nodiscard]] const Kernels<double>& compiled_kernels(std::size_t joints) noexcept;
 #endif
 
-/// The loop that a new motion of so many joints samples with. Where one program mixes parts that link the compiled library
-/// and parts that do not, either choice may be made for all of them: both are right.
+/// The loops that a new motion of so many joints uses. Where one program mixes parts that link the compiled library and parts
+/// that do not, either choice may be made for all of them: both are right.
 template <class Scalar>
-[[nodiscard]] typename Kernels<Scalar>::Sample sample_kernel(std::size_t joints) noexcept {
-  Kernels<Scalar> kernels = portable_kernels<Scalar>();
+[[nodiscard]] const Kernels<Scalar>& kernels_for([[maybe_unused]] std::size_t joints) noexcept {
 #if defined(TAKT_COMPILED_KERNELS)
-  if constexpr (std::is_same_v<Scalar, double>) kernels = compiled_kernels();
+  if constexpr (std::is_same_v<Scalar, double>) return compiled_kernels(joints);
 #endif
-  return joints == 1 ? kernels.sample_one : kernels.sample;
+  return portable_kernels<Scalar>;
 }
 
 }  // namespace takt::trajectory

@@ -47,33 +47,12 @@ struct Hull {
   [[nodiscard]] constexpr Scalar magnitude() const noexcept { return std::max(-min, max); }
 };
 
-[[nodiscard]] constexpr double binomial(std::size_t n, std::size_t k) noexcept {
-  double result = 1;
-  for (std::size_t i = 0; i < k; ++i)
-    result = result * static_cast<double>(n - i) / static_cast<double>(i + 1);
-  return result;
-}
-
-/// Between which values a polynomial stays on [0, 1]: the least and the largest of its Bernstein coefficients, which are
-/// b[i] = sum over k <= i of binomial(i, k)/binomial(n, k) c[k] (Farin, Curves and Surfaces for CAGD).
-template <class Scalar, std::size_t Count>
-[[nodiscard]] constexpr Hull<Scalar> bernstein_hull(const Polynomial<Scalar, Count>& c) noexcept {
-  constexpr auto weights = [] {
-    std::array<std::array<Scalar, Count>, Count> table{};
-    for (std::size_t i = 0; i < Count; ++i) {
-      for (std::size_t k = 0; k <= i; ++k)
-        table[i][k] = static_cast<Scalar>(binomial(i, k) / binomial(Count - 1, k));
-    }
-    return table;
-  }();
-  Hull<Scalar> hull{c[0], c[0]};
-  for (std::size_t i = 1; i < Count; ++i) {
-    Scalar b = c[0];
-    for (std::size_t k = 1; k <= i; ++k) b += weights[i][k] * c[k];
-    hull.min = std::min(hull.min, b);
-    hull.max = std::max(hull.max, b);
-  }
-  return hull;
+/// Between which values the derivative of the given order by s stays on [0, 1].
+template <std::size_t Order, class Scalar>
+[[nodiscard]] Hull<Scalar> bernstein_hull(const BasicQuintic<Scalar>& quintic) noexcept {
+  const auto b = bernstein<Order>(quintic.coefficients().data(), 1);
+  const auto [least, most] = std::minmax_element(b.begin(), b.end());
+  return {*least, *most};
 }
 
 /// The limits of a joint for which none were given: nothing satisfies them.
@@ -89,13 +68,45 @@ template <class Scalar>
   return joint < limits.size() ? limits[joint] : nothing_allowed<Scalar>;
 }
 
+/// The limits of some joints side by side, with which whole rows of polynomials are checked at once.
+template <class Scalar>
+class LimitBlock {
+ public:
+  static constexpr std::size_t size = Kernels<Scalar>::block;
+
+  /// Those of the joints `first` .. first + size - 1, as far as there are so many.
+  LimitBlock(std::span<const BasicJointLimits<Scalar>> limits, std::size_t first, std::size_t joints) noexcept
+      : first_(first), count_(std::min(size, joints - first)) {
+    for (std::size_t j = 0; j < count_; ++j) {
+      const BasicJointLimits<Scalar>& limit = limits_of(limits, first + j);
+      std::size_t row = 0;
+      for (const Scalar bound :
+           {limit.position_min, limit.position_max, limit.velocity, limit.acceleration, limit.jerk})
+        rows_[size * row++ + j] = bound;
+    }
+  }
+
+  /// Calls visit(joint) for each joint that a cheap bound does not show to keep its limits in a segment that is slowed down.
+  template <class Visit>
+  void for_each_in_doubt(const SegmentRows<Scalar>& segment, Scalar slowdown, Visit&& visit) const {
+    const std::uint64_t doubts = segment.kernels->may_exceed(
+        segment.coefficients + first_, segment.stride, count_, segment.duration * slowdown, rows_.data());
+    JointSet::from_bits(doubts).for_each([&](std::size_t joint) { visit(first_ + joint); });
+  }
+
+ private:
+  std::size_t first_;
+  std::size_t count_;
+  alignas(cache_line) std::array<Scalar, 5 * size> rows_{};
+};
+
 /// Largest magnitude of a derivative, unless a bound already shows that it is at most `enough`.
 template <std::size_t Order, class Scalar>
 [[nodiscard]] std::optional<Extremum<Scalar>> peak_above(const BasicQuintic<Scalar>& quintic,
                                                          Scalar enough) noexcept {
   Scalar scale = 1;
   for (std::size_t i = 0; i < Order; ++i) scale /= quintic.duration();
-  if (bernstein_hull(quintic.template by_s<Order>()).magnitude() * scale <= enough) return std::nullopt;
+  if (bernstein_hull<Order>(quintic).magnitude() * scale <= enough) return std::nullopt;
   const Extremum<Scalar> peak = quintic.template extrema<Order>().peak();
   if (std::abs(peak.value) <= enough) return std::nullopt;
   return peak;
@@ -128,7 +139,7 @@ class WorstViolation {
                       const BasicJointLimits<Scalar>& limits) noexcept {
     const Scalar low = limits.position_min;
     const Scalar high = limits.position_max;
-    const Hull<Scalar> hull = bernstein_hull(quintic.coefficients());
+    const Hull<Scalar> hull = bernstein_hull<0>(quintic);
     if (hull.min >= low && hull.max <= high) return;
     const Scalar range = high - low;
     const auto scale = [&](Scalar limit) {
@@ -168,9 +179,13 @@ template <class Scalar>
     const BasicTrajectory<Scalar>& trajectory,
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
   detail::WorstViolation<Scalar> worst;
-  for (std::size_t k = 0; k < trajectory.segments(); ++k) {
-    for (std::size_t j = 0; j < trajectory.joints(); ++j) {
-      worst.check(trajectory.piece(k, j), j, trajectory.knot_time(k), detail::limits_of(limits, j));
+  using Block = detail::LimitBlock<Scalar>;
+  for (std::size_t first = 0; first < trajectory.joints(); first += Block::size) {
+    const Block block(limits, first, trajectory.joints());
+    for (std::size_t k = 0; k < trajectory.segments(); ++k) {
+      block.for_each_in_doubt(trajectory.rows(k), Scalar{1}, [&](std::size_t j) {
+        worst.check(trajectory.piece(k, j), j, trajectory.knot_time(k), detail::limits_of(limits, j));
+      });
     }
   }
   return worst.result();
@@ -182,8 +197,12 @@ template <class Scalar>
     const BasicQuinticSegment<Scalar>& segment,
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
   detail::WorstViolation<Scalar> worst;
-  for (std::size_t j = 0; j < segment.joints(); ++j) {
-    worst.check(segment.joint(j), j, Scalar{0}, detail::limits_of(limits, j));
+  using Block = detail::LimitBlock<Scalar>;
+  for (std::size_t first = 0; first < segment.joints(); first += Block::size) {
+    const Block block(limits, first, segment.joints());
+    block.for_each_in_doubt(segment.rows(), Scalar{1}, [&](std::size_t j) {
+      worst.check(segment.joint(j), j, Scalar{0}, detail::limits_of(limits, j));
+    });
   }
   return worst.result();
 }
@@ -211,19 +230,23 @@ template <class Scalar>
     const BasicTrajectory<Scalar>& trajectory,
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
   constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
+  using Block = detail::LimitBlock<Scalar>;
   detail::WorstViolation<Scalar> out_of_range;
   Scalar slowdown = 1;
-  for (std::size_t k = 0; k < trajectory.segments(); ++k) {
-    for (std::size_t j = 0; j < trajectory.joints(); ++j) {
-      const BasicQuintic<Scalar> piece = trajectory.piece(k, j);
-      const BasicJointLimits<Scalar>& limit = detail::limits_of(limits, j);
-      out_of_range.check(
-          piece, j, 0, {limit.position_min, limit.position_max, unlimited, unlimited, unlimited, unlimited});
-      if (out_of_range.result()) return unlimited;
-      detail::raise_slowdown<1>(piece, limit.velocity, slowdown);
-      detail::raise_slowdown<2>(piece, limit.acceleration, slowdown);
-      detail::raise_slowdown<3>(piece, limit.jerk, slowdown);
-      if (!(slowdown < unlimited)) return unlimited;
+  for (std::size_t first = 0; first < trajectory.joints(); first += Block::size) {
+    const Block block(limits, first, trajectory.joints());
+    for (std::size_t k = 0; k < trajectory.segments() && slowdown < unlimited; ++k) {
+      block.for_each_in_doubt(trajectory.rows(k), slowdown, [&](std::size_t j) {
+        const BasicQuintic<Scalar> piece = trajectory.piece(k, j);
+        const BasicJointLimits<Scalar>& limit = detail::limits_of(limits, j);
+        out_of_range.check(
+            piece, j, 0,
+            {limit.position_min, limit.position_max, unlimited, unlimited, unlimited, unlimited});
+        if (out_of_range.result()) slowdown = unlimited;
+        detail::raise_slowdown<1>(piece, limit.velocity, slowdown);
+        detail::raise_slowdown<2>(piece, limit.acceleration, slowdown);
+        detail::raise_slowdown<3>(piece, limit.jerk, slowdown);
+      });
     }
   }
   return slowdown;

@@ -105,6 +105,10 @@ class MinimumJerkSpline {
       const Matrix before = coupling(durations_[i - 1]);
       const Matrix here = diagonal(i);
       const Matrix after = transposed(coupling(durations_[i]));
+      // The tables do not overlap, which is more than the compiler can check by itself.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
       for (std::size_t j = i * joints_; j < (i + 1) * joints_; ++j) {
         const std::size_t b = j - joints_;
         const std::size_t e = j + joints_;

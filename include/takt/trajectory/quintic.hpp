@@ -40,43 +40,15 @@ struct Extrema {
 };
 
 namespace detail {
-/// The upper three coefficients by s of the quintic that moves by d and has velocities v0, v1 and half accelerations a0, a1
-/// (both by s) at its ends; the lower three are its start, v0 and a0. Source: the Hermite conditions, solved by hand.
+/// The coefficients of one segment of many joints as they lie in memory, for the loops of kernels.hpp.
 template <class Scalar>
-struct UpperCoefficients {
-  Scalar third;
-  Scalar fourth;
-  Scalar fifth;
-
-  constexpr UpperCoefficients(Scalar d, Scalar v0, Scalar v1, Scalar a0, Scalar a1) noexcept
-      : third(10 * d - 6 * v0 - 4 * v1 - 3 * a0 + a1),
-        fourth(-15 * d + 8 * v0 + 7 * v1 + 3 * a0 - 2 * a1),
-        fifth(6 * d - 3 * (v0 + v1) - a0 + a1) {}
+struct SegmentRows {
+  const Kernels<Scalar>* kernels;
+  const Scalar* coefficients;
+  std::size_t stride;
+  std::size_t joints;
+  Scalar duration;
 };
-
-/// BasicQuintic::between() for all joints of one segment: from rows of positions, velocities and accelerations, each followed
-/// by the row at the segment's end, to six rows of coefficients.
-template <class Scalar>
-void solve_rows(const Scalar* p, const Scalar* v, const Scalar* a, std::size_t joints, Scalar duration,
-                Scalar* rows, std::size_t stride) noexcept {
-  const Scalar half_square = duration * duration / 2;
-  // The rows do not overlap: too many of them for the compiler to check by itself, and vector instructions pay.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC ivdep
-#endif
-  for (std::size_t j = 0; j < joints; ++j) {
-    const Scalar v0 = v[j] * duration;
-    const Scalar a0 = a[j] * half_square;
-    const UpperCoefficients<Scalar> upper(p[joints + j] - p[j], v0, v[joints + j] * duration, a0,
-                                          a[joints + j] * half_square);
-    rows[j] = p[j];
-    rows[stride + j] = v0;
-    rows[2 * stride + j] = a0;
-    rows[3 * stride + j] = upper.third;
-    rows[4 * stride + j] = upper.fourth;
-    rows[5 * stride + j] = upper.fifth;
-  }
-}
 }  // namespace detail
 
 /// One joint's quintic over [0, duration]. A value; every function is real-time safe.
@@ -182,7 +154,7 @@ class BasicQuinticSegment {
         stride_(detail::row_stride<Scalar>(joints)),
         coefficients_(6 * stride_),
         end_(3 * stride_),
-        sample_(sample_kernel<Scalar>(joints)) {}
+        kernels_(&kernels_for<Scalar>(joints)) {}
 
   [[nodiscard]] std::size_t joints() const noexcept { return joints_; }
 
@@ -224,8 +196,8 @@ class BasicQuinticSegment {
       return;
     }
     const Scalar s = t > 0 ? t * rate_ : 0;  // a NaN is the start
-    sample_(coefficients_.data(), stride_, count, s, rate_, position.data(), velocity.data(),
-            acceleration.data());
+    kernels_->sample(coefficients_.data(), stride_, count, s, rate_, position.data(), velocity.data(),
+                     acceleration.data());
   }
 
   /// One joint's polynomial; of a joint that does not exist, the one that stands still at zero.
@@ -236,6 +208,10 @@ class BasicQuinticSegment {
     return {c, duration_};
   }
 
+  [[nodiscard]] detail::SegmentRows<Scalar> rows() const noexcept {
+    return {kernels_, coefficients_.data(), stride_, joints_, duration_};
+  }
+
  private:
   std::size_t joints_ = 0;
   std::size_t stride_ = 0;
@@ -243,7 +219,7 @@ class BasicQuinticSegment {
   Scalar rate_ = 1;
   detail::Columns<Scalar> coefficients_;  // row k: coefficient k
   detail::Columns<Scalar> end_;           // rows: position, velocity, acceleration
-  typename Kernels<Scalar>::Sample sample_ = portable_kernels<Scalar>().sample;
+  const Kernels<Scalar>* kernels_ = &portable_kernels<Scalar>;
 };
 using QuinticSegment = BasicQuinticSegment<double>;
 

@@ -42,7 +42,7 @@ class BasicTrajectory {
         stride_(detail::row_stride<Scalar>(start.size())),
         knots_{0},
         end_(3 * stride_),
-        sample_(sample_kernel<Scalar>(start.size())) {
+        kernels_(&kernels_for<Scalar>(start.size())) {
     set_end(start);
   }
 
@@ -93,20 +93,15 @@ class BasicTrajectory {
     const std::size_t count = waypoints.times.size() - 1;
     joints_ = waypoints.joints;
     stride_ = detail::row_stride<Scalar>(joints_);
-    sample_ = sample_kernel<Scalar>(joints_);
+    kernels_ = &kernels_for<Scalar>(joints_);
     knots_.resize(count + 1);
     rates_.resize(count);
     coefficients_.resize(6 * stride_ * count);
     end_.resize(3 * stride_);
-    for (std::size_t k = 0; k < count; ++k) {
-      const Scalar duration = waypoints.times[k + 1] - waypoints.times[k];
-      knots_[k + 1] = waypoints.times[k + 1] - waypoints.times[0];
-      rates_[k] = 1 / duration;
-      detail::solve_rows(waypoints.positions.data() + k * joints_, waypoints.velocities.data() + k * joints_,
-                         waypoints.accelerations.data() + k * joints_, joints_, duration,
-                         coefficients_.data() + 6 * stride_ * k, stride_);
-    }
-    knots_[0] = 0;
+    for (std::size_t k = 0; k <= count; ++k) knots_[k] = waypoints.times[k] - waypoints.times[0];
+    for (std::size_t k = 0; k < count; ++k) rates_[k] = 1 / (waypoints.times[k + 1] - waypoints.times[k]);
+    kernels_->solve(waypoints.positions.data(), waypoints.velocities.data(), waypoints.accelerations.data(),
+                    joints_, waypoints.times.data(), count, coefficients_.data(), stride_);
     for (std::size_t row = 0; row < 3; ++row) {
       const auto& column = row == 0   ? waypoints.positions
                            : row == 1 ? waypoints.velocities
@@ -161,8 +156,8 @@ class BasicTrajectory {
       k = k + 1 < segments() && t >= knots_[k + 1] && t < knots_[k + 2] ? k + 1 : find(t);
       cursor.segment = k;
     }
-    sample_(coefficients_.data() + 6 * stride_ * k, stride_, count, (t - knots_[k]) * rates_[k], rates_[k],
-            position.data(), velocity.data(), acceleration.data());
+    kernels_->sample(coefficients_.data() + 6 * stride_ * k, stride_, count, (t - knots_[k]) * rates_[k],
+                     rates_[k], position.data(), velocity.data(), acceleration.data());
   }
 
   /// One joint's polynomial in one segment; out of range, the one that stands still at zero.
@@ -171,6 +166,11 @@ class BasicTrajectory {
     const Scalar* row = coefficients_.data() + 6 * stride_ * segment + joint;
     return {{row[0], row[stride_], row[2 * stride_], row[3 * stride_], row[4 * stride_], row[5 * stride_]},
             1 / rates_[segment]};
+  }
+
+  /// All joints' polynomials in one segment, which must exist.
+  [[nodiscard]] detail::SegmentRows<Scalar> rows(std::size_t segment) const noexcept {
+    return {kernels_, coefficients_.data() + 6 * stride_ * segment, stride_, joints_, 1 / rates_[segment]};
   }
 
   /// The same path, `factor` times slower: velocities are divided by it, accelerations by its square. Errors:
@@ -240,7 +240,7 @@ class BasicTrajectory {
   std::vector<Scalar> rates_;             // 1/duration of each segment
   detail::Columns<Scalar> coefficients_;  // [segment][power of s][joint]
   detail::Columns<Scalar> end_;           // rows: position, velocity, acceleration
-  typename Kernels<Scalar>::Sample sample_ = portable_kernels<Scalar>().sample;
+  const Kernels<Scalar>* kernels_ = &portable_kernels<Scalar>;
 };
 using Trajectory = BasicTrajectory<double>;
 

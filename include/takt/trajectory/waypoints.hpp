@@ -2,16 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <span>
-#include <type_traits>
 
 #include "takt/core/error.hpp"
 #include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/error.hpp"
+#include "takt/trajectory/kernels.hpp"
 
 namespace takt::trajectory {
 
@@ -36,24 +33,12 @@ enum class Through {
 
 namespace detail {
 
-/// in_domain() of all of them. The bits of non-negative floating-point numbers rise with their values, infinity and NaN
-/// above all others, so that a difference of bits turns negative where a number is out of the domain: a run over integers
-/// without a branch, which compilers turn into vector instructions.
-template <class Scalar>
-[[nodiscard]] bool all_in_domain(std::span<const Scalar> values) noexcept {
-  using Bits = std::conditional_t<sizeof(Scalar) == 8, std::uint64_t, std::uint32_t>;
-  constexpr Bits magnitude = std::numeric_limits<Bits>::max() >> 1;
-  constexpr Bits largest = std::bit_cast<Bits>(static_cast<Scalar>(max_magnitude));
-  Bits differences = 0;
-  for (const Scalar value : values) differences |= largest - (std::bit_cast<Bits>(value) & magnitude);
-  return differences <= magnitude;
-}
-
 template <class Scalar>
 [[nodiscard]] Status check_column(std::span<const Scalar> values, std::size_t joints,
                                   std::size_t waypoints) noexcept {
   if (values.size() / joints != waypoints || values.size() % joints != 0) return fail(Errc::wrong_size);
-  if (all_in_domain(values)) return {};
+  const auto largest = static_cast<Scalar>(max_magnitude);
+  if (kernels_for<Scalar>(joints).all_within(values.data(), values.size(), largest)) return {};
   return check_number(*std::find_if_not(values.begin(), values.end(), in_domain<Scalar>));
 }
 

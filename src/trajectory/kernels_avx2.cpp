@@ -1,4 +1,4 @@
-// Sampling with four doubles at a time and fused multiply-add.
+// The inner loops with four doubles at a time and fused multiply-add.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -10,19 +10,39 @@
 namespace takt::trajectory::avx2 {
 namespace {
 
-#include "trajectory/sample_lanes.inc"
+#include "trajectory/kernels_lanes.inc"
 
 struct Four {
   using Vector = __m256d;
   static constexpr std::size_t width = 4;
   static Vector load(const double* from) noexcept { return _mm256_load_pd(from); }
+  static Vector load_any(const double* from) noexcept { return _mm256_loadu_pd(from); }
+  static Vector load_part(const double* from, std::size_t count) noexcept {
+    return _mm256_maskload_pd(from, first(count));
+  }
   static Vector broadcast(double x) noexcept { return _mm256_set1_pd(x); }
+  static Vector add(Vector x, Vector y) noexcept { return _mm256_add_pd(x, y); }
+  static Vector subtract(Vector x, Vector y) noexcept { return _mm256_sub_pd(x, y); }
   static Vector multiply(Vector x, Vector y) noexcept { return _mm256_mul_pd(x, y); }
   static Vector multiply_add(Vector x, Vector y, Vector z) noexcept { return _mm256_fmadd_pd(x, y, z); }
+  static Vector magnitude(Vector x) noexcept { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x); }
+  /// A NaN in y comes through, one in x does not.
+  static Vector min(Vector x, Vector y) noexcept { return _mm256_min_pd(x, y); }
+  static Vector max(Vector x, Vector y) noexcept { return _mm256_max_pd(x, y); }
+  /// One bit for each lane where x is above y or either is NaN.
+  static unsigned not_at_most(Vector x, Vector y) noexcept {
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(x, y, _CMP_NLE_UQ)));
+  }
   static void store(Vector x, double* to) noexcept { _mm256_storeu_pd(to, x); }
+  static void store_whole(Vector x, double* to) noexcept { _mm256_store_pd(to, x); }
   static void store_part(Vector x, double* to, std::size_t count) noexcept {
+    _mm256_maskstore_pd(to, first(count), x);
+  }
+
+ private:
+  static __m256i first(std::size_t count) noexcept {
     alignas(32) static constexpr std::int64_t masks[3][4] = {{-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}};
-    _mm256_maskstore_pd(to, _mm256_load_si256(reinterpret_cast<const __m256i*>(masks[count - 1])), x);
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(masks[count - 1]));
   }
 };
 
@@ -39,7 +59,8 @@ struct One {
 
 }  // namespace
 
-Kernels<double> kernels() noexcept { return {&sample<Four>, &sample<One>}; }
+Kernels<double> kernels() noexcept { return kernels_of<Four>; }
+Kernels<double>::Sample sample_one() noexcept { return &sample<One>; }
 
 }  // namespace takt::trajectory::avx2
 #endif
