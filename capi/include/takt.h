@@ -98,6 +98,7 @@ enum {
   TAKT_ERROR_MOTION_START_MISMATCH = TAKT_STATUS(12, 25),
   TAKT_ERROR_MOTION_NOT_AT_REST_AT_END = TAKT_STATUS(12, 26),
   TAKT_ERROR_MOTION_JOINT_ALREADY_MOVING = TAKT_STATUS(12, 27),
+  TAKT_ERROR_MOTION_JOINT_BUSY = TAKT_STATUS(12, 28),
   TAKT_ERROR_MOTION_ROBOT_NOT_READY = TAKT_STATUS(12, 30),
   TAKT_ERROR_MOTION_QUEUE_FULL = TAKT_STATUS(12, 31),
   TAKT_ERROR_MOTION_TOO_MANY_GOALS = TAKT_STATUS(12, 32),
@@ -112,6 +113,7 @@ enum {
   TAKT_ERROR_MOTION_SHUTTING_DOWN = TAKT_STATUS(12, 47),
   TAKT_ERROR_MOTION_STREAM_ENDED = TAKT_STATUS(12, 48),
   TAKT_ERROR_MOTION_RECALLED = TAKT_STATUS(12, 49),
+  TAKT_ERROR_MOTION_GOAL_BEFORE_FAILED = TAKT_STATUS(12, 50),
 
   /* room 15: the operating system and the network */
   TAKT_ERROR_PLATFORM_LISTEN_FAILED = TAKT_STATUS(15, 1),
@@ -367,6 +369,8 @@ typedef struct takt_motion_options {
   const char* const* joint_names; /* one name for each column */
   int32_t at_end;                 /* trajectories: TAKT_AT_END_... */
   int32_t on_disconnect;          /* trajectories and moves: TAKT_ON_DISCONNECT_... */
+  int32_t when_busy;              /* trajectories and moves: TAKT_WHEN_BUSY_... */
+  int32_t reserved;               /* 0 */
 } takt_motion_options;
 
 enum {
@@ -376,6 +380,11 @@ enum {
 enum {
   TAKT_ON_DISCONNECT_STOP = 0,
   TAKT_ON_DISCONNECT_CONTINUE = 1
+};
+enum {
+  TAKT_WHEN_BUSY_SPLICE = 0, /* joints that another goal moves are taken over from it */
+  TAKT_WHEN_BUSY_QUEUE = 1,  /* wait until that goal has succeeded; accepted as TAKT_GOAL_PENDING meanwhile */
+  TAKT_WHEN_BUSY_REJECT = 2  /* be refused: TAKT_ERROR_MOTION_JOINT_BUSY */
 };
 
 /* Everything zero but struct_size. NULL is ignored. */

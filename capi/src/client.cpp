@@ -103,7 +103,7 @@ takt_reply to_reply(const motion::Rejection& why, motion::GoalState state, motio
 
 takt_reply to_reply(const motion::AcceptedReply& accepted) noexcept {
   takt_reply reply = empty_reply();
-  reply.state = TAKT_GOAL_ACTIVE;
+  reply.state = static_cast<std::int32_t>(accepted.state);
   reply.goal = accepted.goal;
   if (accepted.duration) reply.duration_ns = takt::from_seconds(*accepted.duration).count();
   return reply;
@@ -211,6 +211,19 @@ Result<motion::OnDisconnect> read_on_disconnect(const takt_motion_options& optio
   }
 }
 
+Result<motion::WhenBusy> read_when_busy(const takt_motion_options& options) noexcept {
+  switch (options.when_busy) {
+    case TAKT_WHEN_BUSY_SPLICE:
+      return motion::WhenBusy::splice;
+    case TAKT_WHEN_BUSY_QUEUE:
+      return motion::WhenBusy::queue;
+    case TAKT_WHEN_BUSY_REJECT:
+      return motion::WhenBusy::reject;
+    default:
+      return fail(Errc::bad_argument);
+  }
+}
+
 Result<motion::AtEnd> read_at_end(const takt_motion_options& options) noexcept {
   switch (options.at_end) {
     case TAKT_AT_END_REST:
@@ -236,9 +249,12 @@ Status read_options(const takt_motion_options& options, std::size_t joints, Mess
   if (!fit) return fail(fit.error());
   const auto on_disconnect = read_on_disconnect(options);
   if (!on_disconnect) return fail(on_disconnect.error());
+  const auto when_busy = read_when_busy(options);
+  if (!when_busy) return fail(when_busy.error());
   message.joints = *std::move(selection);
   message.fit = *fit;
   message.on_disconnect = *on_disconnect;
+  message.when_busy = *when_busy;
   return {};
 }
 

@@ -250,12 +250,21 @@ void Engine::watch_drives() noexcept {
 void Engine::start_trajectory(Request& request) noexcept {
   if (state_ != RobotState::ready)
     return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
+  if (const std::size_t busy = busy_joint(request.joints); request.spares_others && busy < axes_.size())
+    return answer(request, GoalState::rejected, {Errc::joint_busy, busy, 0, 0});
   std::size_t lead_knot = 0;
   if (!join_present_motion(request, lead_knot)) return;  // answered there
 
   const std::size_t slot = free_goal();
   take_joints(request, slot);
   goals_[slot].lead_knot = lead_knot;
+}
+
+/// One of the joints that does not stand still on its own, or none of the robot's.
+std::size_t Engine::busy_joint(JointSet joints) const noexcept {
+  std::size_t i = 0;
+  while (i < axes_.size() && (!joints.contains(i) || axes_[i].source == Source::hold)) ++i;
+  return i;
 }
 
 bool Engine::join_present_motion(Request& request, std::size_t& lead_knot) noexcept {

@@ -290,13 +290,14 @@ Outcome<Trajectory> search_stretch(const Task& task, std::size_t waypoints, Buil
   return best;
 }
 
-std::unique_ptr<Request> to_request(Task&& task, Trajectory&& motion) {
+std::unique_ptr<Request> to_request(Task&& task, Trajectory&& motion, WhenBusy when_busy) {
   auto request = std::make_unique<Request>();
   request->kind = RequestKind::trajectory;
   request->joints = task.columns.joints;
   request->trajectory = std::move(motion);
   request->lead = trajectory::QuinticSegment(task.columns.size());
   request->limits = std::move(task.limits);
+  request->spares_others = when_busy == WhenBusy::reject;
   request->longest_lead = task.fit ? longest_lead_with_fit : 1;
   return request;
 }
@@ -477,7 +478,7 @@ Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const
         why.joint, *why.value, motion->knot(motion->segments(), *moving).acceleration);
     return reject(std::move(why));
   }
-  return to_request(std::move(*task), std::move(*motion));
+  return to_request(std::move(*task), std::move(*motion), message.when_busy);
 }
 
 Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snapshot& state) {
@@ -505,7 +506,7 @@ Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snaps
     if (!motion) return reject(std::move(motion).error());
     if (const auto violation = find_violation(*motion, task->limits))
       return reject(*task, *motion, *violation);
-    return to_request(std::move(*task), std::move(*motion));
+    return to_request(std::move(*task), std::move(*motion), message.when_busy);
   };
   const bool may_stretch = !message.duration || message.fit;
   const double wanted = message.duration.value_or(shortest);

@@ -53,16 +53,42 @@ std::optional<JointSet> joints_of(const JointSelection& selection, const robot::
   return joints;
 }
 
-/// Whether the motion goes on although its client has vanished.
-bool proceeds(const TrajectoryMessage& message) { return message.on_disconnect == OnDisconnect::proceed; }
-bool proceeds(const MoveMessage& message) { return message.on_disconnect == OnDisconnect::proceed; }
-bool proceeds(const SetpointMessage&) { return false; }
+Rejection to_rejection(Errc reason) {
+  Rejection why;
+  why.reason = reason;
+  why.message = describe(reason);
+  return why;
+}
+
+OnDisconnect on_disconnect_of(const TrajectoryMessage& message) { return message.on_disconnect; }
+OnDisconnect on_disconnect_of(const MoveMessage& message) { return message.on_disconnect; }
+OnDisconnect on_disconnect_of(const SetpointMessage&) { return OnDisconnect::stop; }
+OnDisconnect on_disconnect_of(const MotionMessage& motion) {
+  return std::visit([](const auto& message) { return on_disconnect_of(message); }, motion);
+}
+
+bool queues(const TrajectoryMessage& message) { return message.when_busy == WhenBusy::queue; }
+bool queues(const MoveMessage& message) { return message.when_busy == WhenBusy::queue; }
+bool queues(const SetpointMessage&) { return false; }
+
+/// The joints of a job whose message has been read.
+std::optional<JointSet> joints_of(const PlanningJob& job, const robot::RobotDescription& robot) {
+  const auto* motion = std::get_if<MotionMessage>(&job.request);
+  if (motion == nullptr) return std::nullopt;
+  return std::visit([&](const auto& message) { return joints_of(message.joints, robot); }, *motion);
+}
+
+/// Whether the job is of no use to anybody when its client has vanished. A line has to be read to know.
+bool ends_with_client(const PlanningJob& job) {
+  const auto* motion = std::get_if<MotionMessage>(&job.request);
+  return motion != nullptr && on_disconnect_of(*motion) == OnDisconnect::stop;
+}
 
 }  // namespace
 
 Server::Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests, shm::SpscRing<Event>& events,
                shm::LatestValue<Snapshot>& state, ServerOptions options)
-    : robot_(std::move(robot)),
+    : robot_(std::make_shared<const robot::RobotDescription>(std::move(robot))),
       requests_(&requests),
       events_(&events),
       state_(&state),
@@ -72,7 +98,7 @@ Server::Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests,
 
 void Server::connected(ClientId client, Time) {
   clients_.try_emplace(client);
-  send(client, greeting(robot_));
+  send(client, greeting(*robot_));
 }
 
 void Server::received(ClientId client, std::string_view line, Time now) {
@@ -85,35 +111,50 @@ void Server::received(ClientId client, std::string_view line, Time now) {
     send(client, ErrorReply{std::move(why)}, true);
     return;
   }
-  auto message = parse_client_message(line, options_.max_waypoints);
-  if (!message) {
-    ParseFailure& failure = message.error();
+  if (line.size() <= options_.read_at_once) {
+    return take_message(client, parse_client_message(line, options_.max_waypoints), now);
+  }
+  if (!has_room(client)) {
+    ++counters_.errors;
+    return send(client, ErrorReply{to_rejection(Errc::queue_full)});
+  }
+  PlanningJob job;
+  job.client = client;
+  job.request = std::string(line);
+  job.received = now;
+  enqueue(std::move(job));
+}
+
+void Server::take_message(ClientId client, PlanningWork::Read read, Time now) {
+  if (!read) {
+    ParseFailure& failure = read.error();
     if (failure.is_object) return refuse(client, failure.id, std::move(failure.why), now);
     ++counters_.errors;
     return send(client, ErrorReply{std::move(failure.why)});
   }
   state_->update();
-  std::visit([&](const auto& body) { handle(client, message->id, body, now); }, message->body);
+  std::visit([&](const auto& body) { handle(client, read->id, body, now); }, read->body);
 }
 
 void Server::refused(ClientId client, LineFault fault, Time) {
   ++counters_.errors;
-  Rejection why;
-  why.reason = reason_of(fault);
-  why.message = describe(why.reason);
-  output_.push_back({client, to_line(ErrorReply{std::move(why)}), true});
+  output_.push_back({client, to_line(ErrorReply{to_rejection(reason_of(fault))}), true});
 }
 
 void Server::disconnected(ClientId client, Time now) {
   clients_.erase(client);
-  std::deque<Job> waiting = std::exchange(planning_, {});
-  for (Job& job : waiting) {
-    const bool goes_on = std::visit([](const auto& message) { return proceeds(message); }, job.message);
-    if (job.client != client || goes_on)
-      planning_.push_back(std::move(job));
-    else
-      leave_queue(job);
+  std::vector<PlanningJob> dropped;
+  for (std::deque<PlanningJob>* queue : {&planning_, &waiting_}) {
+    for (PlanningJob& job : std::exchange(*queue, {})) {
+      if (job.client != client || !ends_with_client(job)) {
+        queue->push_back(std::move(job));
+      } else {
+        if (queue == &planning_) leave_queue(job);
+        dropped.push_back(std::move(job));
+      }
+    }
   }
+  for (const PlanningJob& job : dropped) refuse(job, Errc::client_lost);
   for (auto& [number, goal] : goals_) {
     if (goal.client != client) continue;
     if (goal.on_disconnect == OnDisconnect::stop) cancel_goal(number, Errc::client_lost, now);
@@ -123,22 +164,27 @@ void Server::disconnected(ClientId client, Time now) {
 // ---- requests ----
 
 void Server::handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now) {
-  plan_or_queue(client, id, message, message.points.size(), now);
+  plan_or_queue({client, id, 0, message, now}, message.points.size(), now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const MoveMessage& message, Time now) {
-  plan_or_queue(client, id, message, 1, now);
+  plan_or_queue({client, id, 0, message, now}, 1, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const SetpointMessage& message, Time now) {
   if (!may_stream(client, message, now)) return refuse(client, id, Errc::stream_ended, now);
-  plan_or_queue(client, id, message, 1, now);
+  plan_or_queue({client, id, 0, message, now}, 1, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const CancelMessage& message, Time now) {
-  const auto goal = goals_.find(message.goal);
-  if (message.goal != 0 && goal == goals_.end()) return refuse(client, id, Errc::unknown_goal, now);
-  if (message.goal == 0) recall_planning(now);
+  if (message.goal == 0) recall_planning();
+  if (message.goal != 0 && recall(message.goal)) {
+    AcceptedReply reply;
+    reply.id = id;
+    return accept(client, std::move(reply));
+  }
+  if (message.goal != 0 && goals_.count(message.goal) == 0)
+    return refuse(client, id, Errc::unknown_goal, now);
   if (!has_room(client, id, now)) return;
   for (const auto& [number, stopped] : goals_) {
     if (message.goal != 0 && message.goal != number) continue;
@@ -153,7 +199,7 @@ void Server::handle(ClientId client, const std::string& id, const CancelMessage&
 }
 
 void Server::handle(ClientId client, const std::string& id, const StateMessage&, Time) {
-  StateReply reply = state_reply(state_->value(), robot_);
+  StateReply reply = state_reply(state_->value(), *robot_);
   reply.id = id;
   send(client, reply);
 }
@@ -176,7 +222,7 @@ void Server::handle(ClientId client, const std::string& id, const EmergencyStopM
     return borrowed.client == client && !borrowed.answered &&
            borrowed.request->kind == RequestKind::emergency_stop;
   });
-  recall_planning(now);
+  recall_planning();
   recall_outbox(now);
   end_all_streams(now);
   if (static_cast<std::size_t>(stops) >= options_.max_in_flight_per_client)
@@ -196,50 +242,46 @@ void Server::handle(ClientId client, const std::string& id, const MarkMessage& m
   accept(client, std::move(reply));
 }
 
-// ---- the planning queue ----
+// ---- from a request to a plan ----
 
-template <class Message>
-void Server::plan_or_queue(ClientId client, const std::string& id, const Message& message,
-                           std::size_t waypoints, Time now) {
-  if (!has_room(client, id, now)) return;
-  Client& asker = clients_[client];
-  if (waypoints <= options_.plan_at_once && asker.planning == 0) return plan_now(client, id, message, now);
-  ++in_flight_;
-  ++asker.in_flight;
-  ++asker.planning;
-  planning_.push_back({client, id, message, now});
+void Server::plan_or_queue(PlanningJob job, std::size_t waypoints, Time now) {
+  if (!has_room(job.client, job.id, now)) return;
+  if (waypoints <= options_.plan_at_once && clients_[job.client].planning == 0)
+    return plan_now(std::move(job));
+  enqueue(std::move(job));
 }
 
-void Server::plan_now(ClientId client, const std::string& id, const TrajectoryMessage& message,
-                      Time received) {
-  begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, received);
+void Server::plan_now(PlanningJob job) {
+  if (must_wait(job)) return wait(std::move(job));
+  take_plan(job, std::visit([this](const auto& message) { return plan(message, *robot_, state_->value()); },
+                            std::get<MotionMessage>(job.request)));
 }
 
-void Server::plan_now(ClientId client, const std::string& id, const MoveMessage& message, Time received) {
-  begin_motion(client, id, plan(message, robot_, state_->value()), message.on_disconnect, received);
+void Server::take_plan(const PlanningJob& job, Plan&& planned) {
+  if (!planned) return refuse(job, std::move(planned).error());
+  if ((*planned)->kind == RequestKind::setpoint) return continue_stream(job, std::move(planned));
+  begin_motion(job, std::move(planned));
 }
 
-void Server::plan_now(ClientId client, const std::string& id, const SetpointMessage& message, Time received) {
-  auto planned = plan(message, robot_, state_->value());
-  if (!planned) return refuse(client, id, std::move(planned).error(), received);
-  auto& streams = clients_[client].streams;
+void Server::continue_stream(const PlanningJob& job, Plan&& planned) {
+  auto& streams = clients_[job.client].streams;
   const auto stream = streams.find((*planned)->joints.bits());
-  if (stream == streams.end())
-    return begin_motion(client, id, std::move(planned), OnDisconnect::stop, received);
-  if (stream->second.goal == 0) return refuse(client, id, Errc::stream_ended, received);
+  if (stream == streams.end()) return begin_motion(job, std::move(planned));
+  if (stream->second.goal == 0) return refuse(job, Errc::stream_ended);
   (*planned)->goal = stream->second.goal;
-  hand_over(client, id, std::move(*planned), received);
+  hand_over(job.client, job.id, std::move(*planned), job.received);
 }
 
-void Server::plan_next() {
-  if (planning_.empty()) return;
-  const Job job = std::move(planning_.front());
-  planning_.pop_front();
-  leave_queue(job);
-  std::visit([&](const auto& message) { plan_now(job.client, job.id, message, job.received); }, job.message);
+void Server::enqueue(PlanningJob job) {
+  ++in_flight_;
+  if (const auto client = clients_.find(job.client); client != clients_.end()) {
+    ++client->second.in_flight;
+    ++client->second.planning;
+  }
+  planning_.push_back(std::move(job));
 }
 
-void Server::leave_queue(const Job& job) {
+void Server::leave_queue(const PlanningJob& job) {
   --in_flight_;
   const auto client = clients_.find(job.client);
   if (client == clients_.end()) return;
@@ -247,11 +289,154 @@ void Server::leave_queue(const Job& job) {
   --client->second.planning;
 }
 
-void Server::recall_planning(Time now) {
-  for (const Job& job : std::exchange(planning_, {})) {
+void Server::advance_planning(Time now) {
+  take_work(now);
+  if (working_ || planning_.empty()) return;
+  PlanningJob job = std::move(planning_.front());
+  planning_.pop_front();
+  if (must_wait(job)) {
     leave_queue(job);
-    refuse(job.client, job.id, Errc::recalled, now);
+    return wait(std::move(job));
   }
+  working_ = std::make_shared<PlanningWork>(std::move(job), robot_, state_->value(), options_.max_waypoints);
+  options_.executor([work = working_] { work->run(); });
+  take_work(now);
+}
+
+/// If the executor has done its work, goes on with what came of it.
+void Server::take_work(Time now) {
+  if (!working_ || !working_->done()) return;
+  const std::shared_ptr<PlanningWork> work = std::exchange(working_, nullptr);
+  PlanningJob& job = work->job();
+  if (auto* read = std::get_if<PlanningWork::Read>(&work->result())) {
+    return take_read(std::move(job), std::move(*read), now);
+  }
+  leave_queue(job);
+  if (job.recalled) return refuse(job, Errc::recalled);
+  if (clients_.count(job.client) == 0 && ends_with_client(job)) return refuse(job, Errc::client_lost);
+  take_plan(job, std::move(std::get<Plan>(work->result())));
+}
+
+/// A line has become a message: a motion takes its place at the head of the queue, anything else is done.
+void Server::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
+  const auto queue_first = [&](auto&& message) {
+    job.id = read->id;
+    job.request = MotionMessage(std::forward<decltype(message)>(message));
+    planning_.push_front(std::move(job));
+  };
+  const bool wanted = read && !job.recalled;
+  if (wanted && std::holds_alternative<TrajectoryMessage>(read->body))
+    return queue_first(std::get<TrajectoryMessage>(std::move(read->body)));
+  if (wanted && std::holds_alternative<MoveMessage>(read->body))
+    return queue_first(std::get<MoveMessage>(std::move(read->body)));
+  leave_queue(job);
+  if (clients_.count(job.client) == 0) return;
+  if (read && job.recalled) return refuse(job.client, read->id, Errc::recalled, job.received);
+  take_message(job.client, std::move(read), now);
+}
+
+// ---- motions that wait for others ----
+
+bool Server::must_wait(const PlanningJob& job) const {
+  const auto* motion = std::get_if<MotionMessage>(&job.request);
+  if (motion == nullptr || !std::visit([](const auto& message) { return queues(message); }, *motion)) {
+    return false;
+  }
+  const auto joints = joints_of(job, *robot_);
+  if (!joints) return false;  // the planner says what is wrong
+  const auto holds_one = [&](const JointSet& held) { return !(held & *joints).empty(); };
+  const auto came_before = [&](const PlanningJob& other) {
+    // What waits, or has waited and is about to begin; what else is still to be planned has no say yet.
+    const bool is_first = other.goal != 0 && (job.goal == 0 || other.goal < job.goal);
+    return is_first && holds_one(*joints_of(other, *robot_));
+  };
+  return std::any_of(goals_.begin(), goals_.end(),
+                     [&](const auto& entry) { return holds_one(entry.second.joints); }) ||
+         std::any_of(waiting_.begin(), waiting_.end(), came_before) ||
+         std::any_of(planning_.begin(), planning_.end(), came_before) ||
+         (working_ && came_before(working_->job()));
+}
+
+/// Its client learns the number of the goal now, and by a result what becomes of it.
+void Server::wait(PlanningJob job) {
+  const auto mine = std::count_if(waiting_.begin(), waiting_.end(),
+                                  [&](const PlanningJob& other) { return other.client == job.client; });
+  const bool full = waiting_.size() >= options_.max_waiting ||
+                    static_cast<std::size_t>(mine) >= options_.max_waiting_per_client;
+  if (full && job.goal == 0) return refuse(job, Errc::queue_full);
+  if (job.goal == 0) {
+    job.goal = ++last_goal_;
+    AcceptedReply reply;
+    reply.id = job.id;
+    reply.goal = job.goal;
+    reply.state = GoalState::pending;
+    joints_of(job, *robot_)->for_each([&](std::size_t joint) {
+      reply.joint_names.push_back(robot_->joints[joint].name);
+    });
+    accept(job.client, std::move(reply));
+  }
+  const auto place = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const PlanningJob& other) { return other.goal > job.goal; });
+  waiting_.insert(place, std::move(job));
+}
+
+/// A goal of these joints has ended: what waited for it begins, if nothing else is before it, or is recalled; so is then what
+/// waited for that.
+void Server::release_waiting(JointSet joints, bool succeeded) {
+  JointSet taken;
+  for (const auto& [number, goal] : goals_) taken = taken | goal.joints;
+  std::vector<PlanningJob> recalled;
+  for (PlanningJob& job : std::exchange(waiting_, {})) {
+    const JointSet wanted = *joints_of(job, *robot_);
+    const bool concerned = !(wanted & joints).empty();
+    if (concerned && !succeeded) {
+      joints = joints | wanted;
+      recalled.push_back(std::move(job));
+      continue;
+    }
+    const bool begins = concerned && (wanted & taken).empty();
+    taken = taken | wanted;
+    if (begins) {
+      enqueue(std::move(job));
+    } else {
+      waiting_.push_back(std::move(job));
+    }
+  }
+  for (const PlanningJob& job : recalled) refuse(job, Errc::goal_before_failed);
+}
+
+// ---- taking back what the loop does not know yet ----
+
+void Server::recall_planning() {
+  if (working_) working_->job().recalled = true;
+  std::vector<PlanningJob> recalled;
+  for (PlanningJob& job : std::exchange(planning_, {})) {
+    job.recalled = true;
+    if (std::holds_alternative<std::string>(job.request)) {
+      planning_.push_back(std::move(job));  // has to be read for its id
+    } else {
+      leave_queue(job);
+      recalled.push_back(std::move(job));
+    }
+  }
+  for (PlanningJob& job : std::exchange(waiting_, {})) recalled.push_back(std::move(job));
+  for (const PlanningJob& job : recalled) refuse(job, Errc::recalled);
+}
+
+/// Whether the goal was one that had not begun.
+bool Server::recall(GoalId goal) {
+  if (working_ && working_->job().goal == goal) return working_->job().recalled = true;
+  for (std::deque<PlanningJob>* queue : {&planning_, &waiting_}) {
+    const auto found = std::find_if(queue->begin(), queue->end(),
+                                    [goal](const PlanningJob& job) { return job.goal == goal; });
+    if (found == queue->end()) continue;
+    const PlanningJob job = std::move(*found);
+    queue->erase(found);
+    if (queue == &planning_) leave_queue(job);
+    refuse(job, Errc::recalled);
+    return true;
+  }
+  return false;
 }
 
 /// Stops stay: they do no harm, and somebody waits for the answer.
@@ -275,7 +460,7 @@ void Server::recall_outbox(Time now) {
 
 /// Whether the set-point may begin or continue a stream, as far as an earlier stream of the same joints has a say. Notes when it came.
 bool Server::may_stream(ClientId client, const SetpointMessage& message, Time now) {
-  const auto joints = joints_of(message.joints, robot_);
+  const auto joints = joints_of(message.joints, *robot_);
   if (!joints) return true;
   auto& streams = clients_[client].streams;
   const auto found = streams.find(joints->bits());
@@ -309,15 +494,14 @@ void Server::end_all_streams(Time now) {
 
 // ---- handing over to the loop ----
 
-void Server::begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
-                          Time now) {
-  if (!planned) return refuse(client, id, std::move(planned).error(), now);
-  if (goals_.size() >= options_.max_goals) return refuse(client, id, Errc::too_many_goals, now);
+void Server::begin_motion(const PlanningJob& job, Plan&& planned) {
+  if (goals_.size() >= options_.max_goals) return refuse(job, Errc::too_many_goals);
   Request& request = **planned;
-  request.goal = ++last_goal_;
-  request.received = now;
-  begin_goal(client, id, request, on_disconnect);
-  hand_over(client, id, std::move(*planned), now);
+  request.goal = job.goal != 0 ? job.goal : ++last_goal_;
+  request.received = job.received;
+  begin_goal(job.client, job.id, request, on_disconnect_of(std::get<MotionMessage>(job.request)));
+  goals_[request.goal].waited = job.goal != 0;
+  hand_over(job.client, job.id, std::move(*planned), job.received);
 }
 
 void Server::begin_goal(ClientId client, const std::string& id, Request& request,
@@ -337,9 +521,14 @@ void Server::begin_goal(ClientId client, const std::string& id, Request& request
   }
 }
 
+bool Server::has_room(ClientId client) const {
+  const auto found = clients_.find(client);
+  return in_flight_ < options_.max_in_flight && found != clients_.end() &&
+         found->second.in_flight < options_.max_in_flight_per_client;
+}
+
 bool Server::has_room(ClientId client, const std::string& id, Time now) {
-  const bool room =
-      in_flight_ < options_.max_in_flight && clients_[client].in_flight < options_.max_in_flight_per_client;
+  const bool room = has_room(client);
   if (!room) refuse(client, id, Errc::queue_full, now);
   return room;
 }
@@ -398,9 +587,9 @@ Duration Server::poll(Time now) {
   state_->update();
   send_states(now);
   send_feedback(now);
-  plan_next();
+  advance_planning(now);
   push_outbox(now);
-  if (!planning_.empty()) return Duration(0);
+  if (!working_ && !planning_.empty()) return Duration(0);
   Duration wait = in_flight_ > 0 || !goals_.empty() || !borrowed_.empty() ? busy_poll : idle_poll;
   for (const auto& [id, client] : clients_) {
     if (client.state_rate > 0) wait = std::min(wait, client.next_state - now);
@@ -440,7 +629,7 @@ void Server::take_goal_event(const Event& event, Time now) {
   }
   if (event.state == GoalState::preempting) end_stream(goal, event.goal, now);
   if (!is_terminal(event.state)) return;
-  if (event.state != GoalState::rejected || was_answered) {
+  if (event.state != GoalState::rejected || was_answered || goal.waited) {
     send(goal.client, ResultReply{goal.id, event.goal, event.state, why(event)});
   }
   const bool ended_by_itself = event.reason == Errc::setpoint_timeout ||
@@ -449,7 +638,9 @@ void Server::take_goal_event(const Event& event, Time now) {
     forget_stream(goal, event.goal);
   else
     end_stream(goal, event.goal, now);
+  const JointSet joints = goal.joints;
   goals_.erase(event.goal);
+  release_waiting(joints, event.state == GoalState::succeeded);
 }
 
 void Server::forget_stream(const Goal& goal, GoalId number) {
@@ -498,6 +689,7 @@ void Server::answer(Borrowed& borrowed, const Event& event) {
   const auto client = clients_.find(borrowed.client);
   if (client == clients_.end()) return;
   --client->second.in_flight;
+  if (const auto goal = goals_.find(event.goal); goal != goals_.end() && goal->second.waited) return;
   if (event.state == GoalState::rejected) return reject(borrowed.client, borrowed.id, why(event));
   const Request& request = *borrowed.request;
   AcceptedReply reply;
@@ -506,7 +698,7 @@ void Server::answer(Borrowed& borrowed, const Event& event) {
   if (request.kind == RequestKind::trajectory) {
     reply.duration = request.trajectory.duration();
     request.joints.for_each(
-        [&](std::size_t joint) { reply.joint_names.push_back(robot_.joints[joint].name); });
+        [&](std::size_t joint) { reply.joint_names.push_back(robot_->joints[joint].name); });
   }
   if (options_.report_latency && event.first_reference != Time{}) {
     reply.latency = LatencyReply{to_seconds(event.first_reference - request.handed_over) * 1e6,
@@ -533,11 +725,20 @@ void Server::refuse(ClientId client, const std::string& id, Rejection why, Time 
 }
 
 void Server::refuse(ClientId client, const std::string& id, Errc reason, Time now) {
-  Rejection why;
-  why.reason = reason;
-  why.message = describe(reason);
-  refuse(client, id, std::move(why), now);
+  refuse(client, id, to_rejection(reason), now);
 }
+
+/// Whoever was told the number of the goal is told by a result how it ended; and what waited for it must not wait for ever.
+void Server::refuse(const PlanningJob& job, Rejection why) {
+  if (job.goal == 0) return refuse(job.client, job.id, std::move(why), job.received);
+  if (options_.on_refusal) options_.on_refusal(job.received, why);
+  const bool recalled = why.reason == Errc::recalled || why.reason == Errc::goal_before_failed;
+  send(job.client,
+       ResultReply{job.id, job.goal, recalled ? GoalState::recalled : GoalState::rejected, std::move(why)});
+  release_waiting(*joints_of(job, *robot_), false);
+}
+
+void Server::refuse(const PlanningJob& job, Errc reason) { refuse(job, to_rejection(reason)); }
 
 void Server::send(ClientId client, const ServerMessage& message, bool close) {
   if (clients_.count(client) == 0) return;
@@ -550,8 +751,8 @@ Rejection Server::why(const Event& event) const {
   if (event.reason == Errc{}) return why;
   why.message = describe(event.reason);
   const bool has_values = event.value != 0 || event.limit != 0;
-  if (is_about_a_joint(event.reason) && event.joint < robot_.joints.size()) {
-    why.joint = robot_.joints[event.joint].name;
+  if (is_about_a_joint(event.reason) && event.joint < robot_->joints.size()) {
+    why.joint = robot_->joints[event.joint].name;
     why.message = fmt::format("{}: {}", why.joint, why.message);
   }
   if (has_values) {
@@ -567,7 +768,7 @@ void Server::send_states(Time now) {
   std::optional<StateReply> reply;
   for (auto& [id, client] : clients_) {
     if (client.state_rate <= 0 || client.next_state > now) continue;
-    if (!reply) reply = state_reply(state_->value(), robot_);
+    if (!reply) reply = state_reply(state_->value(), *robot_);
     reply->id = client.subscription_id;
     send(id, *reply);
     const Duration interval = from_seconds(1 / client.state_rate);

@@ -163,6 +163,7 @@ class Reader {
     object.boolean("fit", message.fit);
     object.word<AtEnd>("at_end", message.at_end, at_end_words);
     object.word<OnDisconnect>("on_disconnect", message.on_disconnect, on_disconnect_words);
+    object.word<WhenBusy>("when_busy", message.when_busy, when_busy_words);
     message.limits = limits(object);
     const Value* points = object.require("points");
     if (!documentary) object.finish();
@@ -191,6 +192,7 @@ class Reader {
     }
     object.boolean("fit", message.fit);
     object.word<OnDisconnect>("on_disconnect", message.on_disconnect, on_disconnect_words);
+    object.word<WhenBusy>("when_busy", message.when_busy, when_busy_words);
     message.limits = limits(object);
     object.finish();
     return message;

@@ -133,6 +133,7 @@ class ReplyReader {
     AcceptedReply reply;
     reply.id = id(object);
     reply.goal = count(object, "goal");
+    if (object.has("state")) object.word<GoalState>("state", reply.state, goal_state_words);
     reply.duration = optional_number(object, "duration");
     reply.joint_names = list<std::string>(object, "joint_names");
     if (const Value* latency = object.find("latency_us")) {

@@ -26,6 +26,8 @@ inline constexpr Words<Through, 3> through_words{
 inline constexpr Words<AtEnd, 2> at_end_words{{{"rest", AtEnd::rest}, {"stop", AtEnd::stop}}};
 inline constexpr Words<OnDisconnect, 2> on_disconnect_words{
     {{"stop", OnDisconnect::stop}, {"continue", OnDisconnect::proceed}}};
+inline constexpr Words<WhenBusy, 3> when_busy_words{
+    {{"splice", WhenBusy::splice}, {"queue", WhenBusy::queue}, {"reject", WhenBusy::reject}}};
 
 /// The JSON text of an id, or nothing if it is not a string or a number.
 inline std::optional<std::string> id_text(const json::Value& value) {

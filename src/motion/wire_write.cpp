@@ -49,10 +49,15 @@ void put_limits(Out& out, const LimitsMessage& limits) {
   put("jerk", limits.jerk);
 }
 
-void put_options(Out& out, bool fit, OnDisconnect on_disconnect, const LimitsMessage& limits) {
-  if (fit) out["fit"] = true;
-  if (on_disconnect != OnDisconnect::stop) out["on_disconnect"] = word_of(on_disconnect, on_disconnect_words);
-  put_limits(out, limits);
+/// What trajectories and moves have in common.
+template <class Message>
+void put_options(Out& out, const Message& message) {
+  if (message.fit) out["fit"] = true;
+  if (message.on_disconnect != OnDisconnect::stop) {
+    out["on_disconnect"] = word_of(message.on_disconnect, on_disconnect_words);
+  }
+  if (message.when_busy != WhenBusy::splice) out["when_busy"] = word_of(message.when_busy, when_busy_words);
+  put_limits(out, message.limits);
 }
 
 std::pair<const char*, Out> to_json(const TrajectoryMessage& message) {
@@ -68,7 +73,7 @@ std::pair<const char*, Out> to_json(const TrajectoryMessage& message) {
   }
   if (message.through) out["through"] = word_of(*message.through, through_words);
   if (message.at_end != AtEnd::rest) out["at_end"] = word_of(message.at_end, at_end_words);
-  put_options(out, message.fit, message.on_disconnect, message.limits);
+  put_options(out, message);
   return {"trajectory", std::move(out)};
 }
 
@@ -77,7 +82,7 @@ std::pair<const char*, Out> to_json(const MoveMessage& message) {
   put_joints(out, message.joints);
   out["positions"] = message.positions;
   if (message.duration) out["duration"] = *message.duration;
-  put_options(out, message.fit, message.on_disconnect, message.limits);
+  put_options(out, message);
   return {"move", std::move(out)};
 }
 
@@ -138,6 +143,7 @@ std::pair<const char*, Out> to_json(const AcceptedReply& reply) {
   Out out = Out::object();
   put_id(out, reply.id);
   if (reply.goal != 0) out["goal"] = reply.goal;
+  if (reply.state != GoalState::active) out["state"] = state_name(reply.state);
   if (reply.duration) out["duration"] = *reply.duration;
   if (!reply.joint_names.empty()) out["joint_names"] = reply.joint_names;
   if (reply.latency) {

@@ -9,10 +9,12 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "takt/core/manual_clock.hpp"
@@ -21,6 +23,7 @@
 #include "takt/platform/hybrid_clock.hpp"
 #include "takt/platform/line_server.hpp"
 #include "takt/platform/steady_clock.hpp"
+#include "takt/platform/worker.hpp"
 #include "takt/record/recorder.hpp"
 #include "takt/robot/description_json.hpp"
 #include "takt/rt/thread_setup.hpp"
@@ -233,8 +236,10 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
     fmt::print(stderr, "takt run: {}\n", port.error().message);
     return exit_failed;
   }
-  motion::Server server(robot, channels.requests, channels.events, channels.state,
-                        recording_options(robot, recorder.get()));
+  platform::Worker planner;
+  motion::ServerOptions server_options = recording_options(robot, recorder.get());
+  server_options.executor = std::ref(planner);
+  motion::Server server(robot, channels.requests, channels.events, channels.state, std::move(server_options));
   motion::Loop<C> loop(clock, robot, **hardware, channels, observers);
 
   std::atomic<bool> ended{false};

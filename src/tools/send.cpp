@@ -21,6 +21,7 @@ struct SendOptions {
   Address address;
   bool fit = false;
   bool stop_at_end = false;
+  std::optional<motion::WhenBusy> when_busy;
   std::optional<double> velocity;
   std::optional<double> acceleration;
   double timeout = 3600;
@@ -45,6 +46,7 @@ std::string read_file_or_exit(const std::string& path) {
 template <class Message>
 void apply(const SendOptions& options, Message& message) {
   message.fit = message.fit || options.fit;
+  if (options.when_busy) message.when_busy = *options.when_busy;
   if (options.velocity) message.limits.velocity = {*options.velocity};
   if (options.acceleration) message.limits.acceleration = {*options.acceleration};
 }
@@ -90,7 +92,9 @@ void send(const SendOptions& options) {
     fmt::print(stderr, "rejected: {}\n", accepted.error().message);
     throw CLI::RuntimeError(exit_failed);
   }
-  fmt::print("goal {} accepted, {:.3f} s", accepted->goal, accepted->duration.value_or(0));
+  fmt::print("goal {} accepted", accepted->goal);
+  if (accepted->state == motion::GoalState::pending) fmt::print(", waits for the goals that hold its joints");
+  if (accepted->duration) fmt::print(", {:.3f} s", *accepted->duration);
   if (accepted->latency)
     fmt::print(", first reference after {:.0f} us", accepted->latency->receive_to_reference);
   fmt::print("\n");
@@ -117,6 +121,15 @@ void add_send(CLI::App& app) {
                     "Slow the motion down until it fits the limits, instead of refusing it");
   command->add_flag("--stop-at-end", options->stop_at_end,
                     "Bring a trajectory that ends in motion to a bounded stop");
+  command
+      ->add_option("--when-busy", options->when_busy,
+                   "What becomes of joints that another goal moves: 'splice' takes them over, 'queue' waits "
+                   "until it has "
+                   "succeeded, 'reject' gives up")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, motion::WhenBusy>{{"splice", motion::WhenBusy::splice},
+                                                  {"queue", motion::WhenBusy::queue},
+                                                  {"reject", motion::WhenBusy::reject}}));
   command->add_option("--velocity", options->velocity, "Tighten the velocity limits, rad/s")
       ->check(CLI::PositiveNumber);
   command->add_option("--acceleration", options->acceleration, "Tighten the acceleration limits, rad/s^2")

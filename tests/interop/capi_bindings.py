@@ -54,7 +54,7 @@ class ClientOptions(ctypes.Structure):
 
 class MotionOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("fit", c_int32), ("group", c_char_p), ("joint_names", POINTER(c_char_p)),
-                ("at_end", c_int32), ("on_disconnect", c_int32)]
+                ("at_end", c_int32), ("on_disconnect", c_int32), ("when_busy", c_int32), ("reserved", c_int32)]
 
 
 class Reply(ctypes.Structure):

@@ -19,6 +19,7 @@ from ctypes import byref, c_char_p, c_size_t, c_void_p
 from capi_bindings import *  # the library, named in the first argument, and its structures
 
 UNKNOWN_REQUEST, UNKNOWN_JOINT, UNKNOWN_GOAL = status(12, 4), status(12, 5), status(12, 7)
+PENDING, ACTIVE, WHEN_BUSY_QUEUE, WHEN_BUSY_REJECT, JOINT_BUSY = 0, 1, 1, 2, status(12, 28)
 MALFORMED, TOO_LARGE, MOTION_WRONG_SIZE = status(12, 1), status(12, 2), status(12, 9)
 EMERGENCY_STOP, SETPOINT_TIMEOUT = status(12, 43), status(12, 45)
 
@@ -199,6 +200,17 @@ class RobotTest(unittest.TestCase):
             self.assertEqual(self.client.wait(goal), OK)
             self.assertEqual((self.client.reply.goal, self.client.reply.state), (goal, SUCCEEDED))
 
+    def test_a_motion_may_wait_for_the_one_before_it_or_be_refused(self):
+        client, name, here = self.client, self.names[:1], self.reference(0)
+        self.assertEqual(client.move(name, [here + 0.05], SECOND // 2), OK)
+        self.assertEqual(client.reply.state, ACTIVE)
+        self.assertEqual(client.move(name, [here], when_busy=WHEN_BUSY_REJECT), JOINT_BUSY)
+        self.assertEqual(client.move(name, [here], when_busy=WHEN_BUSY_QUEUE), OK)
+        self.assertEqual((client.reply.state, client.reply.duration_ns), (PENDING, -1))
+        self.assertEqual(client.wait(), OK)
+        self.assertEqual(client.reply.state, SUCCEEDED)
+        self.assertAlmostEqual(self.reference(0), here)
+
     def test_a_stream_of_setpoints_stays_one_goal_until_it_dries_up(self):
         start = self.reference(4)
         goals = set()
@@ -244,6 +256,7 @@ class RobotTest(unittest.TestCase):
         self.assertEqual(client.move(name, [0.1], group=b"arm"), BAD_ARGUMENT)  # named twice
         self.assertEqual(client.move(name, [0.1], fit=2), BAD_ARGUMENT)
         self.assertEqual(client.move(name, [0.1], on_disconnect=2), BAD_ARGUMENT)
+        self.assertEqual(client.move(name, [0.1], when_busy=3), BAD_ARGUMENT)
         self.assertEqual(client.trajectory(name, waypoints([SECOND], [[0.1]]), at_end=7), BAD_ARGUMENT)
         self.assertEqual(client.move([None], [0.1]), NULL_POINTER)
         self.assertEqual(client.move(name, []), WRONG_SIZE)

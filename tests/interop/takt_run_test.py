@@ -210,6 +210,39 @@ class TaktRun(unittest.TestCase):
             self.assertEqual(summary["whole"]["goal_events"]["rejected"], 1)
             self.assertEqual(summary["state_changes"][-1]["state"], "down")
 
+    def test_motions_that_queue_follow_each_other_and_one_that_rejects_does_not(self):
+        with running() as (_, port):
+            client = Client(port)
+            here = client.ask({"state": {}})[1]["reference"][2]
+
+            def ask(offset, when_busy):
+                return client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [here + offset], "duration": 0.5,
+                                            "when_busy": when_busy}})
+
+            self.assertEqual(ask(0.03, "reject")[1]["goal"], 1)
+            self.assertEqual(ask(0.01, "reject")[1]["reason"], "joint_busy")
+            for offset in (0.01, 0.02, -0.01):
+                kind, accepted = ask(offset, "queue")
+                self.assertEqual((kind, accepted["state"]), ("accepted", "pending"))
+            results = [client.result() for _ in range(4)]
+            self.assertEqual([result["state"] for result in results], ["succeeded"] * 4)
+            self.assertEqual([result["goal"] for result in results], sorted(result["goal"] for result in results))
+            self.assertAlmostEqual(client.ask({"state": {}})[1]["reference"][2], here - 0.01)
+            client.close()
+
+    def test_requests_of_megabytes_are_answered_while_others_are_served(self):
+        with running() as (_, port):
+            greedy, other = Client(port), Client(port)
+            start = other.ask({"state": {}})[1]["reference"]
+            points = [{"time_from_start": 0.01 * (i + 1), "positions": start} for i in range(10_000)]
+            for _ in range(4):
+                greedy.send({"trajectory": {"joint_names": greedy.greeting["takt"]["joints"], "points": points, "fit": True}})
+                self.assertEqual(other.ask({"state": {}})[0], "state")
+            for _ in range(4):
+                self.assertEqual(greedy.wait_for("accepted", "rejected")[0], "accepted")
+            greedy.close()
+            other.close()
+
     def test_an_emergency_stop_latches_until_reset(self):
         with running() as (_, port):
             client = Client(port)

@@ -272,6 +272,37 @@ TEST_CASE("a new goal takes moving joints over without a step, and the old one e
   CHECK(bench.snapshot.joints[0].reference.position == doctest::Approx(-1.0));
 }
 
+TEST_CASE("a goal that spares others is refused while one of its joints is another's, or still stops") {
+  Bench bench;
+  bench.make_ready();
+  auto first = bench.move(1, {1}, {1.0}, 2);
+  auto polite = bench.move(2, {0, 1}, {0.1, 0.5}, 2);
+  auto elsewhere = bench.move(3, {0}, {0.1}, 2);
+  polite->spares_others = elsewhere->spares_others = true;
+  bench.cycle({first.get()});
+  bench.cycle({polite.get(), elsewhere.get()});
+  REQUIRE(bench.states_of(2) == std::vector{GoalState::rejected});
+  CHECK(bench.run_until_end(2).reason == Errc::joint_busy);
+  CHECK(bench.run_until_end(2).joint == 1);
+  CHECK(bench.states_of(3).front() == GoalState::active);
+  CHECK(bench.run_until_end(1).state == GoalState::succeeded);
+
+  auto second = bench.move(4, {1}, {-1.0}, 2);
+  bench.cycle({second.get()});
+  for (int i = 0; i < 100; ++i) bench.cycle();
+  Request cancel;
+  cancel.goal = 4;
+  auto early = bench.move(5, {1}, {0.5}, 2);
+  early->spares_others = true;
+  bench.cycle({&cancel, early.get()});
+  CHECK(bench.run_until_end(5).reason == Errc::joint_busy);
+  CHECK(bench.run_until_end(4).state == GoalState::preempted);
+  auto late = bench.move(6, {1}, {0.5}, 2);
+  late->spares_others = true;
+  bench.cycle({late.get()});
+  CHECK(bench.run_until_end(6).state == GoalState::succeeded);
+}
+
 TEST_CASE("joints that a new goal does not take come to a bounded stop") {
   Bench bench;
   bench.make_ready();

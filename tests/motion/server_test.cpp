@@ -6,7 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "motion/wire_support.hpp"
+#include "motion/server_bench.hpp"
 #include "support/random.hpp"
 
 namespace {
@@ -17,76 +17,7 @@ using takt::ClientId;
 using takt::Duration;
 using takt::LineFault;
 using takt::Time;
-using Json = nlohmann::json;
-
-/// A server whose loop is played by hand: the test takes requests out of the ring and puts events in.
-struct Bench {
-  explicit Bench(takt::robot::RobotDescription description = takt::test::arm6(), ServerOptions options = {})
-      : robot(std::move(description)), server(robot, requests, events, state, options) {
-    state.write(takt::test::ready_state(robot));
-    server.poll(now);
-  }
-
-  takt::robot::RobotDescription robot;
-  takt::shm::SpscRing<Request*> requests{256};
-  takt::shm::SpscRing<Event> events{1024};
-  takt::shm::LatestValue<Snapshot> state;
-  Server server;
-  Time now = takt::time_from_nanoseconds(1'000'000'000);
-
-  /// Everything said to one client since it was last asked.
-  std::vector<Json> said(ClientId client) {
-    for (auto& output : server.take_output()) {
-      REQUIRE(output.bytes.back() == '\n');
-      REQUIRE(output.bytes.find('\n') == output.bytes.size() - 1);
-      inbox[output.client].push_back(Json::parse(output.bytes));
-      if (output.close) closed.push_back(output.client);
-    }
-    return std::exchange(inbox[client], {});
-  }
-
-  void connect(ClientId client) {
-    server.connected(client, now);
-    const auto hello = said(client);
-    REQUIRE(hello.size() == 1);
-    REQUIRE(hello[0].contains("takt"));
-  }
-
-  std::vector<Json> ask(ClientId client, const std::string& line) {
-    server.received(client, line, now);
-    poll();
-    return said(client);
-  }
-
-  Duration poll(Duration passed = 1ms) {
-    now += passed;
-    return server.poll(now);
-  }
-
-  /// The oldest request that reached the loop, or null.
-  Request* taken() {
-    Request* request = nullptr;
-    return requests.try_pop(request) ? request : nullptr;
-  }
-
-  void emit(GoalState goal_state, GoalId goal, Request* retired, Errc reason = Errc{}) {
-    Event event;
-    event.goal = goal;
-    event.state = goal_state;
-    event.reason = reason;
-    event.retired = retired;
-    if (goal_state == GoalState::active) event.first_reference = now + 500us;
-    REQUIRE(events.try_push(event));
-    poll();
-  }
-
-  std::map<ClientId, std::vector<Json>> inbox;
-  std::vector<ClientId> closed;
-};
-
-const std::string move_elbow = R"({"id":7,"move":{"joint_names":["elbow_joint"],"positions":[1.2]}})";
-const std::string elbow_setpoint =
-    R"({"id":"s","setpoint":{"joint_names":["elbow_joint"],"positions":[1.61]}})";
+using namespace takt::test;
 
 TEST_CASE("a move is accepted when its first reference has left, reported on, and answered at its end") {
   Bench bench;
@@ -394,73 +325,6 @@ TEST_CASE("a full ring delays a request and loses none") {
   bench.poll();
   CHECK(bench.taken()->kind == RequestKind::trajectory);
   CHECK(bench.taken()->kind == RequestKind::cancel);  // and in order
-}
-
-/// A trajectory that waits in the planning queue.
-std::string long_trajectory(const std::string& more = "") {
-  Json points = Json::array();
-  for (int i = 1; i <= 300; ++i) points.push_back({{"time_from_start", 1.0 * i}, {"positions", {1.57}}});
-  Json body{{"joint_names", {"elbow_joint"}}, {"points", points}};
-  if (!more.empty()) body["on_disconnect"] = more;
-  return Json{{"id", "long"}, {"trajectory", body}}.dump();
-}
-
-TEST_CASE("long trajectories are planned one in a poll, and their client's motions wait behind them") {
-  Bench bench;
-  bench.connect(1);
-  bench.connect(2);
-  bench.server.received(1, long_trajectory(), bench.now);
-  bench.server.received(1, long_trajectory(), bench.now);
-  bench.server.received(1, move_elbow, bench.now);
-  bench.server.received(2, R"({"move":{"joint_names":["wrist_1_joint"],"positions":[-2]}})", bench.now);
-  CHECK(bench.poll() == Duration(0));
-  CHECK(bench.taken()->goal == 1);  // of the other client, which waits for nobody
-  Request* first = bench.taken();
-  REQUIRE(first != nullptr);
-  CHECK(first->trajectory.segments() == 300);
-  CHECK(bench.taken() == nullptr);
-  CHECK(bench.poll() == Duration(0));
-  CHECK(bench.taken()->trajectory.segments() == 300);
-  CHECK(bench.poll() > Duration(0));
-  CHECK(bench.taken()->trajectory.segments() == 1);
-  CHECK(bench.said(1).empty());
-}
-
-TEST_CASE("stops overtake motions that wait to be planned, and recall them") {
-  for (const std::string stop : {R"({"estop":{}})", R"({"cancel":{}})"}) {
-    Bench bench;
-    bench.connect(1);
-    bench.connect(2);
-    for (int i = 0; i < 32; ++i) bench.server.received(1, long_trajectory(), bench.now);
-    bench.server.received(1, long_trajectory(), bench.now);
-    CHECK(bench.said(1)[0]["rejected"]["reason"] == "queue_full");
-    bench.server.received(2, stop, bench.now);
-    bench.poll();
-    Request* taken = bench.taken();
-    REQUIRE(taken != nullptr);
-    CHECK(taken->kind != RequestKind::trajectory);
-    CHECK(bench.taken() == nullptr);
-    const auto said = bench.said(1);
-    REQUIRE(said.size() == 32);
-    for (const Json& reply : said) {
-      CHECK(reply["rejected"]["id"] == "long");
-      CHECK(reply["rejected"]["reason"] == "recalled");
-    }
-    CHECK(bench.ask(1, move_elbow).empty());  // there is room again
-  }
-}
-
-TEST_CASE("a motion that waits to be planned goes with its client, unless it said continue") {
-  Bench bench;
-  bench.connect(1);
-  bench.server.received(1, long_trajectory(), bench.now);
-  bench.server.received(1, long_trajectory("continue"), bench.now);
-  bench.server.disconnected(1, bench.now);
-  CHECK(bench.poll() >= Duration(1ms));
-  REQUIRE(bench.taken() != nullptr);
-  bench.poll();
-  CHECK(bench.taken() == nullptr);
-  CHECK(bench.server.goals() == 1);
 }
 
 TEST_CASE("an emergency stop has room always and overtakes what waits for the loop") {

@@ -36,7 +36,7 @@ TEST_CASE("golden requests: the text of the manual means what it says") {
       R"({"id":1,"trajectory":{"joint_names":["a","b"],"header":{"stamp":{"sec":0,"nanosec":0},"frame_id":""},
           "points":[{"time_from_start":0.5,"positions":[1.25,-2],"velocities":[0,1],"accelerations":[0,2],"effort":[]},
                     {"time_from_start":{"sec":1,"nanosec":500000000},"positions":[1,2],"velocities":[0,0],"accelerations":[0,0]}],
-          "through":"smooth","fit":true,"at_end":"stop","on_disconnect":"continue",
+          "through":"smooth","fit":true,"at_end":"stop","on_disconnect":"continue","when_busy":"queue",
           "limits":{"velocity":1,"acceleration":[5,6],"jerk":100}}})");
   CHECK(full.id == "1");
   TrajectoryMessage expected;
@@ -46,6 +46,7 @@ TEST_CASE("golden requests: the text of the manual means what it says") {
   expected.fit = true;
   expected.at_end = AtEnd::stop;
   expected.on_disconnect = OnDisconnect::proceed;
+  expected.when_busy = WhenBusy::queue;
   expected.limits = {{1}, {5, 6}, {100}};
   CHECK(std::get<TrajectoryMessage>(full.body) == expected);
 
@@ -146,6 +147,7 @@ TEST_CASE("every request survives being written and read") {
     trajectory.fit = i % 2 == 0;
     trajectory.at_end = static_cast<AtEnd>(i % 2);
     trajectory.on_disconnect = static_cast<OnDisconnect>(i % 2);
+    trajectory.when_busy = static_cast<WhenBusy>(i % 3);
     trajectory.limits.jerk.assign(1, takt::test::uniform(random, 0.1, 1e9));
     if (i % 3 != 0) trajectory.through = static_cast<Through>(i % 3);
     const ClientMessage message{std::to_string(i), trajectory};
@@ -173,11 +175,12 @@ TEST_CASE("every request survives being written and read") {
 
 TEST_CASE("every reply survives being written and read") {
   const auto robot = takt::test::mhubo();
-  AcceptedReply accepted{"\"a\"", 5, 1.5, {"x", "y"}, LatencyReply{1, 2}};
+  AcceptedReply accepted{"\"a\"", 5, GoalState::active, 1.5, {"x", "y"}, LatencyReply{1, 2}};
   const ServerMessage replies[] = {
       greeting(robot),
       accepted,
       AcceptedReply{},
+      AcceptedReply{"1", 6, GoalState::pending, {}, {"x"}, {}},
       RejectedReply{"2", {Errc::start_mismatch, "m", "j", 0.0, 1.0, 2.0}},
       FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}},
       ResultReply{"1", 3, GoalState::aborted, {Errc::following_error, "m", "j", {}, 1.0, 2.0}},

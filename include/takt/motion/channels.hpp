@@ -10,6 +10,7 @@
 namespace takt::motion {
 
 /// One producer and one consumer each: the outside pushes requests, pops events and reads the state; the loop does the reverse.
+/// The state is published before the events: whoever pops an event and then looks at the state sees what the event led to.
 /// Whoever pops an event with `retired` set owns that request again.
 struct Channels {
   shm::SpscRing<Request*> requests{256};

@@ -13,7 +13,8 @@
 //
 // A goal owns joints. A new goal on owned joints takes them over from their present reference; the old goal ends `preempted`,
 // and those of its joints that the new one does not take come to a bounded stop. A new goal that cannot be joined to the
-// present motion within its limits is rejected and the old one goes on as if nothing had happened.
+// present motion within its limits, or that asked not to take joints from others, is rejected and the old one goes on as if
+// nothing had happened.
 //
 // Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference.
 #pragma once
@@ -139,6 +140,7 @@ class Engine {
   void cancel(Request& request) noexcept;
   void emergency_stop(Request& request) noexcept;
   void reset(Request& request) noexcept;
+  [[nodiscard]] std::size_t busy_joint(JointSet joints) const noexcept;
   [[nodiscard]] bool join_present_motion(Request& request, std::size_t& lead_knot) noexcept;
   [[nodiscard]] bool build_lead(Request& request, std::size_t knot, std::size_t columns,
                                 Fault& fault) noexcept;

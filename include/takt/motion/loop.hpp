@@ -24,10 +24,10 @@ class LoopObserver {
 
   /// Before anything of the cycle that is due at `now`.
   virtual void before_cycle(Time now) noexcept = 0;
-  /// An event on its way to the outside.
-  virtual void on_event(const Event& event) noexcept = 0;
-  /// After everything of the cycle.
+  /// What the cycle made, before it is published.
   virtual void after_cycle(const Snapshot& snapshot) noexcept = 0;
+  /// An event of the cycle on its way to the outside.
+  virtual void on_event(const Event& event) noexcept = 0;
 
  protected:
   LoopObserver() = default;
@@ -76,12 +76,13 @@ class Loop {
     while (engine_.accepts_requests() && channels_->requests.try_pop(request)) engine_.submit(*request);
     engine_.advance(commands_);
     hardware_->write(tick.due, commands_);
-    engine_.deliver(clock_->now(), [this](const Event& event) noexcept {
+    const Time written = clock_->now();
+    publish(tick);
+    engine_.deliver(written, [this](const Event& event) noexcept {
       if (!channels_->events.try_push(event)) return false;
       observer_->on_event(event);
       return true;
     });
-    publish(tick);
     return engine_.state() == RobotState::down ? rt::Verdict::stop : rt::Verdict::proceed;
   }
 

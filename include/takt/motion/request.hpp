@@ -33,6 +33,13 @@ enum class RequestKind : std::uint8_t {
   shutdown,        ///< bounded stop, then power off; the loop reports itself down when that is done
 };
 
+/// What becomes of a motion whose joints belong to another goal.
+enum class WhenBusy : std::uint8_t {
+  splice,  ///< it takes them over from their present reference; the other goal ends preempted
+  queue,   ///< it waits until the other goal has succeeded
+  reject,  ///< it is refused
+};
+
 /// One target of a stream, in the order of the request's joints (rising joint index).
 struct Setpoint {
   std::array<double, max_joints> positions{};   ///< rad
@@ -49,6 +56,7 @@ struct Request {
   trajectory::QuinticSegment lead;    ///< sized for the joints; the loop rebuilds the first segment here
                                       ///< when the joints have moved since validation
   std::vector<JointLimits> limits;    ///< one for each joint, the robot's or tighter
+  bool spares_others = false;         ///< kind trajectory: rejected (joint_busy) if a joint belongs to a goal or still stops
   double longest_lead = 1;            ///< the rebuilt first segment may last this many times the planned one
   Setpoint setpoint;
   StopCategory category = StopCategory::stop_then_power_off;

@@ -11,9 +11,14 @@
 // A client can disturb itself only: tables, queues and the requests in flight are bounded for each client and for all together,
 // and nothing that it sends reaches the loop before it has been planned and found within the limits.
 //
-// Planning costs time: a motion of more than `plan_at_once` waypoints joins a queue, and each poll() plans one of it. A client's
-// further motions wait behind its own. Cancels and stops do not wait, and what they overtake is recalled: a cancel of everything
-// recalls all motions that are still to be planned, an emergency stop all that the loop has not been handed yet, resets included.
+// Long messages cost time: a line of more than `read_at_once` bytes, and a motion of more than `plan_at_once` waypoints, joins a
+// queue that an executor works off, piece by piece (planning_work.hpp); given a thread of its own, it holds up nobody else. A
+// client's further motions wait behind its own. Cancels and stops do not wait, and what they overtake is recalled: a cancel of
+// everything recalls all motions that are still to be planned, an emergency stop all that the loop has not been handed yet,
+// resets included.
+//
+// A motion that says "when_busy":"queue" waits here until the goals that hold its joints have succeeded, and those that wait for
+// them before it; it is planned only then, from where they ended. If one of them ends in any other way, it is recalled.
 //
 // A stream that was stopped by others (cancelled, its joints taken, a fault) does not begin anew by the set-points of a client that
 // has not noticed: they are refused (stream_ended) until the client has paused for its own time-out.
@@ -40,6 +45,7 @@
 #include "takt/core/line_service.hpp"
 #include "takt/core/time.hpp"
 #include "takt/motion/planner.hpp"
+#include "takt/motion/planning_work.hpp"
 #include "takt/motion/request.hpp"
 #include "takt/motion/snapshot.hpp"
 #include "takt/motion/wire.hpp"
@@ -50,11 +56,16 @@
 namespace takt::motion {
 
 struct ServerOptions {
-  std::size_t plan_at_once = 256;  ///< waypoints; a longer trajectory waits in the planning queue
+  std::size_t read_at_once = std::size_t{64} << 10;  ///< bytes; a longer line waits in the planning queue
+  std::size_t plan_at_once = 256;                    ///< waypoints; a longer trajectory waits there too
+  /// Works off the planning queue, one piece at a time. By default poll() does the work itself, one piece in each call.
+  Executor executor = [](const std::function<void()>& work) { work(); };
   std::size_t max_waypoints = default_max_waypoints;
   std::size_t max_in_flight = 128;            ///< requests that the loop has not answered yet, of all clients
   std::size_t max_in_flight_per_client = 32;  ///< of one client; running goals do not count
-  std::size_t max_goals = max_joints;         ///< not yet ended, of all clients
+  std::size_t max_goals = max_joints;         ///< active, of all clients
+  std::size_t max_waiting = 256;              ///< motions that wait for goals to end, of all clients
+  std::size_t max_waiting_per_client = 16;
   double feedback_rate = 10;                  ///< Hz, "feedback" of each running trajectory or move
   /// False where the loop's clock is not the one that gives `now` (simulated time).
   bool report_latency = true;
@@ -82,8 +93,9 @@ class Server {
   void received(ClientId client, std::string_view line, Time now);
   void refused(ClientId client, LineFault fault, Time now);
   void disconnected(ClientId client, Time now);
-  /// Hands requests over to the loop, takes in its events, sends what they, subscriptions and feedback ask for, and plans at most
-  /// one motion of the queue. Wants to be called again within 1 ms while the loop owes an answer or goals run, at once (0) while motions wait to be planned, else within 10 ms.
+  /// Hands requests over to the loop, takes in its events, sends what they, subscriptions and feedback ask for, and takes
+  /// the planning queue on by one piece. Wants to be called again within 1 ms while the loop or the executor owes an answer or
+  /// goals run, at once (0) while the executor is free and the queue is not empty, else within 10 ms.
   Duration poll(Time now);
   [[nodiscard]] std::vector<LineOutput> take_output() { return std::exchange(output_, {}); }
 
@@ -110,14 +122,6 @@ class Server {
     std::size_t planning = 0;                 ///< its motions in the planning queue
   };
 
-  /// A motion that waits to be planned; it counts as in flight.
-  struct Job {
-    ClientId client = 0;
-    std::string id;
-    std::variant<TrajectoryMessage, MoveMessage, SetpointMessage> message;
-    Time received{};
-  };
-
   /// A request that the loop has borrowed.
   struct Borrowed {
     std::unique_ptr<Request> request;
@@ -138,6 +142,7 @@ class Server {
     Time began{};  ///< its first reference, on the loop's clock
     Time next_feedback{};
     Request* first = nullptr;  ///< the request that began it, borrowed until the goal ends
+    bool waited = false;       ///< it waited for others, and was accepted before that
   };
 
   void handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now);
@@ -150,16 +155,25 @@ class Server {
   void handle(ClientId client, const std::string& id, const ResetMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const MarkMessage& message, Time now);
 
-  template <class Message>
-  void plan_or_queue(ClientId client, const std::string& id, const Message& message, std::size_t waypoints,
-                     Time now);
-  void plan_now(ClientId client, const std::string& id, const TrajectoryMessage& message, Time received);
-  void plan_now(ClientId client, const std::string& id, const MoveMessage& message, Time received);
-  void plan_now(ClientId client, const std::string& id, const SetpointMessage& message, Time received);
-  void plan_next();
-  void leave_queue(const Job& job);
-  void recall_planning(Time now);
+  void take_message(ClientId client, PlanningWork::Read read, Time now);
+  void plan_or_queue(PlanningJob job, std::size_t waypoints, Time now);
+  void plan_now(PlanningJob job);
+  void take_plan(const PlanningJob& job, Plan&& planned);
+  void continue_stream(const PlanningJob& job, Plan&& planned);
+  void enqueue(PlanningJob job);
+  void leave_queue(const PlanningJob& job);
+  void advance_planning(Time now);
+  void take_work(Time now);
+  void take_read(PlanningJob job, PlanningWork::Read read, Time now);
+
+  [[nodiscard]] bool must_wait(const PlanningJob& job) const;
+  void wait(PlanningJob job);
+  void release_waiting(JointSet joints, bool succeeded);
+  void recall_planning();
+  [[nodiscard]] bool recall(GoalId goal);
   void recall_outbox(Time now);
+  void refuse(const PlanningJob& job, Rejection why);
+  void refuse(const PlanningJob& job, Errc reason);
 
   [[nodiscard]] bool may_stream(ClientId client, const SetpointMessage& message, Time now);
   void end_stream(const Goal& goal, GoalId number, Time now);
@@ -167,10 +181,10 @@ class Server {
   void forget_stream(const Goal& goal, GoalId number);
   void stop_unwanted_stream(const Goal& goal, GoalId number, Time now);
 
-  void begin_motion(ClientId client, const std::string& id, Plan&& planned, OnDisconnect on_disconnect,
-                    Time now);
+  void begin_motion(const PlanningJob& job, Plan&& planned);
   void begin_goal(ClientId client, const std::string& id, Request& request, OnDisconnect on_disconnect);
-  [[nodiscard]] bool has_room(ClientId client, const std::string& id, Time now);
+  [[nodiscard]] bool has_room(ClientId client) const;
+  [[nodiscard]] bool has_room(ClientId client, const std::string& id, Time now);  ///< refuses if there is none
   void hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now);
   void hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
                          StopCategory category, Time now);
@@ -191,7 +205,7 @@ class Server {
   void send_states(Time now);
   void send_feedback(Time now);
 
-  robot::RobotDescription robot_;
+  std::shared_ptr<const robot::RobotDescription> robot_;
   shm::SpscRing<Request*>* requests_;
   shm::SpscRing<Event>* events_;
   shm::LatestValue<Snapshot>* state_;
@@ -201,7 +215,9 @@ class Server {
   std::unordered_map<ClientId, Client> clients_;
   std::unordered_map<const Request*, Borrowed> borrowed_;
   std::unordered_map<GoalId, Goal> goals_;
-  std::deque<Job> planning_;
+  std::deque<PlanningJob> planning_;       ///< in order; they count as in flight
+  std::shared_ptr<PlanningWork> working_;  ///< what the executor does now, if anything
+  std::deque<PlanningJob> waiting_;        ///< in order: motions that wait for goals to end
   std::deque<Request*> outbox_;  ///< in order, on their way into the ring; borrowed_ owns them
   GoalId last_goal_ = 0;
   std::uint64_t last_order_ = 0;

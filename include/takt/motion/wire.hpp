@@ -23,6 +23,8 @@
 //      "at_end":"rest",                          "rest": refuse a trajectory that does not end at rest;
 //                                                "stop": bring it to a bounded stop after its last waypoint
 //      "on_disconnect":"stop",                   or "continue": what happens when this client vanishes
+//      "when_busy":"splice",                     joints that another goal moves are taken over; or "queue": wait until that goal
+//                                                has succeeded; or "reject": refuse
 //      "limits":{"velocity":1,"acceleration":[5],"jerk":100}}}
 //                                                optional, for all joints or one for each: may only tighten
 //                                                the robot's
@@ -34,7 +36,7 @@
 //
 //   {"move":{"joint_names":["elbow"],"positions":[1.2],"duration":2}}
 //      One quintic from rest to rest. No "duration": the shortest that the limits allow. Also "group", "fit",
-//      "on_disconnect", "limits" as above.
+//      "on_disconnect", "when_busy", "limits" as above.
 //   {"setpoint":{"joint_names":["elbow"],"positions":[1.2],"velocities":[0.1],"timeout":0.1}}
 //      One target of a stream, followed within the joint's limits. The first one begins a goal, further ones
 //      for the same joints continue it. When no further one comes within "timeout" (s; 0.1 if not given, at
@@ -57,12 +59,16 @@
 //      For motion: the loop has taken it and its first reference has left. The latencies begin when the
 //      request entered the loop's queue, and when its last byte arrived. duration and joint_names (the
 //      robot's order, which "feedback" uses): for trajectory and move.
+//      With "state":"pending" and without duration and latencies: the motion waits for the goals that hold its joints
+//      ("when_busy":"queue"). It is planned when they have succeeded, and begins without another "accepted". When it
+//      cannot begin, a "result" says so: rejected, or recalled (it was cancelled, or a goal before it did not succeed:
+//      goal_before_failed).
 //   {"rejected":{"id":1,"reason":"acceleration_limit","message":"elbow: ...","joint":"elbow","time":0.07,"value":6.87,"limit":5}}
 //      Nothing was changed. "reason" is a name from motion/error.hpp; joint, time, value and limit where it
 //      has them.
 //   {"feedback":{"goal":3,"time":0.5,"duration":2.5,"fraction":0.2,"reference":[...],"measured":[...]}}
 //   {"result":{"id":1,"goal":3,"state":"succeeded"}}
-//      How the goal ended: succeeded, aborted, preempted, recalled; with reason, message, joint, time, value,
+//      How the goal ended: succeeded, aborted, preempted, recalled, rejected; with reason, message, joint, time, value,
 //      limit where it has.
 //   {"state":{"id":2,"time":12.5,"robot":"ready","active_goals":1,
 //             "loop":{"cycles":2500,"overruns":0,"lateness_us":3.1,"busy_us":21.5},
@@ -143,6 +149,7 @@ struct TrajectoryMessage {
   bool fit = false;
   AtEnd at_end = AtEnd::rest;
   OnDisconnect on_disconnect = OnDisconnect::stop;
+  WhenBusy when_busy = WhenBusy::splice;
   LimitsMessage limits;
 
   friend bool operator==(const TrajectoryMessage&, const TrajectoryMessage&) = default;
@@ -154,6 +161,7 @@ struct MoveMessage {
   std::optional<double> duration;  ///< s; nothing: the shortest within the limits
   bool fit = false;
   OnDisconnect on_disconnect = OnDisconnect::stop;
+  WhenBusy when_busy = WhenBusy::splice;
   LimitsMessage limits;
 
   friend bool operator==(const MoveMessage&, const MoveMessage&) = default;
@@ -246,6 +254,7 @@ struct LatencyReply {
 struct AcceptedReply {
   std::string id;
   GoalId goal = 0;                 ///< 0 = the request made no goal
+  GoalState state = GoalState::active;  ///< of the goal: active, or pending while it waits for others
   std::optional<double> duration;  ///< s
   std::vector<std::string> joint_names;
   std::optional<LatencyReply> latency;

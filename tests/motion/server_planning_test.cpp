@@ -1,0 +1,502 @@
+// What takes long is done beside the server; what waits for others, begins after them.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "motion/server_bench.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using namespace takt::motion;
+using namespace takt::test;
+using takt::ClientId;
+using takt::Duration;
+
+/// Work that is done when the test says so.
+struct Elsewhere {
+  std::deque<std::function<void()>> pending;
+
+  void operator()(std::function<void()> work) { pending.push_back(std::move(work)); }
+  void finish_one() {
+    REQUIRE(!pending.empty());
+    pending.front()();
+    pending.pop_front();
+  }
+};
+
+ServerOptions with(Elsewhere& elsewhere) {
+  ServerOptions options;
+  options.executor = std::ref(elsewhere);
+  return options;
+}
+
+std::string queued_move(const std::string& joint, double position, int id) {
+  return Json{{"id", id},
+              {"move", {{"joint_names", {joint}}, {"positions", {position}}, {"when_busy", "queue"}}}}
+      .dump();
+}
+
+/// The only request that the loop was handed since it was last asked.
+Request* only_taken(Bench& bench) {
+  Request* request = bench.taken();
+  REQUIRE(request != nullptr);
+  REQUIRE(bench.taken() == nullptr);
+  return request;
+}
+
+/// A goal of client 1 on the elbow that runs.
+Request* run_elbow(Bench& bench) {
+  bench.connect(1);
+  bench.ask(1, move_elbow);
+  Request* running = only_taken(bench);
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.said(1);
+  return running;
+}
+
+TEST_CASE("long trajectories are planned one in a poll, and their client's motions wait behind them") {
+  Bench bench;
+  bench.connect(1);
+  bench.connect(2);
+  bench.server.received(1, long_trajectory(), bench.now);
+  bench.server.received(1, long_trajectory(), bench.now);
+  bench.server.received(1, move_elbow, bench.now);
+  bench.server.received(2, R"({"move":{"joint_names":["wrist_1_joint"],"positions":[-2]}})", bench.now);
+  CHECK(bench.poll() == Duration(0));
+  CHECK(bench.taken()->goal == 1);  // of the other client, which waits for nobody
+  Request* first = bench.taken();
+  REQUIRE(first != nullptr);
+  CHECK(first->trajectory.segments() == 300);
+  CHECK(bench.taken() == nullptr);
+  CHECK(bench.poll() == Duration(0));
+  CHECK(bench.taken()->trajectory.segments() == 300);
+  CHECK(bench.poll() > Duration(0));
+  CHECK(bench.taken()->trajectory.segments() == 1);
+  CHECK(bench.said(1).empty());
+}
+
+TEST_CASE("stops overtake motions that wait to be planned, and recall them") {
+  for (const std::string stop : {R"({"estop":{}})", R"({"cancel":{}})"}) {
+    Bench bench;
+    bench.connect(1);
+    bench.connect(2);
+    for (int i = 0; i < 32; ++i) bench.server.received(1, long_trajectory(), bench.now);
+    bench.server.received(1, long_trajectory(), bench.now);
+    CHECK(bench.said(1)[0]["rejected"]["reason"] == "queue_full");
+    bench.server.received(2, stop, bench.now);
+    bench.poll();
+    Request* taken = bench.taken();
+    REQUIRE(taken != nullptr);
+    CHECK(taken->kind != RequestKind::trajectory);
+    CHECK(bench.taken() == nullptr);
+    const auto said = bench.said(1);
+    REQUIRE(said.size() == 32);
+    for (const Json& reply : said) {
+      CHECK(reply["rejected"]["id"] == "long");
+      CHECK(reply["rejected"]["reason"] == "recalled");
+    }
+    CHECK(bench.ask(1, move_elbow).empty());  // there is room again
+  }
+}
+
+TEST_CASE("a motion that waits to be planned goes with its client, unless it said continue") {
+  Bench bench;
+  bench.connect(1);
+  bench.server.received(1, long_trajectory(), bench.now);
+  bench.server.received(1, long_trajectory({{"on_disconnect", "continue"}}), bench.now);
+  bench.server.disconnected(1, bench.now);
+  CHECK(bench.poll() >= Duration(1ms));
+  REQUIRE(bench.taken() != nullptr);
+  bench.poll();
+  CHECK(bench.taken() == nullptr);
+  CHECK(bench.server.goals() == 1);
+}
+
+TEST_CASE("while a motion is planned elsewhere the server answers everybody") {
+  Elsewhere elsewhere;
+  Bench bench(arm6(), with(elsewhere));
+  bench.connect(1);
+  bench.connect(2);
+  bench.ask(1, long_trajectory());
+  REQUIRE(elsewhere.pending.size() == 1);
+  CHECK(bench.poll() >= Duration(1ms));
+  CHECK(bench.ask(2, R"({"state":{}})")[0].contains("state"));
+  bench.ask(2, R"({"estop":{}})");
+  CHECK(only_taken(bench)->kind == RequestKind::emergency_stop);
+  elsewhere.finish_one();
+  bench.poll();
+  CHECK(bench.taken() == nullptr);  // the stop overtook it
+  CHECK(bench.said(1)[0]["rejected"]["reason"] == "recalled");
+}
+
+TEST_CASE("a plan that comes back when its server has gone does no harm") {
+  Elsewhere elsewhere;
+  {
+    Bench bench(arm6(), with(elsewhere));
+    bench.connect(1);
+    bench.ask(1, long_trajectory());
+  }
+  elsewhere.finish_one();
+}
+
+TEST_CASE("a plan whose client has vanished meanwhile is dropped, unless it said continue") {
+  for (const bool goes_on : {false, true}) {
+    Elsewhere elsewhere;
+    Bench bench(arm6(), with(elsewhere));
+    bench.connect(1);
+    bench.ask(1, long_trajectory({{"on_disconnect", goes_on ? "continue" : "stop"}}));
+    bench.server.disconnected(1, bench.now);
+    elsewhere.finish_one();
+    bench.poll();
+    CHECK((bench.taken() != nullptr) == goes_on);
+    CHECK(bench.server.goals() == (goes_on ? 1 : 0));
+  }
+}
+
+TEST_CASE("long lines are read elsewhere, in their client's order") {
+  Elsewhere elsewhere;
+  ServerOptions options = with(elsewhere);
+  options.read_at_once = 1000;
+  Bench bench(arm6(), options);
+  bench.connect(1);
+  bench.connect(2);
+  bench.ask(1, long_trajectory());
+  bench.ask(1, move_elbow);
+  bench.ask(2, R"({"move":{"joint_names":["wrist_1_joint"],"positions":[-2]}})");
+  only_taken(bench);       // of the other client
+  elsewhere.finish_one();  // is read
+  bench.poll();
+  CHECK(bench.taken() == nullptr);
+  elsewhere.finish_one();  // is planned
+  bench.poll();
+  CHECK(only_taken(bench)->trajectory.segments() == 300);
+  bench.poll();
+  elsewhere.finish_one();
+  bench.poll();
+  CHECK(only_taken(bench)->trajectory.segments() == 1);
+}
+
+TEST_CASE("a long line that is no motion, or wrong, is answered as a short one") {
+  ServerOptions options;
+  options.read_at_once = 100;
+  Bench bench(arm6(), options);
+  bench.connect(1);
+  const std::string spaces(200, ' ');
+  CHECK(bench.ask(1, spaces + R"({"id":1,"state":{}})")[0]["state"]["id"] == 1);
+  CHECK(bench.ask(1, spaces + R"({"id":1,"dance":{}})")[0]["rejected"]["reason"] == "unknown_request");
+  CHECK(bench.ask(1, spaces + "[")[0]["error"]["reason"] == "malformed");
+  bench.ask(1, spaces + elbow_setpoint);
+  CHECK(only_taken(bench)->kind == RequestKind::setpoint);
+}
+
+TEST_CASE("a recalled line is answered under its id") {
+  ServerOptions options;
+  options.read_at_once = 100;
+  Bench bench(arm6(), options);
+  bench.connect(1);
+  bench.connect(2);
+  bench.server.received(1, long_trajectory(), bench.now);
+  bench.server.received(2, R"({"cancel":{}})", bench.now);
+  bench.poll();
+  const auto said = bench.said(1);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0]["rejected"]["id"] == "long");
+  CHECK(said[0]["rejected"]["reason"] == "recalled");
+}
+
+TEST_CASE("long lines are bounded like all requests") {
+  Elsewhere elsewhere;
+  ServerOptions options = with(elsewhere);
+  options.read_at_once = 1000;
+  Bench bench(arm6(), options);
+  bench.connect(1);
+  for (std::size_t i = 0; i < options.max_in_flight_per_client; ++i)
+    CHECK(bench.ask(1, long_trajectory()).empty());
+  CHECK(bench.ask(1, long_trajectory())[0]["error"]["reason"] == "queue_full");
+}
+
+TEST_CASE("a motion that spares others is handed over so, for the loop to judge") {
+  Bench bench;
+  bench.connect(1);
+  bench.ask(1, R"({"move":{"joint_names":["elbow_joint"],"positions":[1.2],"when_busy":"reject"}})");
+  CHECK(only_taken(bench)->spares_others);
+  bench.ask(1, move_elbow);
+  CHECK(!only_taken(bench)->spares_others);
+}
+
+TEST_CASE("a queued motion begins when the goals that hold its joints have succeeded") {
+  Bench bench;
+  Request* running = run_elbow(bench);
+  const auto said = bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0] ==
+        Json::parse(R"({"accepted":{"id":8,"goal":2,"state":"pending","joint_names":["elbow_joint"]}})"));
+  bench.ask(1, queued_move("elbow_joint", 1.1, 9));
+  bench.ask(1, queued_move("wrist_1_joint", -2, 10));
+  CHECK(only_taken(bench)->goal == 4);  // its joint is free
+  CHECK(bench.taken() == nullptr);
+
+  bench.emit(GoalState::succeeded, 1, running);
+  Request* second = only_taken(bench);
+  CHECK(second->goal == 2);
+  bench.emit(GoalState::active, 2, nullptr);
+  for (const Json& reply : bench.said(1)) CHECK(!reply.contains("rejected"));
+  bench.emit(GoalState::succeeded, 2, second);
+  CHECK(bench.said(1)[0]["result"] == Json::parse(R"({"id":8,"goal":2,"state":"succeeded"})"));
+  CHECK(only_taken(bench)->goal == 3);
+}
+
+TEST_CASE("a queued motion without anything before it begins at once") {
+  Bench bench;
+  bench.connect(1);
+  CHECK(bench.ask(1, queued_move("elbow_joint", 1.0, 8)).empty());
+  Request* request = only_taken(bench);
+  bench.emit(GoalState::active, 1, nullptr);
+  CHECK(bench.said(1)[0]["accepted"].contains("latency_us"));
+  bench.emit(GoalState::succeeded, 1, request);
+}
+
+TEST_CASE("what waits is recalled when a goal before it does not succeed") {
+  for (const GoalState end : {GoalState::aborted, GoalState::preempted, GoalState::rejected}) {
+    Bench bench;
+    Request* running = run_elbow(bench);
+    bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+    bench.ask(1, queued_move("elbow_joint", 1.1, 9));
+    bench.said(1);
+    bench.emit(end, 1, running, Errc::drive_fault);
+    const auto said = bench.said(1);
+    REQUIRE(said.size() == 3);
+    for (const std::size_t i : {1U, 2U}) {
+      CHECK(said[i]["result"]["state"] == "recalled");
+      CHECK(said[i]["result"]["reason"] == "goal_before_failed");
+      CHECK(said[i]["result"]["id"] == 7 + i);
+    }
+    CHECK(bench.taken() == nullptr);
+    CHECK(bench.poll() > Duration(1ms));
+  }
+}
+
+TEST_CASE("what waits can be cancelled by its number, and what waits for it goes too") {
+  Bench bench;
+  run_elbow(bench);
+  bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+  bench.ask(1, queued_move("elbow_joint", 1.1, 9));
+  bench.said(1);
+  const auto said = bench.ask(1, R"({"id":"c","cancel":{"goal":2}})");
+  REQUIRE(said.size() == 3);
+  CHECK(said[0]["result"]["reason"] == "recalled");
+  CHECK(said[1]["result"]["reason"] == "goal_before_failed");
+  CHECK(said[2]["accepted"]["id"] == "c");
+  CHECK(bench.taken() == nullptr);  // the goal that runs goes on
+  CHECK(bench.ask(1, R"({"cancel":{"goal":2}})")[0]["rejected"]["reason"] == "unknown_goal");
+}
+
+TEST_CASE("stops recall what waits") {
+  for (const std::string stop : {R"({"estop":{}})", R"({"cancel":{}})"}) {
+    Bench bench;
+    run_elbow(bench);
+    bench.connect(2);
+    bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+    bench.said(1);
+    bench.ask(2, stop);
+    const auto said = bench.said(1);
+    REQUIRE(said.size() == 1);
+    CHECK(said[0]["result"]["state"] == "recalled");
+    CHECK(only_taken(bench)->kind != RequestKind::trajectory);
+  }
+}
+
+TEST_CASE("what waits goes with its client, unless it said continue") {
+  Bench bench;
+  Request* running = run_elbow(bench);
+  bench.connect(2);
+  bench.ask(2, queued_move("elbow_joint", 1.0, 8));
+  bench.ask(1, R"({"id":9,"move":{"joint_names":["wrist_1_joint"],"positions":[-2]}})");
+  Request* wrist = only_taken(bench);
+  bench.emit(GoalState::active, 3, nullptr);
+  bench.ask(2, R"({"move":{"joint_names":["wrist_1_joint"],"positions":[-1.9],"when_busy":"queue",
+                   "on_disconnect":"continue"}})");
+  bench.server.disconnected(2, bench.now);
+  bench.emit(GoalState::succeeded, 1, running);
+  CHECK(bench.taken() == nullptr);
+  bench.emit(GoalState::succeeded, 3, wrist);
+  CHECK(only_taken(bench)->goal == 4);
+}
+
+TEST_CASE("a queued motion that cannot be planned any more ends with a result") {
+  Bench bench;
+  Request* running = run_elbow(bench);
+  bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+  bench.said(1);
+  Snapshot stopped = ready_state(bench.robot);
+  stopped.state = RobotState::stopped;
+  bench.state.write(stopped);
+  bench.emit(GoalState::succeeded, 1, running);
+  const auto said = bench.said(1);
+  REQUIRE(said.size() == 2);
+  CHECK(said[1]["result"]["id"] == 8);
+  CHECK(said[1]["result"]["state"] == "rejected");
+  CHECK(said[1]["result"]["reason"] == "robot_not_ready");
+  CHECK(bench.server.goals() == 0);
+}
+
+TEST_CASE("one that the loop refuses, after it had waited, ends with a result") {
+  Bench bench;
+  Request* running = run_elbow(bench);
+  bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+  bench.emit(GoalState::succeeded, 1, running);
+  bench.said(1);
+  bench.emit(GoalState::rejected, 2, only_taken(bench), Errc::robot_not_ready);
+  const auto said = bench.said(1);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0]["result"]["state"] == "rejected");
+  CHECK(bench.server.borrowed() == 0);
+}
+
+TEST_CASE("waiting motions are bounded for each client") {
+  ServerOptions options;
+  options.max_waiting_per_client = 3;
+  Bench bench(arm6(), options);
+  run_elbow(bench);
+  for (int i = 0; i < 3; ++i) CHECK(bench.ask(1, queued_move("elbow_joint", 1.0, 8))[0].contains("accepted"));
+  CHECK(bench.ask(1, queued_move("elbow_joint", 1.0, 8))[0]["rejected"]["reason"] == "queue_full");
+}
+
+/// A loop that takes, refuses and ends goals as chance will have it, and a book about what two clients were told.
+class Chaos {
+ public:
+  explicit Chaos(std::uint64_t salt) : random_(takt::test::generator(salt)), bench_(arm6(), options()) {
+    bench_.connect(1);
+    bench_.connect(2);
+  }
+
+  void run() {
+    for (int i = 0; i < 60; ++i) {
+      ask();
+      act();
+    }
+    // No more requests: everything comes to its end.
+    for (int i = 0; i < 400; ++i) act();
+  }
+
+  void check() {
+    CHECK(answers_.size() == asked_);
+    for (const auto& [id, times] : answers_) CHECK_MESSAGE(times == 1, id);
+    for (const auto& [goal, open] : open_) CHECK_MESSAGE(open == 0, goal);
+    CHECK(bench_.server.goals() == 0);
+    CHECK(bench_.server.borrowed() == 0);
+    CHECK(bench_.poll() > Duration(1ms));
+  }
+
+ private:
+  static constexpr std::array<const char*, 3> joints{"elbow_joint", "wrist_1_joint", "wrist_2_joint"};
+
+  ServerOptions options() {
+    ServerOptions options = with(elsewhere_);
+    options.plan_at_once = chance(0.5) ? 0 : 256;
+    options.read_at_once = chance(0.5) ? 0 : 64 << 10;
+    return options;
+  }
+
+  bool chance(double likelihood) { return takt::test::uniform(random_, 0, 1) < likelihood; }
+  std::size_t any(std::size_t count) {
+    return static_cast<std::size_t>(
+        takt::test::uniform_int(random_, 0, static_cast<std::int64_t>(count) - 1));
+  }
+
+  void ask() {
+    Json request{{"id", ++asked_}};
+    const double kind = takt::test::uniform(random_, 0, 1);
+    if (kind < 0.1) {
+      request["cancel"] = chance(0.3) ? Json::object() : Json{{"goal", 1 + any(asked_)}};
+    } else if (kind < 0.13) {
+      request["estop"] = Json::object();
+    } else {
+      Json names = Json::array();
+      Json targets = Json::array();
+      for (const char* joint : joints) {
+        if (!chance(0.5) && !(names.empty() && joint == joints.back())) continue;
+        names.push_back(joint);
+        targets.push_back(joint == joints.front() ? 1.5 : -1.5);
+      }
+      const char* when_busy = chance(0.6) ? "queue" : chance(0.7) ? "splice" : "reject";
+      request["move"] = {{"joint_names", names}, {"positions", targets}, {"when_busy", when_busy}};
+    }
+    bench_.server.received(1 + any(2), request.dump(), bench_.now);
+  }
+
+  void act() {
+    if (!elsewhere_.pending.empty() && chance(0.7)) elsewhere_.finish_one();
+    if (chance(0.7)) take();
+    if (!running_.empty() && chance(0.3)) {
+      const std::size_t i = any(running_.size());
+      end(i, chance(0.8) ? GoalState::succeeded : GoalState::aborted);
+    }
+    bench_.poll();
+    read();
+  }
+
+  /// The loop takes one request.
+  void take() {
+    Request* request = bench_.taken();
+    if (request == nullptr) return;
+    if (request->kind != RequestKind::trajectory) {
+      for (std::size_t i = running_.size(); i-- > 0;) {
+        if (request->goal == 0 || running_[i]->goal == request->goal) end(i, GoalState::preempted);
+      }
+      return bench_.emit(GoalState::succeeded, request->goal, request);
+    }
+    if (chance(0.1)) return bench_.emit(GoalState::rejected, request->goal, request, Errc::joint_busy);
+    for (std::size_t i = running_.size(); i-- > 0;) {
+      if (!(running_[i]->joints & request->joints).empty()) end(i, GoalState::preempted);
+    }
+    bench_.emit(GoalState::active, request->goal, nullptr);
+    running_.push_back(request);
+  }
+
+  void end(std::size_t i, GoalState state) {
+    Request* request = running_[i];
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+    bench_.emit(state, request->goal, request, state == GoalState::aborted ? Errc::drive_fault : Errc{});
+  }
+
+  void read() {
+    for (const ClientId client : {ClientId{1}, ClientId{2}}) {
+      for (const Json& reply : bench_.said(client)) {
+        if (reply.contains("accepted") || reply.contains("rejected")) {
+          const Json& body = reply.contains("accepted") ? reply["accepted"] : reply["rejected"];
+          ++answers_[body["id"].get<std::size_t>()];
+          if (body.contains("goal")) ++open_[body["goal"].get<GoalId>()];
+        }
+        if (reply.contains("result")) --open_[reply["result"]["goal"].get<GoalId>()];
+      }
+    }
+  }
+
+  std::mt19937_64 random_;
+  Elsewhere elsewhere_;
+  Bench bench_;
+  std::vector<Request*> running_;
+  std::size_t asked_ = 0;
+  std::map<std::size_t, int> answers_;  ///< by request: accepted or rejected
+  std::map<GoalId, int> open_;          ///< by goal: accepted, and no result yet
+};
+
+TEST_CASE("every request gets one answer and every goal that was accepted one result") {
+  for (std::size_t i = 0; i < takt::test::count(300); ++i) {
+    CAPTURE(i);
+    Chaos chaos(1000 + i);
+    chaos.run();
+    chaos.check();
+  }
+}
+
+}  // namespace
