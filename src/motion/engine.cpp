@@ -44,6 +44,7 @@ constexpr Duration patience_at_end = std::chrono::seconds(1);
 
 Engine::Engine(const robot::RobotDescription& robot)
     : period_(robot.period),
+      overrun_limit_(robot.overrun_limit),
       feedback_timeout_(robot.feedback_timeout),
       goal_time_(robot.goal_time),
       axes_(robot.joints.size()),
@@ -61,7 +62,7 @@ Engine::Engine(const robot::RobotDescription& robot)
 
 // ---- the cycle -----------------------------------------------------------------------------------------------------------
 
-void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback) noexcept {
+void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback, std::uint64_t missed) noexcept {
   now_ = now;
   ++tick_;
   submitted_ = 0;
@@ -72,6 +73,7 @@ void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback) noe
   if (state_ == RobotState::starting) {
     watch_start();
   } else if (state_ != RobotState::down) {
+    watch_loop(missed);  // first: drives that lost their reference meanwhile are not the cause
     watch_drives();
   }
 }
@@ -187,7 +189,7 @@ void Engine::end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept 
   goal = Goal{};
 }
 
-// ---- watching the drives -------------------------------------------------------------------------------------------------
+// ---- watching the loop and the drives -------------------------------------------------------------------------------------------------
 
 void Engine::watch_start() noexcept {
   fault_ = {};
@@ -226,6 +228,12 @@ Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
     return {Errc::following_error, joint, error, axes_[joint].following_error};
   }
   return {};
+}
+
+void Engine::watch_loop(std::uint64_t missed) noexcept {
+  if (missed <= overrun_limit_ || state_ != RobotState::ready) return;
+  stop_robot({Errc::loop_overrun, 0, static_cast<double>(missed), static_cast<double>(overrun_limit_)},
+             false);
 }
 
 void Engine::watch_drives() noexcept {

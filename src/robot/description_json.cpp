@@ -29,6 +29,9 @@ constexpr std::array<std::pair<std::string_view, Protocol>, 2> protocols{
     {{"hubo", Protocol::hubo}, {"servo", Protocol::servo}}};
 constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behaviours{
     {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
+constexpr std::array<std::pair<std::string_view, rt::OverrunPolicy>, 2> overrun_policies{
+    {{"skip", rt::OverrunPolicy::skip}, {"catch_up", rt::OverrunPolicy::catch_up}}};
+constexpr std::uint64_t largest_overrun_limit = 1'000'000;
 
 /// What an address on a bus may be, per protocol.
 struct AddressRules {
@@ -70,6 +73,12 @@ class Loader {
     double rate = 1 / to_seconds(robot_.period);
     object.required_number("rate", rate, Range::between(1, 10'000));
     robot_.period = from_seconds(1 / rate);
+    object.word<rt::OverrunPolicy>("overrun", robot_.overrun, overrun_policies);
+    if (const Value* limit = object.find("overrun_limit")) {
+      const auto periods =
+          json::to_integer(*limit, object.at("overrun_limit"), mistakes_, 0, largest_overrun_limit);
+      robot_.overrun_limit = static_cast<std::uint32_t>(periods.value_or(0));
+    }
     read_seconds(object, "feedback_timeout", robot_.feedback_timeout,
                  Range::between(to_seconds(robot_.period), 10));
     read_seconds(object, "goal_time", robot_.goal_time, Range::between(0, 3600));

@@ -50,8 +50,9 @@ class Bench {
     }
   }
 
-  void cycle(std::vector<Request*> requests = {}) {
-    now += period;
+  /// One cycle, `missed` periods later than it should be.
+  void cycle(std::vector<Request*> requests = {}, std::uint64_t missed = 0) {
+    now += period * static_cast<Duration::rep>(missed + 1);
     for (std::size_t i = 0; i < feedback.size(); ++i) {
       robot::JointFeedback& joint = feedback[i];
       if (silent.contains(i)) continue;
@@ -67,7 +68,7 @@ class Bench {
       joint.drive = commands[i].want_power ? robot::DriveState::ready : robot::DriveState::off;
     }
     const std::vector<MotionState> before = references();
-    engine.begin(now, feedback);
+    engine.begin(now, feedback, missed);
     for (Request* request : requests) {
       REQUIRE(engine.accepts_requests());
       engine.submit(*request);
@@ -439,6 +440,78 @@ TEST_CASE("whatever is wrong with a drive stops the robot, says so, and latches 
       CHECK(bench.commands[i].position == doctest::Approx(bench.feedback[i].position));
     }
   }
+}
+
+TEST_CASE("a loop that misses as many periods as it may delays the motion, and nothing else") {
+  Bench late;
+  Bench punctual;
+  late.make_ready();
+  punctual.make_ready();
+  auto goal = late.move(1, {0}, {2.0}, 2.5);
+  auto same = punctual.move(1, {0}, {2.0}, 2.5);
+  late.cycle({goal.get()});
+  punctual.cycle({same.get()});
+  for (int i = 0; late.states_of(1).size() < 2; ++i) {
+    late.cycle({}, i % 50 == 0 ? late.robot.overrun_limit : 0);
+    punctual.cycle();
+    REQUIRE(late.snapshot.joints[0].reference == punctual.snapshot.joints[0].reference);
+  }
+  CHECK(late.states_of(1).back() == GoalState::succeeded);
+}
+
+TEST_CASE(
+    "a loop that misses more periods than it may stops the robot within its limits, and latches until "
+    "reset") {
+  Bench bench;
+  bench.make_ready();
+  auto goal = bench.move(1, {0, 1}, {2.0, 2.0}, 2.5);
+  bench.cycle({goal.get()});
+  for (int i = 0; i < 200; ++i) bench.cycle();
+  bench.cycle({}, bench.robot.overrun_limit + 1);
+  const Event end = bench.run_until_end(1);
+  CHECK(end.state == GoalState::aborted);
+  CHECK(end.reason == Errc::loop_overrun);
+  CHECK(end.value == 21);
+  CHECK(end.limit == 20);
+  CHECK(bench.engine.state() == RobotState::stopping);
+  CHECK(bench.snapshot.joints[0].reference.velocity > 0.5);  // a bounded stop: nothing jumps
+  for (int i = 0; i < 200; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK(bench.snapshot.reason == Errc::loop_overrun);
+  CHECK(bench.commands[0].want_power);
+  CHECK_FALSE(bench.commands[2].want_power);  // its safe behaviour is to be released
+
+  auto reset = Bench::simple(RequestKind::reset);
+  bench.cycle({reset.get()});
+  for (int i = 0; i < 10; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::ready);
+}
+
+TEST_CASE("an overrun limit of zero stops the robot when any period is missed") {
+  robot::RobotDescription robot = three_joints();
+  robot.overrun_limit = 0;
+  Bench bench(robot);
+  bench.make_ready();
+  bench.cycle({}, 1);
+  CHECK(bench.snapshot.reason == Errc::loop_overrun);
+}
+
+TEST_CASE("drives that lost their reference while the loop was away are not taken for the cause") {
+  Bench bench;
+  bench.make_ready();
+  auto goal = bench.move(1, {0}, {2.0}, 2.5);
+  bench.cycle({goal.get()});
+  bench.faulty = JointSet::first(3);
+  bench.cycle({}, 100);
+  CHECK(bench.run_until_end(1).reason == Errc::loop_overrun);
+  CHECK(bench.snapshot.reason == Errc::loop_overrun);
+  CHECK_FALSE(bench.commands[0].want_power);
+}
+
+TEST_CASE("a loop that is late before the robot is ready is no fault") {
+  Bench bench;
+  bench.cycle({}, 100);
+  bench.make_ready();
 }
 
 TEST_CASE("emergency stop: category 0 cuts power at once, 1 after the stop, 2 not at all") {

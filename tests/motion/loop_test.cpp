@@ -49,6 +49,7 @@ class Script final : public LoopObserver {
     if (event_count < events.size()) events[event_count++] = event;
   }
   void after_cycle(const Snapshot& snapshot) noexcept override {
+    if (ready_at_ != 0) watch_reference(snapshot);
     last = snapshot;
     if (snapshot.state == RobotState::ready && ready_at_ == 0) ready_at_ = snapshot.loop.cycles;
     if (ready_at_ == 0) return;
@@ -70,10 +71,22 @@ class Script final : public LoopObserver {
   Status status;
   Snapshot last;
   double worst_error = 0;
+  double worst_step = 0;    ///< of a reference from one cycle to the next, rad
+  double worst_change = 0;  ///< of its velocity, rad/s
   std::array<Event, 64> events{};
   std::size_t event_count = 0;
 
  private:
+  void watch_reference(const Snapshot& snapshot) noexcept {
+    for (std::size_t i = 0; i < snapshot.joint_count; ++i) {
+      if (snapshot.joints[i].drive != robot::DriveState::ready) continue;  // it goes with the joint
+      const MotionState& now = snapshot.joints[i].reference;
+      const MotionState& before = last.joints[i].reference;
+      worst_step = std::max(worst_step, std::abs(now.position - before.position));
+      worst_change = std::max(worst_change, std::abs(now.velocity - before.velocity));
+    }
+  }
+
   Channels* channels_;
   std::vector<Step> steps_;
   std::size_t next_ = 0;
@@ -195,11 +208,118 @@ TEST_CASE("a drive that falls silent on the bus stops the robot, and after a res
   CHECK(script.events[4].state == GoalState::succeeded);
 }
 
+namespace {
+
+/// A loop of the arm that is late once, in mid-motion: by so many periods, because it overslept or because a cycle took so long.
+class LateLoop {
+ public:
+  LateLoop(rt::OverrunPolicy policy, int periods, bool oversleeps) : robot_(load("arm6")) {
+    robot_.overrun = policy;
+    const Duration delay = periods * robot_.period + robot_.period / 4;
+    clock_.delay = oversleeps ? delay : Duration(0);
+    auto simulated = sim::SimulatedHardware::create(robot_, clock_.now());
+    REQUIRE(simulated.has_value());
+    Dawdler hardware(**simulated, clock_, oversleeps ? Duration(0) : delay);
+    auto goal = there_and_back(robot_, 0.5, 1.0);
+    auto reset = plain(RequestKind::reset);
+    auto again = there_and_back(robot_, 0.3, 1.0);
+    Script script(channels_, {{10, goal.get()}, {3000, reset.get()}, {4000, again.get()}, {8000, nullptr}});
+    Loop<LateClock> loop(clock_, robot_, hardware, channels_, script);
+    script.run(loop);
+    events.assign(script.events.begin(), script.events.begin() + static_cast<int>(script.event_count));
+    statistics = loop.statistics();
+    // Whatever happens, the reference moves within the limits of the robot from cycle to cycle.
+    CHECK(script.worst_step <= 3.2 * to_seconds(robot_.period));
+    CHECK(script.worst_change <= 8 * to_seconds(robot_.period) * 1.001);
+    CHECK(script.worst_step > 0);
+  }
+
+  std::vector<Event> events;
+  rt::LoopStatistics statistics;
+
+ private:
+  static constexpr Time late_at{std::chrono::milliseconds(500)};
+
+  struct LateClock {
+    ManualClock clock;
+    Duration delay{};
+    [[nodiscard]] Time now() const noexcept { return clock.now(); }
+    void sleep_until(Time time) noexcept {
+      const bool oversleeps = clock.now() < late_at && time >= late_at;
+      clock.sleep_until(oversleeps ? time + delay : time);
+    }
+  };
+  class Dawdler final : public robot::Hardware {
+   public:
+    Dawdler(robot::Hardware& inner, LateClock& clock, Duration delay)
+        : inner_(&inner), clock_(&clock), delay_(delay) {}
+    void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
+      inner_->read(now, feedback);
+    }
+    void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+      inner_->write(now, commands);
+      if (now == late_at) clock_->clock.advance(delay_);
+    }
+    robot::HardwareCounters counters() const noexcept override { return inner_->counters(); }
+
+   private:
+    robot::Hardware* inner_;
+    LateClock* clock_;
+    Duration delay_;
+  };
+
+  robot::RobotDescription robot_;
+  LateClock clock_;
+  Channels channels_;
+};
+
+}  // namespace
+
+TEST_CASE("a loop that is late within its limit goes on with the motion, under every policy") {
+  struct Case {
+    rt::OverrunPolicy policy;
+    int periods;
+    std::uint64_t overruns;
+  };
+  for (const Case& c : {Case{rt::OverrunPolicy::skip, 3, 3}, Case{rt::OverrunPolicy::skip, 20, 20},
+                        Case{rt::OverrunPolicy::catch_up, 3, 0}, Case{rt::OverrunPolicy::catch_up, 20, 20}}) {
+    CAPTURE(c.periods);
+    for (const bool oversleeps : {false, true}) {
+      CAPTURE(oversleeps);
+      const LateLoop late(c.policy, c.periods, oversleeps);
+      REQUIRE(late.events.size() == 5);
+      CHECK(late.events[1].state == GoalState::succeeded);
+      CHECK(late.events[4].state == GoalState::succeeded);
+      CHECK(late.statistics.overruns == c.overruns);
+    }
+  }
+}
+
+TEST_CASE("a loop that is late beyond its limit stops the robot, says so, and moves again after a reset") {
+  for (const auto policy : {rt::OverrunPolicy::skip, rt::OverrunPolicy::catch_up}) {
+    for (const int periods : {21, 24, 300}) {  // the drives' watchdog runs out at 23
+      CAPTURE(periods);
+      for (const bool oversleeps : {false, true}) {
+        CAPTURE(oversleeps);
+        const LateLoop late(policy, periods, oversleeps);
+        REQUIRE(late.events.size() == 5);
+        CHECK(late.events[1].state == GoalState::aborted);
+        CHECK(late.events[1].reason == Errc::loop_overrun);
+        CHECK(late.events[1].value == periods);
+        CHECK(late.events[1].limit == 20);
+        CHECK(late.events[2].state == GoalState::succeeded);
+        CHECK(late.events[4].state == GoalState::succeeded);
+      }
+    }
+  }
+}
+
 TEST_CASE("a full run of the loop allocates nothing, takes no lock and makes no system call but its sleep") {
   if (!test::RtGuard::watches_system_calls()) MESSAGE("system calls cannot be watched here");
   const auto run = [](auto clock, const char* name) {
     CAPTURE(name);
-    const robot::RobotDescription robot = load(name);
+    robot::RobotDescription robot = load(name);
+    robot.overrun_limit = 1'000'000;  // the machine may pause
     auto hardware = sim::SimulatedHardware::create(robot, clock.now());
     REQUIRE(hardware.has_value());
     Channels channels;

@@ -59,6 +59,8 @@ TEST_CASE("every field of the schema arrives where it belongs") {
   REQUIRE(robot);
   CHECK(robot->name == "two");
   CHECK(robot->period == takt::Duration(2'000'000));
+  CHECK(robot->overrun == takt::rt::OverrunPolicy::skip);
+  CHECK(robot->overrun_limit == 20);
   CHECK(robot->feedback_timeout == takt::Duration(50'000'000));
   REQUIRE(robot->buses.size() == 2);
   CHECK(robot->buses[0].name == "a");
@@ -87,6 +89,16 @@ TEST_CASE("every field of the schema arrives where it belongs") {
   CHECK(second.plant.start == 1);  // nearest to zero within the limits
   REQUIRE(robot->find_group("both") != nullptr);
   CHECK(robot->find_group("both")->joints == std::vector<std::size_t>{1, 0});
+}
+
+TEST_CASE("a robot says what its loop does when it is late, and when that is a fault") {
+  Json robot = small_robot();
+  robot["overrun"] = "catch_up";
+  robot["overrun_limit"] = 0;
+  const auto loaded = load_robot(robot.dump());
+  REQUIRE(loaded);
+  CHECK(loaded->overrun == takt::rt::OverrunPolicy::catch_up);
+  CHECK(loaded->overrun_limit == 0);
 }
 
 TEST_CASE("the robots that ship load, and hold the poses of their demonstrations") {
@@ -150,6 +162,11 @@ TEST_CASE("each rule of the schema is enforced at its place") {
       {"/name", "line\nbreak"},
       {"/rate", "200"},
       {"/rate", 10'001},
+      {"/overrun", "stop"},
+      {"/overrun", 0},
+      {"/overrun_limit", -1},
+      {"/overrun_limit", 1.5},
+      {"/overrun_limit", 1'000'001},
       {"/feedback_timeout", 0.001},
       {"/goal_time", -1},
       {"/buses", Json::array()},

@@ -92,6 +92,44 @@ TEST_CASE("skip: a late loop goes on at the next multiple ahead and counts what 
   CHECK(seen[3].lateness == Duration(0));
 }
 
+TEST_CASE("a cycle is told how many periods passed without one, under every policy") {
+  const std::vector<Duration> busy{ms, 3 * ms, ms / 10, 11 * ms / 2, Duration(0), Duration(0)};
+  const auto missed = [&](OverrunPolicy policy) {
+    std::vector<std::uint64_t> counts;
+    for (const Tick& tick : ticks(every_millisecond(policy), busy)) counts.push_back(tick.missed);
+    return counts;
+  };
+  CHECK(missed(OverrunPolicy::skip) == std::vector<std::uint64_t>{0, 0, 2, 0, 5, 0});
+  // Caught up at once, the late cycles miss nothing more; one that was still due is skipped with the five.
+  CHECK(missed(OverrunPolicy::catch_up) == std::vector<std::uint64_t>{0, 0, 2, 0, 6, 0});
+}
+
+TEST_CASE("a clock that oversleeps counts as periods missed in the very cycle that it delays") {
+  struct Oversleeper {
+    ManualClock clock;
+    [[nodiscard]] Time now() const noexcept { return clock.now(); }
+    void sleep_until(Time time) noexcept {
+      const bool over = time >= Time(3 * ms) && clock.now() < Time(3 * ms);
+      clock.sleep_until(over ? time + 7 * ms : time);
+    }
+  } clock;
+  auto loop = PeriodicLoop<Oversleeper>::create(clock, every_millisecond());
+  REQUIRE(loop);
+  std::vector<Tick> seen;
+  loop->run([&](const Tick& tick) noexcept {
+    seen.push_back(tick);
+    return seen.size() == 6 ? Verdict::stop : Verdict::proceed;
+  });
+  CHECK(seen[3].due == Time(3 * ms));
+  CHECK(seen[3].lateness == 7 * ms);
+  CHECK(seen[3].missed == 7);
+  CHECK(seen[3].overruns == 0);
+  CHECK(seen[4].due == Time(10 * ms));  // exactly now: it is executed
+  CHECK(seen[4].missed == 6);           // in nominal time it is now that they are missing
+  CHECK(seen[4].overruns == 6);
+  CHECK(seen[5].missed == 0);
+}
+
 TEST_CASE("catch up: late cycles run back to back, unless too many are due") {
   auto config = every_millisecond(OverrunPolicy::catch_up);
   config.catch_up_limit = 3;
@@ -136,7 +174,10 @@ TEST_CASE("a second run starts afresh, statistics go on") {
   };
   loop->run(stop_at_third);
   clock.advance(100 * ms);
-  loop->run(stop_at_third);
+  loop->run([&](const Tick& tick) noexcept {
+    CHECK(tick.missed == 0);  // the time between the runs is nobody's
+    return stop_at_third(tick);
+  });
   CHECK(loop->statistics().cycles == 6);
   CHECK(loop->statistics().overruns == 0);
 }

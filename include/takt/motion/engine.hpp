@@ -5,7 +5,7 @@
 //
 // Every call is real-time safe; only the constructor allocates. One cycle is:
 //
-//     engine.begin(now, feedback);            // what the drives say
+//     engine.begin(now, feedback, missed);    // what the drives say, and for how long the loop was away
 //     engine.submit(request);                 // any number of requests, each already validated outside
 //     engine.advance(commands);               // one period of motion
 //     ... commands are written to the bus ...
@@ -16,7 +16,8 @@
 // present motion within its limits, or that asked not to take joints from others, is rejected and the old one goes on as if
 // nothing had happened.
 //
-// Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference.
+// Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference. One
+// that misses more in a row than the robot allows stops the robot, before anything that the drives did meanwhile is judged.
 #pragma once
 
 #include <array>
@@ -42,8 +43,9 @@ class Engine {
   /// Sizes everything for the robot. Set-up time: allocates.
   explicit Engine(const robot::RobotDescription& robot);
 
-  /// Begins a cycle: takes in the feedback, one entry for each joint, and reacts to what is wrong with it.
-  void begin(Time now, std::span<const robot::JointFeedback> feedback) noexcept;
+  /// Begins a cycle: takes in the feedback, one entry for each joint, and reacts to what is wrong with it. `missed` is how many
+  /// periods in a row passed without a cycle since the one before.
+  void begin(Time now, std::span<const robot::JointFeedback> feedback, std::uint64_t missed = 0) noexcept;
 
   /// Whether submit() may be called: false while earlier events wait for delivery or the cycle's share is used up.
   [[nodiscard]] bool accepts_requests() const noexcept;
@@ -132,6 +134,7 @@ class Engine {
   [[nodiscard]] std::size_t find_goal(GoalId id) const noexcept;
 
   void watch_start() noexcept;
+  void watch_loop(std::uint64_t missed) noexcept;
   void watch_drives() noexcept;
   [[nodiscard]] Fault fault_of(std::size_t joint) const noexcept;
 
@@ -166,6 +169,7 @@ class Engine {
   void answer(Request& request, GoalState state, const Fault& fault) noexcept;
 
   Duration period_;
+  std::uint32_t overrun_limit_;
   Duration feedback_timeout_;
   Duration goal_time_;
   std::vector<Axis> axes_;

@@ -33,7 +33,7 @@ namespace takt::motion {
   X(start_mismatch, 25, "the first waypoint is not where the joint is")                                   \
   X(not_at_rest_at_end, 26, "the trajectory does not end at rest")                                        \
   X(joint_already_moving, 27, "the joint moves: no motion within the limits leads from here to the goal") \
-  X(joint_busy, 28, "the joint belongs to another goal")                                                   \
+  X(joint_busy, 28, "the joint belongs to another goal")                                                  \
   X(robot_not_ready, 30, "the robot is not ready for motion")                                             \
   X(queue_full, 31, "too many requests are waiting")                                                      \
   X(too_many_goals, 32, "too many goals are active")                                                      \
@@ -47,8 +47,9 @@ namespace takt::motion {
   X(goal_tolerance, 46, "the joints did not reach the goal within their tolerance in time")               \
   X(shutting_down, 47, "the process is stopping")                                                         \
   X(stream_ended, 48, "the stream was stopped: pause it for its time-out, then begin again")              \
-  X(recalled, 49, "an emergency stop or a cancel of everything came before the request began")         \
-  X(goal_before_failed, 50, "a goal that this one waited for did not succeed")
+  X(recalled, 49, "an emergency stop or a cancel of everything came before the request began")            \
+  X(goal_before_failed, 50, "a goal that this one waited for did not succeed")                            \
+  X(loop_overrun, 51, "the loop missed more periods in a row than the robot allows")
 
 enum class Errc : std::uint16_t {
 #define TAKT_ENUMERATOR(name, number, text) name = number,

@@ -1,6 +1,10 @@
 // The control loop: once per period it reads the drives, lets the engine compute, writes the drives, and publishes what
 // happened. Over a wall clock it is the real-time thread of a robot; over a ManualClock the same code runs a simulation as fast
 // as the processor goes, with the same numbers on every run.
+//
+// When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp), and its overrun limit when
+// being late is a fault: then the robot comes to a bounded stop with the reason loop_overrun. Under every policy the reference
+// moves by one period for each executed cycle.
 #pragma once
 
 #include <atomic>
@@ -40,6 +44,7 @@ class Loop {
   Loop(C& clock, const robot::RobotDescription& robot, robot::Hardware& hardware, Channels& channels,
        LoopObserver& observer)
       : clock_(&clock),
+        overrun_(robot.overrun),
         period_(robot.period),
         hardware_(&hardware),
         channels_(&channels),
@@ -53,6 +58,7 @@ class Loop {
   Status run() noexcept {
     rt::PeriodicConfig config;
     config.period = period_;
+    config.overrun = overrun_;
     auto beat = rt::PeriodicLoop<C>::create(*clock_, config);
     if (!beat) return fail(beat.error());
     beat->run([this](const rt::Tick& tick) noexcept { return cycle(tick); });
@@ -71,7 +77,7 @@ class Loop {
     observer_->before_cycle(tick.due);
     hardware_->read(tick.due, feedback_);
     if (shutdown_asked_.load(std::memory_order_relaxed)) engine_.shut_down();
-    engine_.begin(tick.due, feedback_);
+    engine_.begin(tick.due, feedback_, tick.missed);
     Request* request = nullptr;
     while (engine_.accepts_requests() && channels_->requests.try_pop(request)) engine_.submit(*request);
     engine_.advance(commands_);
@@ -100,6 +106,7 @@ class Loop {
   }
 
   C* clock_;
+  rt::OverrunPolicy overrun_;
   Duration period_;
   robot::Hardware* hardware_;
   Channels* channels_;

@@ -11,6 +11,7 @@
 
 #include "takt/core/joint.hpp"
 #include "takt/core/time.hpp"
+#include "takt/rt/periodic_loop.hpp"
 
 namespace takt::robot {
 
@@ -58,7 +59,9 @@ struct GroupDescription {
 
 struct RobotDescription {
   std::string name;
-  Duration period{5'000'000};             ///< of the control loop
+  Duration period{5'000'000};                           ///< of the control loop
+  rt::OverrunPolicy overrun = rt::OverrunPolicy::skip;  ///< what the loop does when it is late
+  std::uint32_t overrun_limit = 20;       ///< periods: missing more in a row stops the robot; 0 = missing any
   Duration feedback_timeout{50'000'000};  ///< a drive that is silent longer than this stops the robot
   Duration goal_time{1'000'000'000};      ///< how long after its last waypoint a goal may take to settle
   std::vector<BusDescription> buses;

@@ -5,6 +5,12 @@
 //   {
 //     "name": "one_joint",              what the robot is called
 //     "rate": 200,                      Hz, 1..10000: the control loop
+//     "overrun": "skip",                optional, what a late loop does: "skip", go on at the next period
+//                                       ahead; or "catch_up", run up to 4 late ones at once. Motion is counted
+//                                       in executed periods: the reference never jumps, a skip delays it
+//     "overrun_limit": 20,              periods, 0..1000000, optional: missing more in a row stops the robot
+//                                       (loop_overrun); 0: missing any. Servo drives stop by themselves 3
+//                                       periods later, at most 255 ms after the last command
 //     "feedback_timeout": 0.05,         s, optional: a drive that is silent for longer stops the robot
 //     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last waypoint
 //     "buses": [{

@@ -3,7 +3,9 @@
 // replies are taken in by the next read(). robot/servo_master.hpp has the start-up sequence of a drive.
 //
 // The scale of a joint is the protocol's own; of JointDescription::counts_per_radian only the sign counts,
-// the direction. JointFeedback::fault holds can::servo::Fault, and servo_power_lost.
+// the direction. JointFeedback::fault holds can::servo::Fault, and servo_power_lost. A drive that is not
+// addressed for 3 periods more than the robot's overrun limit (at least 5 ms, at most 255 ms) stops by itself
+// and has the fault reference_lost.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +28,6 @@
 
 namespace takt::robot {
 
-struct ServoOptions {
-  /// A drive goes to its fault `reference_lost` when it has not been addressed for this many periods; rounded
-  /// up to whole milliseconds, at least 5 and at most 255 of them.
-  int watchdog_periods = 10;
-};
-
 /// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one
 /// robot.
 template <can::CanBus Bus>
@@ -41,8 +37,7 @@ class ServoHardware final : public Hardware {
   /// buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address,
   /// bad_scale, too_many_joints.
   [[nodiscard]] static SetupResult<std::unique_ptr<ServoHardware>> create(const RobotDescription& description,
-                                                                          std::span<Bus* const> buses,
-                                                                          ServoOptions options = {}) {
+                                                                          std::span<Bus* const> buses) {
     if (description.joints.size() > max_joints) return fail(Errc::too_many_joints, "at most 64 joints");
     std::vector<BusPlan> plans(description.buses.size());
     for (std::size_t i = 0; i < description.joints.size(); ++i) {
@@ -53,7 +48,7 @@ class ServoHardware final : public Hardware {
         return fail(Errc::no_such_bus, joint.name);
       if (auto added = plans[joint.bus].add(joint, i); !added) return fail(added.error(), joint.name);
     }
-    std::unique_ptr<ServoHardware> hardware(new ServoHardware(description, options));
+    std::unique_ptr<ServoHardware> hardware(new ServoHardware(description));
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (plans[i].drives.empty()) continue;
       hardware->buses_.emplace_back(*buses[i], std::move(plans[i]));
@@ -130,11 +125,15 @@ class ServoHardware final : public Hardware {
     BusPlan plan;
   };
 
-  ServoHardware(const RobotDescription& description, ServoOptions options)
-      : reply_timeout_(description.feedback_timeout) {
+  explicit ServoHardware(const RobotDescription& description)
+      : reply_timeout_(description.feedback_timeout), watchdog_(watchdog_of(description)) {}
+
+  /// ms. The drives are a little more patient than the loop, which lets pass less than overrun_limit + 1.5 periods from
+  /// one waking to the next: so it is the loop that says that it was late.
+  static std::uint8_t watchdog_of(const RobotDescription& description) noexcept {
     constexpr Duration millisecond{1'000'000};
-    const Duration watchdog = options.watchdog_periods * description.period;
-    watchdog_ = static_cast<std::uint8_t>(
+    const Duration watchdog = (Duration::rep{description.overrun_limit} + 3) * description.period;
+    return static_cast<std::uint8_t>(
         std::clamp<Duration::rep>((watchdog + millisecond - Duration(1)) / millisecond, 5, 255));
   }
 
@@ -155,7 +154,7 @@ class ServoHardware final : public Hardware {
   HardwareCounters counters_;
   std::uint64_t references_rejected_ = 0;
   Duration reply_timeout_;
-  std::uint8_t watchdog_ = 5;
+  std::uint8_t watchdog_;
   std::uint8_t sequence_ = 0;
 };
 

@@ -3,6 +3,7 @@
 // same ticks on every run.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 
@@ -19,8 +20,8 @@ enum class OverrunPolicy : std::uint8_t {
   /// jumps; a motion that advances one period for each executed cycle does not: a late loop delays the motion, and the
   /// reference never jumps.
   skip,
-  /// Run the late cycles at once, back to back, as long as no more than `catch_up_limit` are due; beyond that, skip. For
-  /// loops that count cycles, such as a simulation in wall time.
+  /// Run the late cycles at once, back to back, as long as no more than `catch_up_limit` are due; beyond that, skip. A motion
+  /// keeps up with the clock, and whoever obeys gets several commands in quick succession. For loops that count cycles.
   catch_up,
 };
 
@@ -32,7 +33,7 @@ struct PeriodicConfig {
   std::uint32_t catch_up_limit = 4;  ///< cycles
 };
 
-/// What a cycle is told. In the first call index, lateness (nearly), overruns and busy are 0.
+/// What a cycle is told. In the first call index, lateness (nearly), overruns, missed and busy are 0.
 struct Tick {
   std::uint64_t index = 0;     ///< cycles executed before this one
   Time due{};                  ///< nominal time: start + (index + overruns) * period
@@ -40,6 +41,9 @@ struct Tick {
   Duration lateness{};         ///< woke - due
   Duration busy{};             ///< of the cycle before: from its waking to the end of its work
   std::uint64_t overruns = 0;  ///< periods since the start in which no cycle was executed
+  /// Periods in a row without a cycle, from the cycle before to this one: those that were skipped or, if more, those that passed
+  /// on the clock, to the nearest whole one. That is for how long nobody heard of the loop, whatever its policy.
+  std::uint64_t missed = 0;
 };
 
 /// What a cycle answers.
@@ -73,7 +77,9 @@ class PeriodicLoop {
     tick.due = config_.start > now ? config_.start : now;
     for (;;) {
       clock_->sleep_until(tick.due);
+      const Time before = tick.woke;
       tick.woke = clock_->now();
+      if (tick.index > 0) tick.missed = std::max(tick.missed, passed_between(before, tick.woke));
       tick.lateness = tick.woke - tick.due;
       statistics_.lateness.record(tick.lateness);
 
@@ -95,8 +101,15 @@ class PeriodicLoop {
  private:
   PeriodicLoop(C& clock, const PeriodicConfig& config) noexcept : clock_(&clock), config_(config) {}
 
+  /// Whole periods between the wakings of two cycles, without the one that belongs there.
+  [[nodiscard]] std::uint64_t passed_between(Time before, Time now) const noexcept {
+    const std::int64_t periods = (now - before + config_.period / 2) / config_.period;
+    return periods > 1 ? static_cast<std::uint64_t>(periods - 1) : 0;
+  }
+
   void advance(Tick& tick, Time done) noexcept {
     ++tick.index;
+    tick.missed = 0;
     tick.due += config_.period;
     if (done <= tick.due) return;
     ++statistics_.late_cycles;
@@ -104,8 +117,9 @@ class PeriodicLoop {
     const std::int64_t missed = (done - tick.due - Duration(1)) / config_.period + 1;
     if (config_.overrun == OverrunPolicy::catch_up && missed <= config_.catch_up_limit) return;
     tick.due += missed * config_.period;
-    tick.overruns += static_cast<std::uint64_t>(missed);
-    statistics_.overruns += static_cast<std::uint64_t>(missed);
+    tick.missed = static_cast<std::uint64_t>(missed);
+    tick.overruns += tick.missed;
+    statistics_.overruns += tick.missed;
   }
 
   C* clock_;
