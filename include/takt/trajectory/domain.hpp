@@ -23,18 +23,21 @@ inline constexpr double max_magnitude = 1e9;
 /// as its higher derivatives are continuous to 1e-9 of their scale.
 inline constexpr double max_duration_ratio = 1e4;
 
+namespace detail {
+/// False for NaN too. One part in a million of tolerance: a difference of two time stamps is not exactly what it was meant to be.
+template <class Scalar>
+[[nodiscard]] bool duration_in_domain(Scalar duration) noexcept {
+  constexpr double tolerance = 1e-6;
+  const auto seconds = static_cast<double>(duration);
+  return seconds >= min_duration * (1 - tolerance) && seconds <= max_duration * (1 + tolerance);
+}
+}  // namespace detail
+
 /// Whether a duration is one that a segment can have.
 template <class Scalar>
 [[nodiscard]] Status check_duration(Scalar duration) noexcept {
-  if (!std::isfinite(duration)) return fail(Errc::not_finite);
-  // One part in a million of tolerance: a difference of two time stamps is not exactly what it was meant to
-  // be.
-  constexpr double tolerance = 1e-6;
-  const auto seconds = static_cast<double>(duration);
-  if (seconds < min_duration * (1 - tolerance) || seconds > max_duration * (1 + tolerance)) {
-    return fail(Errc::out_of_domain);
-  }
-  return {};
+  if (detail::duration_in_domain(duration)) return {};
+  return fail(std::isfinite(duration) ? Errc::out_of_domain : Errc::not_finite);
 }
 
 namespace detail {

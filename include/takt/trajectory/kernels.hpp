@@ -158,26 +158,40 @@ template <std::size_t Order, class Scalar>
   return b;
 }
 
+/// Least and largest of some Bernstein coefficients; NaN where the last one is: it is the sum of everything, and no number where
+/// any other is none.
+template <class Scalar>
+struct Hull {
+  Scalar least;
+  Scalar most;
+
+  template <std::size_t Count>
+  explicit Hull(const std::array<Scalar, Count>& b) noexcept : least(b[0]), most(b[0]) {
+    for (std::size_t i = 1; i < Count; ++i) {
+      least = std::min(b[i], least);
+      most = std::max(b[i], most);
+    }
+  }
+  /// Written so that NaN is not within.
+  [[nodiscard]] bool within(Scalar low, Scalar high) const noexcept { return least >= low && most <= high; }
+};
+
 template <std::size_t Order, class Scalar>
 [[nodiscard]] bool derivative_within(const Scalar* c, std::size_t stride, Scalar largest) noexcept {
-  const auto b = bernstein<Order>(c, stride);
-  return std::all_of(b.begin(), b.end(), [&](Scalar x) { return std::abs(x) <= largest; });
+  return Hull<Scalar>(bernstein<Order>(c, stride)).within(-largest, largest);
 }
 
 template <class Scalar>
 [[nodiscard]] std::uint64_t may_exceed_portable(const Scalar* c, std::size_t stride, std::size_t joints,
                                                 Scalar duration, const Scalar* limits) noexcept {
   constexpr std::size_t block = Kernels<Scalar>::block;
+  const Scalar squared = duration * duration;
   std::uint64_t joints_in_doubt = 0;
-  for (std::size_t j = 0; j < joints; ++j) {
-    const Scalar* const limit = limits + j;
-    const auto position = bernstein<0>(c + j, stride);
-    const bool within =
-        std::all_of(position.begin(), position.end(),
-                    [&](Scalar x) { return x >= limit[0] && x <= limit[block]; }) &&
-        derivative_within<1>(c + j, stride, limit[2 * block] * duration) &&
-        derivative_within<2>(c + j, stride, limit[3 * block] * duration * duration) &&
-        derivative_within<3>(c + j, stride, limit[4 * block] * duration * duration * duration);
+  for (std::size_t j = 0; j < joints; ++j, ++c, ++limits) {
+    const bool within = Hull<Scalar>(bernstein<0>(c, stride)).within(limits[0], limits[block]) &&
+                        derivative_within<1>(c, stride, limits[2 * block] * duration) &&
+                        derivative_within<2>(c, stride, limits[3 * block] * squared) &&
+                        derivative_within<3>(c, stride, limits[4 * block] * squared * duration);
     joints_in_doubt |= std::uint64_t{!within} << j;
   }
   return joints_in_doubt;

@@ -1,5 +1,5 @@
 // Whether a motion keeps its limits everywhere, between the waypoints too. The extrema are exact, but roots are looked for only
-// where a cheap bound cannot exclude a violation: a polynomial stays within the hull of its Bernstein coefficients.
+// where cheap bounds cannot exclude a violation: a polynomial stays within the hull of its Bernstein coefficients.
 #pragma once
 
 #include <algorithm>
@@ -40,19 +40,23 @@ template <class Scalar>
 inline constexpr Scalar slack = std::max(static_cast<Scalar>(limit_slack),
                                          32 * std::numeric_limits<Scalar>::epsilon());
 
-template <class Scalar>
-struct Hull {
-  Scalar min;
-  Scalar max;
-  [[nodiscard]] constexpr Scalar magnitude() const noexcept { return std::max(-min, max); }
-};
+/// How often a polynomial is halved before roots are looked for: each time the bounds come four times nearer.
+inline constexpr int halvings = 3;
 
-/// Between which values the derivative of the given order by s stays on [0, 1].
-template <std::size_t Order, class Scalar>
-[[nodiscard]] Hull<Scalar> bernstein_hull(const BasicQuintic<Scalar>& quintic) noexcept {
-  const auto b = bernstein<Order>(quintic.coefficients().data(), 1);
-  const auto [least, most] = std::minmax_element(b.begin(), b.end());
-  return {*least, *most};
+/// Whether bounds show that the polynomial with these Bernstein coefficients stays between `low` and `high` on [0, 1]: as the
+/// coefficients themselves do, or those of its halves (de Casteljau).
+template <class Scalar, std::size_t Count>
+[[nodiscard]] bool surely_within(std::array<Scalar, Count> b, Scalar low, Scalar high,
+                                 int depth = halvings) noexcept {
+  if (Hull<Scalar>(b).within(low, high)) return true;
+  const bool ends_within = b.front() >= low && b.front() <= high && b.back() >= low && b.back() <= high;
+  if (!ends_within || depth == 0) return false;  // the ends are values, not only bounds
+  std::array<Scalar, Count> left;
+  for (std::size_t row = 0; row < Count; ++row) {
+    left[row] = b[0];
+    for (std::size_t i = 0; i + row + 1 < Count; ++i) b[i] = (b[i] + b[i + 1]) / 2;
+  }
+  return surely_within(left, low, high, depth - 1) && surely_within(b, low, high, depth - 1);
 }
 
 /// The limits of a joint for which none were given: nothing satisfies them.
@@ -104,9 +108,9 @@ class LimitBlock {
 template <std::size_t Order, class Scalar>
 [[nodiscard]] std::optional<Extremum<Scalar>> peak_above(const BasicQuintic<Scalar>& quintic,
                                                          Scalar enough) noexcept {
-  Scalar scale = 1;
-  for (std::size_t i = 0; i < Order; ++i) scale /= quintic.duration();
-  if (bernstein_hull<Order>(quintic).magnitude() * scale <= enough) return std::nullopt;
+  Scalar bound = enough;
+  for (std::size_t i = 0; i < Order; ++i) bound *= quintic.duration();
+  if (surely_within(bernstein<Order>(quintic.coefficients().data(), 1), -bound, bound)) return std::nullopt;
   const Extremum<Scalar> peak = quintic.template extrema<Order>().peak();
   if (std::abs(peak.value) <= enough) return std::nullopt;
   return peak;
@@ -139,12 +143,14 @@ class WorstViolation {
                       const BasicJointLimits<Scalar>& limits) noexcept {
     const Scalar low = limits.position_min;
     const Scalar high = limits.position_max;
-    const Hull<Scalar> hull = bernstein_hull<0>(quintic);
-    if (hull.min >= low && hull.max <= high) return;
     const Scalar range = high - low;
     const auto scale = [&](Scalar limit) {
       return range > 0 && std::isfinite(range) ? range : std::max(Scalar{1}, std::abs(limit));
     };
+    const Scalar enough = std::max(ratio_ - 1, slack<Scalar>);
+    if (surely_within(bernstein<0>(quintic.coefficients().data(), 1), low - enough * scale(low),
+                      high + enough * scale(high)))
+      return;
     const Extrema<Scalar> extrema = quintic.position_extrema();
     if (const Scalar unit = scale(high); !(extrema.max.value - high <= slack<Scalar> * unit)) {
       record(Quantity::position, joint, start + extrema.max.time, extrema.max.value, high,
