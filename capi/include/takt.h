@@ -176,8 +176,11 @@ enum {
   TAKT_THROUGH_DEFAULT = 0, /* GIVEN if there are velocities, else SMOOTH */
   TAKT_THROUGH_STOP = 1,    /* at rest at each, the ends included */
   TAKT_THROUGH_GIVEN = 2,   /* with the velocities, and accelerations or else zero, that are given */
-  TAKT_THROUGH_SMOOTH = 3   /* minimum jerk, continuous up to the fourth derivative; of what is given, only the derivatives at
+  TAKT_THROUGH_SMOOTH = 3,  /* minimum jerk, continuous up to the fourth derivative; of what is given, only the derivatives at
                                the first and the last waypoint count (rest, where none are given) */
+  TAKT_THROUGH_CUBIC = 4,   /* cubic spline, continuous acceleration; of what is given, only the derivatives at the first and
+                               the last waypoint count (a natural spline, where none are given) */
+  TAKT_THROUGH_MONOTONE = 5 /* never beyond the waypoints, continuous acceleration; the ends as with SMOOTH */
 };
 
 /* The matrices are row-major: the value of joint j at waypoint k is [k * joints + j]. The fields up to `positions`

@@ -39,6 +39,10 @@ Result<std::optional<Through>> read_through(std::int32_t through) noexcept {
       return Through::given;
     case TAKT_THROUGH_SMOOTH:
       return Through::smooth;
+    case TAKT_THROUGH_CUBIC:
+      return Through::cubic;
+    case TAKT_THROUGH_MONOTONE:
+      return Through::monotone;
     default:
       return fail(Errc::bad_argument);
   }

@@ -340,7 +340,7 @@ class Waypoints {
       accelerations[i] /= stretch * stretch;
     }
     // Rest at each waypoint is a velocity as good as any other, and leaves the start its own.
-    const Through mode = through_ == Through::smooth ? Through::smooth : Through::given;
+    const Through mode = through_ == Through::stop ? Through::given : through_;
     auto motion = trajectory::through(
         trajectory::Waypoints{joints_, times, positions_, velocities, accelerations}, mode);
     if (!motion) return reject(motion.error());

@@ -21,8 +21,11 @@ inline constexpr std::uint64_t max_goal = std::uint64_t{1} << 53;  // exact in e
 template <class Enum, std::size_t N>
 using Words = std::array<std::pair<std::string_view, Enum>, N>;
 
-inline constexpr Words<Through, 3> through_words{
-    {{"stop", Through::stop}, {"given", Through::given}, {"smooth", Through::smooth}}};
+inline constexpr Words<Through, 5> through_words{{{"stop", Through::stop},
+                                                  {"given", Through::given},
+                                                  {"smooth", Through::smooth},
+                                                  {"cubic", Through::cubic},
+                                                  {"monotone", Through::monotone}}};
 inline constexpr Words<AtEnd, 2> at_end_words{{{"rest", AtEnd::rest}, {"stop", AtEnd::stop}}};
 inline constexpr Words<OnDisconnect, 2> on_disconnect_words{
     {{"stop", OnDisconnect::stop}, {"continue", OnDisconnect::proceed}}};

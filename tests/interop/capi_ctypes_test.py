@@ -295,7 +295,7 @@ class BadInputTest(unittest.TestCase):
             self.assertEqual(self.create(w), OUT_OF_MEMORY)
 
     def test_modes(self):
-        for through in (-1, 4, 2**31 - 1):
+        for through in (-1, 6, 2**31 - 1):
             self.assertEqual(self.create(waypoints([0, SECOND], [[0], [1]], through=through)), BAD_ARGUMENT)
         self.assertEqual(self.create(waypoints([0, SECOND], [[0], [1]], through=GIVEN)), NO_VELOCITIES)
 
@@ -360,7 +360,7 @@ class BadInputTest(unittest.TestCase):
                 times = sorted(rng.sample(range(-5, 5), count))
                 times = [t * 10**rng.randint(3, 14) for t in times]
             handle = c_void_p()
-            w = waypoints(times, matrix(), matrix(), matrix(), through=rng.randint(0, 3))
+            w = waypoints(times, matrix(), matrix(), matrix(), through=rng.randint(0, 5))
             result = takt.takt_trajectory_create(byref(w), byref(handle))
             if result != OK:
                 self.assertFalse(takt.takt_status_text(result).startswith(b"unknown"))

@@ -106,7 +106,8 @@ TEST_CASE("every error of every room goes through the C API and comes back as it
 }
 
 TEST_CASE("running out of memory while a trajectory is made is a status and leaks nothing") {
-  for (const std::int32_t through : {TAKT_THROUGH_STOP, TAKT_THROUGH_GIVEN, TAKT_THROUGH_SMOOTH}) {
+  for (const std::int32_t through : {TAKT_THROUGH_STOP, TAKT_THROUGH_GIVEN, TAKT_THROUGH_SMOOTH,
+                                     TAKT_THROUGH_CUBIC, TAKT_THROUGH_MONOTONE}) {
     const takt_waypoints waypoints = some_waypoints(through);
     takt_trajectory* trajectory = nullptr;
     CHECK(allocations_needed([&] { return takt_trajectory_create(&waypoints, &trajectory); }) > 3);

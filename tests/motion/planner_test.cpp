@@ -203,7 +203,7 @@ TEST_CASE("a first waypoint later than zero is reached from the present motion")
   CHECK((*single)->trajectory.segments() == 1);
 }
 
-TEST_CASE("stop, given and smooth pass a waypoint as they say") {
+TEST_CASE("each way through passes a waypoint as it says") {
   const auto robot = arm6();
   const auto state = ready_state(robot);
   const double p = robot.joints[2].plant.start;
@@ -219,6 +219,14 @@ TEST_CASE("stop, given and smooth pass a waypoint as they say") {
   CHECK(middle() == MotionState{p + 0.3, 0, 0});
   message.through = Through::smooth;
   CHECK(middle().velocity > 0.3);
+  for (const Through mode : {Through::cubic, Through::monotone}) {
+    message.through = mode;
+    const MotionState knot = middle();
+    CHECK(knot.velocity == doctest::Approx(mode == Through::cubic ? 0.6 : 0.3));
+    const Plan planned = plan(message, robot, state);
+    CHECK((*planned)->trajectory.knot(0, 0) == MotionState{p, 0, 0});  // it leaves rest without a step
+    CHECK((*planned)->trajectory.knot(2, 0) == MotionState{p + 0.6, 0, 0});
+  }
   message.through = Through::given;
   for (auto& point : message.points) point.velocities.clear();
   for (auto& point : message.points) point.accelerations.clear();
@@ -321,7 +329,7 @@ TEST_CASE("whatever is accepted keeps the limits, from rest and from motion") {
     }
     TrajectoryMessage message;
     message.joints.group = i % 3 == 0 ? "arms" : "right_arm";
-    message.through = static_cast<Through>(i % 3);
+    message.through = static_cast<Through>(i % 5);
     message.fit = true;
     double time = 0;
     for (auto points = takt::test::uniform_int(random, 1, 6); points > 0; --points) {

@@ -149,7 +149,7 @@ TEST_CASE("every request survives being written and read") {
     trajectory.on_disconnect = static_cast<OnDisconnect>(i % 2);
     trajectory.when_busy = static_cast<WhenBusy>(i % 3);
     trajectory.limits.jerk.assign(1, takt::test::uniform(random, 0.1, 1e9));
-    if (i % 3 != 0) trajectory.through = static_cast<Through>(i % 3);
+    if (i % 3 != 0) trajectory.through = static_cast<Through>(i % 5);
     const ClientMessage message{std::to_string(i), trajectory};
     const std::string line = to_line(message);
     CHECK(line.find('\n') == line.size() - 1);

@@ -51,6 +51,38 @@ TEST_CASE_TEMPLATE("a quintic meets its boundary conditions", Scalar, double, fl
   }
 }
 
+TEST_CASE_TEMPLATE("a cubic and a straight line take over what they can, and the rest is their own", Scalar,
+                   double, float) {
+  auto random = test::generator(12);
+  for (std::size_t n = 0; n < test::count(1000); ++n) {
+    const auto duration = static_cast<Scalar>(any_scale(random, 1e-2, 1e3));
+    const double speed = any_scale(random, 1e-3, 10) / static_cast<double>(duration);
+    const auto start = any_state<Scalar>(random, 10, speed, speed * speed);
+    const auto end = any_state<Scalar>(random, 10, speed, speed * speed);
+    const auto cubic = BasicQuintic<Scalar>::between(start, end, duration, Degree::cubic);
+    REQUIRE(cubic.position(0) == start.position);
+    REQUIRE(std::abs(cubic.position(duration) - end.position) <= tolerance(cubic, 0));
+    REQUIRE(std::abs(cubic.velocity(0) - start.velocity) <= tolerance(cubic, 1));
+    REQUIRE(std::abs(cubic.velocity(duration) - end.velocity) <= tolerance(cubic, 1));
+    REQUIRE(std::abs(cubic.jerk(0) - cubic.jerk(duration)) <= tolerance(cubic, 3));
+    const auto line = BasicQuintic<Scalar>::between(start, end, duration, Degree::linear);
+    REQUIRE(std::abs(line.position(duration) - end.position) <= tolerance(line, 0));
+    REQUIRE(std::abs(line.velocity(0) - line.velocity(duration)) <= tolerance(line, 1));
+    REQUIRE(line.acceleration(0) == 0);
+
+    BasicQuinticSegment<Scalar> segment(1);
+    for (const auto& [degree, piece] : {std::pair{Degree::cubic, cubic}, std::pair{Degree::linear, line}}) {
+      REQUIRE(segment.set(std::span(&start, 1), std::span(&end, 1), duration, degree));
+      REQUIRE(segment.joint(0).coefficients() == piece.coefficients());
+      Scalar p = 0, v = 0, a = 0;  // where the segment has ended, it stands at the polynomial's end
+      segment.sample(duration, std::span(&p, 1), std::span(&v, 1), std::span(&a, 1));
+      REQUIRE(p == end.position);
+      REQUIRE(std::abs(v - piece.velocity(duration)) <= tolerance(piece, 1));
+      REQUIRE(a == piece.acceleration(duration));
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("extrema are never exceeded by dense sampling, and are touched where they say", Scalar,
                    double, float) {
   auto random = test::generator(11);

@@ -23,6 +23,7 @@ TEST_CASE("sampling, checking, stopping and rebuilding a segment keep the rules 
   std::vector<JointLimits> limits(joints, JointLimits{-1, 1, 0.1, 0.1, 0.1, 1});
   QuinticSegment segment(joints);
   MinimumJerkSpline spline(20, joints);
+  CubicSpline cubic(20);
   auto velocities = table.velocities;
   auto accelerations = table.accelerations;
   Cursor cursor;
@@ -39,6 +40,8 @@ TEST_CASE("sampling, checking, stopping and rebuilding a segment keep the rules 
   }
   ok = ok && required_slowdown(trajectory, limits) > 1;
   ok = ok && spline.solve(joints, table.times, table.positions, velocities, accelerations);
+  ok = ok && cubic.solve(joints, table.times, table.positions, velocities, accelerations, CubicEnds::full);
+  ok = ok && monotone_velocities<double>(joints, table.times, table.positions, velocities);
   CHECK(guard.report() == "");
   CHECK(ok);
 }

@@ -16,6 +16,9 @@ using test::any_scale;
 
 namespace {
 
+constexpr auto every_way = {Through::stop, Through::given, Through::smooth, Through::cubic,
+                            Through::monotone};
+
 /// The derivative of the given order by time, at one end of a piece.
 template <std::size_t Order>
 double derivative_at(const Quintic& piece, double s) {
@@ -111,6 +114,144 @@ TEST_CASE("a quintic through its own points is found again by the smooth traject
   }
 }
 
+TEST_CASE("a cubic trajectory is a cubic between waypoints, and continuous up to the acceleration") {
+  auto random = test::generator(35);
+  for (std::size_t n = 0; n < test::count(300); ++n) {
+    const double ratio = n % 4 == 0 ? 1e6 : n % 4 == 1 ? 1e3 : 10;
+    auto table = test::any_waypoints<double>(random, 2 + n % 20, 1 + n % 4, ratio);
+    const bool natural = n % 3 == 0;
+    const bool full = n % 3 == 2;
+    if (natural) table.velocities.clear();
+    if (!full) table.accelerations.clear();
+    const auto trajectory = through(table.view(), Through::cubic).value();
+    REQUIRE(worst_step<0>(trajectory) <= 1e-9);
+    REQUIRE(worst_step<1>(trajectory) <= 1e-9);
+    REQUIRE(worst_step<2>(trajectory) <= 1e-9);
+    const std::size_t last = trajectory.segments() - 1;
+    for (std::size_t j = 0; j < table.joints; ++j) {
+      for (std::size_t k = 0; k <= last; ++k) {
+        const auto c = trajectory.piece(k, j).coefficients();
+        const double tolerance = 1e-12 * scale_of<0>(trajectory.piece(k, j));
+        const bool quartic = full && (k == 0 || k == last);
+        if (!quartic) REQUIRE(std::abs(c[4]) <= tolerance);
+        if (last > 0 || !quartic) REQUIRE(std::abs(c[5]) <= tolerance);
+      }
+      for (const std::size_t k : {std::size_t{0}, last + 1}) {
+        const std::size_t i = k * table.joints + j;
+        const MotionState knot = trajectory.knot(k, j);
+        REQUIRE(knot.position == table.positions[i]);
+        if (natural) REQUIRE(knot.acceleration == 0);
+        if (!natural) REQUIRE(knot.velocity == doctest::Approx(table.velocities[i]).epsilon(1e-12));
+        if (full) REQUIRE(knot.acceleration == doctest::Approx(table.accelerations[i]).epsilon(1e-12));
+      }
+    }
+  }
+}
+
+TEST_CASE("no other inner velocities have less squared acceleration than the cubic ones") {
+  auto random = test::generator(36);
+  for (std::size_t n = 0; n < test::count(200); ++n) {
+    auto table = test::any_waypoints<double>(random, 3 + n % 5, 1);
+    table.accelerations.clear();
+    const auto spline = through(table.view(), Through::cubic).value();
+    const auto squared_acceleration = [&](double change) {
+      double sum = 0;
+      for (std::size_t k = 0; k < spline.segments(); ++k) {
+        MotionState start = spline.knot(k, 0);
+        MotionState end = spline.knot(k + 1, 0);
+        if (k > 0) start.velocity += change;
+        if (k + 1 < spline.segments()) end.velocity += change;
+        const double duration = spline.piece(k, 0).duration();
+        const auto piece = Quintic::between(start, end, duration, Degree::cubic);
+        const double a0 = piece.acceleration(0);
+        const double a1 = piece.acceleration(duration);
+        sum += duration * (a0 * a0 + a0 * a1 + a1 * a1) / 3;
+      }
+      return sum;
+    };
+    REQUIRE(squared_acceleration(0.1) > squared_acceleration(0));
+    REQUIRE(squared_acceleration(-0.1) > squared_acceleration(0));
+  }
+}
+
+TEST_CASE("a cubic through its own points is found again by the cubic trajectory") {
+  const auto cubic = Quintic::between({1, -2, 0}, {0, 2, 0}, 3, Degree::cubic);
+  std::vector<double> times, positions, velocities, accelerations;
+  for (const double t : {0.0, 0.4, 1.5, 1.9, 3.0}) {
+    times.push_back(t);
+    positions.push_back(cubic.position(t));
+    velocities.push_back(t == 0 || t == 3 ? cubic.velocity(t) : 99);  // the inner ones are not looked at
+    accelerations.push_back(t == 0 || t == 3 ? cubic.acceleration(t) : 99);
+  }
+  for (const bool full : {false, true}) {
+    const std::span<const double> given =
+        full ? std::span<const double>(accelerations) : std::span<const double>();
+    const auto spline = through(Waypoints{1, times, positions, velocities, given}, Through::cubic).value();
+    for (double t = 0; t < 3; t += 0.01) {
+      CHECK(spline.at(t, 0).position == doctest::Approx(cubic.position(t)).epsilon(1e-12));
+      CHECK(spline.at(t, 0).acceleration == doctest::Approx(cubic.acceleration(t)).epsilon(1e-11));
+    }
+  }
+  // Without any derivatives two points are joined by a straight line.
+  const std::vector<double> two{0, 2}, places{1, 4};
+  CHECK(through(Waypoints{1, two, places, {}, {}}, Through::cubic).value().at(0.5, 0) ==
+        MotionState{1.75, 1.5, 0});
+}
+
+TEST_CASE_TEMPLATE("a monotone trajectory never leads beyond its waypoints, and has no step in acceleration",
+                   Scalar, double, float) {
+  auto random = test::generator(37);
+  const Scalar rounding = 100 * std::numeric_limits<Scalar>::epsilon();
+  for (std::size_t n = 0; n < test::count(500); ++n) {
+    auto table = test::any_waypoints<Scalar>(random, 2 + n % 20, 1 + n % 4, 1e3);
+    table.velocities.clear();
+    table.accelerations.clear();
+    const auto trajectory = through(table.view(), Through::monotone).value();
+    for (std::size_t k = 0; k < trajectory.segments(); ++k) {
+      for (std::size_t j = 0; j < table.joints; ++j) {
+        const auto piece = trajectory.piece(k, j);
+        const Scalar from = table.positions[k * table.joints + j];
+        const Scalar to = table.positions[(k + 1) * table.joints + j];
+        const auto extrema = piece.position_extrema();
+        REQUIRE(extrema.min.value >= std::min(from, to) - 5 * rounding);
+        REQUIRE(extrema.max.value <= std::max(from, to) + 5 * rounding);
+        // It never turns back either.
+        const auto velocities = piece.velocity_extrema();
+        const Scalar still = rounding * 20 / piece.duration();
+        if (to >= from) REQUIRE(velocities.min.value >= -still);
+        if (to <= from) REQUIRE(velocities.max.value <= still);
+        REQUIRE(trajectory.knot(k, j).acceleration == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("a monotone trajectory goes straight where its waypoints do, and stands where they turn") {
+  const std::vector<double> times{0, 1, 2, 3, 4, 5}, positions{0, 1, 2, 3, 4, 3};
+  const auto trajectory = through(Waypoints{1, times, positions, {}, {}}, Through::monotone).value();
+  for (double t = 1; t < 3; t += 0.1) CHECK(trajectory.at(t, 0).velocity == doctest::Approx(1));
+  CHECK(trajectory.knot(4, 0) == MotionState{4, 0, 0});
+}
+
+TEST_CASE("splines whose tables do not fit are refused by name") {
+  CubicSpline spline(3);
+  const std::vector<double> times{0, 1, 2}, four{0, 1, 2, 3}, one{0};
+  std::vector<double> p(3), v(3), a(3), more(4);
+  const auto solve = [&](std::span<const double> t, std::vector<double>& velocities, std::size_t joints = 1) {
+    return spline.solve(joints, t, p, velocities, a, CubicEnds::natural);
+  };
+  CHECK(solve(times, v));
+  CHECK(solve(times, more).error() == Errc::wrong_size);
+  CHECK(solve(times, v, 0).error() == Errc::wrong_size);
+  CHECK(solve(four, v).error() == Errc::wrong_size);
+  CHECK(solve({}, v).error() == Errc::wrong_size);
+  CHECK(solve(one, v).error() == Errc::one_waypoint);
+  const std::span<const double> t(times), positions(p);
+  CHECK(monotone_velocities(1, t, positions, std::span(v)));
+  CHECK(monotone_velocities(1, t, positions, std::span(more)).error() == Errc::wrong_size);
+  CHECK(monotone_velocities(0, t, positions, std::span(v)).error() == Errc::wrong_size);
+}
+
 TEST_CASE("stopping at each waypoint is rest there, whatever derivatives are given") {
   auto random = test::generator(32);
   const auto table = test::any_waypoints<double>(random, 5, 2);
@@ -157,7 +298,8 @@ TEST_CASE("waypoints that make no trajectory are refused by name") {
   };
   for (const Case& c : cases) {
     CAPTURE(describe(c.expected));
-    for (const Through mode : {Through::stop, Through::smooth}) {
+    for (const Through mode : every_way) {
+      if (mode == Through::given && c.velocities.empty() && c.expected != Errc::no_velocities) continue;
       const auto result =
           through(Waypoints{c.joints, c.times, c.positions, c.velocities, c.accelerations}, mode);
       REQUIRE_FALSE(result);
@@ -188,10 +330,10 @@ TEST_CASE_TEMPLATE("inside the domain nothing becomes NaN or infinite", Scalar, 
       table.accelerations.push_back(
           static_cast<Scalar>(any_number(random, any_scale(random, 1e-12, max_magnitude))));
     }
-    for (const Through mode : {Through::stop, Through::given, Through::smooth}) {
+    for (const Through mode : every_way) {
       auto trajectory = through(table.view(), mode);
       if (!trajectory) {
-        REQUIRE(mode == Through::smooth);
+        REQUIRE((mode != Through::stop && mode != Through::given));
         REQUIRE(trajectory.error() == Errc::out_of_domain);
         continue;
       }

@@ -17,8 +17,10 @@
 //                 "positions":[1.2],             one for each joint
 //                 "velocities":[0],              optional, in all points or in none
 //                 "accelerations":[0]}, ...],    optional, in all points or in none; with velocities only
-//      "through":"given",                        "stop" at each waypoint, "given" velocities, or "smooth" ones that takt computes.
-//                                                Default: "given" if there are velocities, else "smooth"
+//      "through":"given",                        "stop" at each waypoint, with the "given" velocities, or with those that takt
+//                                                computes: "smooth" (least jerk), "cubic" (a cubic spline) or "monotone" (never
+//                                                beyond the waypoints). Default: "given" if there are velocities, else "smooth".
+//                                                No straight lines: their velocity would step
 //      "fit":false,                              true: slow down until all limits hold, instead of refusing
 //      "at_end":"rest",                          "rest": refuse a trajectory that does not end at rest;
 //                                                "stop": bring it to a bounded stop after its last waypoint
@@ -253,9 +255,9 @@ struct LatencyReply {
 
 struct AcceptedReply {
   std::string id;
-  GoalId goal = 0;                 ///< 0 = the request made no goal
+  GoalId goal = 0;                      ///< 0 = the request made no goal
   GoalState state = GoalState::active;  ///< of the goal: active, or pending while it waits for others
-  std::optional<double> duration;  ///< s
+  std::optional<double> duration;       ///< s
   std::vector<std::string> joint_names;
   std::optional<LatencyReply> latency;
 

@@ -1,5 +1,6 @@
 // Quintic polynomials: the lowest degree that joins two states of position, velocity and acceleration.
-// Quintic is one joint; QuinticSegment is one motion of many joints, as a control loop samples it. Both are
+// Quintic is one joint; QuinticSegment is one motion of many joints, as a control loop samples it. Cubics and straight lines
+// are quintics whose upper coefficients are zero. Both are
 // written in s = t/duration, 0 .. 1: every coefficient is then a position (rad or m), none can overflow, and
 // a change of speed changes only the duration.
 #pragma once
@@ -8,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "takt/core/error.hpp"
@@ -51,6 +53,13 @@ struct SegmentRows {
 };
 }  // namespace detail
 
+/// Of which degree the polynomial between two states is: which of their numbers it takes over. The others are its own.
+enum class Degree : std::uint8_t {
+  linear = 1,   ///< the positions
+  cubic = 3,    ///< positions and velocities
+  quintic = 5,  ///< everything
+};
+
 /// One joint's quintic over [0, duration]. A value; every function is real-time safe.
 template <class Scalar>
 class BasicQuintic {
@@ -64,14 +73,19 @@ class BasicQuintic {
   constexpr BasicQuintic(const Polynomial<Scalar, 6>& coefficients, Scalar duration) noexcept
       : c_(coefficients), duration_(duration), rate_(1 / duration) {}
 
-  /// The quintic that leads from `start` to `end` in `duration` seconds (positive, see domain.hpp; not
-  /// checked). Source: the Hermite conditions at both ends, solved by hand.
-  [[nodiscard]] static constexpr BasicQuintic between(const State& start, const State& end,
-                                                      Scalar duration) noexcept {
+  /// The polynomial that leads from `start` to `end` in `duration` seconds (positive, see domain.hpp; not
+  /// checked); of a lower degree it is a quintic whose upper coefficients are zero. Source: the Hermite conditions at both
+  /// ends, solved by hand.
+  [[nodiscard]] static constexpr BasicQuintic between(const State& start, const State& end, Scalar duration,
+                                                      Degree degree = Degree::quintic) noexcept {
     const Scalar squared = duration * duration;
     const Scalar d = end.position - start.position;
+    if (degree == Degree::linear) return BasicQuintic({start.position, d, 0, 0, 0, 0}, duration);
     const Scalar v0 = start.velocity * duration;
     const Scalar v1 = end.velocity * duration;
+    if (degree == Degree::cubic) {
+      return BasicQuintic({start.position, v0, 3 * d - 2 * v0 - v1, v0 + v1 - 2 * d, 0, 0}, duration);
+    }
     const Scalar a0 = start.acceleration * squared / 2;
     const Scalar a1 = end.acceleration * squared / 2;
     const detail::UpperCoefficients<Scalar> upper(d, v0, v1, a0, a1);
@@ -161,10 +175,11 @@ class BasicQuinticSegment {
   /// Seconds.
   [[nodiscard]] Scalar duration() const noexcept { return duration_; }
 
-  /// Leads from `start` to `end` (one state for each joint) in `duration` seconds. Errors: wrong_size,
-  /// not_finite, out_of_domain (domain.hpp); the old motion then stands.
-  [[nodiscard]] Status set(std::span<const State> start, std::span<const State> end,
-                           Scalar duration) noexcept {
+  /// Leads from `start` to `end` (one state for each joint) in `duration` seconds. Of a lower degree than quintic it has its own
+  /// derivatives at both ends, from which and to which the motion steps. Errors: wrong_size, not_finite, out_of_domain
+  /// (domain.hpp); the old motion then stands.
+  [[nodiscard]] Status set(std::span<const State> start, std::span<const State> end, Scalar duration,
+                           Degree degree = Degree::quintic) noexcept {
     if (start.size() != joints_ || end.size() != joints_) return fail(Errc::wrong_size);
     if (Status status = check_duration(duration); !status) return status;
     for (std::size_t j = 0; j < joints_; ++j) {
@@ -174,11 +189,12 @@ class BasicQuinticSegment {
     duration_ = duration;
     rate_ = 1 / duration;
     for (std::size_t j = 0; j < joints_; ++j) {
-      const auto quintic = BasicQuintic<Scalar>::between(start[j], end[j], duration);
+      const auto quintic = BasicQuintic<Scalar>::between(start[j], end[j], duration, degree);
       for (std::size_t k = 0; k < 6; ++k) coefficients_[k * stride_ + j] = quintic.coefficients()[k];
       end_[j] = end[j].position;
-      end_[stride_ + j] = end[j].velocity;
-      end_[2 * stride_ + j] = end[j].acceleration;
+      end_[stride_ + j] = degree == Degree::linear ? quintic.velocity(duration) : end[j].velocity;
+      end_[2 * stride_ + j] =
+          degree == Degree::quintic ? end[j].acceleration : quintic.acceleration(duration);
     }
     return {};
   }

@@ -24,11 +24,14 @@ struct BasicWaypoints {
 };
 using Waypoints = BasicWaypoints<double>;
 
-/// How a trajectory passes the waypoints between its ends.
+/// How a trajectory passes the waypoints between its ends. The acceleration is continuous whichever way: straight lines, whose
+/// velocity steps at every waypoint, are not among them.
 enum class Through {
   stop,    ///< at rest at each
   given,   ///< with the velocities (and accelerations, else zero) that are given
   smooth,  ///< with those that minimise the integral of squared jerk: continuous up to the fourth derivative
+  cubic,   ///< with those of a cubic spline: of least squared acceleration, the jerk steps
+  monotone,  ///< with velocities that never lead beyond the waypoints, and no acceleration: the jerk steps
 };
 
 namespace detail {
