@@ -6,6 +6,7 @@
 #include "support/rt_guard.hpp"
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/minimum_jerk.hpp"
+#include "takt/trajectory/point_to_point.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
 #include "trajectory/samples.hpp"
@@ -42,6 +43,31 @@ TEST_CASE("sampling, checking, stopping and rebuilding a segment keep the rules 
   ok = ok && spline.solve(joints, table.times, table.positions, velocities, accelerations);
   ok = ok && cubic.solve(joints, table.times, table.positions, velocities, accelerations, CubicEnds::full);
   ok = ok && monotone_velocities<double>(joints, table.times, table.positions, velocities);
+  CHECK(guard.report() == "");
+  CHECK(ok);
+}
+
+TEST_CASE("planning from point to point keeps the rules of the loop") {
+  auto random = test::generator(61);
+  constexpr std::size_t joints = 7;
+  PointToPoint<joints> fixed;
+  PointToPoint<> sized(joints);
+  std::vector<MotionState> start(joints), target(joints);
+  const std::vector<DirectionalLimits> limits(joints, DirectionalLimits{-2, 1, -4, 3, 50});
+  std::vector<double> p(joints), v(joints), a(joints);
+
+  test::RtGuard guard;
+  bool ok = true;
+  for (int i = 0; i < 100; ++i) {
+    for (std::size_t j = 0; j < joints; ++j) {
+      start[j] = {test::uniform(random, -1, 1), test::uniform(random, -3, 3), test::uniform(random, -5, 5)};
+      target[j] = {test::uniform(random, -1, 1), test::uniform(random, -1, 0.9), 0};
+    }
+    ok = ok && fixed.plan(start, target, limits) && sized.plan(start, target, limits);
+    ok = ok && !fixed.plan(start, target, limits, Synchronisation::phase);
+    sized.sample(fixed.duration() / 2, p, v, a);
+    ok = ok && fixed.joint(3).position_extrema().max.value >= start[3].position;
+  }
   CHECK(guard.report() == "");
   CHECK(ok);
 }

@@ -18,6 +18,9 @@ enum class Errc : std::uint16_t {
   out_of_domain = 6,
   no_velocities = 7,
   no_bounded_stop = 8,
+  limit_not_positive = 9,
+  target_outside_limits = 10,
+  not_in_phase = 11,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::trajectory; }
@@ -40,6 +43,12 @@ enum class Errc : std::uint16_t {
       return "velocities must be given to go through waypoints as given";
     case Errc::no_bounded_stop:
       return "no stop within the limits leads from this state to rest";
+    case Errc::limit_not_positive:
+      return "a limit of velocity, acceleration or jerk allows no motion";
+    case Errc::target_outside_limits:
+      return "the target cannot be arrived at within the limits of velocity, acceleration and jerk";
+    case Errc::not_in_phase:
+      return "start and target do not lie on one straight line, along which all joints could move in phase";
   }
   return "unknown trajectory error";
 }

@@ -21,6 +21,7 @@
 #include "takt/core/joint.hpp"
 #include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/error.hpp"
+#include "takt/trajectory/jerk_profile.hpp"
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/trajectory.hpp"
 
@@ -37,11 +38,7 @@ struct BasicStopMotion {
     State state;        ///< there
     Scalar jerk = 0;
 
-    [[nodiscard]] State at(Scalar t) const noexcept {
-      const Scalar d = t - begins;
-      return {state.position + d * (state.velocity + d * (state.acceleration / 2 + d * jerk / 6)),
-              state.velocity + d * (state.acceleration + d * jerk / 2), state.acceleration + d * jerk};
-    }
+    [[nodiscard]] State at(Scalar t) const noexcept { return advance(state, jerk, t - begins); }
   };
 
   Scalar duration = 0;  ///< s; 0 for a joint that is at rest

@@ -1,0 +1,95 @@
+// From outside the limits back inside by the shortest way, before anything else: no other way violates them less.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "takt/core/joint.hpp"
+#include "takt/trajectory/directional_limits.hpp"
+#include "takt/trajectory/furthest_motion.hpp"
+#include "takt/trajectory/jerk_profile.hpp"
+
+namespace takt::trajectory::detail {
+
+/// The velocity at which full jerk will have taken the acceleration to zero. With the acceleration's sign changed, the velocity
+/// at which it was zero before.
+template <class Scalar>
+[[nodiscard]] Scalar inevitable_velocity(Scalar velocity, Scalar acceleration, Scalar jerk) noexcept {
+  return velocity + acceleration * std::abs(acceleration) / (2 * jerk);
+}
+
+/// The phases that bring one joint inside its velocity and acceleration limits, so that it can stay there: none for a state that
+/// is inside. The acceleration comes first; then as much deceleration as is allowed until the velocity is back.
+template <class Scalar>
+class Brake {
+ public:
+  using State = BasicMotionState<Scalar>;
+  using Limits = BasicDirectionalLimits<Scalar>;
+
+  Brake(const State& start, const Limits& limits) noexcept : state_(start) {
+    ramp_to(std::clamp(start.acceleration, limits.acceleration_min, limits.acceleration_max), limits.jerk);
+    const Scalar v = state_.velocity;
+    const Scalar ahead = inevitable_velocity(v, state_.acceleration, limits.jerk);
+    if (ahead < limits.velocity_min) {
+      speed_up(limits);
+    } else if (ahead > limits.velocity_max || v > limits.velocity_max) {
+      slow_down(limits);
+    } else if (v < limits.velocity_min) {
+      speed_up(limits);
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] const BasicJerkPhase<Scalar>& operator[](std::size_t k) const noexcept { return phases_[k]; }
+  [[nodiscard]] Scalar duration() const noexcept { return duration_; }
+
+  /// Where the joint is then, inside the limits.
+  [[nodiscard]] const State& end() const noexcept { return state_; }
+
+ private:
+  void append(Scalar jerk, Scalar duration) noexcept {
+    if (!(duration > 0)) return;
+    phases_[size_++] = {duration, jerk, state_.acceleration};
+    state_ = advance(state_, jerk, duration);
+    duration_ += duration;
+  }
+
+  void ramp_to(Scalar acceleration, Scalar jerk) noexcept {
+    const Scalar change = acceleration - state_.acceleration;
+    append(std::copysign(jerk, change), std::abs(change) / jerk);
+    state_.acceleration = acceleration;
+  }
+
+  /// To the velocity limit, which is passed with no more deceleration than can be taken back before the opposite limit.
+  void slow_down(const Limits& limits) noexcept {
+    const Scalar a = state_.acceleration;
+    const Scalar over = state_.velocity - limits.velocity_max;
+    const Scalar passing = -std::sqrt(std::max(a * a + 2 * limits.jerk * over, Scalar(0)));
+    const Scalar range = limits.velocity_max - limits.velocity_min;
+    const Scalar least = std::max(limits.acceleration_min, -std::sqrt(2 * limits.jerk * range));
+    ramp_to(std::max(passing, least), limits.jerk);
+    append(0, (state_.velocity - limits.velocity_max) / -least);
+    state_.velocity = limits.velocity_max;
+  }
+
+  void speed_up(const Limits& limits) noexcept {
+    mirror();
+    slow_down(limits.mirrored());
+    mirror();
+  }
+
+  /// Sees everything from the other direction.
+  void mirror() noexcept {
+    state_ = {-state_.position, -state_.velocity, -state_.acceleration};
+    for (auto& phase : phases_) phase = {phase.duration, -phase.jerk, -phase.acceleration};
+  }
+
+  State state_;
+  Scalar duration_ = 0;
+  std::size_t size_ = 0;
+  std::array<BasicJerkPhase<Scalar>, 3> phases_{};
+};
+
+}  // namespace takt::trajectory::detail

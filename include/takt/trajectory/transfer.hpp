@@ -1,0 +1,339 @@
+// One joint's way from a state of motion to another, within limits of velocity, acceleration and jerk: which durations it can
+// have, the shortest first, and the motion for each of them. Many joints together: point_to_point.hpp.
+//
+//     const auto transfer = Transfer::between({0, 0, 0}, {1, 0, 0}, {-2, 2, -5, 5, 50}).value();
+//     const JerkProfile fastest = transfer.profile(transfer.shortest());
+//     MotionState reference = fastest.at(0.1);
+//
+// Jerk that keeps the limits forms a convex set, and where it leads is linear in it. Hence what a joint can reach in T seconds is
+// everything between two extremes, the furthest forward and the furthest backward (furthest_motion.hpp), and the same mixture of
+// both extremes' jerk leads there and keeps the limits. The shortest duration is the first whose extremes enclose the target. So
+// no search over kinds of profiles is needed, and none can be missed.
+//
+// Durations that are possible may have gaps between them: a joint that is moving fast arrives at once, or only after it has
+// turned back.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+#include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/trajectory/brake.hpp"
+#include "takt/trajectory/directional_limits.hpp"
+#include "takt/trajectory/domain.hpp"
+#include "takt/trajectory/error.hpp"
+#include "takt/trajectory/furthest_motion.hpp"
+#include "takt/trajectory/jerk_profile.hpp"
+#include "takt/trajectory/limits.hpp"
+
+namespace takt::trajectory {
+namespace detail {
+
+/// What differs by no more than this part of its magnitude counts as equal: more than the rounding errors of a long motion, so
+/// that whoever plans again from the middle of a motion gets the rest of it, not a detour for the last digit.
+template <class Scalar>
+inline constexpr Scalar exactness = std::max(Scalar(1e-11), 64 * std::numeric_limits<Scalar>::epsilon());
+
+/// The magnitudes of velocities and positions in a motion of one joint: of the numbers themselves, and where these are small
+/// (near rest, near zero), of what the limits make usual, but no more than 1 SI unit of it.
+template <class Scalar>
+struct Scales {
+  Scalar velocity;
+  Scalar position;
+
+  Scales(const BasicMotionState<Scalar>& a, const BasicMotionState<Scalar>& b,
+         const BasicDirectionalLimits<Scalar>& limits) noexcept {
+    const Scalar fastest = std::max(limits.velocity_max, -limits.velocity_min);
+    const Scalar hardest = std::max(limits.acceleration_max, -limits.acceleration_min);
+    const Scalar usual_time = fastest / hardest + hardest / limits.jerk;
+    const Scalar squares = a.acceleration * a.acceleration + b.acceleration * b.acceleration;
+    velocity =
+        std::abs(a.velocity) + std::abs(b.velocity) + squares / limits.jerk + std::min(fastest, Scalar(1));
+    position = std::abs(a.position) + std::abs(b.position) + std::min(fastest * usual_time, Scalar(1));
+  }
+};
+
+/// The durations, in seconds, in which one joint's velocity and acceleration can be changed as asked, wherever that leads: one
+/// interval without end, or one that ends and another. Source: the velocity gained in T seconds lies between that of jerk -j, +j
+/// and that of +j, -j, each with a hold where it reaches the acceleration limit; both are quadratic in T, then linear.
+template <class Scalar>
+struct PossibleDurations {
+  struct Interval {
+    Scalar begin;
+    Scalar end;
+  };
+  static constexpr Scalar never = std::numeric_limits<Scalar>::infinity();
+  std::array<Interval, 2> intervals{{{0, never}, {never, never}}};
+
+  PossibleDurations() = default;
+
+  PossibleDurations(const Boundary<Scalar>& ends, const BasicDirectionalLimits<Scalar>& limits,
+                    Scalar velocity_scale) noexcept {
+    const Scalar straight = std::abs(ends.a1 - ends.a0) / limits.jerk;
+    const Scalar more = ends.v1 - ends.v0 - (ends.a0 + ends.a1) / 2 * straight;
+    const bool exactly = std::abs(more) <= exactness<Scalar> * velocity_scale;
+    const bool rises = exactly ? ends.a0 + ends.a1 >= 0 : more > 0;
+    const Rise rise(rises ? ends : ends.mirrored(), rises ? limits : limits.mirrored());
+    intervals[0].begin = exactly ? straight : rise.first();
+    if (rise.has_gap()) {
+      intervals[0].end = std::max(rise.gap_begin(), intervals[0].begin);
+      intervals[1].begin = rise.gap_end();
+    }
+  }
+
+ private:
+  /// A change of velocity not less than that of the straight ramp from a0 to a1.
+  struct Rise {
+    Scalar sum;
+    Scalar gain;
+    Scalar jerk;
+    Scalar most;
+    Scalar least;
+    Scalar smaller;
+    Scalar high_square;
+    Scalar low_square;
+
+    Rise(const Boundary<Scalar>& ends, const BasicDirectionalLimits<Scalar>& limits) noexcept
+        : sum(ends.a0 + ends.a1),
+          gain((ends.v1 - ends.v0) * limits.jerk),
+          jerk(limits.jerk),
+          most(limits.acceleration_max),
+          least(limits.acceleration_min),
+          smaller(std::min(ends.a0, ends.a1)) {
+      const Scalar squares = (ends.a0 * ends.a0 + ends.a1 * ends.a1) / 2;
+      high_square = std::max(squares + gain, Scalar(0));
+      low_square = squares - gain;
+    }
+
+    /// Up to the acceleration `peak` and back, of either sign; a hold at `limit` does what is left of the squared peak.
+    [[nodiscard]] Scalar by_way_of(Scalar square, Scalar limit, Scalar sign) const noexcept {
+      if (square <= limit * limit) return (2 * std::sqrt(square) - sign * sum) / jerk;
+      return (2 * limit - sign * sum + (square - limit * limit) / limit) / jerk;
+    }
+
+    [[nodiscard]] Scalar first() const noexcept { return by_way_of(high_square, most, 1); }
+
+    /// With both accelerations positive, too much velocity is gained in a duration for which the acceleration can dip but not
+    /// far enough.
+    [[nodiscard]] bool has_gap() const noexcept { return smaller > 0 && low_square > 0; }
+    [[nodiscard]] Scalar gap_begin() const noexcept {
+      return (sum - 2 * std::min(std::sqrt(low_square), smaller)) / jerk;
+    }
+    [[nodiscard]] Scalar gap_end() const noexcept { return by_way_of(low_square, -least, -1); }
+  };
+};
+
+}  // namespace detail
+
+/// A value; every function is real-time safe, in a bounded number of steps.
+template <class Scalar>
+class BasicTransfer {
+ public:
+  using State = BasicMotionState<Scalar>;
+  using Limits = BasicDirectionalLimits<Scalar>;
+
+  BasicTransfer() = default;
+
+  /// Errors: not_finite, limit_not_positive, out_of_domain (check_state(), check_limits(), or it takes more than max_duration to
+  /// come back inside the limits), target_outside_limits: also of a target from before which the velocity must have exceeded its
+  /// limit. What exceeds a limit by no more than limit_slack of it keeps it.
+  [[nodiscard]] static Result<BasicTransfer> between(const State& start, const State& target,
+                                                     const Limits& limits) noexcept {
+    if (Status status = check_state(start); !status) return fail(status.error());
+    if (Status status = check_state(target); !status) return fail(status.error());
+    if (Status status = check_limits(limits); !status) return fail(status.error());
+    const Limits slack = with_slack_for(start, 1, with_slack_for(target, -1, limits));
+    if (!inside(target, -1, slack)) return fail(Errc::target_outside_limits);
+    const detail::Brake<Scalar> brake(start, slack);
+    if (!(brake.duration() <= static_cast<Scalar>(max_duration))) return fail(Errc::out_of_domain);
+    return BasicTransfer(start, target, slack, brake);
+  }
+
+  /// False if the start is outside the limits or cannot stay inside: the motion then begins with the least violation.
+  [[nodiscard]] bool fits() const noexcept { return brake_size_ == 0; }
+
+  /// The shortest duration, in seconds.
+  [[nodiscard]] Scalar shortest() const noexcept { return brake_duration_ + next_possible(0); }
+
+  /// The shortest duration that is not less than this one.
+  [[nodiscard]] Scalar not_less_than(Scalar duration) const noexcept {
+    const Scalar rest = std::max(duration - brake_duration_, Scalar(0));
+    const Scalar next = next_possible(rest);
+    return next > rest ? brake_duration_ + next : std::max(duration, brake_duration_);
+  }
+
+  /// The motion of this duration, which must be one that shortest() or not_less_than() gave. It has at most seven phases for the
+  /// shortest duration from within the limits.
+  [[nodiscard]] BasicJerkProfile<Scalar> profile(Scalar duration) const noexcept {
+    BasicJerkProfile<Scalar> profile(start_);
+    for (std::size_t k = 0; k < brake_size_; ++k) profile.append(brake_[k]);
+    append_motion(profile, std::max(duration - brake_duration_, Scalar(0)));
+    profile.end_at(target_, duration);
+    return profile;
+  }
+
+ private:
+  using Furthest = detail::FurthestMotion<Scalar>;
+
+  BasicTransfer(const State& start, const State& target, const Limits& limits,
+                const detail::Brake<Scalar>& brake) noexcept
+      : start_(start),
+        target_(target),
+        brake_size_(brake.size()),
+        brake_duration_(brake.duration()),
+        distance_(target.position - brake.end().position) {
+    for (std::size_t k = 0; k < brake_size_; ++k) brake_[k] = brake[k];
+    const detail::Boundary<Scalar> ends{brake.end().velocity, brake.end().acceleration, target.velocity,
+                                        target.acceleration};
+    const detail::Scales<Scalar> scales(brake.end(), target, limits);
+    possible_ = detail::PossibleDurations<Scalar>(ends, limits, scales.velocity);
+    forward_ = Furthest(ends, limits);
+    backward_ = Furthest(ends.mirrored(), limits.mirrored());
+    scale_ = scales.position + forward_.scale();
+  }
+
+  /// `time` 1 looks at what comes after the state, -1 at what came before it.
+  [[nodiscard]] static Scalar inevitable(const State& state, Scalar time, const Limits& limits) noexcept {
+    return detail::inevitable_velocity(state.velocity, time * state.acceleration, limits.jerk);
+  }
+
+  [[nodiscard]] static bool inside(const State& state, Scalar time, const Limits& limits) noexcept {
+    const Scalar ahead = inevitable(state, time, limits);
+    return state.acceleration >= limits.acceleration_min && state.acceleration <= limits.acceleration_max &&
+           std::min(state.velocity, ahead) >= limits.velocity_min &&
+           std::max(state.velocity, ahead) <= limits.velocity_max;
+  }
+
+  /// The limits, stretched to where the state is, by no more than the slack.
+  [[nodiscard]] static Limits with_slack_for(const State& state, Scalar time, Limits limits) noexcept {
+    const Scalar ahead = inevitable(state, time, limits);
+    const auto stretch = [](Scalar& limit, Scalar value) {
+      const Scalar least = limit * (1 + detail::slack<Scalar>);
+      limit = limit > 0 ? std::max(limit, std::min(value, least)) : std::min(limit, std::max(value, least));
+    };
+    stretch(limits.acceleration_min, state.acceleration);
+    stretch(limits.acceleration_max, state.acceleration);
+    stretch(limits.velocity_min, std::min(state.velocity, ahead));
+    stretch(limits.velocity_max, std::max(state.velocity, ahead));
+    return limits;
+  }
+
+  /// The least possible duration of the motion after the brake that is not less than `least`.
+  [[nodiscard]] Scalar next_possible(Scalar least) const noexcept {
+    Scalar t = least;
+    for (const auto& interval : possible_.intervals) {
+      if (t > interval.end + detail::exactness<Scalar> * interval.end) continue;
+      if (t < interval.begin - detail::exactness<Scalar> * interval.begin) t = interval.begin;
+      const Scalar found = first_enclosing(t, interval.end);
+      if (found <= interval.end) return found;
+      // Both extremes meet at the end of an interval: what lies just there can be missed by rounding.
+      t = std::max(t, interval.end);
+      if (Extremes(*this, t).enclose(distance_)) return t;
+    }
+    return t;
+  }
+
+  /// The first duration from t to `until` whose extremes enclose the target; infinite if there is none.
+  [[nodiscard]] Scalar first_enclosing(Scalar t, Scalar until) const noexcept {
+    // Each search ends on one extreme, where the other can only have moved away from it: a third round is for rounding.
+    for (int round = 0; round < 3; ++round) {
+      const Extremes extremes(*this, t);
+      if (extremes.enclose(distance_)) break;
+      t = extremes.forward < distance_ ? forward_.first_to_go(distance_, t, until)
+                                       : backward_.first_to_go(-distance_, t, until);
+      if (!(t <= until)) break;
+    }
+    return t;
+  }
+
+  /// How far the joint can get in both directions.
+  struct Extremes {
+    Scalar forward;
+    Scalar backward;
+    Scalar slack;
+
+    Extremes(const BasicTransfer& transfer, Scalar duration) noexcept
+        : forward(transfer.forward_.reach(duration).distance),
+          backward(-transfer.backward_.reach(duration).distance),
+          slack(detail::exactness<Scalar> * (transfer.scale_ + std::abs(forward) + std::abs(backward))) {}
+
+    [[nodiscard]] bool enclose(Scalar distance) const noexcept {
+      return distance <= forward + slack && distance >= backward - slack;
+    }
+
+    /// How much of the forward extreme makes the mixture that goes this far.
+    [[nodiscard]] Scalar part(Scalar distance) const noexcept {
+      if (distance >= forward - slack) return 1;
+      if (distance <= backward + slack) return 0;
+      return (distance - backward) / (forward - backward);
+    }
+  };
+
+  void append_motion(BasicJerkProfile<Scalar>& profile, Scalar duration) const noexcept {
+    const Scalar part = Extremes(*this, duration).part(distance_);
+    if (part == 1) {
+      for (const auto& phase : forward_.phases(duration)) profile.append(phase);
+    } else if (part == 0) {
+      for (const auto& phase : backward_.phases(duration)) {
+        profile.append({phase.duration, -phase.jerk, -phase.acceleration});
+      }
+    } else {
+      append_mixture(profile, duration, part);
+    }
+  }
+
+  /// Both motions side by side, cut wherever one of them goes into its next phase.
+  void append_mixture(BasicJerkProfile<Scalar>& profile, Scalar duration, Scalar part) const noexcept {
+    Walk forward(forward_.phases(duration));
+    Walk backward(backward_.phases(duration));
+    const Scalar nothing = 2 * std::numeric_limits<Scalar>::epsilon() * duration;
+    while (forward.skip(nothing) && backward.skip(nothing)) {
+      const Scalar step = std::min(forward.left, backward.left);
+      profile.append({step, part * forward.jerk() - (1 - part) * backward.jerk(),
+                      part * forward.acceleration() - (1 - part) * backward.acceleration()});
+      forward.left -= step;
+      backward.left -= step;
+    }
+  }
+
+  struct Walk {
+    typename Furthest::Phases phases;
+    std::size_t phase = 0;
+    Scalar left = phases[0].duration;
+
+    explicit Walk(const typename Furthest::Phases& of) noexcept : phases(of) {}
+
+    [[nodiscard]] Scalar jerk() const noexcept { return phases[phase].jerk; }
+    [[nodiscard]] Scalar acceleration() const noexcept {
+      return phases[phase].acceleration + (phases[phase].duration - left) * jerk();
+    }
+
+    /// To the next phase that lasts. What rounding left of those before is added to it, so that no time is lost.
+    [[nodiscard]] bool skip(Scalar nothing) noexcept {
+      while (left <= nothing) {
+        if (phase + 1 == phases.size()) return false;
+        left += phases[++phase].duration;
+      }
+      return true;
+    }
+  };
+
+  State start_;
+  State target_;
+  std::size_t brake_size_ = 0;
+  std::array<BasicJerkPhase<Scalar>, 3> brake_{};
+  Scalar brake_duration_ = 0;
+  Scalar distance_ = 0;  // after the brake
+  Scalar scale_ = 0;     // of what distances are the sum of
+  detail::PossibleDurations<Scalar> possible_;
+  Furthest forward_;
+  Furthest backward_;
+};
+using Transfer = BasicTransfer<double>;
+
+}  // namespace takt::trajectory

@@ -1,0 +1,219 @@
+#include "takt/trajectory/point_to_point.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "trajectory/jerk_limited.hpp"
+
+using namespace takt;
+using namespace takt::trajectory;
+using test::fault_of;
+using test::JointProblem;
+
+namespace {
+
+template <class Scalar, std::size_t Joints>
+struct Problem {
+  std::array<BasicMotionState<Scalar>, Joints> start, target;
+  std::array<BasicDirectionalLimits<Scalar>, Joints> limits;
+
+  [[nodiscard]] JointProblem<Scalar> joint(std::size_t j) const { return {start[j], target[j], limits[j]}; }
+};
+
+template <class Scalar, std::size_t Joints>
+Problem<Scalar, Joints> any(std::mt19937_64& random) {
+  Problem<Scalar, Joints> problem;
+  for (std::size_t j = 0; j < Joints; ++j) {
+    const auto joint = test::any_problem<Scalar>(random);
+    problem.start[j] = joint.start;
+    problem.target[j] = joint.target;
+    problem.limits[j] = joint.limits;
+  }
+  return problem;
+}
+
+/// All joints at one point of the line from `start` towards `start` + `way`: everything is in proportion.
+template <std::size_t Joints>
+Problem<double, Joints> any_on_a_line(std::mt19937_64& random) {
+  Problem<double, Joints> problem;
+  const auto leader = test::any_problem<double>(random);
+  for (std::size_t j = 0; j < Joints; ++j) {
+    const double ratio = j == 0 ? 1 : test::any_number(random, 1);
+    const double from = test::uniform(random, -1, 1);
+    const double way = leader.target.position - leader.start.position;
+    problem.start[j] = {from, ratio * leader.start.velocity, ratio * leader.start.acceleration};
+    problem.target[j] = {from + ratio * way, ratio * leader.target.velocity,
+                         ratio * leader.target.acceleration};
+    const double spare = test::any_scale(random, 1, 3);
+    auto limits = ratio < 0 ? leader.limits.mirrored() : leader.limits;
+    const double scale = spare * std::max(std::abs(ratio), 0.1);
+    problem.limits[j] = {scale * limits.velocity_min, scale * limits.velocity_max,
+                         scale * limits.acceleration_min, scale * limits.acceleration_max,
+                         scale * limits.jerk};
+  }
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("all joints arrive together, within their limits, wherever they come from") {
+  auto random = test::generator(110);
+  PointToPoint<7> motion;
+  for (std::size_t i = 0; i < test::count(5'000); ++i) {
+    const auto problem = any<double, 7>(random);
+    REQUIRE(motion.plan(problem.start, problem.target, problem.limits));
+    CHECK(motion.fits());
+    for (std::size_t j = 0; j < 7; ++j) {
+      REQUIRE(fault_of(motion.joint(j), problem.joint(j), 1e-9) == "");
+      REQUIRE(motion.joint(j).duration() == motion.duration());
+    }
+  }
+}
+
+TEST_CASE("the duration is the first that is possible for every joint") {
+  auto random = test::generator(111);
+  PointToPoint<3> motion;
+  std::size_t past_a_gap = 0;
+  for (std::size_t i = 0; i < test::count(5'000); ++i) {
+    const auto problem = any<double, 3>(random);
+    REQUIRE(motion.plan(problem.start, problem.target, problem.limits));
+    std::vector<Transfer> joints;
+    double slowest = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      joints.push_back(Transfer::between(problem.start[j], problem.target[j], problem.limits[j]).value());
+      slowest = std::max(slowest, joints.back().shortest());
+    }
+    REQUIRE(motion.duration() >= slowest * (1 - 1e-12));
+    if (motion.duration() <= slowest * (1 + 1e-6)) continue;
+    ++past_a_gap;
+    for (int k = 0; k < 100; ++k) {
+      const double earlier = slowest + (motion.duration() - slowest) * k / 100;
+      const bool all = std::all_of(joints.begin(), joints.end(), [&](const Transfer& joint) {
+        return joint.not_less_than(earlier) <= earlier * (1 + 1e-9);
+      });
+      REQUIRE_FALSE(all);
+    }
+  }
+  CHECK(past_a_gap > 0);
+}
+
+TEST_CASE(
+    "in phase all joints stay on the straight line and within their limits, and one of them touches a "
+    "limit") {
+  auto random = test::generator(112);
+  PointToPoint<5> motion;
+  for (std::size_t i = 0; i < test::count(3'000); ++i) {
+    const auto problem = any_on_a_line<5>(random);
+    const Status status = motion.plan(problem.start, problem.target, problem.limits, Synchronisation::phase);
+    REQUIRE((status ? 0 : status.error().code) == 0);
+    double use = 0;
+    const double way = problem.target[0].position - problem.start[0].position;
+    for (std::size_t j = 0; j < 5; ++j) {
+      REQUIRE(fault_of(motion.joint(j), problem.joint(j), 1e-8) == "");
+      for (std::size_t k = 0; k < motion.joint(j).phases(); ++k)
+        use = std::max(use, std::abs(motion.joint(j).jerk(k)) / problem.limits[j].jerk);
+      if (std::abs(way) < 1e-3) continue;
+      const double ratio = (problem.target[j].position - problem.start[j].position) / way;
+      for (int k = 1; k < 10; ++k) {
+        const double t = motion.duration() * k / 10;
+        const double along = motion.joint(0).at(t).position - problem.start[0].position;
+        const double own = motion.joint(j).at(t).position - problem.start[j].position;
+        REQUIRE(std::abs(own - ratio * along) < 1e-8 * (1 + std::abs(along)));
+      }
+    }
+    if (motion.duration() > 0) CHECK(use > 1 - 1e-9);
+  }
+}
+
+TEST_CASE(
+    "in phase from rest to rest takes as long as the slowest joint alone, if it is slowest in everything") {
+  const std::array<MotionState, 3> start{}, target{MotionState{1, 0, 0}, {-0.5, 0, 0}, {0, 0, 0}};
+  const std::array<DirectionalLimits, 3> limits{
+      DirectionalLimits{-1, 1, -2, 2, 20}, {-1, 1, -2, 2, 20}, {-1, 1, -2, 2, 20}};
+  PointToPoint<3> motion;
+  REQUIRE(motion.plan(start, target, limits, Synchronisation::phase));
+  CHECK(motion.duration() == doctest::Approx(1 + 1.0 / 2 + 2.0 / 20));
+  CHECK(motion.joint(2).position_extrema().peak().value == 0);
+  REQUIRE(motion.plan(start, start, limits, Synchronisation::phase));
+  CHECK(motion.duration() == 0);
+}
+
+TEST_CASE("what is not on one line cannot move in phase") {
+  const std::array<MotionState, 2> start{MotionState{0, 0.1, 0}, {0, 0, 0}},
+      target{MotionState{1, 0, 0}, {1, 0, 0}};
+  const std::array<DirectionalLimits, 2> limits{DirectionalLimits{-1, 1, -2, 2, 20}, {-1, 1, -2, 2, 20}};
+  PointToPoint<2> motion;
+  CHECK(motion.plan(start, target, limits, Synchronisation::phase).error() == Errc::not_in_phase);
+  CHECK(motion.plan(start, target, limits));
+}
+
+TEST_CASE("sized at run time it is the same, and samples give what each joint's motion says") {
+  auto random = test::generator(113);
+  const auto problem = any<double, 7>(random);
+  PointToPoint<7> fixed;
+  PointToPoint<> sized(7);
+  REQUIRE(fixed.plan(problem.start, problem.target, problem.limits));
+  REQUIRE(sized.plan(problem.start, problem.target, problem.limits));
+  CHECK(sized.joints() == 7);
+  CHECK(fixed.duration() == sized.duration());
+  std::array<double, 7> p{}, v{}, a{};
+  for (int k = -1; k <= 12; ++k) {
+    const double t = fixed.duration() * k / 10;
+    sized.sample(t, p, v, a);
+    for (std::size_t j = 0; j < 7; ++j) CHECK(fixed.joint(j).at(t) == MotionState{p[j], v[j], a[j]});
+  }
+  sized.sample(2 * fixed.duration(), p, v, a);
+  CHECK(p[6] == problem.target[6].position);
+  std::array<double, 2> few{};
+  sized.sample(0, few, v, a);
+  CHECK(few[1] == problem.start[1].position);
+}
+
+TEST_CASE("an error leaves the old motion as it is") {
+  auto random = test::generator(114);
+  const auto problem = any<double, 2>(random);
+  PointToPoint<2> motion;
+  REQUIRE(motion.plan(problem.start, problem.target, problem.limits));
+  const double duration = motion.duration();
+  const auto refused = [&](auto start, auto target, auto limits, Errc code, Synchronisation how) {
+    const Status status = motion.plan(start, target, limits, how);
+    CHECK(motion.duration() == duration);
+    CHECK(motion.joint(1).end() == problem.target[1]);
+    return !status && status.error() == code;
+  };
+  for (const auto how : {Synchronisation::time, Synchronisation::phase}) {
+    auto bad = problem;
+    bad.start[1].velocity = std::numeric_limits<double>::quiet_NaN();
+    CHECK(refused(bad.start, bad.target, bad.limits, Errc::not_finite, how));
+    bad = problem;
+    bad.limits[1].jerk = 0;
+    CHECK(refused(bad.start, bad.target, bad.limits, Errc::limit_not_positive, how));
+    CHECK(refused(std::span(problem.start).first(1), problem.target, problem.limits, Errc::wrong_size, how));
+  }
+  auto far = problem;
+  far.limits[0] = {-1e-3, 1e-3, -1, 1, 1};
+  far.start[0] = {};
+  far.target[0] = {1e6, 0, 0};
+  CHECK(refused(far.start, far.target, far.limits, Errc::out_of_domain, Synchronisation::time));
+}
+
+TEST_CASE("no joints are no motion") {
+  PointToPoint<> motion;
+  CHECK(motion.plan({}, {}, {}));
+  CHECK(motion.duration() == 0);
+}
+
+TEST_CASE("many joints work in single precision") {
+  auto random = test::generator(115);
+  BasicPointToPoint<float, 4> motion;
+  for (std::size_t i = 0; i < test::count(2'000); ++i) {
+    const auto problem = any<float, 4>(random);
+    REQUIRE(motion.plan(problem.start, problem.target, problem.limits));
+    for (std::size_t j = 0; j < 4; ++j) REQUIRE(fault_of(motion.joint(j), problem.joint(j), 2e-4) == "");
+  }
+}
