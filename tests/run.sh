@@ -38,24 +38,27 @@ build() {
 }
 
 fuzz() {
-  local target name status=0
-  mkdir -p build/fuzz/finds
-  for target in build/fuzz/tests/fuzz/*_fuzz; do
-    name=$(basename "$target" _fuzz)
-    mkdir -p "build/fuzz/corpus/$name"
-    echo "== fuzzing $name for $fuzz_seconds s"
-    "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
-      -artifact_prefix="build/fuzz/finds/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name" \
-      >"build/fuzz/$name.log" 2>&1 || { status=1; tail -40 "build/fuzz/$name.log"; echo "== $name FAILED"; }
-    grep -E "number_of_executed_units" "build/fuzz/$name.log" || true
-  done
-  return $status
+  local name
+  name=$(basename "$1" _fuzz)
+  mkdir -p build/fuzz/finds "build/fuzz/corpus/$name"
+  echo "== fuzzing $name for $fuzz_seconds s"
+  if "$1" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/finds/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name" \
+    >"build/fuzz/$name.log" 2>&1; then
+    sed -n "s/stat::number_of_executed_units/== $name executed/p" "build/fuzz/$name.log"
+  else
+    tail -40 "build/fuzz/$name.log"
+    echo "== $name FAILED"
+    return 1
+  fi
 }
 
 mkdir -p build
 if [ "$preset" = fuzz ]; then
   build --target takt_fuzz
-  fuzz
+  export fuzz_seconds
+  export -f fuzz
+  printf '%s\0' build/fuzz/tests/fuzz/*_fuzz | xargs -0 -n1 -P "$(nproc)" bash -c 'fuzz "$0"'
   exit
 fi
 
