@@ -208,7 +208,7 @@ void Engine::watch_start() noexcept {
       settled_.erase(i);
       const bool reports_a_fault = feedback_[i].drive == robot::DriveState::fault;
       if (fault_.reason != Errc{} || (patient && !reports_a_fault)) continue;
-      fault_ = {reports_a_fault ? Errc::drive_fault : Errc::drive_silent, i, 0, 0};
+      fault_ = reports_a_fault ? Fault{Errc::drive_fault, i, 0, 0} : fault;
     }
   }
   if (settled_ == JointSet::first(axes_.size())) state_ = RobotState::ready;
@@ -220,8 +220,16 @@ Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
   if (!seen.heard || silence > feedback_timeout_) {
     return {Errc::drive_silent, joint, to_seconds(silence), to_seconds(feedback_timeout_)};
   }
-  if (seen.drive != robot::DriveState::ready)
-    return {Errc::drive_fault, joint, static_cast<double>(seen.fault), 0};
+  switch (seen.drive) {
+    case robot::DriveState::ready:
+      break;
+    case robot::DriveState::fault:
+      return {Errc::drive_fault, joint, static_cast<double>(seen.fault), 0};
+    case robot::DriveState::off:
+      return {Errc::drive_off, joint, 0, 0};
+    case robot::DriveState::unknown:  // its position is heard, but not how it is
+      return {Errc::drive_silent, joint, 0, 0};
+  }
   if (state_ == RobotState::starting && !settled_.contains(joint)) return {};
   const double error = std::abs(axes_[joint].reference.position - seen.position);
   if (!(error <= axes_[joint].following_error)) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "takt/robot/drive_fault.hpp"
+
 namespace takt::motion {
 namespace {
 
@@ -750,12 +752,15 @@ Rejection Server::why(const Event& event) const {
   why.reason = event.reason;
   if (event.reason == Errc{}) return why;
   why.message = describe(event.reason);
-  const bool has_values = event.value != 0 || event.limit != 0;
   if (is_about_a_joint(event.reason) && event.joint < robot_->joints.size()) {
     why.joint = robot_->joints[event.joint].name;
     why.message = fmt::format("{}: {}", why.joint, why.message);
   }
-  if (has_values) {
+  if (event.reason == Errc::drive_fault) {
+    why.value = event.value;
+    why.message +=
+        ": " + robot::describe_fault(*robot_, event.joint, static_cast<std::uint32_t>(event.value));
+  } else if (event.value != 0 || event.limit != 0) {
     why.value = event.value;
     why.limit = event.limit;
     why.message += fmt::format(" ({:.6g}, limit {:.6g})", event.value, event.limit);

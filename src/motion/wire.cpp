@@ -83,6 +83,7 @@ bool is_about_a_joint(Errc reason) noexcept {
     case Errc::following_error:
     case Errc::drive_silent:
     case Errc::drive_fault:
+    case Errc::drive_off:
     case Errc::goal_tolerance:
       return true;
     default:

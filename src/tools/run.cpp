@@ -104,10 +104,7 @@ class StateReporter {
     std::string why;
     if (seen.reason != motion::Errc{}) {
       why = fmt::format(": {}", motion::describe(seen.reason));
-      const bool of_a_joint = seen.reason == motion::Errc::following_error ||
-                              seen.reason == motion::Errc::drive_silent ||
-                              seen.reason == motion::Errc::drive_fault;
-      if (of_a_joint && seen.joint < robot_->joints.size())
+      if (motion::is_about_a_joint(seen.reason) && seen.joint < robot_->joints.size())
         why += " (" + robot_->joints[seen.joint].name + ")";
     }
     fmt::print("robot {}{}\n", motion::state_name(seen.state), why);

@@ -65,7 +65,9 @@ class Bench {
       }
       if (joint.drive == robot::DriveState::ready && !stuck.contains(i))
         joint.position = commands[i].position;
-      joint.drive = commands[i].want_power ? robot::DriveState::ready : robot::DriveState::off;
+      const bool on = commands[i].want_power && !off.contains(i);
+      joint.drive = on ? robot::DriveState::ready : robot::DriveState::off;
+      if (mute.contains(i)) joint.drive = robot::DriveState::unknown;
     }
     const std::vector<MotionState> before = references();
     engine.begin(now, feedback, missed);
@@ -162,7 +164,7 @@ class Bench {
   std::vector<Event> events;
   Snapshot snapshot;
   Time now{};
-  JointSet silent, faulty, stuck;
+  JointSet silent, mute, faulty, off, stuck;
   bool sink_open = true;
   bool watch_limits = true;
 
@@ -210,6 +212,15 @@ TEST_CASE("a silent drive keeps the robot starting, and is named") {
   CHECK(bench.engine.state() == RobotState::starting);
   CHECK(bench.snapshot.reason == Errc::drive_silent);
   CHECK(bench.snapshot.reason_joint == 1);
+}
+
+TEST_CASE("a drive that does not switch on keeps the robot starting, and is named") {
+  Bench bench;
+  bench.off.insert(2);
+  for (int i = 0; i < 600; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::starting);
+  CHECK(bench.snapshot.reason == Errc::drive_off);
+  CHECK(bench.snapshot.reason_joint == 2);
 }
 
 TEST_CASE("requests before the robot is ready are rejected") {
@@ -401,7 +412,8 @@ TEST_CASE("whatever is wrong with a drive stops the robot, says so, and latches 
     Errc expected;
     JointSet Bench::*mishap;
   };
-  for (const Case& c : {Case{Errc::drive_silent, &Bench::silent}, Case{Errc::drive_fault, &Bench::faulty},
+  for (const Case& c : {Case{Errc::drive_silent, &Bench::silent}, Case{Errc::drive_silent, &Bench::mute},
+                        Case{Errc::drive_fault, &Bench::faulty}, Case{Errc::drive_off, &Bench::off},
                         Case{Errc::following_error, &Bench::stuck}}) {
     CAPTURE(reason_name(c.expected));
     Bench bench;
@@ -428,8 +440,8 @@ TEST_CASE("whatever is wrong with a drive stops the robot, says so, and latches 
     bench.cycle({refused.get()});
     CHECK(bench.events.back().reason == Errc::robot_not_ready);
 
-    bench.silent = {};
-    bench.stuck = {};
+    for (JointSet Bench::*mishap : {&Bench::silent, &Bench::mute, &Bench::off, &Bench::stuck})
+      bench.*mishap = {};
     auto reset = Bench::simple(RequestKind::reset);
     bench.cycle({reset.get()});
     CHECK(bench.events.back().state == GoalState::succeeded);

@@ -106,6 +106,27 @@ TEST_CASE("an aborted goal says why") {
   CHECK(said.back()["result"]["joint"] == "shoulder_pan_joint");
 }
 
+TEST_CASE("a drive's fault is told in its own words") {
+  Bench bench;
+  bench.connect(1);
+  bench.ask(1, move_elbow);
+  Event event;
+  event.retired = bench.taken();
+  bench.emit(GoalState::active, 1, nullptr);
+  event.goal = 1;
+  event.state = GoalState::aborted;
+  event.reason = Errc::drive_fault;
+  event.joint = 2;
+  event.value = 1;
+  REQUIRE(bench.events.try_push(event));
+  bench.poll();
+  const auto result = bench.said(1).back()["result"];
+  CHECK(result["message"] ==
+        "elbow_joint: a drive reports a fault: no command came before its watchdog ran out");
+  CHECK(result["value"] == 1);
+  CHECK_FALSE(result.contains("limit"));
+}
+
 TEST_CASE("cancel, emergency stop and reset are answered when the loop has done them") {
   Bench bench;
   bench.connect(1);

@@ -71,7 +71,7 @@
 //   {"feedback":{"goal":3,"time":0.5,"duration":2.5,"fraction":0.2,"reference":[...],"measured":[...]}}
 //   {"result":{"id":1,"goal":3,"state":"succeeded"}}
 //      How the goal ended: succeeded, aborted, preempted, recalled, rejected; with reason, message, joint, time, value,
-//      limit where it has.
+//      limit where it has. The value of drive_fault is the drive's own fault word, and its message says what that means.
 //   {"state":{"id":2,"time":12.5,"robot":"ready","active_goals":1,
 //             "loop":{"cycles":2500,"overruns":0,"lateness_us":3.1,"busy_us":21.5},
 //             "bus":{"sent":1,"received":1,"refused":0,"malformed":0,"unexpected":0},
