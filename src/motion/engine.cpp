@@ -70,10 +70,10 @@ void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback, std
   clear_faults_ = false;
   std::copy_n(feedback.begin(), std::min(feedback.size(), feedback_.size()), feedback_.begin());
   if (shutdown_asked_) stop_for_good();
+  watch_loop(missed);  // first: drives that lost their reference meanwhile are not the cause
   if (state_ == RobotState::starting) {
     watch_start();
   } else if (state_ != RobotState::down) {
-    watch_loop(missed);  // first: drives that lost their reference meanwhile are not the cause
     watch_drives();
   }
 }
@@ -239,7 +239,8 @@ Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
 }
 
 void Engine::watch_loop(std::uint64_t missed) noexcept {
-  if (missed <= overrun_limit_ || state_ != RobotState::ready) return;
+  const bool holds_joints = state_ == RobotState::starting || state_ == RobotState::ready;
+  if (missed <= overrun_limit_ || !holds_joints) return;
   stop_robot({Errc::loop_overrun, 0, static_cast<double>(missed), static_cast<double>(overrun_limit_)},
              false);
 }

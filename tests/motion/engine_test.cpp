@@ -520,9 +520,15 @@ TEST_CASE("drives that lost their reference while the loop was away are not take
   CHECK_FALSE(bench.commands[0].want_power);
 }
 
-TEST_CASE("a loop that is late before the robot is ready is no fault") {
+TEST_CASE("a loop that is late while the robot starts stops it, too: drives may have lost their reference") {
   Bench bench;
+  bench.cycle();
   bench.cycle({}, 100);
+  for (int i = 0; i < 10; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK(bench.snapshot.reason == Errc::loop_overrun);
+  auto reset = Bench::simple(RequestKind::reset);
+  bench.cycle({reset.get()});
   bench.make_ready();
 }
 

@@ -282,7 +282,7 @@ TEST_CASE("a loop that is late within its limit goes on with the motion, under e
     std::uint64_t overruns;
   };
   for (const Case& c : {Case{rt::OverrunPolicy::skip, 3, 3}, Case{rt::OverrunPolicy::skip, 20, 20},
-                        Case{rt::OverrunPolicy::catch_up, 3, 0}, Case{rt::OverrunPolicy::catch_up, 20, 20}}) {
+                        Case{rt::OverrunPolicy::catch_up, 3, 0}, Case{rt::OverrunPolicy::catch_up, 20, 0}}) {
     CAPTURE(c.periods);
     for (const bool oversleeps : {false, true}) {
       CAPTURE(oversleeps);

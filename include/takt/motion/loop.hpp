@@ -2,9 +2,9 @@
 // happened. Over a wall clock it is the real-time thread of a robot; over a ManualClock the same code runs a simulation as fast
 // as the processor goes, with the same numbers on every run.
 //
-// When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp), and its overrun limit when
-// being late is a fault: then the robot comes to a bounded stop with the reason loop_overrun. Under every policy the reference
-// moves by one period for each executed cycle.
+// When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp), and its overrun limit how many
+// cycles are caught up at most, and when being late is a fault: then the robot comes to a bounded stop with the reason
+// loop_overrun. Under every policy the reference moves by one period for each executed cycle.
 #pragma once
 
 #include <atomic>
@@ -44,8 +44,7 @@ class Loop {
   Loop(C& clock, const robot::RobotDescription& robot, robot::Hardware& hardware, Channels& channels,
        LoopObserver& observer)
       : clock_(&clock),
-        overrun_(robot.overrun),
-        period_(robot.period),
+        beat_{.period = robot.period, .overrun = robot.overrun, .catch_up_limit = robot.overrun_limit},
         hardware_(&hardware),
         channels_(&channels),
         observer_(&observer),
@@ -56,10 +55,7 @@ class Loop {
   /// Runs until the robot is down: after shut_down(), or a shutdown request, and the controlled stop that follows.
   /// Fails only with rt::Errc::period_not_positive.
   Status run() noexcept {
-    rt::PeriodicConfig config;
-    config.period = period_;
-    config.overrun = overrun_;
-    auto beat = rt::PeriodicLoop<C>::create(*clock_, config);
+    auto beat = rt::PeriodicLoop<C>::create(*clock_, beat_);
     if (!beat) return fail(beat.error());
     beat->run([this](const rt::Tick& tick) noexcept { return cycle(tick); });
     statistics_ = beat->statistics();
@@ -106,8 +102,7 @@ class Loop {
   }
 
   C* clock_;
-  rt::OverrunPolicy overrun_;
-  Duration period_;
+  rt::PeriodicConfig beat_;
   robot::Hardware* hardware_;
   Channels* channels_;
   LoopObserver* observer_;

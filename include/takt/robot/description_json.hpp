@@ -6,8 +6,10 @@
 //     "name": "one_joint",              what the robot is called
 //     "rate": 200,                      Hz, 1..10000: the control loop
 //     "overrun": "skip",                optional, what a late loop does: "skip", go on at the next period
-//                                       ahead; or "catch_up", run up to 4 late ones at once. Motion is counted
-//                                       in executed periods: the reference never jumps, a skip delays it
+//                                       ahead: the motion is late by what was missed; or "catch_up", run the
+//                                       late periods at once, for a simulation or drives that do not mind many
+//                                       commands in quick succession. The reference moves one period for each
+//                                       that is executed: it never jumps
 //     "overrun_limit": 20,              periods, 0..1000000, optional: missing more in a row stops the robot
 //                                       (loop_overrun); 0: missing any. Servo drives stop by themselves 3
 //                                       periods later, at most 255 ms after the last command
