@@ -80,6 +80,7 @@ bool is_about_a_joint(Errc reason) noexcept {
     case Errc::acceleration_limit:
     case Errc::jerk_limit:
     case Errc::joint_already_moving:
+    case Errc::joint_busy:
     case Errc::following_error:
     case Errc::drive_silent:
     case Errc::drive_fault:

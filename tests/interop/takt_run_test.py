@@ -220,7 +220,8 @@ class TaktRun(unittest.TestCase):
                                             "when_busy": when_busy}})
 
             self.assertEqual(ask(0.03, "reject")[1]["goal"], 1)
-            self.assertEqual(ask(0.01, "reject")[1]["reason"], "joint_busy")
+            refused = ask(0.01, "reject")[1]
+            self.assertEqual((refused["reason"], refused["joint"]), ("joint_busy", "elbow_joint"))
             for offset in (0.01, 0.02, -0.01):
                 kind, accepted = ask(offset, "queue")
                 self.assertEqual((kind, accepted["state"]), ("accepted", "pending"))
