@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
+#include "takt/trajectory/timing.hpp"
 #include "takt/trajectory/trajectory.hpp"
 
 namespace takt::motion {
@@ -446,16 +446,6 @@ Outcome<Trajectory> build_trajectory(const Task& task, const Waypoints& waypoint
   return motion;
 }
 
-/// The shortest quintic from rest to rest over `distance` (its peaks are 15/8 d/T, 10/sqrt(3) d/T^2 and 60 d/T^3).
-double shortest_from_rest(double distance, const JointLimits& limits) {
-  constexpr double velocity_peak = 15.0 / 8;
-  constexpr double acceleration_peak = 10 / std::numbers::sqrt3;
-  constexpr double jerk_peak = 60;
-  return std::max({velocity_peak * distance / limits.velocity,
-                   std::sqrt(acceleration_peak * distance / limits.acceleration),
-                   std::cbrt(jerk_peak * distance / limits.jerk)});
-}
-
 }  // namespace
 
 Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const Snapshot& state) {
@@ -494,8 +484,8 @@ Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snaps
     if (auto done = check_target(*task, c, target, message.duration.value_or(0)); !done)
       return reject(done.error());
     ends.push_back({target, 0, 0});
-    shortest = std::max(
-        shortest, margin * shortest_from_rest(std::abs(target - task->start[c].position), task->limits[c]));
+    shortest = std::max(shortest, margin * trajectory::shortest_from_rest(
+                                               std::abs(target - task->start[c].position), task->limits[c]));
   }
   const auto build = [&](double duration) -> Outcome<Trajectory> {
     Trajectory motion(task->start);

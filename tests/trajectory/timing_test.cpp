@@ -1,0 +1,178 @@
+#include "takt/trajectory/timing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "trajectory/samples.hpp"
+
+using namespace takt;
+using namespace takt::trajectory;
+
+namespace {
+
+constexpr auto ways = {Through::stop, Through::smooth, Through::cubic, Through::monotone};
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+template <class Scalar>
+struct Problem {
+  std::size_t joints;
+  std::vector<Scalar> positions;
+  std::vector<BasicJointLimits<Scalar>> limits;
+
+  Problem(std::mt19937_64& random, std::size_t waypoints, std::size_t count) : joints(count) {
+    for (std::size_t i = 0; i < waypoints * joints; ++i)
+      positions.push_back(static_cast<Scalar>(test::uniform(random, -2, 2)));
+    limits.resize(joints);
+    for (auto& limit : limits) {
+      limit.velocity = static_cast<Scalar>(test::uniform(random, 0.5, 1.5));
+      limit.acceleration = static_cast<Scalar>(test::uniform(random, 1, 5));
+      if (random() % 2 == 0) limit.jerk = static_cast<Scalar>(test::uniform(random, 10, 50));
+    }
+  }
+  [[nodiscard]] BasicWaypoints<Scalar> waypoints(std::span<const Scalar> times = {}) const {
+    return {joints, times, positions, {}, {}};
+  }
+};
+
+/// How long the motion with these durations takes once it is slowed down, or sped up, to the limits.
+double shortest_uniform(const Problem<double>& problem, Through mode, const std::vector<double>& durations) {
+  std::vector<double> times{0};
+  for (const double duration : durations) times.push_back(times.back() + duration);
+  const std::vector<double> rest(problem.positions.size());
+  auto motion = through(Waypoints{problem.joints, times, problem.positions, rest, rest}, mode);
+  if (!motion || !motion->slow_down(1e-2)) return infinity;  // so that the factor is above 1
+  return motion->duration() * required_slowdown(*motion, problem.limits);
+}
+
+/// The best of many random changes, large ones first.
+double brute_force(const Problem<double>& problem, Through mode, std::vector<double> durations,
+                   std::mt19937_64& random) {
+  double best = shortest_uniform(problem, mode, durations);
+  for (double step = 0.3; step > 2e-3; step /= 2) {
+    for (std::size_t i = 0; i < 60 * durations.size(); ++i) {
+      auto changed = durations;
+      for (double& duration : changed) {
+        if (random() % 2 == 0) duration *= std::exp(test::uniform(random, -step, step));
+      }
+      const double total = shortest_uniform(problem, mode, changed);
+      if (!(total < best)) continue;
+      best = total;
+      durations = changed;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("allocated times keep the limits, and touch one", Scalar, double, float) {
+  auto random = test::generator(80);
+  for (std::size_t n = 0; n < test::count(60); ++n) {
+    const Problem<Scalar> problem(random, 2 + n % 12, 1 + n % 7);
+    for (const Through mode : ways) {
+      auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
+      REQUIRE(motion.segments() == problem.positions.size() / problem.joints - 1);
+      REQUIRE_FALSE(find_violation(motion, problem.limits));
+      for (std::size_t j = 0; j < problem.joints; ++j) {
+        const auto end = motion.knot(motion.segments(), j);
+        REQUIRE(motion.knot(0, j) == BasicMotionState<Scalar>{problem.positions[j], 0, 0});
+        REQUIRE(end.velocity == 0);
+        REQUIRE(end.acceleration == 0);
+      }
+      REQUIRE(motion.slow_down(Scalar(0.999)));
+      REQUIRE(find_violation(motion, problem.limits));
+    }
+  }
+}
+
+TEST_CASE("they are nearly the shortest that brute force finds") {
+  auto random = test::generator(81);
+  for (const Through mode : ways) {
+    double worst = 0;
+    double sum = 0;
+    const std::size_t count = test::count(16);
+    for (std::size_t n = 0; n < count; ++n) {
+      const Problem<double> problem(random, 2 + n % 8, 1 + n % 4);
+      const auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
+      std::vector<double> durations;
+      for (std::size_t k = 0; k < motion.segments(); ++k)
+        durations.push_back(motion.knot_time(k + 1) - motion.knot_time(k));
+      const double ratio = motion.duration() / brute_force(problem, mode, durations, random);
+      worst = std::max(worst, ratio);
+      sum += ratio;
+    }
+    CAPTURE(static_cast<int>(mode));
+    CHECK(worst <= (mode == Through::stop ? 1 + 1e-6 : 1.1));
+    CHECK(sum / static_cast<double>(count) <= 1.03);
+  }
+}
+
+TEST_CASE("no segment is shorter than the times that are given") {
+  auto random = test::generator(82);
+  for (std::size_t n = 0; n < test::count(20); ++n) {
+    const Problem<double> problem(random, 6, 2);
+    std::vector<double> times{3};
+    for (std::size_t k = 0; k < 5; ++k) times.push_back(times.back() + test::any_scale(random, 0.1, 10));
+    for (const Through mode : ways) {
+      const auto motion = through_within(problem.waypoints(times), mode, problem.limits).value();
+      REQUIRE_FALSE(find_violation(motion, problem.limits));
+      for (std::size_t k = 0; k < 5; ++k) {
+        const double duration = motion.knot_time(k + 1) - motion.knot_time(k);
+        REQUIRE(duration >= (times[k + 1] - times[k]) * (1 - 1e-9));
+      }
+    }
+  }
+}
+
+TEST_CASE("joints that do not move may have limits of zero") {
+  const std::vector<double> positions{1, 0, 1, 0, 1, 2, 1, 2};  // two joints; the first never moves
+  std::vector<JointLimits> limits(2);
+  limits[0].velocity = limits[0].acceleration = limits[0].jerk = 0;
+  limits[1].velocity = 1;
+  for (const Through mode : ways) {
+    const auto motion = through_within(Waypoints{2, {}, positions, {}, {}}, mode, limits).value();
+    CHECK_FALSE(find_violation(motion, limits));
+    CHECK(motion.duration() > 2);
+    CHECK(motion.duration() < 5);
+  }
+  const std::vector<double> still{1, 1, 1};
+  CHECK(through_within(Waypoints{1, {}, still, {}, {}}, Through::smooth, std::span(limits).first(1))
+            .value()
+            .at(0, 0) == MotionState{1, 0, 0});
+}
+
+TEST_CASE("what no times can satisfy is refused by name") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> positions{0, 1, 0}, bad{0, nan, 0}, one{0}, times{0, 1, 1};
+  std::vector<JointLimits> limits(1);
+  limits[0].velocity = 1;
+  const auto error = [&](std::span<const double> p, std::span<const double> t = {},
+                         Through mode = Through::smooth) {
+    return through_within(Waypoints{1, t, p, {}, {}}, mode, limits).error();
+  };
+  CHECK(error(bad) == Errc::not_finite);
+  CHECK(error(one) == Errc::one_waypoint);
+  CHECK(error({}) == Errc::no_waypoints);
+  CHECK(error(positions, times) == Errc::times_not_increasing);
+  CHECK(error(positions, std::span(times).first(2)) == Errc::wrong_size);
+  CHECK(error(positions, {}, Through::given) == Errc::no_velocities);
+  for (const Through mode : ways) {
+    for (const double limit : {0.0, nan, -1.0, 1e-30}) {
+      for (double JointLimits::*member :
+           {&JointLimits::velocity, &JointLimits::acceleration, &JointLimits::jerk}) {
+        limits[0] = {};
+        limits[0].*member = limit;
+        CAPTURE(limit);
+        CHECK(error(positions, {}, mode) == Errc::out_of_domain);
+      }
+    }
+  }
+  limits[0] = {};  // without any limit the motion is as fast as numbers go, or faster
+  CHECK(error(positions) == Errc::out_of_domain);
+  limits.clear();
+  CHECK(error(positions) == Errc::wrong_size);
+}
