@@ -41,13 +41,14 @@ template <class Scalar>
 template <class Scalar>
 [[nodiscard]] Status check_limits(const BasicDirectionalLimits<Scalar>& limits) noexcept {
   constexpr auto longest = static_cast<Scalar>(max_duration);
+  constexpr auto least = static_cast<Scalar>(1 / max_magnitude);
   for (const auto& direction : {limits, limits.mirrored()}) {
     const Scalar velocity = direction.velocity_max;
     const Scalar acceleration = direction.acceleration_max;
     for (const Scalar limit : {velocity, acceleration, direction.jerk}) {
       if (!std::isfinite(limit)) return fail(Errc::not_finite);
       if (!(limit > 0)) return fail(Errc::limit_not_positive);
-      if (!detail::in_domain(limit) || !detail::in_domain(1 / limit)) return fail(Errc::out_of_domain);
+      if (!detail::in_domain(limit) || limit < least) return fail(Errc::out_of_domain);
     }
     const bool quick = velocity <= longest * acceleration && acceleration <= longest * direction.jerk;
     if (!quick) return fail(Errc::out_of_domain);

@@ -223,7 +223,7 @@ class FurthestMotion {
     const Scalar free = std::sqrt(gain * Scalar(0.57735026918962576));
     const Scalar held = gain - Scalar(0.9375) * limit * limit;
     Scalar whole = free;
-    if ((free + gain / free) / 2 > limit) {
+    if (free * free + gain > 2 * limit * free) {
       whole = held >= 0 ? Scalar(0.75) * limit + held / (2 * limit)
                         : limit - std::sqrt(std::max(limit * limit - gain, Scalar(0)));
     }
@@ -248,7 +248,6 @@ class FurthestMotion {
   /// Newton on the convex piece [left, right], at whose right end the distance is passed.
   [[nodiscard]] Scalar descend(Scalar distance, Scalar left, Scalar right, Reach end) const noexcept {
     constexpr Scalar tolerance = 2 * std::numeric_limits<Scalar>::epsilon();
-    Scalar best = right;
     // The reach grows with about the square of the duration: a first guess. Wherever it lies, the step after is to the right.
     const Scalar start = reach(left).distance;
     const Scalar part = (distance - start) / (end.distance - start);
@@ -256,13 +255,12 @@ class FurthestMotion {
     for (int i = 0; i < most_steps; ++i) {
       const Reach here = reach(t);
       const Scalar over = here.distance - distance;
-      if (over >= 0) best = std::min(best, t);
-      Scalar next = here.rate > 0 ? t - over / here.rate : best;
-      next = std::clamp(next, left, best);
+      const Scalar next = here.rate > 0 ? std::clamp(t - over / here.rate, left, right) : right;
       if (std::abs(next - t) <= tolerance * t) return next;
+      if (i > 0 && next > t) break;  // from the right it only descends: what is left is rounding
       t = next;
     }
-    return best;
+    return t;
   }
 
   Scalar a0_ = 0;
