@@ -89,6 +89,8 @@ mkdir "$demo/virtual"
 
 $experiment ways "$demo" --out "$demo/ways.txt"
 gnuplot -e "data='$demo/ways.txt'; out='$demo/picture.svg'" examples/paper_experiment/picture.gp || fail "no picture"
+build/release/examples/02_trajectory >"$demo/through.txt" 2>"$demo/through.log" || fail "02_trajectory ended with $?"
+gnuplot -e "data='$demo/through.txt'; out='$demo/through.svg'" examples/02_trajectory.gp || fail "no picture of the five ways"
 $experiment table "$demo" || status=1
 echo
 echo "report:  $demo/index.html        numbers:  $demo/summary.json"

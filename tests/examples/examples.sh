@@ -1,8 +1,8 @@
 #!/bin/bash
-# examples.sh TAKT 01_HELLO_MOTION PAPER_EXPERIMENT ROBOT: moves the arm with the first example, and checks that the table tells a good
-# outcome from a bad one.
+# examples.sh TAKT 01_HELLO_MOTION 02_TRAJECTORY PAPER_EXPERIMENT ROBOT: moves the arm with the first example, looks at what the second
+# prints, and checks that the table tells a good outcome from a bad one.
 set -euo pipefail
-takt=$1 hello=$2 experiment=$3 description=$4
+takt=$1 hello=$2 ways=$3 experiment=$4 description=$5
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 robot=
@@ -27,6 +27,10 @@ grep -qx succeeded "$work/said"
 kill -TERM "$robot"
 wait "$robot"
 robot=
+
+"$ways" >"$work/ways" 2>"$work/verdicts"
+[ "$(grep -c "^4.00 0.30000 0.00000 0.00000$" "$work/ways")" -eq 5 ] || fail "not all five ways end at rest in the last waypoint"
+[ "$(grep -c "within the limits" "$work/verdicts")" -eq 3 ] || fail "unexpected: $(cat "$work/verdicts")"
 
 cp -r "$here/found" "$work/found"
 "$experiment" table "$work/found" | tee "$work/table"

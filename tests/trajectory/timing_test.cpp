@@ -53,7 +53,7 @@ double brute_force(const Problem<double>& problem, Through mode, std::vector<dou
                    std::mt19937_64& random) {
   double best = shortest_uniform(problem, mode, durations);
   for (double step = 0.3; step > 2e-3; step /= 2) {
-    for (std::size_t i = 0; i < 60 * durations.size(); ++i) {
+    for (std::size_t i = 0; i < 30 * durations.size(); ++i) {
       auto changed = durations;
       for (double& duration : changed) {
         if (random() % 2 == 0) duration *= std::exp(test::uniform(random, -step, step));
@@ -94,7 +94,7 @@ TEST_CASE("they are nearly the shortest that brute force finds") {
   for (const Through mode : ways) {
     double worst = 0;
     double sum = 0;
-    const std::size_t count = test::count(16);
+    const std::size_t count = test::count(12);
     for (std::size_t n = 0; n < count; ++n) {
       const Problem<double> problem(random, 2 + n % 8, 1 + n % 4);
       const auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
