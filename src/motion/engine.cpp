@@ -70,11 +70,12 @@ void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback, std
   clear_faults_ = false;
   std::copy_n(feedback.begin(), std::min(feedback.size(), feedback_.size()), feedback_.begin());
   if (shutdown_asked_) stop_for_good();
+  const bool was_ready = state_ == RobotState::ready;
   watch_loop(missed);  // first: drives that lost their reference meanwhile are not the cause
   if (state_ == RobotState::starting) {
     watch_start();
   } else if (state_ != RobotState::down) {
-    watch_drives();
+    watch_drives(was_ready);
   }
 }
 
@@ -245,7 +246,7 @@ void Engine::watch_loop(std::uint64_t missed) noexcept {
              false);
 }
 
-void Engine::watch_drives() noexcept {
+void Engine::watch_drives(bool was_ready) noexcept {
   Fault first;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (!powered_.contains(i)) continue;
@@ -256,7 +257,7 @@ void Engine::watch_drives() noexcept {
     axes_[i].reference = {feedback_[i].position, 0, 0};
     // A joint that was pushed off its reference holds where it is, instead of pushing on; one that does not answer, does not obey,
     // or leaves its reference again while the robot stops cannot be steered: its power goes. The others brake.
-    const bool may_hold = fault.reason == Errc::following_error && state_ == RobotState::ready;
+    const bool may_hold = fault.reason == Errc::following_error && was_ready;
     if (!may_hold) powered_.erase(i);
   }
   if (first.reason != Errc{} && state_ == RobotState::ready) stop_robot(first, false);
@@ -294,6 +295,10 @@ bool Engine::join_present_motion(Request& request, std::size_t& lead_knot) noexc
   });
   lead_knot = 0;
   if (!moved) return true;
+  if (const Fault left = start_mismatch(request); left.reason != Errc{}) {
+    answer(request, GoalState::rejected, left);
+    return false;
+  }
 
   Fault fault{Errc::joint_already_moving, 0, 0, 0};
   // Dense waypoints leave no time to join the first one: then a later one is joined.
@@ -305,6 +310,20 @@ bool Engine::join_present_motion(Request& request, std::size_t& lead_knot) noexc
   }
   answer(request, GoalState::rejected, fault);
   return false;
+}
+
+/// Which joint of a trajectory that is to start where it stands has moved away since validation.
+Engine::Fault Engine::start_mismatch(const Request& request) const noexcept {
+  Fault fault;
+  std::size_t column = 0;
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    const double distance =
+        std::abs(axes_[joint].reference.position - request.trajectory.knot(0, column++).position);
+    if (request.starts_here && !(distance <= axes_[joint].goal_tolerance)) {
+      fault = {Errc::start_mismatch, joint, distance, axes_[joint].goal_tolerance};
+    }
+  });
+  return fault;
 }
 
 bool Engine::build_lead(Request& request, std::size_t knot, std::size_t columns, Fault& fault) noexcept {

@@ -446,7 +446,43 @@ Outcome<Trajectory> build_trajectory(const Task& task, const Waypoints& waypoint
   return motion;
 }
 
+template <class Message>
+std::optional<Rejection> find_mistake_in_targets(const Message& message, const RobotDescription& robot) {
+  auto columns = find_joints(message.joints, robot);
+  if (!columns) return columns.error();
+  const Task task{&robot, std::move(*columns), {}, {}, false};
+  const auto check = [&](const std::vector<double>& positions, double time) -> Outcome<void> {
+    if (auto done = check_size(task, positions.size(), "positions"); !done) return done;
+    for (std::size_t c = 0; c < task.columns.size(); ++c) {
+      if (auto done = check_target(task, c, positions[task.columns.from_message[c]], time); !done)
+        return done;
+    }
+    return {};
+  };
+  if constexpr (requires { message.points; }) {
+    for (const PointMessage& point : message.points) {
+      if (point.time == 0) continue;  // where the joints are to be then, is judged then
+      if (auto done = check(point.positions, point.time); !done) return done.error();
+    }
+  } else if (auto done = check(message.positions, 0); !done) {
+    return done.error();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<Rejection> find_mistake(const TrajectoryMessage& message, const RobotDescription& robot) {
+  return find_mistake_in_targets(message, robot);
+}
+
+std::optional<Rejection> find_mistake(const MoveMessage& message, const RobotDescription& robot) {
+  return find_mistake_in_targets(message, robot);
+}
+
+std::optional<Rejection> find_mistake(const SetpointMessage& message, const RobotDescription& robot) {
+  return find_mistake_in_targets(message, robot);
+}
 
 Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const Snapshot& state) {
   auto task = begin(message.joints, message.limits, message.fit, robot, state);
@@ -468,7 +504,9 @@ Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const
         why.joint, *why.value, motion->knot(motion->segments(), *moving).acceleration);
     return reject(std::move(why));
   }
-  return to_request(std::move(*task), std::move(*motion), message.when_busy);
+  auto request = to_request(std::move(*task), std::move(*motion), message.when_busy);
+  request->starts_here = message.points.front().time == 0;
+  return request;
 }
 
 Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snapshot& state) {

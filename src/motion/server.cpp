@@ -73,11 +73,21 @@ bool queues(const TrajectoryMessage& message) { return message.when_busy == When
 bool queues(const MoveMessage& message) { return message.when_busy == WhenBusy::queue; }
 bool queues(const SetpointMessage&) { return false; }
 
-/// The joints of a job whose message has been read.
-std::optional<JointSet> joints_of(const PlanningJob& job, const robot::RobotDescription& robot) {
+std::size_t waypoints_of(const TrajectoryMessage& message) { return message.points.size(); }
+std::size_t waypoints_of(const MoveMessage&) { return 1; }
+std::size_t waypoints_of(const SetpointMessage&) { return 1; }
+
+bool queues(const PlanningJob& job) {
   const auto* motion = std::get_if<MotionMessage>(&job.request);
-  if (motion == nullptr) return std::nullopt;
-  return std::visit([&](const auto& message) { return joints_of(message.joints, robot); }, *motion);
+  return motion != nullptr && std::visit([](const auto& message) { return queues(message); }, *motion);
+}
+
+/// A stop that comes as a long line is carried out when it is read, whatever overtook it.
+bool can_be_recalled(const ClientMessage& message) {
+  return std::holds_alternative<TrajectoryMessage>(message.body) ||
+         std::holds_alternative<MoveMessage>(message.body) ||
+         std::holds_alternative<SetpointMessage>(message.body) ||
+         std::holds_alternative<ResetMessage>(message.body);
 }
 
 /// Whether the job is of no use to anybody when its client has vanished. A line has to be read to know.
@@ -98,12 +108,14 @@ Server::Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests,
 
 // ---- what the carrier says ----
 
-void Server::connected(ClientId client, Time) {
+void Server::connected(ClientId client, Time now) {
+  now_ = now;
   clients_.try_emplace(client);
   send(client, greeting(*robot_));
 }
 
 void Server::received(ClientId client, std::string_view line, Time now) {
+  now_ = now;
   ++counters_.lines;
   if (is_http(line)) {
     ++counters_.errors;
@@ -114,20 +126,21 @@ void Server::received(ClientId client, std::string_view line, Time now) {
     return;
   }
   if (line.size() <= options_.read_at_once) {
-    return take_message(client, parse_client_message(line, options_.max_waypoints), now);
-  }
-  if (!has_room(client)) {
-    ++counters_.errors;
-    return send(client, ErrorReply{to_rejection(Errc::queue_full)});
+    return take_message(client, parse_client_message(line, options_.max_waypoints), line.size(), now);
   }
   PlanningJob job;
   job.client = client;
-  job.request = std::string(line);
+  job.bytes = line.size();
   job.received = now;
-  enqueue(std::move(job));
+  if (!has_room_to_wait(job)) {
+    ++counters_.errors;
+    return send(client, ErrorReply{to_rejection(Errc::queue_full)});
+  }
+  job.request = std::string(line);
+  planning_.push_back(std::move(job));
 }
 
-void Server::take_message(ClientId client, PlanningWork::Read read, Time now) {
+void Server::take_message(ClientId client, PlanningWork::Read read, std::size_t bytes, Time now) {
   if (!read) {
     ParseFailure& failure = read.error();
     if (failure.is_object) return refuse(client, failure.id, std::move(failure.why), now);
@@ -135,6 +148,7 @@ void Server::take_message(ClientId client, PlanningWork::Read read, Time now) {
     return send(client, ErrorReply{std::move(failure.why)});
   }
   state_->update();
+  line_bytes_ = bytes;
   std::visit([&](const auto& body) { handle(client, read->id, body, now); }, read->body);
 }
 
@@ -144,6 +158,7 @@ void Server::refused(ClientId client, LineFault fault, Time) {
 }
 
 void Server::disconnected(ClientId client, Time now) {
+  now_ = now;
   clients_.erase(client);
   std::vector<PlanningJob> dropped;
   for (std::deque<PlanningJob>* queue : {&planning_, &waiting_}) {
@@ -151,7 +166,6 @@ void Server::disconnected(ClientId client, Time now) {
       if (job.client != client || !ends_with_client(job)) {
         queue->push_back(std::move(job));
       } else {
-        if (queue == &planning_) leave_queue(job);
         dropped.push_back(std::move(job));
       }
     }
@@ -166,20 +180,19 @@ void Server::disconnected(ClientId client, Time now) {
 // ---- requests ----
 
 void Server::handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now) {
-  plan_or_queue({client, id, 0, message, now}, message.points.size(), now);
+  plan_or_queue(client, id, message, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const MoveMessage& message, Time now) {
-  plan_or_queue({client, id, 0, message, now}, 1, now);
+  plan_or_queue(client, id, message, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const SetpointMessage& message, Time now) {
   if (!may_stream(client, message, now)) return refuse(client, id, Errc::stream_ended, now);
-  plan_or_queue({client, id, 0, message, now}, 1, now);
+  plan_or_queue(client, id, message, now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const CancelMessage& message, Time now) {
-  if (message.goal == 0) recall_planning();
   if (message.goal != 0 && recall(message.goal)) {
     AcceptedReply reply;
     reply.id = id;
@@ -188,6 +201,7 @@ void Server::handle(ClientId client, const std::string& id, const CancelMessage&
   if (message.goal != 0 && goals_.count(message.goal) == 0)
     return refuse(client, id, Errc::unknown_goal, now);
   if (!has_room(client, id, now)) return;
+  if (message.goal == 0) recall_motions();
   for (const auto& [number, stopped] : goals_) {
     if (message.goal != 0 && message.goal != number) continue;
     // A client that stops its own stream knows it, and may begin another at once.
@@ -224,7 +238,7 @@ void Server::handle(ClientId client, const std::string& id, const EmergencyStopM
     return borrowed.client == client && !borrowed.answered &&
            borrowed.request->kind == RequestKind::emergency_stop;
   });
-  recall_planning();
+  recall_motions();
   recall_outbox(now);
   end_all_streams(now);
   if (static_cast<std::size_t>(stops) >= options_.max_in_flight_per_client)
@@ -234,6 +248,7 @@ void Server::handle(ClientId client, const std::string& id, const EmergencyStopM
 
 void Server::handle(ClientId client, const std::string& id, const ResetMessage&, Time now) {
   if (!has_room(client, id, now)) return;
+  if (state_->value().state != RobotState::ready) recall_motions();
   hand_over_command(client, id, RequestKind::reset, 0, {}, now);
 }
 
@@ -246,20 +261,38 @@ void Server::handle(ClientId client, const std::string& id, const MarkMessage& m
 
 // ---- from a request to a plan ----
 
-void Server::plan_or_queue(PlanningJob job, std::size_t waypoints, Time now) {
-  if (!has_room(job.client, job.id, now)) return;
-  if (waypoints <= options_.plan_at_once && clients_[job.client].planning == 0)
-    return plan_now(std::move(job));
-  enqueue(std::move(job));
+template <class Message>
+void Server::plan_or_queue(ClientId client, const std::string& id, const Message& message, Time now) {
+  if (!has_room(client, id, now)) return;
+  PlanningJob job;
+  job.client = client;
+  job.id = id;
+  job.request = MotionMessage(message);
+  job.bytes = line_bytes_;
+  job.received = now;
+  job.joints = joints_of(message.joints, *robot_).value_or(JointSet{});
+  const auto is_mine = [client](const PlanningJob& other) { return other.client == client; };
+  const bool is_next =
+      !(working_ && is_mine(working_->job())) && std::none_of(planning_.begin(), planning_.end(), is_mine);
+  if (is_next && is_short(job)) return plan_now(std::move(job));
+  if (!has_room_to_wait(job)) return refuse(job, Errc::queue_full);
+  planning_.push_back(std::move(job));
+}
+
+bool Server::is_short(const PlanningJob& job) const {
+  return std::visit([](const auto& message) { return waypoints_of(message); },
+                    std::get<MotionMessage>(job.request)) <= options_.plan_at_once;
 }
 
 void Server::plan_now(PlanningJob job) {
-  if (must_wait(job)) return wait(std::move(job));
-  take_plan(job, std::visit([this](const auto& message) { return plan(message, *robot_, state_->value()); },
-                            std::get<MotionMessage>(job.request)));
+  job.before = goals_before(job);
+  if (!job.before.empty()) return wait(std::move(job));
+  Plan planned = std::visit([this](const auto& message) { return plan(message, *robot_, state_->value()); },
+                            std::get<MotionMessage>(job.request));
+  take_plan(std::move(job), std::move(planned));
 }
 
-void Server::take_plan(const PlanningJob& job, Plan&& planned) {
+void Server::take_plan(PlanningJob job, Plan&& planned) {
   if (!planned) return refuse(job, std::move(planned).error());
   if ((*planned)->kind == RequestKind::setpoint) return continue_stream(job, std::move(planned));
   begin_motion(job, std::move(planned));
@@ -274,32 +307,13 @@ void Server::continue_stream(const PlanningJob& job, Plan&& planned) {
   hand_over(job.client, job.id, std::move(*planned), job.received);
 }
 
-void Server::enqueue(PlanningJob job) {
-  ++in_flight_;
-  if (const auto client = clients_.find(job.client); client != clients_.end()) {
-    ++client->second.in_flight;
-    ++client->second.planning;
-  }
-  planning_.push_back(std::move(job));
-}
-
-void Server::leave_queue(const PlanningJob& job) {
-  --in_flight_;
-  const auto client = clients_.find(job.client);
-  if (client == clients_.end()) return;
-  --client->second.in_flight;
-  --client->second.planning;
-}
-
 void Server::advance_planning(Time now) {
   take_work(now);
   if (working_ || planning_.empty()) return;
   PlanningJob job = std::move(planning_.front());
   planning_.pop_front();
-  if (must_wait(job)) {
-    leave_queue(job);
-    return wait(std::move(job));
-  }
+  job.before = goals_before(job);
+  if (!job.before.empty()) return wait(std::move(job));
   working_ = std::make_shared<PlanningWork>(std::move(job), robot_, state_->value(), options_.max_waypoints);
   options_.executor([work = working_] { work->run(); });
   take_work(now);
@@ -313,113 +327,133 @@ void Server::take_work(Time now) {
   if (auto* read = std::get_if<PlanningWork::Read>(&work->result())) {
     return take_read(std::move(job), std::move(*read), now);
   }
-  leave_queue(job);
   if (job.recalled) return refuse(job, Errc::recalled);
   if (clients_.count(job.client) == 0 && ends_with_client(job)) return refuse(job, Errc::client_lost);
-  take_plan(job, std::move(std::get<Plan>(work->result())));
+  job.before = goals_before(job);  // its joints may have been taken meanwhile
+  if (!job.before.empty()) return wait(std::move(job));
+  take_plan(std::move(job), std::move(std::get<Plan>(work->result())));
 }
 
 /// A line has become a message: a motion takes its place at the head of the queue, anything else is done.
 void Server::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
-  const auto queue_first = [&](auto&& message) {
+  const bool is_here = clients_.count(job.client) != 0;
+  const bool recalled = job.recalled && read && can_be_recalled(*read);
+  if (recalled && is_here) return refuse(job.client, read->id, Errc::recalled, now);
+  if (recalled) return;
+  const auto queue_first = [&](auto& message) {
     job.id = read->id;
-    job.request = MotionMessage(std::forward<decltype(message)>(message));
+    job.joints = joints_of(message.joints, *robot_).value_or(JointSet{});
+    job.request = MotionMessage(std::move(message));
     planning_.push_front(std::move(job));
   };
-  const bool wanted = read && !job.recalled;
-  if (wanted && std::holds_alternative<TrajectoryMessage>(read->body))
-    return queue_first(std::get<TrajectoryMessage>(std::move(read->body)));
-  if (wanted && std::holds_alternative<MoveMessage>(read->body))
-    return queue_first(std::get<MoveMessage>(std::move(read->body)));
-  leave_queue(job);
-  if (clients_.count(job.client) == 0) return;
-  if (read && job.recalled) return refuse(job.client, read->id, Errc::recalled, job.received);
-  take_message(job.client, std::move(read), now);
+  if (read && std::holds_alternative<TrajectoryMessage>(read->body))
+    return queue_first(std::get<TrajectoryMessage>(read->body));
+  if (read && std::holds_alternative<MoveMessage>(read->body))
+    return queue_first(std::get<MoveMessage>(read->body));
+  if (is_here) take_message(job.client, std::move(read), job.bytes, now);
 }
 
 // ---- motions that wait for others ----
 
-bool Server::must_wait(const PlanningJob& job) const {
-  const auto* motion = std::get_if<MotionMessage>(&job.request);
-  if (motion == nullptr || !std::visit([](const auto& message) { return queues(message); }, *motion)) {
-    return false;
+/// What a motion that queues has to wait for: goals of its joints, and motions that are to become such. Nothing for any other.
+std::vector<GoalBefore> Server::goals_before(const PlanningJob& job) const {
+  std::vector<GoalBefore> before;
+  if (!queues(job)) return before;
+  const auto overlaps = [&](JointSet joints) { return !(joints & job.joints).empty(); };
+  for (const auto& [number, goal] : goals_) {
+    if (!overlaps(goal.joints)) continue;
+    before.push_back({number, goal.kind != RequestKind::setpoint && goal.state != GoalState::preempting});
   }
-  const auto joints = joints_of(job, *robot_);
-  if (!joints) return false;  // the planner says what is wrong
-  const auto holds_one = [&](const JointSet& held) { return !(held & *joints).empty(); };
-  const auto came_before = [&](const PlanningJob& other) {
-    // What waits, or has waited and is about to begin; what else is still to be planned has no say yet.
+  const auto look_at = [&](const PlanningJob& other) {
+    // What has no number yet is still to be read or planned, and has no say.
     const bool is_first = other.goal != 0 && (job.goal == 0 || other.goal < job.goal);
-    return is_first && holds_one(*joints_of(other, *robot_));
+    if (is_first && overlaps(other.joints)) before.push_back({other.goal, true});
   };
-  return std::any_of(goals_.begin(), goals_.end(),
-                     [&](const auto& entry) { return holds_one(entry.second.joints); }) ||
-         std::any_of(waiting_.begin(), waiting_.end(), came_before) ||
-         std::any_of(planning_.begin(), planning_.end(), came_before) ||
-         (working_ && came_before(working_->job()));
+  for (const PlanningJob& other : waiting_) look_at(other);
+  for (const PlanningJob& other : planning_) look_at(other);
+  if (working_) look_at(working_->job());
+  return before;
 }
 
 /// Its client learns the number of the goal now, and by a result what becomes of it.
 void Server::wait(PlanningJob job) {
-  const auto mine = std::count_if(waiting_.begin(), waiting_.end(),
-                                  [&](const PlanningJob& other) { return other.client == job.client; });
-  const bool full = waiting_.size() >= options_.max_waiting ||
-                    static_cast<std::size_t>(mine) >= options_.max_waiting_per_client;
-  if (full && job.goal == 0) return refuse(job, Errc::queue_full);
-  if (job.goal == 0) {
-    job.goal = ++last_goal_;
-    AcceptedReply reply;
-    reply.id = job.id;
-    reply.goal = job.goal;
-    reply.state = GoalState::pending;
-    joints_of(job, *robot_)->for_each([&](std::size_t joint) {
-      reply.joint_names.push_back(robot_->joints[joint].name);
-    });
-    accept(job.client, std::move(reply));
-  }
-  const auto place = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [&](const PlanningJob& other) { return other.goal > job.goal; });
-  waiting_.insert(place, std::move(job));
+  if (job.goal != 0) return waiting_.push_back(std::move(job));  // it has waited before
+  const auto mistake = std::visit([this](const auto& message) { return find_mistake(message, *robot_); },
+                                  std::get<MotionMessage>(job.request));
+  if (mistake) return refuse(job, *mistake);
+  if (!has_room_to_wait(job)) return refuse(job, Errc::queue_full);
+  job.goal = ++last_goal_;
+  AcceptedReply reply;
+  reply.id = job.id;
+  reply.goal = job.goal;
+  reply.state = GoalState::pending;
+  job.joints.for_each([&](std::size_t joint) { reply.joint_names.push_back(robot_->joints[joint].name); });
+  accept(job.client, std::move(reply));
+  waiting_.push_back(std::move(job));
 }
 
-/// A goal of these joints has ended: what waited for it begins, if nothing else is before it, or is recalled; so is then what
-/// waited for that.
-void Server::release_waiting(JointSet joints, bool succeeded) {
-  JointSet taken;
-  for (const auto& [number, goal] : goals_) taken = taken | goal.joints;
-  std::vector<PlanningJob> recalled;
+/// What waited for the goal begins, if it waits for nothing else, or is recalled.
+void Server::goal_ended(GoalId goal, bool succeeded) {
+  std::vector<PlanningJob> begin;
+  std::vector<PlanningJob> recall;
   for (PlanningJob& job : std::exchange(waiting_, {})) {
-    const JointSet wanted = *joints_of(job, *robot_);
-    const bool concerned = !(wanted & joints).empty();
-    if (concerned && !succeeded) {
-      joints = joints | wanted;
-      recalled.push_back(std::move(job));
+    const auto found = std::find_if(job.before.begin(), job.before.end(),
+                                    [goal](const GoalBefore& before) { return before.goal == goal; });
+    const bool concerned = found != job.before.end();
+    if (concerned && found->must_succeed && !succeeded) {
+      recall.push_back(std::move(job));
       continue;
     }
-    const bool begins = concerned && (wanted & taken).empty();
-    taken = taken | wanted;
-    if (begins) {
-      enqueue(std::move(job));
+    if (concerned) job.before.erase(found);
+    if (concerned && job.before.empty()) {
+      begin.push_back(std::move(job));
     } else {
       waiting_.push_back(std::move(job));
     }
   }
-  for (const PlanningJob& job : recalled) refuse(job, Errc::goal_before_failed);
+  for (const PlanningJob& job : recall) refuse(job, Errc::goal_before_failed);
+  state_->update();
+  for (PlanningJob& job : begin) {
+    job.received = now_;  // it is now that somebody waits for its first reference
+    if (is_short(job)) {
+      plan_now(std::move(job));
+    } else {
+      planning_.push_back(std::move(job));
+    }
+  }
+}
+
+/// Among the requests that wait to be read, to be planned or for goals to end.
+bool Server::has_room_to_wait(const PlanningJob& job) const {
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  std::size_t own_count = 0;
+  std::size_t own_bytes = 0;
+  const auto add = [&](const PlanningJob& other) {
+    ++count;
+    bytes += other.bytes;
+    if (other.client != job.client) return;
+    ++own_count;
+    own_bytes += other.bytes;
+  };
+  for (const PlanningJob& other : waiting_) add(other);
+  for (const PlanningJob& other : planning_) add(other);
+  if (working_) add(working_->job());
+  return count < options_.max_waiting && own_count < options_.max_waiting_per_client &&
+         bytes + job.bytes <= options_.max_waiting_bytes &&
+         own_bytes + job.bytes <= options_.max_waiting_bytes_per_client;
 }
 
 // ---- taking back what the loop does not know yet ----
 
-void Server::recall_planning() {
+/// All of them. A line has to be read for its id before its client can be told.
+void Server::recall_motions() {
   if (working_) working_->job().recalled = true;
   std::vector<PlanningJob> recalled;
   for (PlanningJob& job : std::exchange(planning_, {})) {
     job.recalled = true;
-    if (std::holds_alternative<std::string>(job.request)) {
-      planning_.push_back(std::move(job));  // has to be read for its id
-    } else {
-      leave_queue(job);
-      recalled.push_back(std::move(job));
-    }
+    const bool is_line = std::holds_alternative<std::string>(job.request);
+    (is_line ? planning_.emplace_back() : recalled.emplace_back()) = std::move(job);
   }
   for (PlanningJob& job : std::exchange(waiting_, {})) recalled.push_back(std::move(job));
   for (const PlanningJob& job : recalled) refuse(job, Errc::recalled);
@@ -434,7 +468,6 @@ bool Server::recall(GoalId goal) {
     if (found == queue->end()) continue;
     const PlanningJob job = std::move(*found);
     queue->erase(found);
-    if (queue == &planning_) leave_queue(job);
     refuse(job, Errc::recalled);
     return true;
   }
@@ -579,9 +612,14 @@ void Server::push_outbox(Time now) {
   }
 }
 
+bool Server::idle() const noexcept {
+  return borrowed_.empty() && waiting_.empty() && planning_.empty() && !working_;
+}
+
 // ---- events ----
 
 Duration Server::poll(Time now) {
+  now_ = now;
   push_outbox(now);
   Event event;
   for (std::size_t i = 0; i < events_->capacity() && events_->try_pop(event); ++i) take_event(event, now);
@@ -592,7 +630,7 @@ Duration Server::poll(Time now) {
   advance_planning(now);
   push_outbox(now);
   if (!working_ && !planning_.empty()) return Duration(0);
-  Duration wait = in_flight_ > 0 || !goals_.empty() || !borrowed_.empty() ? busy_poll : idle_poll;
+  Duration wait = idle() ? idle_poll : busy_poll;
   for (const auto& [id, client] : clients_) {
     if (client.state_rate > 0) wait = std::min(wait, client.next_state - now);
   }
@@ -640,9 +678,8 @@ void Server::take_goal_event(const Event& event, Time now) {
     forget_stream(goal, event.goal);
   else
     end_stream(goal, event.goal, now);
-  const JointSet joints = goal.joints;
   goals_.erase(event.goal);
-  release_waiting(joints, event.state == GoalState::succeeded);
+  goal_ended(event.goal, event.state == GoalState::succeeded);
 }
 
 void Server::forget_stream(const Goal& goal, GoalId number) {
@@ -691,7 +728,10 @@ void Server::answer(Borrowed& borrowed, const Event& event) {
   const auto client = clients_.find(borrowed.client);
   if (client == clients_.end()) return;
   --client->second.in_flight;
-  if (const auto goal = goals_.find(event.goal); goal != goals_.end() && goal->second.waited) return;
+  const auto goal = goals_.find(event.goal);
+  const bool was_accepted =
+      goal != goals_.end() && goal->second.waited && goal->second.first == borrowed.request.get();
+  if (was_accepted) return;
   if (event.state == GoalState::rejected) return reject(borrowed.client, borrowed.id, why(event));
   const Request& request = *borrowed.request;
   AcceptedReply reply;
@@ -732,12 +772,12 @@ void Server::refuse(ClientId client, const std::string& id, Errc reason, Time no
 
 /// Whoever was told the number of the goal is told by a result how it ended; and what waited for it must not wait for ever.
 void Server::refuse(const PlanningJob& job, Rejection why) {
-  if (job.goal == 0) return refuse(job.client, job.id, std::move(why), job.received);
-  if (options_.on_refusal) options_.on_refusal(job.received, why);
+  if (job.goal == 0) return refuse(job.client, job.id, std::move(why), now_);
+  if (options_.on_refusal) options_.on_refusal(now_, why);
   const bool recalled = why.reason == Errc::recalled || why.reason == Errc::goal_before_failed;
   send(job.client,
        ResultReply{job.id, job.goal, recalled ? GoalState::recalled : GoalState::rejected, std::move(why)});
-  release_waiting(*joints_of(job, *robot_), false);
+  goal_ended(job.goal, false);
 }
 
 void Server::refuse(const PlanningJob& job, Errc reason) { refuse(job, to_rejection(reason)); }

@@ -79,6 +79,7 @@ bool is_about_a_joint(Errc reason) noexcept {
     case Errc::velocity_limit:
     case Errc::acceleration_limit:
     case Errc::jerk_limit:
+    case Errc::start_mismatch:
     case Errc::joint_already_moving:
     case Errc::joint_busy:
     case Errc::following_error:

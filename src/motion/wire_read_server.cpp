@@ -95,10 +95,7 @@ class ReplyReader {
 
   Errc reason(Object& object) {
     if (!object.has("reason")) return Errc{};
-    const std::string name = text(object, "reason");
-    const auto code = reason_from_name(name);
-    if (!code) mistakes_->add(object.at("reason"), "is not a reason that this client knows");
-    return code.value_or(Errc{});
+    return reason_from_name(text(object, "reason")).value_or(Errc::unknown_reason);
   }
 
   Rejection why(Object& object) {

@@ -299,7 +299,7 @@ class Player final : public motion::LoopObserver {
       }
     }
     print_replies();
-    const bool all_played = next_ == requests_.size() && server_->borrowed() == 0;
+    const bool all_played = next_ == requests_.size() && server_->idle();
     const bool hopeless = !ready_at_ && now - Time{} >= patience;
     const bool over =
         hopeless || (duration_ > Duration(0) ? now - Time{} >= duration_ : ready_at_ && all_played);

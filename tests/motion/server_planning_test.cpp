@@ -251,7 +251,7 @@ TEST_CASE("long lines are bounded like all requests") {
   options.read_at_once = 1000;
   Bench bench(arm6(), options);
   bench.connect(1);
-  for (std::size_t i = 0; i < options.max_in_flight_per_client; ++i)
+  for (std::size_t i = 0; i < options.max_waiting_per_client; ++i)
     CHECK(bench.ask(1, long_trajectory()).empty());
   CHECK(bench.ask(1, long_trajectory())[0]["error"]["reason"] == "queue_full");
 }
@@ -330,6 +330,161 @@ TEST_CASE("what waits can be cancelled by its number, and what waits for it goes
   CHECK(said[2]["accepted"]["id"] == "c");
   CHECK(bench.taken() == nullptr);  // the goal that runs goes on
   CHECK(bench.ask(1, R"({"cancel":{"goal":2}})")[0]["rejected"]["reason"] == "unknown_goal");
+}
+
+TEST_CASE("the last that waits can be cancelled without those before it") {
+  Bench bench;
+  run_elbow(bench);
+  bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+  bench.ask(1, queued_move("elbow_joint", 1.1, 9));
+  bench.said(1);
+  const auto said = bench.ask(1, R"({"id":"c","cancel":{"goal":3}})");
+  REQUIRE(said.size() == 2);
+  CHECK(said[0]["result"]["goal"] == 3);
+  CHECK(said[1].contains("accepted"));
+}
+
+TEST_CASE("a goal that had waited can be cancelled while it runs") {
+  Bench bench;
+  Request* running = run_elbow(bench);
+  bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+  bench.emit(GoalState::succeeded, 1, running);
+  Request* second = only_taken(bench);
+  bench.emit(GoalState::active, 2, nullptr);
+  bench.said(1);
+  bench.ask(1, R"({"id":"c","cancel":{"goal":2}})");
+  Request* cancel = only_taken(bench);
+  bench.emit(GoalState::preempting, 2, nullptr);
+  bench.emit(GoalState::succeeded, 2, cancel);
+  bench.emit(GoalState::preempted, 2, second);
+  const auto said = bench.said(1);
+  REQUIRE(said.size() == 2);
+  CHECK(said[0]["accepted"]["id"] == "c");
+  CHECK(said[1]["result"]["state"] == "preempted");
+}
+
+TEST_CASE("a request that is refused changes nothing for what waits for others") {
+  Bench bench;
+  run_elbow(bench);
+  bench.connect(2);
+  bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+  bench.said(1);
+  bench.ask(2, R"({"move":{"joint_names":["elbow_joint"],"positions":[1.2],"when_busy":"reject"}})");
+  bench.emit(GoalState::rejected, 3, only_taken(bench), Errc::joint_busy);
+  CHECK(bench.said(1).empty());
+}
+
+TEST_CASE("a motion that queues does not take joints from a goal that began while it was planned") {
+  Elsewhere elsewhere;
+  Bench bench(arm6(), with(elsewhere));
+  bench.connect(1);
+  bench.connect(2);
+  bench.ask(1, long_trajectory({{"when_busy", "queue"}}));
+  bench.ask(2, move_elbow);
+  Request* other = only_taken(bench);
+  bench.emit(GoalState::active, other->goal, nullptr);
+  elsewhere.finish_one();
+  bench.poll();
+  CHECK(bench.taken() == nullptr);
+  CHECK(bench.said(1)[0]["accepted"]["state"] == "pending");
+  bench.emit(GoalState::succeeded, other->goal, other);
+  elsewhere.finish_one();
+  bench.poll();
+  CHECK(only_taken(bench)->trajectory.segments() == 300);
+}
+
+TEST_CASE("what waited for a motion goes when that cannot be planned") {
+  Elsewhere elsewhere;
+  Bench bench(arm6(), with(elsewhere));
+  Request* elbow = run_elbow(bench);
+  bench.ask(1, R"({"id":2,"move":{"joint_names":["wrist_1_joint"],"positions":[-2]}})");
+  Request* wrist = only_taken(bench);
+  bench.emit(GoalState::active, 2, nullptr);
+  bench.ask(
+      1,
+      R"({"id":8,"move":{"joint_names":["elbow_joint"],"positions":[0],"duration":0.001,"when_busy":"queue"}})");
+  bench.ask(1, R"({"id":9,"move":{"joint_names":["elbow_joint","wrist_1_joint"],"positions":[1.3,-1.9],
+                   "when_busy":"queue"}})");
+  bench.said(1);
+  bench.emit(GoalState::succeeded, 2, wrist);
+  bench.emit(GoalState::succeeded, 1, elbow);
+  const auto said = bench.said(1);
+  REQUIRE(said.size() == 4);
+  CHECK(said[2]["result"]["state"] == "rejected");
+  CHECK(said[3]["result"]["reason"] == "goal_before_failed");
+  CHECK(bench.taken() == nullptr);
+}
+
+TEST_CASE("what can only be wrong is refused at once, not when its turn comes") {
+  Bench bench;
+  run_elbow(bench);
+  CHECK(bench.ask(1, queued_move("elbow_joint", 99, 8))[0]["rejected"]["reason"] == "position_limit");
+  CHECK(bench.ask(1, R"({"trajectory":{"joint_names":["elbow_joint"],"when_busy":"queue",
+                         "points":[{"time_from_start":1,"positions":[1,2]}]}})")[0]["rejected"]["reason"] ==
+        "wrong_size");
+}
+
+TEST_CASE("a stream, or a goal that is being stopped, has only to end") {
+  for (const bool stream : {false, true}) {
+    Bench bench;
+    bench.connect(1);
+    bench.ask(1, stream ? elbow_setpoint : move_elbow);
+    Request* first = only_taken(bench);
+    bench.emit(GoalState::active, 1, nullptr);
+    if (!stream) bench.emit(GoalState::preempting, 1, nullptr);
+    bench.ask(1, queued_move("elbow_joint", 1.0, 8));
+    bench.emit(stream ? GoalState::aborted : GoalState::preempted, 1, first, Errc::setpoint_timeout);
+    CHECK(only_taken(bench)->goal == 2);
+  }
+}
+
+TEST_CASE("cancels find room however much waits to be planned") {
+  Elsewhere elsewhere;
+  ServerOptions options = with(elsewhere);
+  options.read_at_once = 1000;
+  Bench bench(arm6(), options);
+  run_elbow(bench);
+  for (ClientId client = 2; client <= 10; ++client) {
+    bench.connect(client);
+    for (int i = 0; i < 40; ++i) bench.server.received(client, long_trajectory(), bench.now);
+  }
+  CHECK(bench.ask(1, R"({"cancel":{"goal":1}})").empty());
+  CHECK(only_taken(bench)->goal == 1);
+  CHECK(bench.ask(1, R"({"cancel":{}})").empty());
+  CHECK(only_taken(bench)->kind == RequestKind::cancel);
+}
+
+TEST_CASE("a motion from before a fault does not begin after the reset") {
+  Elsewhere elsewhere;
+  Bench bench(arm6(), with(elsewhere));
+  bench.connect(1);
+  bench.ask(1, long_trajectory());
+  Snapshot stopped = ready_state(bench.robot);
+  stopped.state = RobotState::stopped;
+  bench.state.write(stopped);
+  bench.poll();
+  bench.ask(1, R"({"reset":{}})");
+  bench.emit(GoalState::succeeded, 0, only_taken(bench));
+  bench.state.write(ready_state(bench.robot));
+  elsewhere.finish_one();
+  bench.poll();
+  CHECK(bench.taken() == nullptr);
+  CHECK(bench.said(1).back()["rejected"]["reason"] == "recalled");
+}
+
+TEST_CASE("a stop in a long line is carried out, whatever overtook it") {
+  Elsewhere elsewhere;
+  ServerOptions options = with(elsewhere);
+  options.read_at_once = 100;
+  Bench bench(arm6(), options);
+  bench.connect(1);
+  bench.connect(2);
+  bench.ask(1, std::string(200, ' ') + R"({"id":1,"estop":{}})");
+  bench.ask(2, R"({"cancel":{}})");
+  CHECK(only_taken(bench)->kind == RequestKind::cancel);
+  elsewhere.finish_one();
+  bench.poll();
+  CHECK(only_taken(bench)->kind == RequestKind::emergency_stop);
 }
 
 TEST_CASE("stops recall what waits") {
@@ -421,7 +576,7 @@ class Chaos {
   }
 
   void check() {
-    CHECK(answers_.size() == asked_);
+    CHECK(answers_.size() + errors_ == asked_);
     for (const auto& [id, times] : answers_) CHECK_MESSAGE(times == 1, id);
     for (const auto& [goal, open] : open_) CHECK_MESSAGE(open == 0, goal);
     CHECK(bench_.server.goals() == 0);
@@ -482,10 +637,17 @@ class Chaos {
     Request* request = bench_.taken();
     if (request == nullptr) return;
     if (request->kind != RequestKind::trajectory) {
-      for (std::size_t i = running_.size(); i-- > 0;) {
-        if (request->goal == 0 || running_[i]->goal == request->goal) end(i, GoalState::preempted);
+      // As the engine does: the goals are being stopped, the request is answered, the goals end.
+      const GoalId cancelled = request->goal;
+      const auto concerned = [&](const Request* goal) { return cancelled == 0 || goal->goal == cancelled; };
+      for (const Request* goal : running_) {
+        if (concerned(goal)) bench_.emit(GoalState::preempting, goal->goal, nullptr);
       }
-      return bench_.emit(GoalState::succeeded, request->goal, request);
+      bench_.emit(GoalState::succeeded, cancelled, request);
+      for (std::size_t i = running_.size(); i-- > 0;) {
+        if (concerned(running_[i])) end(i, GoalState::preempted);
+      }
+      return;
     }
     if (chance(0.1)) return bench_.emit(GoalState::rejected, request->goal, request, Errc::joint_busy);
     for (std::size_t i = running_.size(); i-- > 0;) {
@@ -509,6 +671,7 @@ class Chaos {
           ++answers_[body["id"].get<std::size_t>()];
           if (body.contains("goal")) ++open_[body["goal"].get<GoalId>()];
         }
+        errors_ += reply.contains("error") ? 1U : 0U;
         if (reply.contains("result")) --open_[reply["result"]["goal"].get<GoalId>()];
       }
     }
@@ -520,6 +683,7 @@ class Chaos {
   std::vector<Request*> running_;
   std::size_t asked_ = 0;
   std::map<std::size_t, int> answers_;  ///< by request: accepted or rejected
+  std::size_t errors_ = 0;              ///< lines that found no room, and were never read
   std::map<GoalId, int> open_;          ///< by goal: accepted, and no result yet
 };
 

@@ -13,7 +13,8 @@ namespace takt::motion {
 /// The state is published before the events: whoever pops an event and then looks at the state sees what the event led to.
 /// Whoever pops an event with `retired` set owns that request again.
 struct Channels {
-  shm::SpscRing<Request*> requests{256};
+  /// No larger than what the loop takes in one cycle: what overtakes the others outside must not wait for them in here.
+  shm::SpscRing<Request*> requests{max_requests_per_cycle};
   shm::SpscRing<Event> events{1024};
   shm::LatestValue<Snapshot> state;
 };

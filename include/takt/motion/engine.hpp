@@ -37,9 +37,6 @@ namespace takt::motion {
 
 class Engine {
  public:
-  /// At most this many requests may be submitted in one cycle.
-  static constexpr std::size_t max_requests_per_cycle = 8;
-
   /// Sizes everything for the robot. Set-up time: allocates.
   explicit Engine(const robot::RobotDescription& robot);
 
@@ -135,7 +132,7 @@ class Engine {
 
   void watch_start() noexcept;
   void watch_loop(std::uint64_t missed) noexcept;
-  void watch_drives() noexcept;
+  void watch_drives(bool was_ready) noexcept;
   [[nodiscard]] Fault fault_of(std::size_t joint) const noexcept;
 
   void start_trajectory(Request& request) noexcept;
@@ -145,6 +142,7 @@ class Engine {
   void reset(Request& request) noexcept;
   [[nodiscard]] std::size_t busy_joint(JointSet joints) const noexcept;
   [[nodiscard]] bool join_present_motion(Request& request, std::size_t& lead_knot) noexcept;
+  [[nodiscard]] Fault start_mismatch(const Request& request) const noexcept;
   [[nodiscard]] bool build_lead(Request& request, std::size_t knot, std::size_t columns,
                                 Fault& fault) noexcept;
   void take_joints(Request& request, std::size_t goal) noexcept;

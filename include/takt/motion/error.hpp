@@ -47,10 +47,11 @@ namespace takt::motion {
   X(goal_tolerance, 46, "the joints did not reach the goal within their tolerance in time")               \
   X(shutting_down, 47, "the process is stopping")                                                         \
   X(stream_ended, 48, "the stream was stopped: pause it for its time-out, then begin again")              \
-  X(recalled, 49, "an emergency stop or a cancel of everything came before the request began")            \
+  X(recalled, 49, "a stop, a cancel or a reset came before the request began")                            \
   X(goal_before_failed, 50, "a goal that this one waited for did not succeed")                            \
   X(loop_overrun, 51, "the loop missed more periods in a row than the robot allows")                      \
-  X(drive_off, 52, "a drive that is to hold its joint is off")
+  X(drive_off, 52, "a drive that is to hold its joint is off")                                            \
+  X(unknown_reason, 53, "the server gives a reason that this version does not know")
 
 enum class Errc : std::uint16_t {
 #define TAKT_ENUMERATOR(name, number, text) name = number,

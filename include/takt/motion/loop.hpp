@@ -3,11 +3,13 @@
 // as the processor goes, with the same numbers on every run.
 //
 // When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp), and its overrun limit how many
-// cycles are caught up at most, and when being late is a fault: then the robot comes to a bounded stop with the reason
+// cycles are caught up at most (half its feedback time-out at most), and when being late is a fault: then the robot comes to a bounded stop with the reason
 // loop_overrun. Under every policy the reference moves by one period for each executed cycle.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <vector>
 
 #include "takt/core/time.hpp"
@@ -44,7 +46,7 @@ class Loop {
   Loop(C& clock, const robot::RobotDescription& robot, robot::Hardware& hardware, Channels& channels,
        LoopObserver& observer)
       : clock_(&clock),
-        beat_{.period = robot.period, .overrun = robot.overrun, .catch_up_limit = robot.overrun_limit},
+        beat_{.period = robot.period, .overrun = robot.overrun, .catch_up_limit = catch_up_limit(robot)},
         hardware_(&hardware),
         channels_(&channels),
         observer_(&observer),
@@ -92,6 +94,12 @@ class Loop {
   [[nodiscard]] const rt::LoopStatistics& statistics() const noexcept { return statistics_; }
 
  private:
+  /// Nominal time runs ahead of the drives' answers while cycles are caught up: they must not seem silent for that.
+  static std::uint32_t catch_up_limit(const robot::RobotDescription& robot) noexcept {
+    const auto answered = static_cast<std::uint64_t>(robot.feedback_timeout / robot.period / 2);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(robot.overrun_limit, answered));
+  }
+
   void publish(const rt::Tick& tick) noexcept {
     Snapshot& snapshot = channels_->state.begin_write();
     engine_.describe(snapshot);

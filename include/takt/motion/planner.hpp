@@ -20,6 +20,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <tl/expected.hpp>
 
 #include "takt/motion/request.hpp"
@@ -43,5 +44,14 @@ using Plan = tl::expected<std::unique_ptr<Request>, Rejection>;
 /// loop's.
 [[nodiscard]] Plan plan(const SetpointMessage& message, const robot::RobotDescription& robot,
                         const Snapshot& state);
+
+/// What is wrong with a request whatever the robot does when it is planned: a joint, a size or a target. Nothing, if it may be
+/// planned later.
+[[nodiscard]] std::optional<Rejection> find_mistake(const TrajectoryMessage& message,
+                                                    const robot::RobotDescription& robot);
+[[nodiscard]] std::optional<Rejection> find_mistake(const MoveMessage& message,
+                                                    const robot::RobotDescription& robot);
+[[nodiscard]] std::optional<Rejection> find_mistake(const SetpointMessage& message,
+                                                    const robot::RobotDescription& robot);
 
 }  // namespace takt::motion

@@ -6,13 +6,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "takt/core/joint.hpp"
 #include "takt/core/line_service.hpp"
 #include "takt/core/time.hpp"
 #include "takt/motion/planner.hpp"
@@ -28,14 +30,23 @@ using Executor = std::function<void(std::function<void()>)>;
 /// The message of a request for motion.
 using MotionMessage = std::variant<TrajectoryMessage, MoveMessage, SetpointMessage>;
 
+/// A goal that another one waits for.
+struct GoalBefore {
+  GoalId goal = 0;
+  bool must_succeed = true;  ///< else it only has to end
+};
+
 /// A request that is on its way from the client's line to a plan.
 struct PlanningJob {
   ClientId client = 0;
-  std::string id;                                   ///< of the request; unknown while it is a line
-  GoalId goal = 0;                                  ///< 0 = no number was given to the client yet
+  std::string id;                                    ///< of the request; unknown while it is a line
   std::variant<std::string, MotionMessage> request;  ///< the line, or the message that it was
+  std::size_t bytes = 0;                             ///< of the line
   Time received{};
-  bool recalled = false;  ///< to be refused as soon as its id is known
+  GoalId goal = 0;                 ///< 0 = no number was given to the client yet
+  JointSet joints;                 ///< of the message; empty where it names one that the robot has not
+  std::vector<GoalBefore> before;  ///< what it waits for
+  bool recalled = false;           ///< to be refused as soon as its id is known
 };
 
 /// A piece of work for one job: the line is read, or the message is planned.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "takt/trajectory/trajectory.hpp"
 
 namespace takt::motion {
+
+/// The loop takes at most this many requests in one cycle.
+inline constexpr std::size_t max_requests_per_cycle = 8;
 
 /// How an emergency stop ends (IEC 60204-1).
 enum class StopCategory : std::uint8_t {
@@ -56,8 +60,12 @@ struct Request {
   trajectory::QuinticSegment lead;    ///< sized for the joints; the loop rebuilds the first segment here
                                       ///< when the joints have moved since validation
   std::vector<JointLimits> limits;    ///< one for each joint, the robot's or tighter
-  bool spares_others = false;         ///< kind trajectory: rejected (joint_busy) if a joint belongs to a goal or still stops
-  double longest_lead = 1;            ///< the rebuilt first segment may last this many times the planned one
+  bool spares_others =
+      false;  ///< kind trajectory: rejected (joint_busy) if a joint belongs to a goal or still stops
+  bool starts_here =
+      false;  ///< kind trajectory: rejected (start_mismatch) if a joint has left its first waypoint
+              ///< by more than its goal tolerance
+  double longest_lead = 1;  ///< the rebuilt first segment may last this many times the planned one
   Setpoint setpoint;
   StopCategory category = StopCategory::stop_then_power_off;
   Errc reason{};       ///< kind cancel: why, if not because a client asked (0)

@@ -17,8 +17,11 @@
 // everything recalls all motions that are still to be planned, an emergency stop all that the loop has not been handed yet,
 // resets included.
 //
-// A motion that says "when_busy":"queue" waits here until the goals that hold its joints have succeeded, and those that wait for
-// them before it; it is planned only then, from where they ended. If one of them ends in any other way, it is recalled.
+// A motion that says "when_busy":"queue" waits here until the goals that hold its joints have succeeded, and those that waited for
+// them before it; it is planned only then, from where they ended. If one of them ends in any other way, it is recalled. Streams,
+// and goals that are being stopped already, cannot succeed: they have only to end.
+//
+// What was asked for before a fault does not move the robot after it: a reset, too, recalls all motions that have not begun.
 //
 // A stream that was stopped by others (cancelled, its joints taken, a fault) does not begin anew by the set-points of a client that
 // has not noticed: they are refused (stream_ended) until the client has paused for its own time-out.
@@ -57,16 +60,18 @@ namespace takt::motion {
 
 struct ServerOptions {
   std::size_t read_at_once = std::size_t{64} << 10;  ///< bytes; a longer line waits in the planning queue
-  std::size_t plan_at_once = 256;                    ///< waypoints; a longer trajectory waits there too
+  std::size_t plan_at_once = 64;                     ///< waypoints; a longer trajectory waits there too
   /// Works off the planning queue, one piece at a time. By default poll() does the work itself, one piece in each call.
   Executor executor = [](const std::function<void()>& work) { work(); };
   std::size_t max_waypoints = default_max_waypoints;
   std::size_t max_in_flight = 128;            ///< requests that the loop has not answered yet, of all clients
   std::size_t max_in_flight_per_client = 32;  ///< of one client; running goals do not count
   std::size_t max_goals = max_joints;         ///< active, of all clients
-  std::size_t max_waiting = 256;              ///< motions that wait for goals to end, of all clients
-  std::size_t max_waiting_per_client = 16;
-  double feedback_rate = 10;                  ///< Hz, "feedback" of each running trajectory or move
+  std::size_t max_waiting = 256;  ///< requests that wait to be planned or for goals to end, of all clients
+  std::size_t max_waiting_per_client = 32;
+  std::size_t max_waiting_bytes = std::size_t{64} << 20;  ///< of their lines, of all clients
+  std::size_t max_waiting_bytes_per_client = std::size_t{16} << 20;
+  double feedback_rate = 10;  ///< Hz, "feedback" of each running trajectory or move
   /// False where the loop's clock is not the one that gives `now` (simulated time).
   bool report_latency = true;
   /// Told, on the server's thread, of every mark that a client makes, and of every request that the server refuses itself; what the
@@ -102,6 +107,8 @@ class Server {
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
   /// Goals that have not ended.
   [[nodiscard]] std::size_t goals() const noexcept { return goals_.size(); }
+  /// Whether nothing is left to be done: no request waits, none is the loop's.
+  [[nodiscard]] bool idle() const noexcept;
   /// Requests that the loop has not given back, those of running goals included.
   [[nodiscard]] std::size_t borrowed() const noexcept { return borrowed_.size(); }
 
@@ -119,7 +126,6 @@ class Server {
     Time next_state{};
     std::string subscription_id;
     std::map<std::uint64_t, Stream> streams;  ///< by the bits of the joint set
-    std::size_t planning = 0;                 ///< its motions in the planning queue
   };
 
   /// A request that the loop has borrowed.
@@ -155,21 +161,22 @@ class Server {
   void handle(ClientId client, const std::string& id, const ResetMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const MarkMessage& message, Time now);
 
-  void take_message(ClientId client, PlanningWork::Read read, Time now);
-  void plan_or_queue(PlanningJob job, std::size_t waypoints, Time now);
+  void take_message(ClientId client, PlanningWork::Read read, std::size_t bytes, Time now);
+  template <class Message>
+  void plan_or_queue(ClientId client, const std::string& id, const Message& message, Time now);
+  [[nodiscard]] bool is_short(const PlanningJob& job) const;
   void plan_now(PlanningJob job);
-  void take_plan(const PlanningJob& job, Plan&& planned);
+  void take_plan(PlanningJob job, Plan&& planned);
   void continue_stream(const PlanningJob& job, Plan&& planned);
-  void enqueue(PlanningJob job);
-  void leave_queue(const PlanningJob& job);
   void advance_planning(Time now);
   void take_work(Time now);
   void take_read(PlanningJob job, PlanningWork::Read read, Time now);
 
-  [[nodiscard]] bool must_wait(const PlanningJob& job) const;
+  [[nodiscard]] std::vector<GoalBefore> goals_before(const PlanningJob& job) const;
   void wait(PlanningJob job);
-  void release_waiting(JointSet joints, bool succeeded);
-  void recall_planning();
+  void goal_ended(GoalId goal, bool succeeded);
+  [[nodiscard]] bool has_room_to_wait(const PlanningJob& job) const;
+  void recall_motions();
   [[nodiscard]] bool recall(GoalId goal);
   void recall_outbox(Time now);
   void refuse(const PlanningJob& job, Rejection why);
@@ -184,7 +191,8 @@ class Server {
   void begin_motion(const PlanningJob& job, Plan&& planned);
   void begin_goal(ClientId client, const std::string& id, Request& request, OnDisconnect on_disconnect);
   [[nodiscard]] bool has_room(ClientId client) const;
-  [[nodiscard]] bool has_room(ClientId client, const std::string& id, Time now);  ///< refuses if there is none
+  [[nodiscard]] bool has_room(ClientId client, const std::string& id,
+                              Time now);  ///< refuses if there is none
   void hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now);
   void hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
                          StopCategory category, Time now);
@@ -215,10 +223,12 @@ class Server {
   std::unordered_map<ClientId, Client> clients_;
   std::unordered_map<const Request*, Borrowed> borrowed_;
   std::unordered_map<GoalId, Goal> goals_;
-  std::deque<PlanningJob> planning_;       ///< in order; they count as in flight
+  Time now_{};                             ///< the latest time that was given
+  std::size_t line_bytes_ = 0;             ///< of the message that is being handled
+  std::deque<PlanningJob> planning_;       ///< in order
   std::shared_ptr<PlanningWork> working_;  ///< what the executor does now, if anything
   std::deque<PlanningJob> waiting_;        ///< in order: motions that wait for goals to end
-  std::deque<Request*> outbox_;  ///< in order, on their way into the ring; borrowed_ owns them
+  std::deque<Request*> outbox_;            ///< in order, on their way into the ring; borrowed_ owns them
   GoalId last_goal_ = 0;
   std::uint64_t last_order_ = 0;
   std::size_t in_flight_ = 0;

@@ -45,13 +45,13 @@
 //      most 10) the joints stop and the goal is aborted. "velocities" say how fast the target itself moves.
 //      A stream that was stopped (cancelled, its joints taken, a fault) refuses further set-points with
 //      stream_ended until none has come for "timeout": then the next one begins a new goal.
-//   {"cancel":{"goal":3}}       bounded stop of one goal; {"cancel":{}} of all. Motions of any client that still wait to be planned
-//                               (long trajectories do) are then rejected with the reason recalled
+//   {"cancel":{"goal":3}}       bounded stop of one goal; {"cancel":{}} of all. Motions of any client that have not begun (long
+//                               ones wait to be planned, queued ones for others) are then recalled
 //   {"state":{}}                the state of the robot, once
 //   {"subscribe":{"rate":10}}   the state, this many times a second (at most 1000); 0 ends it
 //   {"estop":{"category":1}}    stop and latch: 0 power off at once, 1 bounded stop, then power off (default), 2 bounded stop.
 //                               Overtakes all requests that wait in the server; motions and resets among them are recalled
-//   {"reset":{}}                leave a latched stop
+//   {"reset":{}}                leave a latched stop. What was asked for before and has not begun is recalled
 //   {"mark":{"text":"run 3"}}   begin a section of that name in the recording, if there is one
 //
 // Replies ("id" only if the request had one):
@@ -63,8 +63,8 @@
 //      robot's order, which "feedback" uses): for trajectory and move.
 //      With "state":"pending" and without duration and latencies: the motion waits for the goals that hold its joints
 //      ("when_busy":"queue"). It is planned when they have succeeded, and begins without another "accepted". When it
-//      cannot begin, a "result" says so: rejected, or recalled (it was cancelled, or a goal before it did not succeed:
-//      goal_before_failed).
+//      cannot begin, a "result" says so: rejected, or recalled (a cancel, a stop or a reset came first, or a goal before
+//      it did not succeed: goal_before_failed). Streams, and goals that are being stopped, have only to end.
 //   {"rejected":{"id":1,"reason":"acceleration_limit","message":"elbow: ...","joint":"elbow","time":0.07,"value":6.87,"limit":5}}
 //      Nothing was changed. "reason" is a name from motion/error.hpp; joint, time, value and limit where it
 //      has them.
