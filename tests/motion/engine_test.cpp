@@ -65,7 +65,8 @@ class Bench {
       }
       if (joint.drive == robot::DriveState::ready && !stuck.contains(i))
         joint.position = commands[i].position;
-      const bool on = commands[i].want_power && !off.contains(i);
+      const bool on = (commands[i].want_power && !off.contains(i)) ||
+                      (live.contains(i) && joint.drive == robot::DriveState::ready);
       joint.drive = on ? robot::DriveState::ready : robot::DriveState::off;
       if (mute.contains(i)) joint.drive = robot::DriveState::unknown;
     }
@@ -164,7 +165,7 @@ class Bench {
   std::vector<Event> events;
   Snapshot snapshot;
   Time now{};
-  JointSet silent, mute, faulty, off, stuck;
+  JointSet silent, mute, faulty, off, live, stuck;
   bool sink_open = true;
   bool watch_limits = true;
 
@@ -221,6 +222,25 @@ TEST_CASE("a drive that does not switch on keeps the robot starting, and is name
   CHECK(bench.engine.state() == RobotState::starting);
   CHECK(bench.snapshot.reason == Errc::drive_off);
   CHECK(bench.snapshot.reason_joint == 2);
+}
+
+TEST_CASE("a drive that is on, but has not said where it stands, is not taken hold of") {
+  Bench bench;
+  bench.feedback[1].heard = false;
+  for (int i = 0; i < 10; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::starting);
+  bench.feedback[1].heard = true;
+  bench.make_ready();
+}
+
+TEST_CASE("a drive that reported a fault before it fell silent is named for the fault") {
+  Bench bench;
+  bench.faulty.insert(1);
+  bench.cycle();
+  bench.silent.insert(1);
+  for (int i = 0; i < 100; ++i) bench.cycle();
+  CHECK(bench.snapshot.reason == Errc::drive_fault);
+  CHECK(bench.snapshot.reason_joint == 1);
 }
 
 TEST_CASE("requests before the robot is ready are rejected") {
@@ -368,6 +388,18 @@ TEST_CASE(
   CHECK(bench.run_until_end(4).state == GoalState::succeeded);
 }
 
+TEST_CASE("what cannot be joined is told with the joint of the robot, not of the request") {
+  Bench bench;
+  bench.make_ready();
+  auto first = bench.move(1, {2}, {2.0}, 2.5);
+  bench.cycle({first.get()});
+  auto hasty = bench.move(2, {1, 2}, {0.0, -0.2}, 1.0);
+  for (int i = 0; i < 250; ++i) bench.cycle();
+  bench.cycle({hasty.get()});
+  CHECK(bench.events.back().state == GoalState::rejected);
+  CHECK(bench.events.back().joint == 2);
+}
+
 TEST_CASE("cancel brings a goal to a bounded stop and then ends it") {
   Bench bench;
   bench.make_ready();
@@ -379,11 +411,25 @@ TEST_CASE("cancel brings a goal to a bounded stop and then ends it") {
   CHECK(std::abs(bench.snapshot.joints[0].reference.velocity) > 0.5);
   CHECK(bench.run_until_end(1).state == GoalState::preempted);
   CHECK(bench.snapshot.joints[0].reference.velocity == 0);
+  CHECK(bench.snapshot.joints[0].command == bench.snapshot.joints[0].reference.position);
 
   auto nothing = Bench::simple(RequestKind::cancel, 99);
   bench.cycle({nothing.get()});
   CHECK(bench.events.back().state == GoalState::rejected);
   CHECK(bench.events.back().reason == Errc::unknown_goal);
+}
+
+TEST_CASE("a goal that was cancelled before the robot had to stop ends preempted all the same") {
+  Bench bench;
+  bench.make_ready();
+  auto goal = bench.move(1, {0}, {2.0}, 2.5);
+  bench.cycle({goal.get()});
+  for (int i = 0; i < 200; ++i) bench.cycle();
+  auto cancel = Bench::simple(RequestKind::cancel, 1);
+  bench.cycle({cancel.get()});
+  bench.faulty.insert(1);
+  CHECK(bench.run_until_end(1).state == GoalState::preempted);
+  CHECK(bench.engine.state() == RobotState::stopping);
 }
 
 TEST_CASE("a stream is followed, and brought to a bounded stop when it dries up") {
@@ -532,6 +578,21 @@ TEST_CASE("a loop that is late while the robot starts stops it, too: drives may 
   bench.make_ready();
 }
 
+TEST_CASE("a loop that is late while the robot is stopped or down changes nothing") {
+  Bench bench;
+  bench.make_ready();
+  bench.live.insert(0);
+  auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+  bench.cycle({stop.get()});
+  bench.cycle({}, 100);
+  CHECK(bench.engine.state() == RobotState::stopped);
+  bench.engine.shut_down();
+  for (int i = 0; i < 300; ++i) bench.cycle();
+  REQUIRE(bench.engine.state() == RobotState::down);
+  bench.cycle({}, 100);
+  CHECK(bench.engine.state() == RobotState::down);
+}
+
 TEST_CASE("emergency stop: category 0 cuts power at once, 1 after the stop, 2 not at all") {
   for (const auto category :
        {StopCategory::power_off, StopCategory::stop_then_power_off, StopCategory::stop}) {
@@ -543,6 +604,8 @@ TEST_CASE("emergency stop: category 0 cuts power at once, 1 after the stop, 2 no
     auto stop = Bench::simple(RequestKind::emergency_stop, 0, category);
     bench.cycle({stop.get()});
     CHECK(bench.commands[0].want_power == (category != StopCategory::power_off));
+    const bool at_once = category == StopCategory::power_off;
+    CHECK(bench.engine.state() == (at_once ? RobotState::stopped : RobotState::stopping));
     CHECK(bench.run_until_end(1).reason == Errc::emergency_stop);
     for (int i = 0; i < 400; ++i) bench.cycle();
     CHECK(bench.engine.state() == RobotState::stopped);
@@ -560,10 +623,36 @@ TEST_CASE(
   for (int i = 0; i < 5; ++i) bench.cycle();
   auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
   bench.cycle({stop.get()});
+  CHECK_FALSE(bench.commands[1].want_power);
   bench.cycle();
   CHECK(bench.engine.state() == RobotState::stopped);
   CHECK_FALSE(bench.commands[1].want_power);
   CHECK(bench.commands[0].want_power);
+}
+
+TEST_CASE("a milder emergency stop does not take back the power-off of the one before it") {
+  Bench bench;
+  bench.make_ready();
+  auto goal = bench.move(1, {0}, {2.0}, 2.5);
+  bench.cycle({goal.get()});
+  for (int i = 0; i < 200; ++i) bench.cycle();
+  auto stop = Bench::simple(RequestKind::emergency_stop);
+  auto milder = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
+  bench.cycle({stop.get()});
+  bench.cycle({milder.get()});
+  for (int i = 0; i < 400; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::stopped);
+  CHECK_FALSE(bench.commands[0].want_power);
+}
+
+TEST_CASE("what stopped the robot stays its reason, whatever comes after it") {
+  Bench bench;
+  bench.make_ready();
+  bench.silent.insert(1);
+  for (int i = 0; i < 50; ++i) bench.cycle();
+  auto stop = Bench::simple(RequestKind::emergency_stop);
+  bench.cycle({stop.get()});
+  CHECK(bench.snapshot.reason == Errc::drive_silent);
 }
 
 TEST_CASE("shut down: a bounded stop, power off, and then the robot is down") {
@@ -655,30 +744,43 @@ TEST_CASE("a joint that still coasts is not taken hold of before it stands") {
 TEST_CASE(
     "a stream that dries up near the end of the range brakes within the acceleration limit and stays "
     "inside") {
-  for (const double jerk : {500.0, 100.0, 20.0}) {
+  struct Case {
+    double end, jerk;
+  };
+  for (const auto& [end, jerk] :
+       {Case{1, 500}, Case{1, 100}, Case{1, 20}, Case{-1, 500}, Case{-1, 100}, Case{-1, 20}}) {
     robot::RobotDescription robot = three_joints();
     robot.joints[0].limits = {-1, 1, 3.14, 8, jerk, 100};
     Bench bench(robot);
     bench.watch_limits = false;
     bench.make_ready();
-    auto first = bench.stream(1, 0, 1, 0, std::chrono::milliseconds(350));
+    auto first = bench.stream(1, 0, end, 0, std::chrono::milliseconds(350));
     bench.cycle({first.get()});
     double before = bench.snapshot.joints[0].reference.velocity;
     for (int i = 0; i < 400; ++i) {
       bench.cycle();
       const MotionState& reference = bench.snapshot.joints[0].reference;
       CHECK(std::abs(reference.velocity - before) <= 8 * to_seconds(period) * 1.001);
-      CHECK(reference.position <= 1 + 1e-3);
+      CHECK(end * reference.position <= 1 + 1e-3);
       before = reference.velocity;
     }
     CHECK(before == 0);
   }
 }
 
-TEST_CASE("emergency stops again and again do not keep a robot from going down") {
+TEST_CASE("a drive at fault is as good as off when the robot goes down") {
   Bench bench;
   bench.make_ready();
   bench.faulty.insert(0);
+  bench.engine.shut_down();
+  for (int i = 0; i < 10; ++i) bench.cycle();
+  CHECK(bench.engine.state() == RobotState::down);
+}
+
+TEST_CASE("emergency stops again and again do not keep a robot from going down") {
+  Bench bench;
+  bench.make_ready();
+  bench.live.insert(0);  // a drive that does not go off is not waited for longer than a second
   bench.engine.shut_down();
   std::vector<std::unique_ptr<Request>> stops;
   int cycles = 0;
