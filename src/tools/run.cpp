@@ -5,8 +5,10 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <functional>
@@ -79,18 +81,22 @@ class StateWatch final : public motion::LoopObserver {
     motion::Errc reason{};
     friend bool operator==(const Seen&, const Seen&) = default;
   };
-  static_assert(std::atomic<Seen>::is_always_lock_free);
 
   void before_cycle(Time) noexcept override {}
   void on_event(const motion::Event&) noexcept override {}
   void after_cycle(const motion::Snapshot& snapshot) noexcept override {
+    const Seen seen{snapshot.state, snapshot.reason_joint, snapshot.reason};
     // relaxed: one word that nothing else is read by.
-    seen_.store({snapshot.state, snapshot.reason_joint, snapshot.reason}, std::memory_order_relaxed);
+    word_.store(std::bit_cast<std::uint32_t>(seen), std::memory_order_relaxed);
   }
-  [[nodiscard]] Seen seen() const noexcept { return seen_.load(std::memory_order_relaxed); }
+  [[nodiscard]] Seen seen() const noexcept {
+    return std::bit_cast<Seen>(word_.load(std::memory_order_relaxed));
+  }
 
  private:
-  std::atomic<Seen> seen_{Seen{}};
+  // A number, because clang 14 calls a library function for an atomic structure of this size.
+  std::atomic<std::uint32_t> word_{std::bit_cast<std::uint32_t>(Seen{})};
+  static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 };
 
 /// Says on standard output whenever the robot's state has changed.
