@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <string>
@@ -200,39 +201,33 @@ Result<motion::JointSelection> read_selection(const takt_motion_options& options
   return selection;
 }
 
-Result<motion::OnDisconnect> read_on_disconnect(const takt_motion_options& options) noexcept {
-  switch (options.on_disconnect) {
-    case TAKT_ON_DISCONNECT_STOP:
-      return motion::OnDisconnect::stop;
-    case TAKT_ON_DISCONNECT_CONTINUE:
-      return motion::OnDisconnect::proceed;
-    default:
-      return fail(Errc::bad_argument);
+template <class Choice>
+using Choices = std::initializer_list<std::pair<std::int32_t, Choice>>;
+
+/// What a number of the C interface stands for.
+template <class Choice>
+Result<Choice> choose(std::int32_t number, Choices<Choice> choices) noexcept {
+  for (const auto& [candidate, choice] : choices) {
+    if (candidate == number) return choice;
   }
+  return fail(Errc::bad_argument);
+}
+
+Result<motion::OnDisconnect> read_on_disconnect(const takt_motion_options& options) noexcept {
+  return choose<motion::OnDisconnect>(options.on_disconnect,
+                                      {{TAKT_ON_DISCONNECT_STOP, motion::OnDisconnect::stop},
+                                       {TAKT_ON_DISCONNECT_CONTINUE, motion::OnDisconnect::proceed}});
 }
 
 Result<motion::WhenBusy> read_when_busy(const takt_motion_options& options) noexcept {
-  switch (options.when_busy) {
-    case TAKT_WHEN_BUSY_SPLICE:
-      return motion::WhenBusy::splice;
-    case TAKT_WHEN_BUSY_QUEUE:
-      return motion::WhenBusy::queue;
-    case TAKT_WHEN_BUSY_REJECT:
-      return motion::WhenBusy::reject;
-    default:
-      return fail(Errc::bad_argument);
-  }
+  return choose<motion::WhenBusy>(options.when_busy, {{TAKT_WHEN_BUSY_SPLICE, motion::WhenBusy::splice},
+                                                      {TAKT_WHEN_BUSY_QUEUE, motion::WhenBusy::queue},
+                                                      {TAKT_WHEN_BUSY_REJECT, motion::WhenBusy::reject}});
 }
 
 Result<motion::AtEnd> read_at_end(const takt_motion_options& options) noexcept {
-  switch (options.at_end) {
-    case TAKT_AT_END_REST:
-      return motion::AtEnd::rest;
-    case TAKT_AT_END_STOP:
-      return motion::AtEnd::stop;
-    default:
-      return fail(Errc::bad_argument);
-  }
+  return choose<motion::AtEnd>(
+      options.at_end, {{TAKT_AT_END_REST, motion::AtEnd::rest}, {TAKT_AT_END_STOP, motion::AtEnd::stop}});
 }
 
 Result<bool> read_flag(std::int32_t flag) noexcept {

@@ -5,7 +5,7 @@
 namespace {
 enum class Errc : std::uint16_t { too_hot = 1, too_cold = 2 };
 constexpr takt::Room room_of(Errc) noexcept { return takt::Room::sim; }
-constexpr std::string_view describe(Errc code) noexcept {
+[[maybe_unused]] constexpr std::string_view describe(Errc code) noexcept {
   return code == Errc::too_hot ? "too hot" : "too cold";
 }
 

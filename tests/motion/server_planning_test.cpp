@@ -577,8 +577,8 @@ class Chaos {
 
   void check() {
     CHECK(answers_.size() + errors_ == asked_);
-    for (const auto& [id, times] : answers_) CHECK_MESSAGE(times == 1, id);
-    for (const auto& [goal, open] : open_) CHECK_MESSAGE(open == 0, goal);
+    for (const auto& entry : answers_) CHECK_MESSAGE(entry.second == 1, entry.first);
+    for (const auto& entry : open_) CHECK_MESSAGE(entry.second == 0, entry.first);
     CHECK(bench_.server.goals() == 0);
     CHECK(bench_.server.borrowed() == 0);
     CHECK(bench_.poll() > Duration(1ms));
