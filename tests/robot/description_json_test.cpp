@@ -109,15 +109,19 @@ TEST_CASE("the robots that ship load, and hold the poses of their demonstrations
   CHECK(mhubo->find_group("arms")->joints.size() == 15);
   const Json demo = Json::parse(text_of(source_dir + "/examples/data/mhubo_store_demo.json"));
   constexpr double degree = 3.14159265358979323846 / 180;
-  for (const auto& [name, degrees] : demo["start_deg"].items()) {
+  for (const auto& entry : demo["start_deg"].items()) {
+    const std::string& name = entry.key();
     CAPTURE(name);
     const auto joint = mhubo->find_joint(name);
     REQUIRE(joint);
-    CHECK(mhubo->joints[*joint].plant.start == doctest::Approx(degrees.get<double>() * degree).epsilon(1e-5));
+    CHECK(mhubo->joints[*joint].plant.start ==
+          doctest::Approx(entry.value().get<double>() * degree).epsilon(1e-5));
   }
   for (const Json& step : demo["steps"]) {
     if (!step.contains("arm") || !step["arm"].contains("joints")) continue;
-    for (const auto& [name, target] : step["arm"]["joints"].items()) {
+    for (const auto& entry : step["arm"]["joints"].items()) {
+      const std::string& name = entry.key();
+      const Json& target = entry.value();
       CAPTURE(name);
       const auto& limits = mhubo->joints[*mhubo->find_joint(name)].limits;
       CHECK(target["deg"].get<double>() * degree >= limits.position_min);
