@@ -11,10 +11,7 @@ namespace {
 void request_or_exit(const Address& address, motion::ClientMessage message, std::string_view done) {
   MotionClient client = connect_or_exit(address);
   const auto accepted = client.request(std::move(message), answer_time);
-  if (!accepted) {
-    fmt::print(stderr, "rejected: {}\n", accepted.error().message);
-    throw CLI::RuntimeError(exit_failed);
-  }
+  if (!accepted) exit_with(accepted.error());
   fmt::print("{}\n", done);
 }
 

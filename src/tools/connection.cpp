@@ -16,6 +16,12 @@ void exit_with(const SetupError& error) {
   throw CLI::RuntimeError(exit_failed);
 }
 
+void exit_with(const motion::RequestError& error) {
+  if (!error.rejection) exit_with(static_cast<const SetupError&>(error));
+  fmt::print(stderr, "rejected: {}\n", to_text(*error.rejection));
+  throw CLI::RuntimeError(exit_failed);
+}
+
 MotionClient connect_or_exit(const Address& address) {
   auto stream = platform::TcpStream::connect(address.host, address.port, answer_time);
   if (!stream) exit_with(stream.error());

@@ -28,8 +28,9 @@ inline constexpr Duration answer_time = std::chrono::seconds(5);
 /// Connects and takes the greeting; says on stderr what went wrong and ends the program with exit_failed.
 MotionClient connect_or_exit(const Address& address);
 
-/// Says the error on stderr and ends the program.
+/// Says the error on stderr and ends the program with exit_failed.
 [[noreturn]] void exit_with(const SetupError& error);
+[[noreturn]] void exit_with(const motion::RequestError& error);
 
 /// "elbow: ..." with the reason's name, for people.
 std::string to_text(const motion::Rejection& why);

@@ -88,10 +88,7 @@ void send(const SendOptions& options) {
   const motion::ClientMessage message = read_message_or_exit(options);
   MotionClient client = connect_or_exit(options.address);
   const auto accepted = client.request(message, answer_time);
-  if (!accepted) {
-    fmt::print(stderr, "rejected: {}\n", accepted.error().message);
-    throw CLI::RuntimeError(exit_failed);
-  }
+  if (!accepted) exit_with(accepted.error());
   fmt::print("goal {} accepted", accepted->goal);
   if (accepted->state == motion::GoalState::pending) fmt::print(", waits for the goals that hold its joints");
   if (accepted->duration) fmt::print(", {:.3f} s", *accepted->duration);

@@ -35,7 +35,7 @@ void watch(const TopOptions& options) {
   for (;;) {
     const auto message = client.next(answer_time);
     if (!message) exit_with(message.error());
-    if (!*message) exit_with({motion::Errc::message_too_slow, "the server fell silent"});
+    if (!*message) exit_with(SetupError{motion::Errc::message_too_slow, "the server fell silent"});
     const auto* state = std::get_if<motion::StateReply>(&**message);
     if (state == nullptr) continue;
     if (options.once) {

@@ -57,6 +57,12 @@ class LineBuffer {
   std::size_t searched_ = 0;  ///< no '\n' between begin_ and here
 };
 
+/// Why a request came to nothing: the reason and text of a rejection, or what went wrong with the connection.
+struct RequestError : SetupError {
+  std::optional<Rejection>
+      rejection;  ///< what the server said, with joint, time, value and limit; nothing if it said nothing
+};
+
 template <ByteStream S, Clock C>
 class Client {
  public:
@@ -98,11 +104,14 @@ class Client {
   }
 
   /// Sends a message under an id of its own and waits until it is accepted. What else comes meanwhile stays for next().
-  /// Errors: the reason of the rejection, with its text; those of the stream; message_too_slow.
-  [[nodiscard]] SetupResult<AcceptedReply> request(ClientMessage message, Duration timeout) {
+  /// Errors: the rejection; those of the stream; message_too_slow.
+  [[nodiscard]] tl::expected<AcceptedReply, RequestError> request(ClientMessage message, Duration timeout) {
+    const auto failed = [](SetupError error, std::optional<Rejection> rejection = std::nullopt) {
+      return tl::unexpected<RequestError>(RequestError{std::move(error), std::move(rejection)});
+    };
     const Time deadline = clock_.now() + timeout;
     message.id = std::to_string(++last_id_);
-    if (auto sent = send(message, timeout); !sent) return fail(sent.error().error, sent.error().message);
+    if (auto sent = send(message, timeout); !sent) return failed(sent.error());
     std::optional<Rejection> rejection;
     auto accepted = wait_for<AcceptedReply>(
         deadline, [&](const AcceptedReply& reply) { return reply.id == message.id; },
@@ -113,11 +122,12 @@ class Client {
           if (error != nullptr) rejection = error->why;
           return rejection.has_value();
         });
-    if (rejection) return fail(rejection->reason, rejection->message);
-    return accepted;
+    if (rejection) return failed({rejection->reason, rejection->message}, rejection);
+    if (!accepted) return failed(accepted.error());
+    return *std::move(accepted);
   }
 
-  /// The state of the robot, once. Errors: as request().
+  /// The state of the robot, once. Errors: those of the stream; message_too_slow.
   [[nodiscard]] SetupResult<StateReply> state(Duration timeout) {
     const std::string id = std::to_string(++last_id_);
     const Time deadline = clock_.now() + timeout;
