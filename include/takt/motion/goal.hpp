@@ -1,17 +1,19 @@
-// The life of a motion goal: the state machine of actionlib, as its users know it, without its middleware.
+// The life of a motion goal: the states of actionlib, as its users know them, without its middleware.
 //
-//   pending --accept--> active --succeed--> succeeded
-//      |                  |---abort-------> aborted
-//      |                  |---preempt-----> preempting --stopped--> preempted   (cancelled, or its joints were taken)
-//      |                                        |------abort----> aborted
-//      |--reject--> rejected
-//      '--preempt-> recalled            (cancelled before it began)
+//   pending --> active --> succeeded
+//      |          |------> aborted                     (a fault, a stream that fell silent, joints that did not arrive)
+//      |          '------> preempting --> preempted    (cancelled, or its joints were taken: it stops first)
+//      |--> rejected                                   (there is no such motion within the limits, or not from here)
+//      '--> recalled                                   (a stop came before it began, or a goal that it waited for did not succeed)
+//
+// A pending goal is the server's (motion/server.hpp), one that owns joints the engine's (motion/engine.hpp), which says each change
+// of a state by an event. What never became active has a result only if its client was told that it waits; otherwise the answer to
+// its request is a rejection.
 //
 // Real-time safe.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace takt::motion {
@@ -30,37 +32,7 @@ enum class GoalState : std::uint8_t {
   recalled,
 };
 
-enum class GoalEvent : std::uint8_t { accept, reject, preempt, stopped, succeed, abort };
-
-/// The state after `event`, or nothing if the event makes no sense in this state.
-[[nodiscard]] constexpr std::optional<GoalState> next(GoalState state, GoalEvent event) noexcept {
-  using enum GoalState;
-  switch (state) {
-    case pending:
-      if (event == GoalEvent::accept) return active;
-      if (event == GoalEvent::reject) return rejected;
-      if (event == GoalEvent::preempt) return recalled;
-      return std::nullopt;
-    case active:
-      if (event == GoalEvent::succeed) return succeeded;
-      if (event == GoalEvent::abort) return aborted;
-      if (event == GoalEvent::preempt) return preempting;
-      return std::nullopt;
-    case preempting:
-      if (event == GoalEvent::stopped) return preempted;
-      if (event == GoalEvent::abort) return aborted;
-      return std::nullopt;
-    case succeeded:
-    case aborted:
-    case rejected:
-    case preempted:
-    case recalled:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-/// Whether the goal has ended: it has a result and no joint.
+/// Whether the goal has ended or will never begin: it owns no joint.
 [[nodiscard]] constexpr bool is_terminal(GoalState state) noexcept {
   return state != GoalState::pending && state != GoalState::active && state != GoalState::preempting;
 }
