@@ -99,6 +99,16 @@ class Parser {
   std::string message_;
 };
 
+std::vector<std::string> parse_units(Parser& parser, const Json& root, std::size_t joints) {
+  if (!root.contains("units")) return {};
+  std::vector<std::string> units = parser.names(root, "units", joints);
+  if (!units.empty() && units.size() != joints) parser.mistake("/units", "must have an entry for each joint");
+  for (const std::string& unit : units) {
+    if (unit != "rad" && unit != "m") parser.mistake("/units", "must be rad or m");
+  }
+  return units;
+}
+
 std::vector<Group> parse_groups(Parser& parser, const Json& root, std::size_t joints) {
   std::vector<Group> groups;
   for (const Json& value : parser.list(root, "groups", 256)) {
@@ -148,6 +158,7 @@ std::string to_json(const Metadata& metadata) {
             {"robot", metadata.robot},
             {"period_ns", metadata.period.count()},
             {"joints", metadata.joints},
+            {"units", metadata.units},
             {"groups", std::move(groups)},
             {"buses", metadata.buses},
             {"robot_states", metadata.robot_states},
@@ -178,6 +189,7 @@ SetupResult<Metadata> parse_metadata(std::string_view json) {
     parser.mistake("/period_ns", "must be a positive number of nanoseconds");
   }
   metadata.joints = parser.names(root, "joints", max_joints);
+  metadata.units = parse_units(parser, root, metadata.joints.size());
   metadata.groups = parse_groups(parser, root, metadata.joints.size());
   metadata.buses = parser.names(root, "buses", max_buses);
   metadata.robot_states = parser.names(root, "robot_states", 256);

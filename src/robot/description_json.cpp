@@ -27,6 +27,8 @@ constexpr double huge_number = 1e9;  // beyond any joint, small enough that form
 
 constexpr std::array<std::pair<std::string_view, Protocol>, 2> protocols{
     {{"hubo", Protocol::hubo}, {"servo", Protocol::servo}}};
+constexpr std::array<std::pair<std::string_view, JointKind>, 2> joint_kinds{
+    {{"rotary", JointKind::rotary}, {"linear", JointKind::linear}}};
 constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behaviours{
     {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
 constexpr std::array<std::pair<std::string_view, rt::OverrunPolicy>, 2> overrun_policies{
@@ -42,7 +44,7 @@ constexpr AddressRules address_rules(Protocol protocol) {
                                     : AddressRules{1, can::servo::max_node, 0};
 }
 
-/// How far from zero a joint may be, in rad, so that its position still fits into the bus's words.
+/// How far from zero a joint may be, in its own unit, so that its position still fits into the bus's words.
 double reach_of(Protocol protocol, double counts_per_radian) {
   constexpr double servo_word = 2'147'483'647.0;
   return protocol == Protocol::hubo ? can::hubo::max_reference / std::abs(counts_per_radian)
@@ -152,6 +154,7 @@ class Loader {
     if (!joint.name.empty() && robot_.find_joint(joint.name)) {
       mistakes_.add(object.at("name"), fmt::format("another joint is called {} too", joint.name));
     }
+    object.word<JointKind>("kind", joint.kind, joint_kinds);
     if (const Value* limits = object.require("limits"))
       read_limits(*limits, object.at("limits"), joint.limits);
     object.word<SafeBehaviour>("safe", joint.safe, safe_behaviours);
@@ -219,8 +222,8 @@ class Loader {
     const double reach = reach_of(protocol, joint.counts_per_radian);
     if (std::isfinite(farthest) && farthest > reach) {
       mistakes_.add(object.at("limits") + "/position",
-                    fmt::format("reaches {} rad from zero, but position words of the bus end at {} rad",
-                                farthest, reach));
+                    fmt::format("reaches {0} {2} from zero, but position words of the bus end at {1} {2}",
+                                farthest, reach, position_unit(joint.kind)));
     }
     if (board == nullptr) return;
     const auto board_number =

@@ -16,7 +16,10 @@ record::Metadata describe_recording(const robot::RobotDescription& robot, std::s
   record::Metadata metadata;
   metadata.robot = robot.name;
   metadata.period = robot.period;
-  for (const robot::JointDescription& joint : robot.joints) metadata.joints.push_back(joint.name);
+  for (const robot::JointDescription& joint : robot.joints) {
+    metadata.joints.push_back(joint.name);
+    metadata.units.emplace_back(robot::position_unit(joint.kind));
+  }
   for (const robot::GroupDescription& group : robot.groups)
     metadata.groups.push_back({group.name, group.joints});
   for (const robot::BusDescription& bus : robot.buses) metadata.buses.push_back(bus.name);

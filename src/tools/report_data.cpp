@@ -156,35 +156,35 @@ void add_buses(ReportData& data, std::vector<BusRow> rows) {
   }
 }
 
-void add_sample(Tracking& tracking, const record::JointSample& sample, double time) {
-  const double command = degrees * sample.command;
-  const double reference = degrees * sample.reference_position;
-  const double measured = degrees * sample.measured_position;
+void add_sample(Tracking& tracking, const record::JointSample& sample, double scale, double time) {
+  const double command = scale * sample.command;
+  const double reference = scale * sample.reference_position;
+  const double measured = scale * sample.measured_position;
   if (!std::isfinite(command) || !std::isfinite(reference) || !std::isfinite(measured)) return;
   if (tracking.reference_error.count() == 0) tracking.reference_min = tracking.reference_max = reference;
   tracking.command_error.add(command - measured);
   tracking.reference_error.add(reference - measured);
   if (std::isfinite(sample.reference_velocity)) {
-    tracking.delay.add(command - measured, degrees * sample.reference_velocity);
+    tracking.delay.add(command - measured, scale * sample.reference_velocity);
   }
   tracking.reference_min = std::min(tracking.reference_min, reference);
   tracking.reference_max = std::max(tracking.reference_max, reference);
   tracking.command_gap = std::max(tracking.command_gap, std::abs(command - reference));
-  if (const double speed = std::abs(degrees * sample.reference_velocity); speed > tracking.top_speed) {
+  if (const double speed = std::abs(scale * sample.reference_velocity); speed > tracking.top_speed) {
     tracking.top_speed = speed;
     tracking.top_speed_at = time;
   }
 }
 
-void add_sample(JointCurves& curves, const record::JointSample& sample, double time) {
+void add_sample(JointCurves& curves, const record::JointSample& sample, double scale, double time) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   const bool owned = sample.goal != 0;  // without a goal there is no command, and no error worth the name
-  curves.command.add(time, owned ? degrees * sample.command : none);
-  curves.reference.add(time, degrees * sample.reference_position);
-  curves.measured.add(time, degrees * sample.measured_position);
-  curves.command_error.add(time, owned ? degrees * (sample.command - sample.measured_position) : none);
+  curves.command.add(time, owned ? scale * sample.command : none);
+  curves.reference.add(time, scale * sample.reference_position);
+  curves.measured.add(time, scale * sample.measured_position);
+  curves.command_error.add(time, owned ? scale * (sample.command - sample.measured_position) : none);
   curves.reference_error.add(time,
-                             owned ? degrees * (sample.reference_position - sample.measured_position) : none);
+                             owned ? scale * (sample.reference_position - sample.measured_position) : none);
 }
 
 /// The second reading: the contents of the cycles.
@@ -201,14 +201,15 @@ class CycleVisitor {
     if (section != nullptr) section->lateness.push_back(lateness);
     data_.busy.push_back(microseconds(cycle.busy));
     const Time woken = cycle.time + cycle.lateness;
-    if (last_woken_) data_.periods.push_back(microseconds(woken - *last_woken_));
+    if (data_.busy.size() > 1) data_.periods.push_back(microseconds(woken - last_woken_));
     last_woken_ = woken;
 
     for (std::size_t i = 0; i < record.joints.size(); ++i) {
-      add_sample(data_.curves[i], record.joints[i], time);
+      const double scale = data_.unit(i).scale;
+      add_sample(data_.curves[i], record.joints[i], scale, time);
       if (record.joints[i].goal == 0) continue;
-      add_sample(data_.whole.joints[i], record.joints[i], time);
-      if (section != nullptr) add_sample(section->joints[i], record.joints[i], time);
+      add_sample(data_.whole.joints[i], record.joints[i], scale, time);
+      if (section != nullptr) add_sample(section->joints[i], record.joints[i], scale, time);
     }
     note_state(cycle, time);
   }
@@ -218,7 +219,7 @@ class CycleVisitor {
  private:
   void note_state(const record::Cycle& cycle, double time) {
     const std::pair<std::uint8_t, std::uint16_t> state{cycle.robot_state, cycle.reason};
-    if (state == last_state_) return;
+    if (!data_.state_changes.empty() && state == last_state_) return;
     last_state_ = state;
     if (data_.state_changes.size() < max_state_changes) {
       data_.state_changes.push_back({time, cycle.robot_state, cycle.reason, cycle.reason_joint});
@@ -228,11 +229,11 @@ class CycleVisitor {
   }
 
   ReportData& data_;
-  std::optional<Time> last_woken_;
-  std::optional<std::pair<std::uint8_t, std::uint16_t>> last_state_;
+  Time last_woken_{};                                    // of the cycle before, if there was one
+  std::pair<std::uint8_t, std::uint16_t> last_state_{};  // of the last state change, if there was one
 };
 
-/// Where to look closer in a section, if anything moved there.
+/// Where to look closer in a section, if anything moved there. A degree counts as much as a millimetre.
 std::optional<CloseUp> close_up_of(const Section& section) {
   const Tracking* fastest = nullptr;
   for (const Tracking& joint : section.joints) {
@@ -266,7 +267,7 @@ SetupResult<void> add_close_ups(ReportData& data, const std::string& path) {
     const double time = data.seconds(record->cycle.time);
     for (CloseUp& close_up : data.close_ups) {
       if (time < close_up.begin || time > close_up.end) continue;
-      add_sample(close_up.curves, record->joints[close_up.joint], time);
+      add_sample(close_up.curves, record->joints[close_up.joint], data.unit(close_up.joint).scale, time);
     }
   });
   if (!read) return tl::unexpected<SetupError>(read.error());
@@ -279,10 +280,16 @@ std::string name_of(const std::vector<std::string>& names, std::size_t code) {
 
 }  // namespace
 
-Tracking Section::together() const {
+const Unit& ReportData::unit(std::size_t joint) const noexcept {
+  return joint < metadata.units.size() && metadata.units[joint] == millimetres.recorded ? millimetres
+                                                                                        : degrees;
+}
+
+Tracking ReportData::together(const Section& section) const {
   Tracking all;
-  for (const Tracking& joint : joints) {
-    if (!joint.moved()) continue;
+  for (std::size_t i = 0; i < section.joints.size(); ++i) {
+    const Tracking& joint = section.joints[i];
+    if (!joint.moved() || &unit(i) != &degrees) continue;
     all.command_error.merge(joint.command_error);
     all.reference_error.merge(joint.reference_error);
     all.delay.merge(joint.delay);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "takt/core/setup_error.hpp"
@@ -15,24 +16,32 @@
 
 namespace takt::tools {
 
-/// Radians to degrees: people and papers think in degrees.
-inline constexpr double degrees = 57.295779513082320877;
+/// How the positions of a joint are shown: people and papers think in degrees, and in millimetres where a joint is linear.
+struct Unit {
+  double scale;               ///< of the numbers of the recording, which are rad or m
+  std::string_view recorded;  ///< "rad" or "m"
+  std::string_view name;
+  std::string_view suffix;  ///< the name as it stands behind a number
+  std::string_view key;     ///< the name in summary.json
+};
+inline constexpr Unit degrees{57.295779513082320877, "rad", "°", "°", "deg"};
+inline constexpr Unit millimetres{1e3, "m", "mm", " mm", "mm"};
 
 /// More sections than this are not told apart: a recording from outside could hold millions.
 inline constexpr std::size_t max_sections = 100;
 
-/// How well one joint did what it was told, over the cycles in which a goal owned it.
+/// How well one joint did what it was told, over the cycles in which a goal owned it; in the joint's Unit.
 struct Tracking {
-  Moments command_error;     ///< degrees: command - measured
-  Moments reference_error;   ///< degrees: reference - measured
-  DelayFit delay;            ///< of command - measured against the reference's velocity: seconds, degrees
-  double reference_min = 0;  ///< degrees
+  Moments command_error;    ///< command - measured
+  Moments reference_error;  ///< reference - measured
+  DelayFit delay;           ///< of command - measured against the reference's velocity, in seconds
+  double reference_min = 0;
   double reference_max = 0;
-  double command_gap = 0;   ///< degrees: largest |command - reference|
-  double top_speed = 0;     ///< degrees/s: of the reference
+  double command_gap = 0;   ///< largest |command - reference|
+  double top_speed = 0;     ///< of the reference, per second
   double top_speed_at = 0;  ///< s
 
-  /// Whether the reference travelled at all, by more than a tenth of a degree.
+  /// Whether the reference travelled at all, by more than a tenth of a degree or a millimetre.
   [[nodiscard]] bool moved() const noexcept { return reference_max - reference_min > 0.1; }
 };
 
@@ -49,12 +58,9 @@ struct Section {
       hand_over_latency;  ///< us from hand-over to the first reference, one for each accepted request
   std::vector<double> received_latency;        ///< us from the socket to the first reference
   std::map<std::uint8_t, std::size_t> events;  ///< how many goal events led to each state
-
-  /// All joints that moved, together.
-  [[nodiscard]] Tracking together() const;
 };
 
-/// The curves of one joint over the whole recording, in degrees.
+/// The curves of one joint over the whole recording, in its Unit.
 struct JointCurves {
   Envelope command;
   Envelope reference;
@@ -127,6 +133,9 @@ struct ReportData {
   /// Empty for no reason.
   [[nodiscard]] std::string reason(std::uint16_t code) const;
   [[nodiscard]] std::string joint(std::uint8_t index) const;
+  [[nodiscard]] const Unit& unit(std::size_t joint) const noexcept;
+  /// All rotary joints that moved, together.
+  [[nodiscard]] Tracking together(const Section& section) const;
   /// Periods that were missed: the loop's own count, or 0 when it gave none.
   [[nodiscard]] std::uint64_t overruns() const noexcept { return totals ? totals->overruns : 0; }
 };

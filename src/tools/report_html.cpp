@@ -120,7 +120,7 @@ void add_tile(Page& page, const std::string& value, const std::string& text) {
 void add_tiles(Page& page, const ReportData& data) {
   const Quantiles lateness = quantiles(data.whole.lateness);
   const Quantiles hand_over = quantiles(data.whole.hand_over_latency);
-  const Tracking tracking = data.whole.together();
+  const Tracking tracking = data.together(data.whole);
   page.raw("<section class=\"tiles\">\n");
   add_tile(page, grouped(data.overruns()),
            fmt::format("periods missed of {}", grouped(data.totals ? data.totals->cycles : data.cycles)));
@@ -166,7 +166,7 @@ void add_notices(Page& page, const ReportData& data, const std::string& notice) 
 
 void add_section_row(Page& page, const ReportData& data, const Section& section, const std::string& number,
                      std::string_view row_class) {
-  const Tracking tracking = section.together();
+  const Tracking tracking = data.together(section);
   const Quantiles lateness = quantiles(section.lateness);
   const Quantiles hand_over = quantiles(section.hand_over_latency);
   const Quantiles received = quantiles(section.received_latency);
@@ -191,7 +191,7 @@ void add_section_row(Page& page, const ReportData& data, const Section& section,
 
 void add_sections(Page& page, const ReportData& data) {
   page.raw(R"(<h2>Sections</h2>
-<p class="soft">One row for each marked part of the recording. Command error is command − measured, reference error is reference − measured, both over the joints that moved while a goal owned them.</p>
+<p class="soft">One row for each marked part of the recording. Command error is command − measured, reference error is reference − measured, both over the rotary joints that moved while a goal owned them.</p>
 <div class="scroll"><table><thead>
 <tr><th class="group" colspan="3"></th><th class="group" colspan="2">requests</th><th class="group" colspan="3">hand-over to first reference</th><th class="group" colspan="2">socket to first reference</th><th class="group" colspan="2">loop lateness</th><th class="group" colspan="2">command error (°)</th><th class="group" colspan="2">reference error (°)</th></tr>
 <tr><th></th><th class="text">section</th><th>time (s)</th><th>accepted</th><th>refused</th><th>p50</th><th>p99</th><th>max</th><th>p99</th><th>max</th><th>p99</th><th>max</th><th>std</th><th>max</th><th>std</th><th>max</th></tr></thead><tbody>
@@ -204,12 +204,12 @@ void add_sections(Page& page, const ReportData& data) {
 }
 
 void add_tracking_rows(Page& page, const ReportData& data, const Section& section, const std::string& title) {
-  page.add("<tr class=\"head\"><td colspan=\"10\">{}</td></tr>\n", title);
+  page.add("<tr class=\"head\"><td colspan=\"11\">{}</td></tr>\n", title);
   for (std::size_t i = 0; i < section.joints.size(); ++i) {
     const Tracking& joint = section.joints[i];
     if (!joint.moved()) continue;
-    page.add("<tr><td class=\"text\">{}</td><td>{:.2f}</td>", html(data.metadata.joints[i]),
-             joint.reference_max - joint.reference_min);
+    page.add("<tr><td class=\"text\">{}</td><td>{}</td><td>{:.2f}</td>", html(data.metadata.joints[i]),
+             data.unit(i).name, joint.reference_max - joint.reference_min);
     for (const Moments* error : {&joint.command_error, &joint.reference_error}) {
       page.add("<td>{:.4f}</td><td>{:.4f}</td><td>{:.4f}</td>", error->mean(), error->deviation(),
                error->max_magnitude());
@@ -219,12 +219,13 @@ void add_tracking_rows(Page& page, const ReportData& data, const Section& sectio
 }
 
 void add_tracking(Page& page, const ReportData& data) {
-  if (data.whole.together().reference_error.count() == 0) return;
+  const std::vector<Tracking>& joints = data.whole.joints;
+  if (std::none_of(joints.begin(), joints.end(), [](const Tracking& joint) { return joint.moved(); })) return;
   page.raw(R"(<h2>Tracking error, joint by joint</h2>
-<p class="soft">Degrees, over the cycles in which a goal owned the joint: how far the measured position was from what the goal asked for (command), and from what was sent to the drive (reference). A drive that interpolates between references and a measurement that is a cycle old make part of it a mere delay: the last columns give the delay that fits best and the deviation of the command error without it.</p>
+<p class="soft">Degrees, or millimetres of linear joints, over the cycles in which a goal owned the joint: how far the measured position was from what the goal asked for (command), and from what was sent to the drive (reference). A drive that interpolates between references and a measurement that is a cycle old make part of it a mere delay: the last columns give the delay that fits best and the deviation of the command error without it.</p>
 <details><summary>Show the table</summary><div class="scroll"><table><thead>
-<tr><th class="group" colspan="2"></th><th class="group" colspan="3">command − measured (°)</th><th class="group" colspan="3">reference − measured (°)</th><th class="group" colspan="2">delay</th></tr>
-<tr><th class="text">joint</th><th>travel (°)</th><th>mean</th><th>std</th><th>max</th><th>mean</th><th>std</th><th>max</th><th>ms</th><th>std without (°)</th></tr></thead><tbody>
+<tr><th class="group" colspan="3"></th><th class="group" colspan="3">command − measured</th><th class="group" colspan="3">reference − measured</th><th class="group" colspan="2">delay</th></tr>
+<tr><th class="text">joint</th><th>unit</th><th>travel</th><th>mean</th><th>std</th><th>max</th><th>mean</th><th>std</th><th>max</th><th>ms</th><th>std without</th></tr></thead><tbody>
 )");
   for (std::size_t i = 0; i < data.sections.size(); ++i) {
     add_tracking_rows(page, data, data.sections[i],

@@ -39,7 +39,7 @@ constexpr int width = 640;
 constexpr int panel_height = 420;  // of figures with two panels
 constexpr int chart_height = 340;
 
-constexpr double visible_gap = 0.02;  ///< degrees: a command closer to its reference than this is not drawn
+constexpr double visible_gap = 0.02;  ///< ° or mm: a command closer to its reference than this is not drawn
 constexpr std::size_t max_compared = 24;  ///< sections in one figure
 
 /// Builds one gnuplot script.
@@ -157,8 +157,9 @@ void lower_panel(Script& script) {
 }
 
 /// Position above, tracking error below, over the same time.
-std::string joint_script(const std::string& stem, const ReportData& data, const JointCurves& curves,
-                         double begin, double end, bool show_command, bool whole) {
+std::string joint_script(const std::string& stem, const ReportData& data, std::size_t joint,
+                         const JointCurves& curves, double begin, double end, bool show_command, bool whole) {
+  const std::string_view unit = data.unit(joint).name;
   Script script(stem, panel_height);
   script.data("command", curves.command);
   script.data("reference", curves.reference);
@@ -169,7 +170,7 @@ std::string joint_script(const std::string& stem, const ReportData& data, const 
   script.add("set xrange [{:.6f}:{:.6f}]\n", begin, end > begin ? end : begin + 1);
   if (whole) add_sections(script, data, true);
   upper_panel(script);
-  script.axis('y', "position (°)");
+  script.axis('y', fmt::format("position ({})", unit));
   script.add("set key at screen 0.985, screen 0.985 right top horizontal\n");
   add_value_range(script, {&curves.reference, &curves.measured}, false);
   script.add("plot ");
@@ -178,7 +179,7 @@ std::string joint_script(const std::string& stem, const ReportData& data, const 
   script.add("$measured with lines lw 1.5 lc rgb '{}' title 'measured'\n", measured_colour);
   lower_panel(script);
   script.axis('x', "time (s)");
-  script.axis('y', "error (°)");
+  script.axis('y', fmt::format("error ({})", unit));
   script.add("set xzeroaxis linewidth 1 linetype 1 linecolor rgb '{}'\n", ink);
   add_value_range(script,
                   {&curves.reference_error, show_command ? &curves.command_error : &curves.reference_error},
@@ -197,17 +198,19 @@ Figure close_up_figure(const ReportData& data, const CloseUp& close_up, std::siz
   const Section& section = marked ? data.sections[close_up.section] : data.whole;
   const Tracking& tracking = section.joints[close_up.joint];
   const std::string& joint = data.metadata.joints[close_up.joint];
+  const Unit& unit = data.unit(close_up.joint);
   Figure figure;
   figure.stem = fmt::format("closeup_{:02}", number);
   figure.title = marked ? fmt::format("{} · {}. {}", joint, close_up.section + 1, section.name)
                         : fmt::format("{} at its fastest", joint);
   figure.caption = fmt::format(
-      "The fastest joint around its fastest moment ({:.1f} °/s): over the whole section the measured "
+      "The fastest joint around its fastest moment ({:.1f} {}/s): over the whole section the measured "
       "position stays off "
-      "its command by {:.3f}° (standard deviation; {:.3f}° at most).",
-      tracking.top_speed, tracking.command_error.deviation(), tracking.command_error.max_magnitude());
-  figure.script = joint_script(figure.stem, data, close_up.curves, close_up.begin, close_up.end,
-                               tracking.command_gap > visible_gap, false);
+      "its command by {:.3f}{} (standard deviation; {:.3f}{} at most).",
+      tracking.top_speed, unit.name, tracking.command_error.deviation(), unit.suffix,
+      tracking.command_error.max_magnitude(), unit.suffix);
+  figure.script = joint_script(figure.stem, data, close_up.joint, close_up.curves, close_up.begin,
+                               close_up.end, tracking.command_gap > visible_gap, false);
   return figure;
 }
 
@@ -217,7 +220,8 @@ Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>&
   figure.stem = "tracking_by_section";
   figure.title = "Tracking error, section by section";
   figure.caption =
-      "Standard deviation of the tracking error over all joints that moved, on a logarithmic axis: how far "
+      "Standard deviation of the tracking error over all rotary joints that moved, on a logarithmic axis: "
+      "how far "
       "the measured "
       "position was from the command and from the reference that was sent to the drive.";
   const std::size_t rows = sections.size();
@@ -228,7 +232,7 @@ Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>&
   std::string points;
   for (std::size_t row = 0; row < rows; ++row) {
     const Section& section = data.sections[sections[row]];
-    const Tracking all = section.together();
+    const Tracking all = data.together(section);
     const double command = std::max(all.command_error.deviation(), 1e-6);
     const double reference = std::max(all.reference_error.deviation(), 1e-6);
     low = std::min({low, command, reference});
@@ -259,11 +263,12 @@ Figure joint_figure(const ReportData& data, std::size_t joint) {
   Figure figure;
   figure.stem = fmt::format("joint_{:02}_{}", joint, file_stem(data.metadata.joints[joint]));
   figure.title = data.metadata.joints[joint];
-  figure.caption =
-      fmt::format("Travels {:.1f}° and stays within {:.3f}° of its reference (standard deviation {:.3f}°).",
-                  tracking.reference_max - tracking.reference_min, tracking.reference_error.max_magnitude(),
-                  tracking.reference_error.deviation());
-  figure.script = joint_script(figure.stem, data, data.curves[joint], 0, data.duration,
+  figure.caption = fmt::format(
+      "Travels {:.1f}{unit} and stays within {:.3f}{unit} of its reference (standard deviation "
+      "{:.3f}{unit}).",
+      tracking.reference_max - tracking.reference_min, tracking.reference_error.max_magnitude(),
+      tracking.reference_error.deviation(), fmt::arg("unit", data.unit(joint).suffix));
+  figure.script = joint_script(figure.stem, data, joint, data.curves[joint], 0, data.duration,
                                tracking.command_gap > visible_gap, true);
   return figure;
 }
@@ -449,7 +454,7 @@ std::vector<Chapter> make_figures(const ReportData& data) {
   Chapter closer{"A closer look", {}};
   std::vector<std::size_t> moving;
   for (std::size_t i = 0; i < data.sections.size() && moving.size() < max_compared; ++i) {
-    if (data.sections[i].together().reference_error.count() > 0) moving.push_back(i);
+    if (data.together(data.sections[i]).reference_error.count() > 0) moving.push_back(i);
   }
   if (moving.size() > 1) closer.figures.push_back(comparison_figure(data, moving));
   for (std::size_t i = 0; i < data.close_ups.size(); ++i) {

@@ -67,10 +67,11 @@ SetupResult<void> write_joints(const std::string& recording, const ReportData& d
   if (!reader) return tl::unexpected<SetupError>(reader.error());
   TextFile file(path);
   file.add("time_s,lateness_us,busy_us,robot_state,reason,active_goals");
-  for (const std::string& joint : data.metadata.joints) {
-    for (const char* column : {"command_rad", "reference_rad", "reference_rad_per_s", "measured_rad",
-                               "measured_rad_per_s", "goal"}) {
-      file.add(",{}", csv_cell(joint + "." + column));
+  for (std::size_t i = 0; i < data.metadata.joints.size(); ++i) {
+    for (const char* column :
+         {"command_{}", "reference_{}", "reference_{}_per_s", "measured_{}", "measured_{}_per_s", "goal"}) {
+      const std::string name = fmt::format(fmt::runtime(column), data.unit(i).recorded);
+      file.add(",{}", csv_cell(data.metadata.joints[i] + "." + name));
     }
   }
   file.end_line();
@@ -145,12 +146,12 @@ Json to_json(const Moments& of) {
   return Json{{"mean", of.mean()}, {"std", of.deviation()}, {"max", of.max_magnitude()}};
 }
 
-Json to_json(const Tracking& of) {
+Json to_json(const Tracking& of, const Unit& unit) {
   return Json{{"samples", of.reference_error.count()},
-              {"command_minus_measured_deg", to_json(of.command_error)},
-              {"reference_minus_measured_deg", to_json(of.reference_error)},
+              {fmt::format("command_minus_measured_{}", unit.key), to_json(of.command_error)},
+              {fmt::format("reference_minus_measured_{}", unit.key), to_json(of.reference_error)},
               {"lag_ms", of.delay.delay() * 1e3},
-              {"residual_std_deg", of.delay.residual()}};
+              {fmt::format("residual_std_{}", unit.key), of.delay.residual()}};
 }
 
 Json to_json(const ReportData& data, const Section& section) {
@@ -158,7 +159,7 @@ Json to_json(const ReportData& data, const Section& section) {
   for (std::size_t i = 0; i < section.joints.size(); ++i) {
     if (!section.joints[i].moved()) continue;
     Json joint{{"joint", data.metadata.joints[i]}};
-    joint.update(to_json(section.joints[i]));
+    joint.update(to_json(section.joints[i], data.unit(i)));
     joints.push_back(std::move(joint));
   }
   Json events = Json::object();
@@ -171,7 +172,8 @@ Json to_json(const ReportData& data, const Section& section) {
       {"hand_over_to_first_reference_us", to_json(quantiles(section.hand_over_latency))},
       {"received_to_first_reference_us", to_json(quantiles(section.received_latency))},
       {"lateness_us", to_json(quantiles(section.lateness))},
-      {"tracking", {{"all_moving_joints", to_json(section.together())}, {"joints", std::move(joints)}}}};
+      {"tracking",
+       {{"all_moving_joints", to_json(data.together(section), degrees)}, {"joints", std::move(joints)}}}};
 }
 
 }  // namespace

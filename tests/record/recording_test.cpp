@@ -459,6 +459,19 @@ TEST_CASE("files that cannot be opened, read or written are reported") {
   CHECK(Recorder::create("/dev/full", metadata).error().error == Errc::bad_metadata);
 }
 
+TEST_CASE("each joint has a unit, or none of them has") {
+  Metadata metadata;
+  metadata.period = Duration(1);
+  metadata.joints = {"a", "b"};
+  CHECK(parse_metadata(to_json(metadata)));
+  metadata.units = {"rad", "m"};
+  CHECK(parse_metadata(to_json(metadata))->units == metadata.units);
+  for (const std::vector<std::string>& units : {std::vector<std::string>{"rad"}, {"rad", "inch"}}) {
+    metadata.units = units;
+    CHECK(parse_metadata(to_json(metadata)).error().error == Errc::bad_metadata);
+  }
+}
+
 TEST_CASE("a thread drains what loop and server record at the same time") {
   const ScratchFile file;
   Metadata metadata;

@@ -16,6 +16,7 @@ inline record::Metadata random_metadata(std::mt19937_64& random) {
   metadata.period = Duration(uniform_int(random, 1, 10'000'000));
   const auto joints = static_cast<std::size_t>(uniform_int(random, 0, 8));
   for (std::size_t i = 0; i < joints; ++i) metadata.joints.push_back("joint_" + std::to_string(i));
+  for (std::size_t i = 0; i < joints; ++i) metadata.units.emplace_back(i % 2 == 0 ? "rad" : "m");
   for (std::size_t i = 0; i < joints; ++i) metadata.groups.push_back({"group_" + std::to_string(i), {i}});
   const auto buses = static_cast<std::size_t>(uniform_int(random, 0, 3));
   for (std::size_t i = 0; i < buses; ++i) metadata.buses.push_back("can" + std::to_string(i));

@@ -32,7 +32,7 @@ Json small_robot() {
               {"name": "b", "protocol": "hubo", "bit_rate": 500000}],
     "joints": [
       {"name": "first", "bus": "a", "board": 1, "counts_per_radian": -1000,
-       "limits": {"position": [1, 2], "velocity": 3, "acceleration": 4, "jerk": 5, "effort": 6}, "safe": "release",
+       "limits": {"position": [1, 2], "velocity": 3, "acceleration": 4, "jerk": 5, "effort": 6}, "safe": "release", "kind": "linear",
        "following_error": 0.3, "goal_tolerance": 0.1,
        "plant": {"inertia": 7, "viscous_friction": 8, "coulomb_friction": 9, "torque_limit": 10, "bandwidth": 11, "start": 1.5}},
       {"name": "second", "bus": "b", "board": 40, "channel": 1, "counts_per_radian": 2000,
@@ -70,6 +70,7 @@ TEST_CASE("every field of the schema arrives where it belongs") {
   CHECK(robot->buses[1].bit_rate == 500'000);
   REQUIRE(robot->joints.size() == 2);
   const auto& first = robot->joints[0];
+  CHECK(first.kind == takt::robot::JointKind::linear);
   CHECK(first.limits == takt::JointLimits{1, 2, 3, 4, 5, 6});
   CHECK(first.safe == takt::SafeBehaviour::release);
   CHECK(first.counts_per_radian == -1000);
@@ -82,6 +83,7 @@ TEST_CASE("every field of the schema arrives where it belongs") {
   CHECK(first.plant.bandwidth == 11);
   CHECK(first.plant.start == 1.5);
   const auto& second = robot->joints[1];
+  CHECK(second.kind == takt::robot::JointKind::rotary);
   CHECK(second.bus == 1);
   CHECK(second.board == 40);
   CHECK(second.channel == 1);
@@ -186,6 +188,7 @@ TEST_CASE("each rule of the schema is enforced at its place") {
       {"/joints/0/limits/effort", 0},
       {"/joints/0/limits/speed", 1},
       {"/joints/0/safe", "panic"},
+      {"/joints/0/kind", "prismatic"},
       {"/joints/0/counts_per_radian", 0},
       {"/joints/0/counts_per_radian", 2e9},
       {"/joints/0/limits/position", {1, 129}},

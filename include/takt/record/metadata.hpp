@@ -30,6 +30,7 @@ struct Metadata {
   std::string robot;
   Duration period{};                ///< nominal period of the loop, positive
   std::vector<std::string> joints;  ///< at most takt::max_joints; the order of the columns of a cycle
+  std::vector<std::string> units;   ///< of the joints' positions, "rad" or "m"; empty: all of them rad
   std::vector<Group> groups;
   std::vector<std::string> buses;         ///< at most max_buses; the order of the columns of bus statistics
   std::vector<std::string> robot_states;  ///< names by code

@@ -21,6 +21,14 @@ enum class Protocol : std::uint8_t {
   servo,  ///< takt's CAN FD servo drives (can/servo.hpp)
 };
 
+/// How a joint moves, and so what its positions are measured in.
+enum class JointKind : std::uint8_t { rotary, linear };
+
+/// "rad" or "m".
+[[nodiscard]] constexpr std::string_view position_unit(JointKind kind) noexcept {
+  return kind == JointKind::linear ? "m" : "rad";
+}
+
 struct BusDescription {
   std::string name;
   Protocol protocol = Protocol::hubo;
@@ -40,6 +48,7 @@ struct PlantDescription {
 
 struct JointDescription {
   std::string name;
+  JointKind kind = JointKind::rotary;  ///< of a linear one read m for rad below
   JointLimits limits;
   SafeBehaviour safe = SafeBehaviour::hold;
   double counts_per_radian =

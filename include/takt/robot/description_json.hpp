@@ -23,6 +23,7 @@
 //     }],
 //     "joints": [{                      1..64 of them; their order is the robot's joint order
 //       "name": "elbow",
+//       "kind": "rotary",               optional: or "linear", and then read m for rad and N for N m below
 //       "limits": {
 //         "position": [-2.6, 0.1],      rad: least, most
 //         "velocity": 2.5,              rad/s     \  magnitudes, all above zero:
@@ -45,8 +46,7 @@
 //     "groups": {"arm": ["elbow"]}      optional: names for sets of joints
 //   }
 //
-// For a linear joint read m for rad and N for N m. Names are 1 to 128 bytes of UTF-8 without control
-// characters.
+// Names are 1 to 128 bytes of UTF-8 without control characters.
 #pragma once
 
 #include <cstddef>

@@ -72,11 +72,12 @@ class Environment {
 bool have_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
 
 /// One joint, ten cycles of 1 ms, errors known by hand.
-void write_small(const std::string& path) {
+void write_small(const std::string& path, std::vector<std::string> units = {}) {
   record::Metadata metadata;
   metadata.robot = "small";
   metadata.period = Duration(1'000'000);
   metadata.joints = {"a"};
+  metadata.units = std::move(units);
   metadata.buses = {"can0"};
   metadata.robot_states = {"starting", "ready"};
   metadata.goal_states = {"pending", "active"};
@@ -93,10 +94,10 @@ void write_small(const std::string& path) {
       record::JointSample sample;
       // From the third cycle on: 1, 2, 3, ... degrees asked for, half a degree and a whole one behind in turn.
       sample.goal = i < 2 ? 0 : 9;
-      sample.reference_position = (i - 1) / degrees;
-      sample.command = (i - 1 + 0.25) / degrees;
-      sample.measured_position = (i - 1 - (i % 2 == 0 ? 0.5 : 1.0)) / degrees;
-      sample.reference_velocity = (i == 6 ? 2.0 : 1.0) / degrees;
+      sample.reference_position = (i - 1) / degrees.scale;
+      sample.command = (i - 1 + 0.25) / degrees.scale;
+      sample.measured_position = (i - 1 - (i % 2 == 0 ? 0.5 : 1.0)) / degrees.scale;
+      sample.reference_velocity = (i == 6 ? 2.0 : 1.0) / degrees.scale;
       return sample;
     });
   }
@@ -119,10 +120,10 @@ void write_small(const std::string& path) {
   REQUIRE((*recorder)->finish());
 }
 
-ReportData read_small() {
+ReportData read_small(std::vector<std::string> units = {}) {
   const ScratchFolder folder;
   const std::string path = (folder / "small").string();
-  write_small(path);
+  write_small(path, std::move(units));
   auto data = read_report_data(path);
   REQUIRE(data);
   return std::move(*data);
@@ -205,6 +206,35 @@ TEST_CASE("the summary says the same as the statistics") {
   CHECK(whole["tracking"]["all_moving_joints"]["command_minus_measured_deg"]["mean"].get<double>() ==
         doctest::Approx(1.0));
   CHECK(summary["buses"][0]["load_max"].get<double>() == doctest::Approx(0.75));
+}
+
+TEST_CASE("a linear joint is shown in millimetres and stays out of what is said of angles") {
+  const ReportData angles = read_small({"rad"});
+  const ReportData data = read_small({"m"});
+  const double scale = 1e3 / degrees.scale;
+  CHECK(data.whole.joints[0].top_speed == doctest::Approx(scale * angles.whole.joints[0].top_speed));
+
+  const auto tracking = nlohmann::json::parse(summary_json(data))["whole"]["tracking"];
+  const auto& joint = tracking["joints"][0];
+  CHECK(joint["reference_minus_measured_mm"]["std"].get<double>() == doctest::Approx(0.25 * scale));
+  CHECK_FALSE(joint.contains("reference_minus_measured_deg"));
+  CHECK(tracking["all_moving_joints"]["samples"] == 0);
+  CHECK(nlohmann::json::parse(summary_json(angles))["whole"]["tracking"]["all_moving_joints"]["samples"] ==
+        8);
+
+  const std::vector<Chapter> chapters = make_figures(data);
+  const Figure& figure = chapters.back().figures.front();
+  CHECK(figure.script.find("position (mm)") != std::string::npos);
+  CHECK(figure.caption.find("Travels 122.2 mm and") == 0);
+  const std::string page = index_html(data, {}, "", "");
+  CHECK(page.find("<td class=\"text\">a</td><td>mm</td><td>122.17</td>") != std::string::npos);
+
+  const ScratchFolder folder;
+  const std::string path = (folder / "small").string();
+  write_small(path, {"m"});
+  REQUIRE(write_csv(path, data, folder / ""));
+  CHECK(contents(folder / "joints.csv").find("a.command_m,a.reference_m,a.reference_m_per_s,") !=
+        std::string::npos);
 }
 
 TEST_CASE("the tables hold every record and the numbers of the recording") {
