@@ -21,6 +21,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/takt ${PROJECT_BINARY_DIR}/inclu
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 takt_install_component(core takt_core)
 takt_install_component(takt takt_takt)
+# What users of takt::takt compile with: the headers look for it.
+get_target_property(pc_definitions takt_takt INTERFACE_COMPILE_DEFINITIONS)
+list(TRANSFORM pc_definitions PREPEND -D)
+list(JOIN pc_definitions " " pc_definitions)
 takt_install_pkg_config(takt)
 if(TARGET takt_c)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/capi/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
