@@ -73,7 +73,7 @@ enum {
   TAKT_ERROR_TRAJECTORY_WRONG_SIZE = TAKT_STATUS(2, 5),
   TAKT_ERROR_TRAJECTORY_OUT_OF_DOMAIN = TAKT_STATUS(2, 6),
   TAKT_ERROR_TRAJECTORY_NO_VELOCITIES = TAKT_STATUS(2, 7),
-  TAKT_ERROR_TRAJECTORY_NO_BOUNDED_STOP = TAKT_STATUS(2, 8),
+  /* (2, 8) was NO_BOUNDED_STOP: a way to rest is always found */
   TAKT_ERROR_TRAJECTORY_LIMIT_NOT_POSITIVE = TAKT_STATUS(2, 9),
   TAKT_ERROR_TRAJECTORY_TARGET_OUTSIDE_LIMITS = TAKT_STATUS(2, 10),
   TAKT_ERROR_TRAJECTORY_NOT_IN_PHASE = TAKT_STATUS(2, 11),
@@ -264,9 +264,9 @@ TAKT_API int32_t takt_trajectory_check(const takt_trajectory* trajectory, const 
 TAKT_API int32_t takt_trajectory_fit(takt_trajectory* trajectory, const takt_joint_limits* limits, size_t joints,
                                      double* factor, takt_violation* violation);
 
-/* Brings a trajectory that does not end at rest to rest by one more segment, the shortest within the velocity, acceleration
- * and jerk limits of all joints (the position limits: takt_trajectory_check() afterwards). One that ends at rest stays as it
- * is. Errors: TAKT_ERROR_TRAJECTORY_NO_BOUNDED_STOP. No thread may be sampling it. */
+/* Brings a trajectory that does not end at rest to rest by at most three more segments within the acceleration and jerk limits of
+ * all joints (the position and velocity limits: takt_trajectory_check() afterwards). One that ends at rest stays as it is. Errors:
+ * TAKT_ERROR_TRAJECTORY_OUT_OF_DOMAIN. No thread may be sampling it. */
 TAKT_API int32_t takt_trajectory_append_stop(takt_trajectory* trajectory, const takt_joint_limits* limits, size_t joints);
 
 /* ---- stops ------------------------------------------------------------------------------------------------------------- */

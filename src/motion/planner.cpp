@@ -233,9 +233,6 @@ tl::unexpected<Rejection> reject(const Task& task, const Trajectory& motion, con
 }
 
 tl::unexpected<Rejection> reject(Error error) {
-  if (error == trajectory::Errc::no_bounded_stop) {
-    return reject(Errc::not_at_rest_at_end, std::string(describe(trajectory::Errc::no_bounded_stop)));
-  }
   if (error == trajectory::Errc::times_not_increasing) {
     return reject(Errc::times_not_increasing, std::string(describe(Errc::times_not_increasing)));
   }

@@ -17,7 +17,7 @@ enum class Errc : std::uint16_t {
   wrong_size = 5,
   out_of_domain = 6,
   no_velocities = 7,
-  no_bounded_stop = 8,
+  // 8 was no_bounded_stop: a way to rest is always found.
   limit_not_positive = 9,
   target_outside_limits = 10,
   not_in_phase = 11,
@@ -41,8 +41,6 @@ enum class Errc : std::uint16_t {
       return "a number is outside the range that the mathematics is exact for";
     case Errc::no_velocities:
       return "velocities must be given to go through waypoints as given";
-    case Errc::no_bounded_stop:
-      return "no stop within the limits leads from this state to rest";
     case Errc::limit_not_positive:
       return "a limit of velocity, acceleration or jerk allows no motion";
     case Errc::target_outside_limits:
