@@ -1,22 +1,17 @@
 // Any bytes as frames from Hubo boards: decoders refuse or understand, what they understand is encoded to the
 // same again, and a master that is fed with them keeps finite feedback and sends only frames that the
 // protocol knows.
-#include <cstdlib>
 #include <span>
 
 #include "support/fuzz_frames.hpp"
-#include "support/scripted_bus.hpp"
 #include "takt/can/bits.hpp"
 #include "takt/robot/hubo_hardware.hpp"
 
 using namespace takt;
+using takt::test::require;
 namespace hubo = takt::can::hubo;
 
 namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void decode_everything(const can::Frame& frame) {
   require(can::frame_bits(frame).total() >= 47);
@@ -53,30 +48,10 @@ robot::RobotDescription two_boards() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const robot::RobotDescription description = two_boards();
-  test::ScriptedBus bus;
-  test::ScriptedBus* const pointer = &bus;
-  const auto hardware =
-      std::move(*robot::HuboHardware<test::ScriptedBus>::create(description, {&pointer, 1}));
-  std::array<robot::JointFeedback, 3> feedback{};
-  std::array<robot::JointCommand, 3> commands{};
-  for (robot::JointCommand& command : commands) command.want_power = true;
-
-  Time now{};
-  std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
-  while (!bytes.empty()) {
-    const can::Frame frame = test::next_frame(bytes);
-    decode_everything(frame);
-    bus.incoming.push_back(frame);
-    now += description.period;
-    hardware->read(now, feedback);
-    hardware->write(now, commands);
-    for (const robot::JointFeedback& joint : feedback) {
-      require(can::is_finite(joint.position) && can::is_finite(joint.velocity));
-    }
-    for (const can::Frame& sent : bus.sent) {
-      require(hubo::decode_command(sent).has_value() || hubo::decode_reference(sent).has_value());
-    }
-    bus.sent.clear();
-  }
+  const std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
+  test::fuzz_hardware<robot::HuboHardware<test::ScriptedBus>>(
+      description, bytes, decode_everything, [](const can::Frame& sent) {
+        return hubo::decode_command(sent).has_value() || hubo::decode_reference(sent).has_value();
+      });
   return 0;
 }

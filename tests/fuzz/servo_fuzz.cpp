@@ -1,22 +1,17 @@
 // Any bytes as frames from servo drives, and to them: decoders refuse or understand, what they understand is
 // encoded to the same again, and a master that is fed with them keeps finite feedback and sends only frames
 // that the protocol knows.
-#include <cstdlib>
 #include <span>
 
 #include "support/fuzz_frames.hpp"
-#include "support/scripted_bus.hpp"
 #include "takt/can/bits.hpp"
 #include "takt/robot/servo_hardware.hpp"
 
 using namespace takt;
+using takt::test::require;
 namespace servo = takt::can::servo;
 
 namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void decode_everything(const can::Frame& frame) {
   require(can::frame_bits(frame).total() >= 47);
@@ -46,28 +41,9 @@ robot::RobotDescription three_drives() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const robot::RobotDescription description = three_drives();
-  test::ScriptedBus bus;
-  test::ScriptedBus* const pointer = &bus;
-  const auto hardware =
-      std::move(*robot::ServoHardware<test::ScriptedBus>::create(description, {&pointer, 1}));
-  std::array<robot::JointFeedback, 3> feedback{};
-  std::array<robot::JointCommand, 3> commands{};
-  for (robot::JointCommand& command : commands) command.want_power = true;
-
-  Time now{};
-  std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
-  while (!bytes.empty()) {
-    const can::Frame frame = test::next_frame(bytes);
-    decode_everything(frame);
-    bus.incoming.push_back(frame);
-    now += description.period;
-    hardware->read(now, feedback);
-    hardware->write(now, commands);
-    for (const robot::JointFeedback& joint : feedback) {
-      require(can::is_finite(joint.position) && can::is_finite(joint.velocity));
-    }
-    for (const can::Frame& sent : bus.sent) require(servo::decode_group(sent).has_value());
-    bus.sent.clear();
-  }
+  const std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
+  test::fuzz_hardware<robot::ServoHardware<test::ScriptedBus>>(
+      description, bytes, decode_everything,
+      [](const can::Frame& sent) { return servo::decode_group(sent).has_value(); });
   return 0;
 }

@@ -8,8 +8,8 @@
 #include <map>
 #include <optional>
 
+#include "support/hardware_rig.hpp"
 #include "support/random.hpp"
-#include "support/scripted_bus.hpp"
 
 using namespace takt;
 using namespace takt::robot;
@@ -55,15 +55,15 @@ RobotDescription description() {
   return robot;
 }
 
-/// The robot above on scripted buses with boards behind them.
-struct Rig {
-  explicit Rig(HuboOptions hubo_options = {}) : options(hubo_options) {
-    const std::array<test::ScriptedBus*, 3> pointers = {&buses[0], nullptr, &buses[2]};
-    hardware = std::move(*HuboHardware<test::ScriptedBus>::create(description(), pointers, options));
+using Master = HuboHardware<test::ScriptedBus>;
+
+/// The robot above with boards behind its buses.
+struct Rig : test::HardwareRig<Master> {
+  explicit Rig(HuboOptions hubo_options = {})
+      : HardwareRig(description(), Protocol::hubo, hubo_options), options(hubo_options) {
     boards[0][17];
     boards[2][14];
     boards[2][15];
-    for (JointCommand& command : commands) command = JointCommand{};
   }
 
   /// Frames sent on all buses in the last cycle whose command has this code, to this board.
@@ -81,32 +81,13 @@ struct Rig {
     return count;
   }
 
-  void cycle() {
-    now += period;
-    hardware->read(now, feedback);
-    hardware->write(now, commands);
-    last_sent.clear();
-    for (const std::size_t bus : {0U, 2U}) {
-      for (const can::Frame& frame : buses[bus].sent) {
-        last_sent.push_back(frame);
-        deliver(bus, frame);
-      }
-      buses[bus].sent.clear();
-    }
-  }
-  void cycles(int count) {
-    while (count-- > 0) cycle();
-  }
-  void power(bool on) {
-    for (JointCommand& command : commands) command.want_power = on;
-  }
   void start() {
     power(true);
     cycles(40);
     for (std::size_t joint : {0U, 2U, 3U, 4U}) REQUIRE(feedback[joint].drive == DriveState::ready);
   }
 
-  void deliver(std::size_t bus, const can::Frame& frame) {
+  void deliver(std::size_t bus, const can::Frame& frame) override {
     if (const auto reference = hubo::decode_reference(frame)) {
       Board& board = boards[bus].at(reference->board);
       if (board.deaf) return;
@@ -117,13 +98,12 @@ struct Rig {
     const hubo::Command command = hubo::decode_command(frame).value();
     Board& board = boards[bus].at(command.board);
     if (board.deaf || drop == command.code) return;
-    const auto reply = [&](const auto& encoded) { buses[bus].incoming.push_back(*encoded); };
     switch (command.code) {
       case hubo::CommandCode::status:
-        reply(encode(hubo::StatusReply{command.board, board.status}, options.dialect));
+        reply(bus, *encode(hubo::StatusReply{command.board, board.status}, options.dialect));
         break;
       case hubo::CommandCode::encoder:
-        reply(encode(hubo::EncoderReply{command.board, board.counts}));
+        reply(bus, *encode(hubo::EncoderReply{command.board, board.counts}));
         break;
       case hubo::CommandCode::driver:
         if (needs_initialise && board.initialised == 0) break;
@@ -150,13 +130,7 @@ struct Rig {
   HuboOptions options;
   std::optional<hubo::CommandCode> drop;  ///< the bus loses these commands
   bool needs_initialise = false;          ///< boards refuse to switch on before
-  std::array<test::ScriptedBus, 3> buses;
   std::array<std::map<std::uint8_t, Board>, 3> boards;
-  std::unique_ptr<HuboHardware<test::ScriptedBus>> hardware;
-  std::array<JointFeedback, 5> feedback{};
-  std::array<JointCommand, 5> commands{};
-  std::vector<can::Frame> last_sent;
-  Time now{};
 };
 
 }  // namespace
@@ -505,14 +479,8 @@ TEST_CASE("any frames at all leave finite feedback and no reference that was not
 }
 
 TEST_CASE("descriptions that the protocol cannot serve are refused with the joint's name") {
-  std::array<test::ScriptedBus, 3> buses;
-  const std::array<test::ScriptedBus*, 3> pointers = {&buses[0], nullptr, &buses[2]};
-  const auto error_after = [&](auto change) {
-    RobotDescription robot = description();
-    change(robot);
-    const auto result = HuboHardware<test::ScriptedBus>::create(robot, pointers);
-    REQUIRE(!result.has_value());
-    return result.error();
+  const auto error_after = [](auto change) {
+    return test::refusal<Master>(description(), Protocol::hubo, change);
   };
   CHECK(error_after([](auto& robot) { robot.joints[2].board = 48; }).error == Errc::bad_address);
   CHECK(error_after([](auto& robot) { robot.joints[2].channel = 2; }).error == Errc::bad_address);

@@ -6,8 +6,7 @@
 
 #include <limits>
 
-#include "support/random.hpp"
-#include "support/scripted_bus.hpp"
+#include "support/hardware_rig.hpp"
 
 using namespace takt;
 using namespace takt::robot;
@@ -49,36 +48,23 @@ RobotDescription description() {
   return robot;
 }
 
-struct Rig {
-  explicit Rig(const RobotDescription& robot = description()) {
-    const std::array<test::ScriptedBus*, 2> pointers = {&bus, nullptr};
-    hardware = std::move(*ServoHardware<test::ScriptedBus>::create(robot, pointers));
+using Master = ServoHardware<test::ScriptedBus>;
+
+struct Rig : test::HardwareRig<Master> {
+  explicit Rig(const RobotDescription& robot = description()) : HardwareRig(robot, Protocol::servo) {
     for (std::size_t i = 0; i < drives.size(); ++i)
       drives[i].node = std::array<std::uint8_t, 4>{1, 2, 6, 7}[i];
   }
 
-  void cycle() {
-    now += period;
-    hardware->read(now, feedback);
-    hardware->write(now, commands);
-    last_sent = bus.sent;
-    for (const can::Frame& frame : bus.sent) {
-      for (Drive& drive : drives) hear(drive, frame);
-    }
-    bus.sent.clear();
-  }
-  void cycles(int count) {
-    while (count-- > 0) cycle();
-  }
-  void power(bool on) {
-    for (JointCommand& command : commands) command.want_power = on;
-  }
   void start() {
     power(true);
     cycles(6);
     for (std::size_t i = 0; i < 4; ++i) REQUIRE(feedback[i].drive == DriveState::ready);
   }
 
+  void deliver(std::size_t /*bus*/, const can::Frame& frame) override {
+    for (Drive& drive : drives) hear(drive, frame);
+  }
   void hear(Drive& drive, const can::Frame& frame) {
     const auto heard = servo::decode_for_node(frame, drive.node);
     if (drive.deaf || !heard || !heard->command.addressed) return;
@@ -94,17 +80,11 @@ struct Rig {
       drive.state = servo::State::off;
       drive.fault = 0;
     }
-    bus.incoming.push_back(*encode(servo::DriveReply{drive.node, heard->sequence, drive.state, drive.fault,
-                                                     drive.position, drive.velocity, 0}));
+    reply(0, *encode(servo::DriveReply{drive.node, heard->sequence, drive.state, drive.fault, drive.position,
+                                       drive.velocity, 0}));
   }
 
-  test::ScriptedBus bus;
   std::array<Drive, 4> drives{};
-  std::unique_ptr<ServoHardware<test::ScriptedBus>> hardware;
-  std::array<JointFeedback, 5> feedback{};
-  std::array<JointCommand, 5> commands{};
-  std::vector<can::Frame> last_sent;
-  Time now{};
 };
 
 }  // namespace
@@ -157,7 +137,7 @@ TEST_CASE("drives say where they stand before anybody wants power") {
   CHECK(rig.feedback[1].velocity == -0.25);
   CHECK(rig.feedback[0].drive == DriveState::off);
   CHECK(rig.feedback[0].stamp == rig.now);
-  CHECK_FALSE(rig.feedback[4].heard);  // a joint of another protocol
+  CHECK_FALSE(rig.feedback[4].heard);                             // a joint of another protocol
   CHECK(rig.hardware->counters().frames_received == 8);
   CHECK(rig.hardware->counters().frames_sent == 6);
 }
@@ -251,7 +231,7 @@ TEST_CASE("a drive that goes off unasked stays off until somebody says so") {
   rig.start();
   rig.drives[0].state = servo::State::off;
   rig.drives[0].deaf = true;  // a restart takes a while
-  rig.bus.incoming.push_back(*encode(servo::DriveReply{1, 0, servo::State::off, 0, 0, 0, 0}));
+  rig.buses[0].incoming.push_back(*encode(servo::DriveReply{1, 0, servo::State::off, 0, 0, 0, 0}));
   rig.cycle();
   rig.drives[0].deaf = false;
   rig.cycles(20);
@@ -305,7 +285,7 @@ TEST_CASE("frames of no use are counted and change nothing") {
   const auto put = [&](auto change) {
     can::Frame frame = *encode(servo::DriveReply{1, 9, servo::State::off, 0, 9, 9, 9});
     change(frame);
-    rig.bus.incoming.push_back(frame);
+    rig.buses[0].incoming.push_back(frame);
   };
   rig.hardware->read(rig.now, rig.feedback);
   put([](can::Frame& frame) { frame.length = 11; });
@@ -324,20 +304,14 @@ TEST_CASE("frames of no use are counted and change nothing") {
     CHECK(rig.feedback[i].position == before[i].position);
     CHECK(rig.feedback[i].drive == before[i].drive);
   }
-  rig.bus.room = 1;
+  rig.buses[0].room = 1;
   rig.cycle();
   CHECK(rig.hardware->counters().frames_refused == counted.frames_refused + 1);
 }
 
 TEST_CASE("descriptions that the protocol cannot serve are refused with the joint's name") {
-  test::ScriptedBus bus;
-  const std::array<test::ScriptedBus*, 2> pointers = {&bus, nullptr};
-  const auto error_after = [&](auto change) {
-    RobotDescription robot = description();
-    change(robot);
-    const auto result = ServoHardware<test::ScriptedBus>::create(robot, pointers);
-    REQUIRE(!result.has_value());
-    return result.error();
+  const auto error_after = [](auto change) {
+    return test::refusal<Master>(description(), Protocol::servo, change);
   };
   CHECK(error_after([](auto& robot) { robot.joints[1].board = 0; }).error == Errc::bad_address);
   CHECK(error_after([](auto& robot) { robot.joints[1].board = 49; }).error == Errc::bad_address);

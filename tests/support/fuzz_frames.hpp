@@ -1,14 +1,27 @@
-// Turns a fuzzer's bytes into CAN frames: any identifier, flag and length, also those that no bus can carry.
+// Turns a fuzzer's bytes into CAN frames, any identifier, flag and length, also those that no bus can carry, and feeds a
+// robot's hardware with them.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
+#include <utility>
+#include <vector>
 
+#include "support/scripted_bus.hpp"
 #include "takt/can/frame.hpp"
+#include "takt/can/quantise.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/robot/hardware.hpp"
 
 namespace takt::test {
+
+/// Ends the program, as a fuzzer expects it of a failure.
+inline void require(bool condition) {
+  if (!condition) std::abort();
+}
 
 /// Takes the next frame off the front of `bytes`: flags, length, identifier (2 bytes), then as many data
 /// bytes as there are. A length above 64 is handed on as it is, with 64 bytes of data.
@@ -32,6 +45,33 @@ inline can::Frame next_frame(std::span<const std::uint8_t>& bytes) {
   for (std::size_t i = 0; i < std::min<std::size_t>(frame.length, frame.data.size()); ++i)
     frame.data[i] = next();
   return frame;
+}
+
+/// One frame out of `bytes` in each cycle to the hardware of a robot with one bus and all power wanted: its feedback stays finite.
+/// `check(frame)` looks at each frame that comes; `known(frame)` says whether one that is sent is of the protocol.
+template <class Hardware, class Check, class Known>
+void fuzz_hardware(const robot::RobotDescription& robot, std::span<const std::uint8_t> bytes, Check check,
+                   Known known) {
+  ScriptedBus bus;
+  ScriptedBus* const pointer = &bus;
+  const auto hardware = std::move(*Hardware::create(robot, {&pointer, 1}));
+  std::vector<robot::JointFeedback> feedback(robot.joints.size());
+  std::vector<robot::JointCommand> commands(robot.joints.size());
+  for (robot::JointCommand& command : commands) command.want_power = true;
+
+  Time now{};
+  while (!bytes.empty()) {
+    const can::Frame frame = next_frame(bytes);
+    check(frame);
+    bus.incoming.push_back(frame);
+    now += robot.period;
+    hardware->read(now, feedback);
+    hardware->write(now, commands);
+    for (const robot::JointFeedback& joint : feedback) {
+      require(can::is_finite(joint.position) && can::is_finite(joint.velocity));
+    }
+    for (const can::Frame& sent : std::exchange(bus.sent, {})) require(known(sent));
+  }
 }
 
 }  // namespace takt::test

@@ -1,0 +1,85 @@
+// A robot's hardware of one protocol in its cycle, on scripted buses, for tests: what the master sends goes to drives that the
+// test plays, and their replies come back with the next cycle.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "support/scripted_bus.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/robot/hardware.hpp"
+
+namespace takt::test {
+
+/// One pointer for each bus of the robot, null for those of another protocol; `buses` holds what they point to.
+inline std::vector<ScriptedBus*> buses_of(const robot::RobotDescription& robot, robot::Protocol protocol,
+                                          std::vector<ScriptedBus>& buses) {
+  buses.resize(robot.buses.size());
+  std::vector<ScriptedBus*> pointers(buses.size());
+  for (std::size_t i = 0; i < buses.size(); ++i) {
+    if (robot.buses[i].protocol == protocol) pointers[i] = &buses[i];
+  }
+  return pointers;
+}
+
+/// Why the hardware refuses the robot after `change`.
+template <class Hardware, class Change>
+SetupError refusal(robot::RobotDescription robot, robot::Protocol protocol, Change change) {
+  std::vector<ScriptedBus> buses;
+  const std::vector<ScriptedBus*> pointers = buses_of(robot, protocol, buses);
+  change(robot);
+  const auto hardware = Hardware::create(robot, pointers);
+  return hardware ? SetupError{} : hardware.error();
+}
+
+template <class Hardware>
+class HardwareRig {
+ public:
+  template <class... Options>
+  HardwareRig(const robot::RobotDescription& robot, robot::Protocol protocol, Options... options)
+      : period(robot.period), feedback(robot.joints.size()), commands(robot.joints.size()) {
+    hardware = std::move(*Hardware::create(robot, buses_of(robot, protocol, buses), options...));
+  }
+  HardwareRig(const HardwareRig&) = delete;
+  HardwareRig& operator=(const HardwareRig&) = delete;
+  virtual ~HardwareRig() = default;
+
+  void cycle() {
+    now += period;
+    hardware->read(now, feedback);
+    hardware->write(now, commands);
+    last_sent.clear();
+    for (std::size_t bus = 0; bus < buses.size(); ++bus) {
+      for (const can::Frame& frame : std::exchange(buses[bus].sent, {})) {
+        last_sent.push_back(frame);
+        deliver(bus, frame);
+      }
+    }
+  }
+  void cycles(int count) {
+    while (count-- > 0) cycle();
+  }
+  void power(bool on) {
+    for (robot::JointCommand& command : commands) command.want_power = on;
+  }
+
+  Duration period;
+  std::vector<ScriptedBus> buses;
+  std::unique_ptr<Hardware> hardware;
+  std::vector<robot::JointFeedback> feedback;
+  std::vector<robot::JointCommand> commands;
+  std::vector<can::Frame> last_sent;  ///< on all buses in the last cycle
+  Time now{};
+
+ protected:
+  /// What the drives of a bus do with a frame of the master.
+  virtual void deliver(std::size_t bus, const can::Frame& frame) = 0;
+
+  /// A drive's answer.
+  void reply(std::size_t bus, const can::Frame& frame) { buses[bus].incoming.push_back(frame); }
+};
+
+}  // namespace takt::test
