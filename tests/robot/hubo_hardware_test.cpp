@@ -142,7 +142,7 @@ TEST_CASE("boards are asked where they stand before anybody wants power") {
   CHECK(rig.feedback[2].heard);
   CHECK(rig.feedback[2].position == 2.0);
   CHECK(rig.feedback[3].position == -0.5);
-  CHECK(rig.feedback[2].stamp == rig.now);
+  CHECK(rig.feedback[2].stamp == rig.now - period + period / 5);  // when the reply came
   CHECK(rig.feedback[2].drive == DriveState::off);
   CHECK(rig.sent_references() == 0);
   CHECK(rig.boards[2][15].initialised == 0);
@@ -411,6 +411,15 @@ TEST_CASE("a silent board keeps its last position and stamp, and its state becom
   CHECK(rig.feedback[0].stamp == last);
   CHECK(rig.feedback[0].drive == DriveState::unknown);
   CHECK(rig.feedback[2].drive == DriveState::ready);
+}
+
+TEST_CASE("a pause of the loop itself is no silence of its boards") {
+  Rig rig;
+  rig.start();
+  rig.now += 100 * period;
+  rig.cycle();
+  CHECK(rig.feedback[0].stamp == rig.now - period);
+  CHECK(rig.feedback[0].drive == DriveState::ready);
 }
 
 TEST_CASE("frames of no use are counted and change nothing") {

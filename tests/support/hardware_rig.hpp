@@ -78,8 +78,11 @@ class HardwareRig {
   /// What the drives of a bus do with a frame of the master.
   virtual void deliver(std::size_t bus, const can::Frame& frame) = 0;
 
-  /// A drive's answer.
-  void reply(std::size_t bus, const can::Frame& frame) { buses[bus].incoming.push_back(frame); }
+  /// A drive's answer, a fifth of a period after the request.
+  void reply(std::size_t bus, can::Frame frame) {
+    frame.stamp = now + period / 5;
+    buses[bus].incoming.push_back(frame);
+  }
 };
 
 }  // namespace takt::test

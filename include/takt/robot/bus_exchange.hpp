@@ -19,9 +19,10 @@ template <can::CanBus Bus>
 class BusExchange {
  public:
   /// `frames_per_cycle` is the most that push() is called for between two calls of flush(), and about what
-  /// comes back. Allocates. The bus must outlive the exchange.
-  BusExchange(Bus& bus, std::size_t frames_per_cycle)
+  /// comes back; `period` is that of the cycle. Allocates. The bus must outlive the exchange.
+  BusExchange(Bus& bus, std::size_t frames_per_cycle, Duration period)
       : bus_(&bus),
+        period_(period),
         outgoing_(frames_per_cycle),
         incoming_(chunk),
         receive_limit_(4 * frames_per_cycle + chunk) {}
@@ -47,15 +48,19 @@ class BusExchange {
     pending_ = 0;
   }
 
-  /// Calls visit(frame) for what has arrived, oldest first. A bus that is flooded is left alone until the
-  /// next cycle.
+  /// Calls visit(frame, time) for what has arrived, oldest first. A bus that is flooded is left alone until the
+  /// next cycle. `time` is the frame's stamp, kept within the period that ends `now`: drives speak when they are asked, so a
+  /// loop that slept longer must not take its own pause for their silence, and a bus whose stamps are none, or are of another
+  /// clock, does no harm.
   template <class Visitor>
-  void receive(HardwareCounters& counters, Visitor&& visit) noexcept {
+  void receive(Time now, HardwareCounters& counters, Visitor&& visit) noexcept {
     std::size_t total = 0;
     std::size_t count = chunk;
     while (count == chunk && total < receive_limit_) {
       count = std::min(bus_->receive(incoming_), chunk);
-      for (const can::Frame& frame : std::span<const can::Frame>(incoming_).first(count)) visit(frame);
+      for (const can::Frame& frame : std::span<const can::Frame>(incoming_).first(count)) {
+        visit(frame, std::min(std::max(frame.stamp, now - period_), now));
+      }
       total += count;
     }
     counters.frames_received += total;
@@ -65,6 +70,7 @@ class BusExchange {
   static constexpr std::size_t chunk = 32;
 
   Bus* bus_;
+  Duration period_;
   std::vector<can::Frame> outgoing_;
   std::vector<can::Frame> incoming_;
   std::size_t pending_ = 0;

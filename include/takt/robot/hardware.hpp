@@ -23,7 +23,7 @@ enum class DriveState : std::uint8_t {
 struct JointFeedback {
   double position = 0;  ///< rad or m; meaningful once `heard`
   double velocity = 0;  ///< rad/s or m/s
-  Time stamp{};         ///< when the position was received
+  Time stamp{};         ///< when the position came, at most a period before the read() that took it in
   bool heard = false;   ///< a position has been received since start-up
   DriveState drive = DriveState::unknown;
   std::uint32_t fault = 0;  ///< the protocol's own fault bits, 0 = none

@@ -64,7 +64,8 @@ class HuboHardware final : public Hardware {
 
   void read(Time now, std::span<JointFeedback> feedback) noexcept override {
     for (BusState& bus : buses_) {
-      bus.exchange.receive(counters_, [&](const can::Frame& frame) noexcept { take_in(bus, frame, now); });
+      bus.exchange.receive(now, counters_,
+                           [&](const can::Frame& frame, Time time) noexcept { take_in(bus, frame, time); });
       for (Board& board : bus.plan.boards) {
         board.master.check_silence(now, bus.status_timeout);
         for (std::size_t i = 0; i < HuboMaster::channels; ++i) {
@@ -125,7 +126,7 @@ class HuboHardware final : public Hardware {
   };
   struct BusState {
     BusState(Bus& bus, BusPlan boards, const RobotDescription& description)
-        : exchange(bus, frames_per_board * boards.boards.size() + 1),
+        : exchange(bus, frames_per_board * boards.boards.size() + 1, description.period),
           plan(std::move(boards)),
           // A status comes round once in as many cycles as there are boards; one lost reply is not yet
           // silence.
@@ -140,7 +141,7 @@ class HuboHardware final : public Hardware {
 
   HuboHardware() = default;
 
-  void take_in(BusState& bus, const can::Frame& frame, Time now) noexcept {
+  void take_in(BusState& bus, const can::Frame& frame, Time time) noexcept {
     using namespace can::hubo;
     const bool is_encoder = frame.id >= encoder_base && frame.id <= encoder_base + max_board;
     const bool is_status = frame.id >= status_base && frame.id <= status_base + max_board;
@@ -152,16 +153,16 @@ class HuboHardware final : public Hardware {
       return;
     }
     if (is_encoder) {
-      hear(*board, decode_encoder(frame), now);
+      hear(*board, decode_encoder(frame), time);
     } else {
-      hear(*board, decode_status(frame, board->master.dialect()), now);
+      hear(*board, decode_status(frame, board->master.dialect()), time);
     }
   }
 
   template <class Reply>
-  void hear(Board& board, const Result<Reply>& reply, Time now) noexcept {
+  void hear(Board& board, const Result<Reply>& reply, Time time) noexcept {
     if (reply) {
-      board.master.heard(*reply, now);
+      board.master.heard(*reply, time);
     } else {
       ++counters_.frames_malformed;
     }

@@ -63,8 +63,9 @@ class HuboMaster {
 
   // ---- What the board says
 
-  void heard(const can::hubo::EncoderReply& reply, Time now) noexcept {
-    const double elapsed = to_seconds(now - encoder_time_);
+  /// A reply that ended on the bus at `time`.
+  void heard(const can::hubo::EncoderReply& reply, Time time) noexcept {
+    const double elapsed = to_seconds(time - encoder_time_);
     for (std::size_t i = 0; i < channels; ++i) {
       Motor& motor = motors_[i];
       if (encoders_heard_ && elapsed > 0) {
@@ -75,13 +76,13 @@ class HuboMaster {
       motor.counts = reply.counts[i];
     }
     encoders_heard_ = true;
-    encoder_time_ = now;
+    encoder_time_ = time;
   }
 
-  void heard(const can::hubo::StatusReply& reply, Time now) noexcept {
+  void heard(const can::hubo::StatusReply& reply, Time time) noexcept {
     status_heard_ = true;
     status_is_news_ = true;
-    status_time_ = now;
+    status_time_ = time;
     for (std::size_t i = 0; i < channels; ++i) {
       Motor& motor = motors_[i];
       motor.status = reply.motors[i];

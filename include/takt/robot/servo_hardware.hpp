@@ -51,14 +51,15 @@ class ServoHardware final : public Hardware {
     std::unique_ptr<ServoHardware> hardware(new ServoHardware(description));
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (plans[i].drives.empty()) continue;
-      hardware->buses_.emplace_back(*buses[i], std::move(plans[i]));
+      hardware->buses_.emplace_back(*buses[i], std::move(plans[i]), description.period);
     }
     return hardware;
   }
 
   void read(Time now, std::span<JointFeedback> feedback) noexcept override {
     for (BusState& bus : buses_) {
-      bus.exchange.receive(counters_, [&](const can::Frame& frame) noexcept { take_in(bus, frame, now); });
+      bus.exchange.receive(now, counters_,
+                           [&](const can::Frame& frame, Time time) noexcept { take_in(bus, frame, time); });
       for (Drive& drive : bus.plan.drives) {
         drive.master.check_silence(now, reply_timeout_);
         if (drive.joint < feedback.size()) drive.master.report(feedback[drive.joint]);
@@ -119,7 +120,8 @@ class ServoHardware final : public Hardware {
     }
   };
   struct BusState {
-    BusState(Bus& bus, BusPlan drives) : exchange(bus, can::servo::group_count), plan(std::move(drives)) {}
+    BusState(Bus& bus, BusPlan drives, Duration period)
+        : exchange(bus, can::servo::group_count, period), plan(std::move(drives)) {}
 
     BusExchange<Bus> exchange;
     BusPlan plan;
@@ -137,14 +139,14 @@ class ServoHardware final : public Hardware {
         std::clamp<Duration::rep>((watchdog + millisecond - Duration(1)) / millisecond, 5, 255));
   }
 
-  void take_in(BusState& bus, const can::Frame& frame, Time now) noexcept {
+  void take_in(BusState& bus, const can::Frame& frame, Time time) noexcept {
     Drive* const drive = frame.extended || frame.id < can::servo::reply_base
                              ? nullptr
                              : bus.plan.find(frame.id - can::servo::reply_base);
     if (drive == nullptr) {
       ++counters_.frames_unexpected;
     } else if (const auto reply = can::servo::decode_reply(frame)) {
-      drive->master.heard(*reply, now);
+      drive->master.heard(*reply, time);
     } else {
       ++counters_.frames_malformed;
     }

@@ -31,12 +31,13 @@ class ServoMaster {
 
   // ---- What the drive says
 
-  void heard(const can::servo::DriveReply& reply, Time now) noexcept {
+  /// A reply that ended on the bus at `time`.
+  void heard(const can::servo::DriveReply& reply, Time time) noexcept {
     using can::servo::State;
     reply_ = reply;
     heard_ = true;
     silent_ = false;
-    time_ = now;
+    time_ = time;
     if (reply.state == State::ready && want_power_ && !stopping_) was_ready_ = true;
     if (reply.state == State::off && was_ready_) power_lost_ = true;
     if (reply.state != State::ready) stopping_ = false;
