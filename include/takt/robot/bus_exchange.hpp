@@ -54,12 +54,13 @@ class BusExchange {
   /// clock, does no harm.
   template <class Visitor>
   void receive(Time now, HardwareCounters& counters, Visitor&& visit) noexcept {
+    const Time earliest = now - period_;
     std::size_t total = 0;
     std::size_t count = chunk;
     while (count == chunk && total < receive_limit_) {
       count = std::min(bus_->receive(incoming_), chunk);
       for (const can::Frame& frame : std::span<const can::Frame>(incoming_).first(count)) {
-        visit(frame, std::min(std::max(frame.stamp, now - period_), now));
+        visit(frame, std::min(std::max(frame.stamp, earliest), now));
       }
       total += count;
     }
