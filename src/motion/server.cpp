@@ -289,10 +289,10 @@ void Server::plan_now(PlanningJob job) {
   if (!job.before.empty()) return wait(std::move(job));
   Plan planned = std::visit([this](const auto& message) { return plan(message, *robot_, state_->value()); },
                             std::get<MotionMessage>(job.request));
-  take_plan(std::move(job), std::move(planned));
+  take_plan(job, std::move(planned));
 }
 
-void Server::take_plan(PlanningJob job, Plan&& planned) {
+void Server::take_plan(const PlanningJob& job, Plan&& planned) {
   if (!planned) return refuse(job, std::move(planned).error());
   if ((*planned)->kind == RequestKind::setpoint) return continue_stream(job, std::move(planned));
   begin_motion(job, std::move(planned));
@@ -331,7 +331,7 @@ void Server::take_work(Time now) {
   if (clients_.count(job.client) == 0 && ends_with_client(job)) return refuse(job, Errc::client_lost);
   job.before = goals_before(job);  // its joints may have been taken meanwhile
   if (!job.before.empty()) return wait(std::move(job));
-  take_plan(std::move(job), std::move(std::get<Plan>(work->result())));
+  take_plan(job, std::move(std::get<Plan>(work->result())));
 }
 
 /// A line has become a message: a motion takes its place at the head of the queue, anything else is done.

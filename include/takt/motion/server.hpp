@@ -166,7 +166,7 @@ class Server {
   void plan_or_queue(ClientId client, const std::string& id, const Message& message, Time now);
   [[nodiscard]] bool is_short(const PlanningJob& job) const;
   void plan_now(PlanningJob job);
-  void take_plan(PlanningJob job, Plan&& planned);
+  void take_plan(const PlanningJob& job, Plan&& planned);
   void continue_stream(const PlanningJob& job, Plan&& planned);
   void advance_planning(Time now);
   void take_work(Time now);
