@@ -23,13 +23,11 @@
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
-#if __has_include(<boost/lockfree/spsc_queue.hpp>)
+#ifdef HAVE_BOOST
 #include <boost/lockfree/spsc_queue.hpp>
-#define HAVE_BOOST 1
 #endif
-#if __has_include(<readerwriterqueue/readerwriterqueue.h>)
+#ifdef HAVE_MOODYCAMEL
 #include <readerwriterqueue/readerwriterqueue.h>
-#define HAVE_MOODYCAMEL 1
 #endif
 
 namespace {
