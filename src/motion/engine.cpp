@@ -190,7 +190,7 @@ void Engine::end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept 
   goal = Goal{};
 }
 
-// ---- watching the loop and the drives -------------------------------------------------------------------------------------------------
+// ---- watching the loop and the drives ------------------------------------------------------------------------------------
 
 void Engine::watch_start() noexcept {
   fault_ = {};

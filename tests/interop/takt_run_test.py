@@ -329,6 +329,21 @@ class VirtualTime(unittest.TestCase):
                 self.assertGreater(len(recordings[0]), 10_000)
                 self.assertEqual(recordings[0], recordings[1])
 
+    def test_a_script_is_played_to_its_end_however_long_its_last_requests_take_to_plan_or_wait(self):
+        with open(robot("arm6")) as file:
+            elbow = json.load(file)["joints"][2]
+        start = elbow["plant"]["start"]
+        points = [{"time_from_start": 0.01 * (i + 1), "positions": [start]} for i in range(300)]
+        names = {"joint_names": [elbow["name"]]}
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "script.jsonl")
+            with open(script, "w") as file:
+                file.write(json.dumps({"at": 0.1, "trajectory": {**names, "points": points}}) + "\n")
+                file.write(json.dumps({"at": 0.1, "move": {**names, "positions": [start - 0.1], "when_busy": "queue"}}) + "\n")
+            done = subprocess.run([TAKT, "run", robot("arm6"), "--virtual-time", "--requests", script],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.stdout.count('"state":"succeeded"'), 2, done.stdout)
+
     def test_a_bad_robot_file_is_refused_with_every_mistake(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(robot("arm6")) as file:

@@ -335,6 +335,27 @@ TEST_CASE("a goal that spares others is refused while one of its joints is anoth
   CHECK(bench.run_until_end(6).state == GoalState::succeeded);
 }
 
+TEST_CASE("a trajectory that is to start where it stands is refused when its joint has left") {
+  for (const bool starts_here : {false, true}) {
+    Bench bench;
+    bench.make_ready();
+    auto first = bench.move(1, {0}, {1.0}, 2);
+    auto second = bench.move(2, {0}, {0.5}, 4);  // from where the joint stands now
+    second->starts_here = starts_here;
+    second->longest_lead = 8;
+    bench.cycle({first.get()});
+    for (int i = 0; i < 150; ++i) bench.cycle();
+    bench.cycle({second.get()});
+    REQUIRE(bench.states_of(2).front() == (starts_here ? GoalState::rejected : GoalState::active));
+    const Event end = bench.run_until_end(2);
+    if (!starts_here) continue;
+    CHECK(end.reason == Errc::start_mismatch);
+    CHECK(end.joint == 0);
+    CHECK(end.value > end.limit);
+    CHECK(bench.run_until_end(1).state == GoalState::succeeded);  // goes on as if nothing had happened
+  }
+}
+
 TEST_CASE("joints that a new goal does not take come to a bounded stop") {
   Bench bench;
   bench.make_ready();

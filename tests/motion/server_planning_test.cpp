@@ -256,6 +256,21 @@ TEST_CASE("long lines are bounded like all requests") {
   CHECK(bench.ask(1, long_trajectory())[0]["error"]["reason"] == "queue_full");
 }
 
+TEST_CASE("what waits is bounded in bytes, for each client and for all") {
+  const std::size_t bytes = long_trajectory().size();
+  for (const bool for_all : {false, true}) {
+    Elsewhere elsewhere;
+    ServerOptions options = with(elsewhere);
+    options.read_at_once = 1000;
+    (for_all ? options.max_waiting_bytes : options.max_waiting_bytes_per_client) = 2 * bytes;
+    Bench bench(arm6(), options);
+    for (const ClientId client : {ClientId{1}, ClientId{2}}) bench.connect(client);
+    for (int i = 0; i < 2; ++i) CHECK(bench.ask(1, long_trajectory()).empty());
+    CHECK(bench.ask(1, long_trajectory())[0]["error"]["reason"] == "queue_full");
+    CHECK(bench.ask(2, long_trajectory()).size() == (for_all ? 1 : 0));
+  }
+}
+
 TEST_CASE("a motion that spares others is handed over so, for the loop to judge") {
   Bench bench;
   bench.connect(1);

@@ -173,6 +173,16 @@ TEST_CASE("every request survives being written and read") {
   }
 }
 
+TEST_CASE("a reason of a newer server costs no result") {
+  const auto message = parse_server_message(
+      R"({"result":{"goal":3,"state":"aborted","reason":"from_the_future","message":"why"}})");
+  REQUIRE(message);
+  const auto& result = std::get<ResultReply>(*message);
+  CHECK(result.state == GoalState::aborted);
+  CHECK(result.why.reason == Errc::unknown_reason);
+  CHECK(result.why.message == "why");
+}
+
 TEST_CASE("every reply survives being written and read") {
   const auto robot = takt::test::mhubo();
   AcceptedReply accepted{"\"a\"", 5, GoalState::active, 1.5, {"x", "y"}, LatencyReply{1, 2}};

@@ -59,8 +59,8 @@ class LineBuffer {
 
 /// Why a request came to nothing: the reason and text of a rejection, or what went wrong with the connection.
 struct RequestError : SetupError {
-  std::optional<Rejection>
-      rejection;  ///< what the server said, with joint, time, value and limit; nothing if it said nothing
+  /// What the server said, with joint, time, value and limit; nothing if it said nothing.
+  std::optional<Rejection> rejection;
 };
 
 template <ByteStream S, Clock C>

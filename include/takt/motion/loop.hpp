@@ -2,9 +2,10 @@
 // happened. Over a wall clock it is the real-time thread of a robot; over a ManualClock the same code runs a simulation as fast
 // as the processor goes, with the same numbers on every run.
 //
-// When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp), and its overrun limit how many
-// cycles are caught up at most (half its feedback time-out at most), and when being late is a fault: then the robot comes to a bounded stop with the reason
-// loop_overrun. Under every policy the reference moves by one period for each executed cycle.
+// When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp). Its overrun limit says how many
+// cycles are caught up at most (and no more than last half its feedback time-out), and when being late is a fault: then the
+// robot comes to a bounded stop with the reason loop_overrun. Under every policy the reference moves by one period for each
+// executed cycle.
 #pragma once
 
 #include <algorithm>
