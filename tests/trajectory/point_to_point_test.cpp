@@ -143,6 +143,63 @@ TEST_CASE(
   CHECK(motion.duration() == 0);
 }
 
+TEST_CASE("a duration that is asked for is kept exactly where it is possible, else the next that is") {
+  auto random = test::generator(116);
+  PointToPoint<3> motion;
+  std::size_t exactly = 0, past_a_gap = 0;
+  for (std::size_t i = 0; i < test::count(5'000); ++i) {
+    const auto problem = any<double, 3>(random);
+    REQUIRE(motion.plan(problem.start, problem.target, problem.limits));
+    const double shortest = motion.duration();
+    const double wanted = shortest * test::any_scale(random, 0.5, 20);
+    REQUIRE(motion.plan(problem.start, problem.target, problem.limits, Synchronisation::time, wanted));
+    REQUIRE(motion.duration() >= std::max(shortest * (1 - 1e-12), wanted));
+    for (std::size_t j = 0; j < 3; ++j) REQUIRE(fault_of(motion.joint(j), problem.joint(j), 1e-9) == "");
+    if (motion.duration() == wanted) ++exactly;
+    if (motion.duration() <= std::max(shortest, wanted) * (1 + 1e-9)) continue;
+    ++past_a_gap;
+    bool possible = true;
+    for (std::size_t j = 0; j < 3; ++j) {
+      const auto joint = Transfer::between(problem.start[j], problem.target[j], problem.limits[j]).value();
+      possible = possible && joint.not_less_than(wanted) == wanted;
+    }
+    REQUIRE_FALSE(possible);
+  }
+  CHECK(exactly > 0);
+  CHECK(past_a_gap > 0);
+}
+
+TEST_CASE("in phase too a duration can be asked for") {
+  auto random = test::generator(117);
+  PointToPoint<5> motion;
+  std::size_t exactly = 0;
+  for (std::size_t i = 0; i < test::count(3'000); ++i) {
+    const auto problem = any_on_a_line<5>(random);
+    REQUIRE(motion.plan(problem.start, problem.target, problem.limits, Synchronisation::phase));
+    const double wanted = motion.duration() * test::any_scale(random, 0.5, 20);
+    REQUIRE(motion.plan(problem.start, problem.target, problem.limits, Synchronisation::phase, wanted));
+    REQUIRE(motion.duration() >= wanted);
+    for (std::size_t j = 0; j < 5; ++j) REQUIRE(fault_of(motion.joint(j), problem.joint(j), 1e-8) == "");
+    if (motion.duration() == wanted) ++exactly;
+  }
+  CHECK(exactly > 0);
+}
+
+TEST_CASE("in the middle of a motion the rest of it can be asked for") {
+  auto random = test::generator(118);
+  PointToPoint<2> motion, rest;
+  for (std::size_t i = 0; i < test::count(5'000); ++i) {
+    const auto problem = any<double, 2>(random);
+    REQUIRE(motion.plan(problem.start, problem.target, problem.limits));
+    const double now = motion.duration() * test::uniform(random, 0.01, 0.99);
+    const double left = motion.duration() - now;
+    const std::array<MotionState, 2> here{motion.joint(0).at(now), motion.joint(1).at(now)};
+    REQUIRE(rest.plan(here, problem.target, problem.limits, Synchronisation::time, left));
+    // Near a target that itself leads out of the limits, the start does too.
+    if (rest.fits()) REQUIRE(rest.duration() <= left + 1e-9 * motion.duration());
+  }
+}
+
 TEST_CASE("what is not on one line cannot move in phase") {
   const std::array<MotionState, 2> start{MotionState{0, 0.1, 0}, {0, 0, 0}},
       target{MotionState{1, 0, 0}, {1, 0, 0}};
@@ -194,7 +251,17 @@ TEST_CASE("an error leaves the old motion as it is") {
     bad.limits[1].jerk = 0;
     CHECK(refused(bad.start, bad.target, bad.limits, Errc::limit_not_positive, how));
     CHECK(refused(std::span(problem.start).first(1), problem.target, problem.limits, Errc::wrong_size, how));
+    const auto lasts = [&](double at_least) {
+      return motion.plan(problem.start, problem.start, problem.limits, how, at_least);
+    };
+    CHECK(lasts(std::numeric_limits<double>::quiet_NaN()).error() == Errc::not_finite);
+    CHECK(lasts(std::numeric_limits<double>::infinity()).error() == Errc::not_finite);
   }
+  CHECK(motion.plan(problem.start, problem.target, problem.limits, Synchronisation::time, 1e9).error() ==
+        Errc::out_of_domain);
+  CHECK(motion.duration() == duration);
+  REQUIRE(motion.plan(problem.start, problem.target, problem.limits, Synchronisation::time, -1));
+  CHECK(motion.duration() == duration);
   auto far = problem;
   far.limits[0] = {-1e-3, 1e-3, -1, 1, 1};
   far.start[0] = {};

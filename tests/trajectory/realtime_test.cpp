@@ -66,6 +66,7 @@ TEST_CASE("planning from point to point keeps the rules of the loop") {
     ok = ok && fixed.plan(start, target, limits) && sized.plan(start, target, limits);
     ok = ok && !fixed.plan(start, target, limits, Synchronisation::phase);
     sized.sample(fixed.duration() / 2, p, v, a);
+    ok = ok && fixed.plan(start, target, limits, Synchronisation::time, 2 * fixed.duration());
     ok = ok && fixed.joint(3).position_extrema().max.value >= start[3].position;
   }
   CHECK(guard.report() == "");

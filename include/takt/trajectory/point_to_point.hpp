@@ -7,8 +7,8 @@
 //     if (Status status = motion.plan(from, to, limits); !status) ...
 //     motion.sample(t, position, velocity, acceleration);        // t = 0 .. motion.duration()
 //
-// The duration is the shortest that is possible for every joint. Joints that could be faster move with less jerk, not at once
-// and then wait. Positions between start and target are not limited: joint(j).position_extrema() has them exactly.
+// The duration is the shortest that is possible for every joint, or, where one is asked for that is possible, exactly that.
+// Joints that could be faster move with less jerk, not at once and then wait. Positions between start and target are not limited: joint(j).position_extrema() has them exactly.
 #pragma once
 
 #include <algorithm>
@@ -165,17 +165,21 @@ class BasicPointToPoint {
   /// One joint's motion; `joint` < joints().
   [[nodiscard]] const Profile& joint(std::size_t joint) const noexcept { return profiles_[joint]; }
 
-  /// Plans the motion from `start` to `target`, one state and one set of limits for each joint. In O(joints) for most problems,
-  /// in O(joints^2) at worst, as joints may rule out durations for each other. Errors: wrong_size, those of
-  /// BasicTransfer::between(), out_of_domain (it would last longer than max_duration), not_in_phase; the old motion then stands.
+  /// Plans the motion from `start` to `target`, one state and one set of limits for each joint, in the shortest duration that is
+  /// possible for all and not below `at_least` seconds (zero or less: the shortest). duration() is exactly `at_least` where that
+  /// is possible; there may be gaps above it too, see transfer.hpp. In O(joints) for most problems, in O(joints^2) at worst, as
+  /// joints may rule out durations for each other. Errors: wrong_size, not_finite, those of BasicTransfer::between(),
+  /// out_of_domain (it would last longer than max_duration), not_in_phase; the old motion then stands.
   [[nodiscard]] Status plan(std::span<const State> start, std::span<const State> target,
                             std::span<const Limits> limits,
-                            Synchronisation synchronisation = Synchronisation::time) noexcept {
+                            Synchronisation synchronisation = Synchronisation::time,
+                            Scalar at_least = 0) noexcept {
     if (start.size() != joints() || target.size() != joints() || limits.size() != joints())
       return fail(Errc::wrong_size);
+    if (!std::isfinite(at_least)) return fail(Errc::not_finite);
     if (joints() == 0) return {};
-    return synchronisation == Synchronisation::phase ? plan_in_phase(start, target, limits)
-                                                     : plan_in_time(start, target, limits);
+    return synchronisation == Synchronisation::phase ? plan_in_phase(start, target, limits, at_least)
+                                                     : plan_in_time(start, target, limits, at_least);
   }
 
   /// Position, velocity and acceleration of all joints at t seconds from the start; before it the start's state, at the end and
@@ -197,13 +201,13 @@ class BasicPointToPoint {
   using Storage = std::conditional_t<Joints == std::dynamic_extent, std::vector<T>, std::array<T, Joints>>;
 
   [[nodiscard]] Status plan_in_time(std::span<const State> start, std::span<const State> target,
-                                    std::span<const Limits> limits) noexcept {
+                                    std::span<const Limits> limits, Scalar at_least) noexcept {
     for (std::size_t j = 0; j < joints(); ++j) {
       auto transfer = Transfer::between(start[j], target[j], limits[j]);
       if (!transfer) return fail(transfer.error());
       transfers_[j] = *transfer;
     }
-    const Scalar duration = common_duration();
+    const Scalar duration = common_duration(at_least);
     if (!(duration <= static_cast<Scalar>(max_duration))) return fail(Errc::out_of_domain);
     duration_ = duration;
     fits_ = true;
@@ -214,10 +218,9 @@ class BasicPointToPoint {
     return {};
   }
 
-  /// The shortest that is possible for all. Each round but the last passes a gap between the possible durations of one joint, and
-  /// no joint has more than three.
-  [[nodiscard]] Scalar common_duration() const noexcept {
-    Scalar duration = 0;
+  /// The shortest that is possible for all and not less than this. Each round but the last passes a gap between the possible
+  /// durations of one joint, and no joint has more than three.
+  [[nodiscard]] Scalar common_duration(Scalar duration) const noexcept {
     for (std::size_t round = 0; round <= 4 * joints(); ++round) {
       const Scalar before = duration;
       for (const Transfer& transfer : transfers_) duration = transfer.not_less_than(duration);
@@ -227,7 +230,7 @@ class BasicPointToPoint {
   }
 
   [[nodiscard]] Status plan_in_phase(std::span<const State> start, std::span<const State> target,
-                                     std::span<const Limits> limits) noexcept {
+                                     std::span<const Limits> limits, Scalar at_least) noexcept {
     for (std::size_t j = 0; j < joints(); ++j) {
       for (const State& state : {start[j], target[j]}) {
         if (Status status = check_state(state); !status) return status;
@@ -238,7 +241,7 @@ class BasicPointToPoint {
     if (!line.exists()) return fail(Errc::not_in_phase);
     const auto transfer = Transfer::between(start[line.leader()], target[line.leader()], line.limits(limits));
     if (!transfer) return fail(transfer.error());
-    const Scalar duration = transfer->shortest();
+    const Scalar duration = transfer->not_less_than(at_least);
     if (!(duration <= static_cast<Scalar>(max_duration))) return fail(Errc::out_of_domain);
     duration_ = duration;
     fits_ = transfer->fits();
