@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
+#include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/through.hpp"
 #include "trajectory/samples.hpp"
 
@@ -126,6 +129,87 @@ TEST_CASE("what cannot be appended leaves the trajectory as it was") {
   CHECK(trajectory.duration() == 1);
   Trajectory none;
   CHECK(none.append({}, 1).error() == Errc::wrong_size);
+}
+
+TEST_CASE_TEMPLATE("pieces are appended where the motion ends, and nowhere else", Scalar, double, float) {
+  auto random = test::generator(23);
+  using State = BasicMotionState<Scalar>;
+  using Piece = BasicQuintic<Scalar>;
+  for (std::size_t n = 0; n < test::count(2000); ++n) {
+    const auto offset = static_cast<Scalar>(test::any_number(random, test::any_scale(random, 1e-3, 1e6)));
+    const auto table = test::any_waypoints<Scalar>(random, 6, 1, test::any_scale(random, 1, 100));
+    const auto state = [&](std::size_t k) {
+      return State{table.positions[k] + offset, table.velocities[k], table.accelerations[k]};
+    };
+    const std::vector<State> start{state(0)};
+    BasicTrajectory<Scalar> trajectory(start);
+    Scalar fastest = 0;
+    for (std::size_t k = 1; k < table.times.size(); ++k) {
+      const Scalar duration = table.times[k] - table.times[k - 1];
+      const Piece piece = Piece::between(state(k - 1), state(k), duration);
+      const std::vector<State> end{state(k)};
+      fastest = std::max(
+          {fastest, std::abs(piece.velocity_extrema().peak().value), std::abs(offset) / duration, Scalar{1}});
+      for (std::size_t wrong = 0; wrong < 6; ++wrong) {
+        State from = state(k - 1), to = state(k);
+        State& bent = wrong < 3 ? from : to;
+        const Scalar much = static_cast<Scalar>(std::is_same_v<Scalar, double> ? 1e-6 : 3e-2) * fastest;
+        (wrong % 3 == 0   ? bent.position
+         : wrong % 3 == 1 ? bent.velocity
+                          : bent.acceleration) +=
+            much * static_cast<Scalar>(1 + 1000 * (wrong % 3)) * std::max(Scalar{1}, 1 / duration);
+        const std::vector<Piece> pieces{Piece::between(from, to, duration)};
+        REQUIRE(trajectory.append(pieces, end).error() == Errc::not_continuous);
+      }
+      const std::vector<Piece> pieces{piece};
+      REQUIRE(trajectory.append(pieces, end));
+    }
+    CHECK(trajectory.segments() == 5);
+    CHECK_FALSE(trajectory.may_step());
+  }
+}
+
+TEST_CASE("straight lines are appended where steps are asked for, and the steps are found") {
+  const std::vector<MotionState> start{{0, 1, 0}};
+  const auto line = [](double from, double to) {
+    return std::vector{Quintic::between({from, 0, 0}, {to, 0, 0}, 1, Degree::linear)};
+  };
+  const auto end_of = [](const std::vector<Quintic>& pieces) { return std::vector{pieces[0].at(1)}; };
+  const auto first = line(0, 1), on = line(1, 2), back = line(1, 0.5), apart = line(1.1, 2);
+  Trajectory trajectory(start);
+  CHECK(trajectory.append(line(0, 2), end_of(line(0, 2)), Continuity::position).error() ==
+        Errc::not_continuous);  // nothing was before it
+  REQUIRE(trajectory.append(first, end_of(first), Continuity::position));
+  CHECK_FALSE(trajectory.may_step());
+  CHECK(trajectory.append(back, end_of(back)).error() == Errc::not_continuous);
+  CHECK(trajectory.append(apart, end_of(apart), Continuity::position).error() == Errc::not_continuous);
+  Trajectory straight = trajectory;
+  REQUIRE(straight.append(on, end_of(on), Continuity::position));
+  REQUIRE(trajectory.append(back, end_of(back), Continuity::position));
+  CHECK(trajectory.may_step());
+  CHECK(trajectory.step(1, 0) == MotionState{0, -1.5, 0});
+  CHECK(trajectory.step(0, 0) == MotionState{});
+  CHECK(straight.step(1, 0) == MotionState{});
+
+  std::vector<JointLimits> limits(1);
+  limits[0].velocity = 2;
+  CHECK_FALSE(find_violation(trajectory, limits));
+  CHECK(required_slowdown(trajectory, limits) == 1);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  limits[0].jerk = 1000;
+  const auto by_jerk = find_violation(trajectory, limits);
+  REQUIRE(by_jerk);
+  CHECK(by_jerk->quantity == Quantity::jerk);
+  limits[0].acceleration = 100;
+  const auto violation = find_violation(trajectory, limits);
+  REQUIRE(violation);
+  CHECK(violation->quantity == Quantity::acceleration);
+  CHECK(violation->time == 1);
+  CHECK(violation->value == -infinity);
+  CHECK(violation->limit == 100);
+  CHECK(required_slowdown(trajectory, limits) == infinity);
+  CHECK_FALSE(find_violation(straight, limits));
+  CHECK(required_slowdown(straight, limits) == 1);
 }
 
 TEST_CASE("slowing down keeps the path and divides the derivatives") {

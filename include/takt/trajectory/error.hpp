@@ -21,6 +21,7 @@ enum class Errc : std::uint16_t {
   limit_not_positive = 9,
   target_outside_limits = 10,
   not_in_phase = 11,
+  not_continuous = 12,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::trajectory; }
@@ -47,6 +48,8 @@ enum class Errc : std::uint16_t {
       return "the target cannot be arrived at within the limits of velocity, acceleration and jerk";
     case Errc::not_in_phase:
       return "start and target do not lie on one straight line, along which all joints could move in phase";
+    case Errc::not_continuous:
+      return "pieces do not begin where the trajectory ends, or do not end where they are said to";
   }
   return "unknown trajectory error";
 }

@@ -128,6 +128,18 @@ class WorstViolation {
     check_derivative<3>(quintic, Quantity::jerk, joint, start, limits.jerk);
   }
 
+  /// A velocity that steps takes an acceleration and a jerk without end, an acceleration that steps such a jerk.
+  void check_step(const BasicMotionState<Scalar>& step, std::size_t joint, Scalar time,
+                  const BasicJointLimits<Scalar>& limits) noexcept {
+    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+    const auto check = [&](Quantity quantity, Scalar change, Scalar limit) {
+      if (change == 0 || limit == infinity) return;
+      record(quantity, joint, time, std::copysign(infinity, change), limit, infinity);
+    };
+    check(Quantity::acceleration, step.velocity, limits.acceleration);
+    check(Quantity::jerk, step.velocity != 0 ? step.velocity : step.acceleration, limits.jerk);
+  }
+
   [[nodiscard]] const std::optional<BasicViolation<Scalar>>& result() const noexcept { return worst_; }
 
  private:
@@ -174,17 +186,30 @@ class WorstViolation {
   Scalar ratio_ = 1;
 };
 
+/// Checks the waypoints at which derivatives step, if there are any.
+template <class Scalar>
+void check_steps(const BasicTrajectory<Scalar>& trajectory, std::span<const BasicJointLimits<Scalar>> limits,
+                 WorstViolation<Scalar>& worst) noexcept {
+  if (!trajectory.may_step()) return;
+  for (std::size_t k = 1; k < trajectory.segments(); ++k) {
+    for (std::size_t j = 0; j < trajectory.joints(); ++j)
+      worst.check_step(trajectory.step(k, j), j, trajectory.knot_time(k), limits_of(limits, j));
+  }
+}
+
 }  // namespace detail
 
 /// The worst violation of the limits (one entry for each joint) anywhere in the trajectory, or nothing. The worst is the largest
 /// ratio of value to limit; a position counts 1 + its excess over the allowed range (over max(1, |limit|), where one side is
-/// open). Infinite limits are none; a limit that is NaN or missing is violated by anything.
+/// open). Infinite limits are none; a limit that is NaN or missing is violated by anything. Where a derivative steps
+/// (Continuity::position), the acceleration or the jerk is infinite.
 /// No heap. O(segments x joints).
 template <class Scalar>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
     const BasicTrajectory<Scalar>& trajectory,
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
   detail::WorstViolation<Scalar> worst;
+  detail::check_steps(trajectory, limits, worst);
   using Block = detail::LimitBlock<Scalar>;
   for (std::size_t first = 0; first < trajectory.joints(); first += Block::size) {
     const Block block(limits, first, trajectory.joints());
@@ -230,7 +255,7 @@ void raise_slowdown(const BasicQuintic<Scalar>& quintic, Scalar limit, Scalar& s
 }  // namespace detail
 
 /// The smallest factor >= 1 by which the whole trajectory must be slowed down so that velocity, acceleration and jerk keep their
-/// limits; infinity where no factor helps (a position out of range, a limit of zero). Exact: from the extrema. No heap.
+/// limits; infinity where no factor helps (a position out of range, a limit of zero, a derivative that steps). Exact: from the extrema. No heap.
 template <class Scalar>
 [[nodiscard]] Scalar required_slowdown(
     const BasicTrajectory<Scalar>& trajectory,
@@ -238,7 +263,8 @@ template <class Scalar>
   constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
   using Block = detail::LimitBlock<Scalar>;
   detail::WorstViolation<Scalar> out_of_range;
-  Scalar slowdown = 1;
+  detail::check_steps(trajectory, limits, out_of_range);
+  Scalar slowdown = out_of_range.result() ? unlimited : 1;
   for (std::size_t first = 0; first < trajectory.joints(); first += Block::size) {
     const Block block(limits, first, trajectory.joints());
     for (std::size_t k = 0; k < trajectory.segments() && slowdown < unlimited; ++k) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -24,6 +26,37 @@ namespace takt::trajectory {
 struct Cursor {
   std::size_t segment = 0;
 };
+
+/// How far pieces agree with what is there when they are appended.
+enum class Continuity : std::uint8_t {
+  acceleration,  ///< in position, velocity and acceleration
+  position,      ///< derivatives may step, as those of straight lines do: find_violation() reports where
+};
+
+namespace detail {
+
+/// By how much the state of a polynomial may be off, as far as rounding goes: a part of the way that its terms make, and
+/// so of the speeds and accelerations that they make of it.
+template <class Scalar>
+[[nodiscard]] BasicMotionState<Scalar> rounding_of(const BasicQuintic<Scalar>& piece) noexcept {
+  constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+  constexpr Scalar part = std::max(static_cast<Scalar>(1e-9), 256 * epsilon);
+  const Polynomial<Scalar, 6>& c = piece.coefficients();
+  Scalar way = 0;
+  for (std::size_t k = 1; k < c.size(); ++k) way += std::abs(c[k]);
+  const Scalar position = part * way + 128 * epsilon * std::abs(c[0]);
+  const Scalar velocity = position / piece.duration();
+  return {position, velocity, velocity / piece.duration()};
+}
+
+template <class Scalar>
+[[nodiscard]] BasicMotionState<Scalar> larger_of(const BasicMotionState<Scalar>& a,
+                                                 const BasicMotionState<Scalar>& b) noexcept {
+  return {std::max(a.position, b.position), std::max(a.velocity, b.velocity),
+          std::max(a.acceleration, b.acceleration)};
+}
+
+}  // namespace detail
 
 /// Copyable, movable; a copy allocates. Times are seconds from the trajectory's start.
 template <class Scalar>
@@ -69,8 +102,11 @@ class BasicTrajectory {
   }
 
   /// Goes on with one polynomial for each joint, all of one duration, that leads from the present end to the states
-  /// `end`; that it does is the caller's to know. Allocates and fails as append() above does.
-  [[nodiscard]] Status append(std::span<const BasicQuintic<Scalar>> pieces, std::span<const State> end) {
+  /// `end`: to 1e-9 of the way, speed and acceleration that the piece, or the one before it, makes (of float: 3e-5), else the
+  /// error is not_continuous. Allocates and fails otherwise as append() above does. The first pieces of all begin at the
+  /// start, whatever `continuity` says: nothing is known of what was before.
+  [[nodiscard]] Status append(std::span<const BasicQuintic<Scalar>> pieces, std::span<const State> end,
+                              Continuity continuity = Continuity::acceleration) {
     if (pieces.empty() || pieces.size() != joints_) return fail(Errc::wrong_size);
     const Scalar duration = pieces.front().duration();
     if (Status status = check_append(end, duration); !status) return status;
@@ -80,6 +116,11 @@ class BasicTrajectory {
         if (!std::isfinite(c)) return fail(Errc::not_finite);
       }
     }
+    const bool steps = continuity == Continuity::position && segments() > 0;
+    for (std::size_t j = 0; j < joints_; ++j) {
+      if (!joins(pieces[j], j, end[j], steps)) return fail(Errc::not_continuous);
+    }
+    may_step_ = may_step_ || steps;
     append_unchecked(end, duration, [&](std::size_t j) { return pieces[j]; });
     return {};
   }
@@ -90,6 +131,7 @@ class BasicTrajectory {
   [[nodiscard]] Status assign(const BasicWaypoints<Scalar>& waypoints) {
     if (Status status = check_waypoints(waypoints); !status) return status;
     if (waypoints.velocities.empty() || waypoints.accelerations.empty()) return fail(Errc::no_velocities);
+    may_step_ = false;
     const std::size_t count = waypoints.times.size() - 1;
     joints_ = waypoints.joints;
     stride_ = detail::row_stride<Scalar>(joints_);
@@ -160,6 +202,25 @@ class BasicTrajectory {
                      rates_[k], position.data(), velocity.data(), acceleration.data());
   }
 
+  /// Whether pieces were appended whose derivatives may step from those before them.
+  [[nodiscard]] bool may_step() const noexcept { return may_step_; }
+
+  /// By how much one joint's state changes at once at waypoint k; all zero where it does not but for rounding, and at the ends.
+  [[nodiscard]] State step(std::size_t k, std::size_t joint) const noexcept {
+    if (k == 0 || k >= segments() || joint >= joints_) return {};
+    const BasicQuintic<Scalar> before = piece(k - 1, joint);
+    const BasicQuintic<Scalar> after = piece(k, joint);
+    const State from = before.at(before.duration());
+    const State to = after.at(0);
+    const State rounding = detail::larger_of(detail::rounding_of(before), detail::rounding_of(after));
+    const auto beyond = [](Scalar change, Scalar allowed) {
+      return std::abs(change) <= allowed ? Scalar{0} : change;
+    };
+    return {beyond(to.position - from.position, rounding.position),
+            beyond(to.velocity - from.velocity, rounding.velocity),
+            beyond(to.acceleration - from.acceleration, rounding.acceleration)};
+  }
+
   /// One joint's polynomial in one segment; out of range, the one that stands still at zero.
   [[nodiscard]] BasicQuintic<Scalar> piece(std::size_t segment, std::size_t joint) const noexcept {
     if (segment >= segments() || joint >= joints_) return {};
@@ -215,6 +276,25 @@ class BasicTrajectory {
     return check_duration(knots_.back() + duration);
   }
 
+  /// Whether a piece begins where the joint's motion ends now (only its position, if derivatives may step), and ends at `end`.
+  [[nodiscard]] bool joins(const BasicQuintic<Scalar>& piece, std::size_t joint, const State& end,
+                           bool may_step) const noexcept {
+    const State own = detail::rounding_of(piece);
+    const State both = segments() == 0
+                           ? own
+                           : detail::larger_of(own, detail::rounding_of(this->piece(segments() - 1, joint)));
+    const auto near = [](Scalar a, Scalar b, Scalar allowed) { return std::abs(a - b) <= allowed; };
+    const State begins = piece.at(0);
+    const State before = end_state(joint);
+    const State ends = piece.at(piece.duration());
+    return near(begins.position, before.position, both.position) &&
+           (may_step || (near(begins.velocity, before.velocity, both.velocity) &&
+                         near(begins.acceleration, before.acceleration, both.acceleration))) &&
+           near(ends.position, end.position, own.position) &&
+           near(ends.velocity, end.velocity, own.velocity) &&
+           near(ends.acceleration, end.acceleration, own.acceleration);
+  }
+
   template <class PieceOfJoint>
   void append_unchecked(std::span<const State> end, Scalar duration, PieceOfJoint&& piece_of) {
     knots_.push_back(knots_.back() + duration);
@@ -241,6 +321,7 @@ class BasicTrajectory {
   detail::Columns<Scalar> coefficients_;  // [segment][power of s][joint]
   detail::Columns<Scalar> end_;           // rows: position, velocity, acceleration
   const Kernels<Scalar>* kernels_ = &portable_kernels<Scalar>;
+  bool may_step_ = false;
 };
 using Trajectory = BasicTrajectory<double>;
 
