@@ -9,6 +9,8 @@
 #include "takt/trajectory/point_to_point.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
+#include "takt/trajectory/tolerances.hpp"
+#include "takt/trajectory/wrap.hpp"
 #include "trajectory/samples.hpp"
 
 using namespace takt;
@@ -28,6 +30,7 @@ TEST_CASE("sampling, checking, stopping and rebuilding a segment keep the rules 
   auto velocities = table.velocities;
   auto accelerations = table.accelerations;
   Cursor cursor;
+  const std::vector<JointTolerance> tolerances(joints, JointTolerance{0.1, 0.1, 0.1});
 
   test::RtGuard guard;
   bool ok = true;
@@ -38,6 +41,9 @@ TEST_CASE("sampling, checking, stopping and rebuilding a segment keep the rules 
     segment.sample(0.3, p, v, a);
     ok = ok && find_violation(segment, limits);
     ok = ok && plan_stop(start[0], limits[0]).duration >= 0;
+    ok = ok && judge<double>({tolerances, tolerances, 1}, start, start, i).tracking !=
+                   (i < 0 ? Tracking::path_violated : Tracking::not_in_time);
+    take_short_way<double>(p, a, JointSet::first(joints));
   }
   ok = ok && required_slowdown(trajectory, limits) > 1;
   ok = ok && spline.solve(joints, table.times, table.positions, velocities, accelerations);

@@ -22,6 +22,7 @@ enum class Errc : std::uint16_t {
   target_outside_limits = 10,
   not_in_phase = 11,
   not_continuous = 12,
+  tolerance_negative = 13,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::trajectory; }
@@ -50,6 +51,8 @@ enum class Errc : std::uint16_t {
       return "start and target do not lie on one straight line, along which all joints could move in phase";
     case Errc::not_continuous:
       return "pieces do not begin where the trajectory ends, or do not end where they are said to";
+    case Errc::tolerance_negative:
+      return "a tolerance, or the time to reach a goal, is negative";
   }
   return "unknown trajectory error";
 }

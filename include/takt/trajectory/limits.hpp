@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "takt/core/joint.hpp"
+#include "takt/trajectory/quantity.hpp"
 #include "takt/trajectory/quintic.hpp"
 #include "takt/trajectory/trajectory.hpp"
 
@@ -20,8 +21,6 @@ namespace takt::trajectory {
 
 /// A motion may exceed a limit by this part of it: what was slowed down to fit must fit.
 inline constexpr double limit_slack = 1e-9;
-
-enum class Quantity : std::uint8_t { position, velocity, acceleration, jerk };
 
 /// Where a limit is exceeded.
 template <class Scalar>

@@ -1,0 +1,142 @@
+// How far joints may be from their trajectory, as users of joint_trajectory_controller and control_msgs/FollowJointTrajectory
+// know it: a tolerance on the way, another at the end, and the time that joints may take to settle there. One verdict per cycle.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/trajectory/error.hpp"
+#include "takt/trajectory/quantity.hpp"
+
+namespace takt::trajectory {
+
+/// How far a measured state may be from the reference (rad, rad/s, rad/s^2; m for linear joints). Zero or infinite: not
+/// checked, so that what is not measured may hold anything.
+template <class Scalar>
+struct BasicJointTolerance {
+  Scalar position = 0;
+  Scalar velocity = 0;
+  Scalar acceleration = 0;
+
+  friend constexpr bool operator==(const BasicJointTolerance&, const BasicJointTolerance&) = default;
+};
+using JointTolerance = BasicJointTolerance<double>;
+
+/// Not owned: one entry for each joint; joints beyond the end of a list are not checked.
+template <class Scalar>
+struct BasicTolerances {
+  std::span<const BasicJointTolerance<Scalar>> path;           ///< before the trajectory's end
+  std::span<const BasicJointTolerance<Scalar>> goal;           ///< from its end on
+  Scalar goal_time = std::numeric_limits<Scalar>::infinity();  ///< s after the end by which the goal must be
+                                                               ///< reached; infinite: whenever
+};
+using Tolerances = BasicTolerances<double>;
+
+/// Which measurement is too far from its reference.
+template <class Scalar>
+struct BasicDeviation {
+  Quantity quantity = Quantity::position;
+  std::size_t joint = 0;
+  Scalar value = 0;    ///< |reference - measured|; NaN if that is
+  Scalar allowed = 0;  ///< the tolerance
+};
+using Deviation = BasicDeviation<double>;
+
+enum class Tracking : std::uint8_t {
+  following,      ///< on the way, within the path tolerances
+  path_violated,  ///< on the way, beyond one of them
+  settling,       ///< at the end, not within the goal tolerances yet, and there is time
+  reached,        ///< at the end, within the goal tolerances
+  not_in_time,    ///< at the end, not within the goal tolerances, and the time is over
+};
+
+template <class Scalar>
+struct BasicVerdict {
+  Tracking tracking = Tracking::following;
+  BasicDeviation<Scalar> worst;  ///< unless following or reached
+};
+using Verdict = BasicVerdict<double>;
+
+/// Errors: not_finite (NaN), tolerance_negative.
+template <class Scalar>
+[[nodiscard]] Status check_tolerance(const BasicJointTolerance<Scalar>& tolerance) noexcept {
+  for (const Scalar value : {tolerance.position, tolerance.velocity, tolerance.acceleration}) {
+    if (std::isnan(value)) return fail(Errc::not_finite);
+    if (value < 0) return fail(Errc::tolerance_negative);
+  }
+  return {};
+}
+
+/// The same for all of them, and for the goal time.
+template <class Scalar>
+[[nodiscard]] Status check_tolerances(const BasicTolerances<Scalar>& tolerances) noexcept {
+  for (const auto& list : {tolerances.path, tolerances.goal}) {
+    for (const auto& tolerance : list) {
+      if (Status status = check_tolerance(tolerance); !status) return status;
+    }
+  }
+  return check_tolerance<Scalar>({tolerances.goal_time, 0, 0});
+}
+
+/// Collects the worst deviation of joints that are looked at one after the other: the one whose ratio to its tolerance is largest,
+/// a NaN before all others. Real-time safe.
+template <class Scalar>
+class WorstDeviation {
+ public:
+  void look_at(std::size_t joint, const BasicJointTolerance<Scalar>& tolerance,
+               const BasicMotionState<Scalar>& reference, const BasicMotionState<Scalar>& measured) noexcept {
+    look_at(Quantity::position, joint, tolerance.position, reference.position - measured.position);
+    look_at(Quantity::velocity, joint, tolerance.velocity, reference.velocity - measured.velocity);
+    look_at(Quantity::acceleration, joint, tolerance.acceleration,
+            reference.acceleration - measured.acceleration);
+  }
+
+  /// Nothing while every joint is within its tolerance.
+  [[nodiscard]] const std::optional<BasicDeviation<Scalar>>& result() const noexcept { return worst_; }
+
+ private:
+  void look_at(Quantity quantity, std::size_t joint, Scalar allowed, Scalar difference) noexcept {
+    if (!(allowed > 0) || std::isinf(allowed)) return;
+    const Scalar value = std::abs(difference);
+    const Scalar ratio = std::isnan(value) ? std::numeric_limits<Scalar>::infinity() : value / allowed;
+    if (!(ratio > ratio_)) return;
+    ratio_ = ratio;
+    worst_ = {quantity, joint, value, allowed};
+  }
+
+  std::optional<BasicDeviation<Scalar>> worst_;
+  Scalar ratio_ = 1;
+};
+
+/// Judges one cycle: `measured` beside the `reference` that it answers to, `time_after_end` seconds after the trajectory's end
+/// (negative: before it). Before the end the path tolerances count, from the end on only those of the goal. A joint of which
+/// no state is given is as NaN: a violation of what is checked. Real-time safe, O(joints).
+template <class Scalar>
+[[nodiscard]] BasicVerdict<Scalar> judge(const BasicTolerances<Scalar>& tolerances,
+                                         std::span<const BasicMotionState<Scalar>> reference,
+                                         std::span<const BasicMotionState<Scalar>> measured,
+                                         Scalar time_after_end) noexcept {
+  constexpr Scalar nan = std::numeric_limits<Scalar>::quiet_NaN();
+  const bool on_the_way = time_after_end < 0;
+  const auto& list = on_the_way ? tolerances.path : tolerances.goal;
+  WorstDeviation<Scalar> worst;
+  for (std::size_t j = 0; j < list.size(); ++j) {
+    const bool given = j < reference.size() && j < measured.size();
+    worst.look_at(j, list[j], given ? reference[j] : BasicMotionState<Scalar>{nan, nan, nan},
+                  given ? measured[j] : BasicMotionState<Scalar>{nan, nan, nan});
+  }
+  if (!worst.result()) return {on_the_way ? Tracking::following : Tracking::reached, {}};
+  const bool has_time = time_after_end <= tolerances.goal_time;
+  return {on_the_way ? Tracking::path_violated
+          : has_time ? Tracking::settling
+                     : Tracking::not_in_time,
+          *worst.result()};
+}
+
+}  // namespace takt::trajectory
