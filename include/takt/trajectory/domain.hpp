@@ -15,6 +15,10 @@ namespace takt::trajectory {
 inline constexpr double min_duration = 1e-6;
 inline constexpr double max_duration = 1e6;
 
+/// Shortest duration of a segment that is cut out of a longer one (assemble.hpp): its coefficients are exact, not differences of
+/// numbers that are nearly equal, as those between two states so near each other would be.
+inline constexpr double min_piece_duration = 1e-12;
+
 /// Largest magnitude of a position, a velocity or an acceleration at a waypoint (rad, rad/s, rad/s^2; m for
 /// linear joints).
 inline constexpr double max_magnitude = 1e9;
@@ -26,17 +30,17 @@ inline constexpr double max_duration_ratio = 1e4;
 namespace detail {
 /// False for NaN too. One part in a million of tolerance: a difference of two time stamps is not exactly what it was meant to be.
 template <class Scalar>
-[[nodiscard]] bool duration_in_domain(Scalar duration) noexcept {
+[[nodiscard]] bool duration_in_domain(Scalar duration, double shortest = min_duration) noexcept {
   constexpr double tolerance = 1e-6;
   const auto seconds = static_cast<double>(duration);
-  return seconds >= min_duration * (1 - tolerance) && seconds <= max_duration * (1 + tolerance);
+  return seconds >= shortest * (1 - tolerance) && seconds <= max_duration * (1 + tolerance);
 }
 }  // namespace detail
 
 /// Whether a duration is one that a segment can have.
 template <class Scalar>
-[[nodiscard]] Status check_duration(Scalar duration) noexcept {
-  if (detail::duration_in_domain(duration)) return {};
+[[nodiscard]] Status check_duration(Scalar duration, double shortest = min_duration) noexcept {
+  if (detail::duration_in_domain(duration, shortest)) return {};
   return fail(std::isfinite(duration) ? Errc::out_of_domain : Errc::not_finite);
 }
 

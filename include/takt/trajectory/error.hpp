@@ -23,6 +23,7 @@ enum class Errc : std::uint16_t {
   not_in_phase = 11,
   not_continuous = 12,
   tolerance_negative = 13,
+  not_at_rest_at_end = 14,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::trajectory; }
@@ -53,6 +54,8 @@ enum class Errc : std::uint16_t {
       return "pieces do not begin where the trajectory ends, or do not end where they are said to";
     case Errc::tolerance_negative:
       return "a tolerance, or the time to reach a goal, is negative";
+    case Errc::not_at_rest_at_end:
+      return "a joint is in motion where its own motion ends, while others go on";
   }
   return "unknown trajectory error";
 }

@@ -112,6 +112,21 @@ class BasicQuintic {
     return {position(t), velocity(t), acceleration(t)};
   }
 
+  /// The same motion seen from `from` seconds on for `duration` seconds, as a polynomial of its own. Source: Taylor's expansion,
+  /// by repeated synthetic division.
+  [[nodiscard]] constexpr BasicQuintic part(Scalar from, Scalar duration) const noexcept {
+    const Scalar shift = from * rate_;
+    const Scalar stretch = duration * rate_;
+    Polynomial<Scalar, 6> c = c_;
+    Scalar power = 1;
+    for (std::size_t k = 0; k < c.size(); ++k) {
+      for (std::size_t i = c.size() - 1; i-- > k;) c[i] += shift * c[i + 1];
+      c[k] *= power;
+      power *= stretch;
+    }
+    return BasicQuintic(c, duration);
+  }
+
   /// Exact extrema over [0, duration]: the ends and the roots of the derivative.
   [[nodiscard]] Extrema<Scalar> position_extrema() const noexcept { return extrema<0>(); }
   [[nodiscard]] Extrema<Scalar> velocity_extrema() const noexcept { return extrema<1>(); }

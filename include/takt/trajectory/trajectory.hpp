@@ -56,6 +56,10 @@ template <class Scalar>
           std::max(a.acceleration, b.acceleration)};
 }
 
+/// Puts trajectories together whose pieces join by construction (assemble.hpp).
+template <class Scalar>
+class Assembly;
+
 }  // namespace detail
 
 /// Copyable, movable; a copy allocates. Times are seconds from the trajectory's start.
@@ -107,21 +111,13 @@ class BasicTrajectory {
   /// start, whatever `continuity` says: nothing is known of what was before.
   [[nodiscard]] Status append(std::span<const BasicQuintic<Scalar>> pieces, std::span<const State> end,
                               Continuity continuity = Continuity::acceleration) {
-    if (pieces.empty() || pieces.size() != joints_) return fail(Errc::wrong_size);
-    const Scalar duration = pieces.front().duration();
-    if (Status status = check_append(end, duration); !status) return status;
-    for (const BasicQuintic<Scalar>& piece : pieces) {
-      if (piece.duration() != duration) return fail(Errc::wrong_size);
-      for (const Scalar c : piece.coefficients()) {
-        if (!std::isfinite(c)) return fail(Errc::not_finite);
-      }
-    }
+    if (Status status = check_pieces(pieces, end, min_duration); !status) return status;
     const bool steps = continuity == Continuity::position && segments() > 0;
     for (std::size_t j = 0; j < joints_; ++j) {
       if (!joins(pieces[j], j, end[j], steps)) return fail(Errc::not_continuous);
     }
     may_step_ = may_step_ || steps;
-    append_unchecked(end, duration, [&](std::size_t j) { return pieces[j]; });
+    append_unchecked(end, pieces.front().duration(), [&](std::size_t j) { return pieces[j]; });
     return {};
   }
 
@@ -243,7 +239,7 @@ class BasicTrajectory {
     if (segments() == 0) return {};
     if (Status status = check_duration(duration() * factor); !status) return status;
     for (const Scalar rate : rates_) {
-      if (Status status = check_duration(factor / rate); !status) return status;
+      if (Status status = check_duration(factor / rate, min_piece_duration); !status) return status;
     }
     for (Scalar& knot : knots_) knot *= factor;
     for (Scalar& rate : rates_) rate /= factor;
@@ -255,6 +251,8 @@ class BasicTrajectory {
   }
 
  private:
+  friend class detail::Assembly<Scalar>;
+
   [[nodiscard]] State end_state(std::size_t joint) const noexcept {
     return {end_[joint], end_[stride_ + joint], end_[2 * stride_ + joint]};
   }
@@ -267,13 +265,28 @@ class BasicTrajectory {
     }
   }
 
-  [[nodiscard]] Status check_append(std::span<const State> end, Scalar duration) const noexcept {
+  [[nodiscard]] Status check_append(std::span<const State> end, Scalar duration,
+                                    double shortest = min_duration) const noexcept {
     if (joints_ == 0 || end.size() != joints_) return fail(Errc::wrong_size);
-    if (Status status = check_duration(duration); !status) return status;
+    if (Status status = check_duration(duration, shortest); !status) return status;
     for (const State& state : end) {
       if (Status status = check_state(state); !status) return status;
     }
-    return check_duration(knots_.back() + duration);
+    return check_duration(knots_.back() + duration, shortest);
+  }
+
+  [[nodiscard]] Status check_pieces(std::span<const BasicQuintic<Scalar>> pieces, std::span<const State> end,
+                                    double shortest) const noexcept {
+    if (pieces.empty() || pieces.size() != joints_) return fail(Errc::wrong_size);
+    const Scalar duration = pieces.front().duration();
+    if (Status status = check_append(end, duration, shortest); !status) return status;
+    for (const BasicQuintic<Scalar>& piece : pieces) {
+      if (piece.duration() != duration) return fail(Errc::wrong_size);
+      for (const Scalar c : piece.coefficients()) {
+        if (!std::isfinite(c)) return fail(Errc::not_finite);
+      }
+    }
+    return {};
   }
 
   /// Whether a piece begins where the joint's motion ends now (only its position, if derivatives may step), and ends at `end`.
