@@ -142,9 +142,9 @@ class CyclePlayback {
     request_.goal = 1;
     request_.joints = JointSet::first(joints);
     request_.trajectory = std::move(*trajectory::through(through, trajectory::Through::smooth));
-    request_.lead = trajectory::QuinticSegment(joints);
+    request_.lead = trajectory::PointToPoint<>(joints);
     for (const robot::JointDescription& joint : robot_.joints) request_.limits.push_back(joint.limits);
-    request_.longest_lead = 8;
+    request_.may_be_late = true;
   }
 
   robot::RobotDescription robot_;

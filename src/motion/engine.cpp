@@ -13,11 +13,8 @@ namespace {
 
 constexpr std::size_t no_goal = max_joints + 1;
 
-/// A rebuilt first segment is tried at its planned duration and then at durations growing by this factor: at most ten tries up
-/// to the longest stretch that the planner asks for (8).
-constexpr double lead_growth = 1.25;
-/// The last waypoint that a rebuilt lead-in may end at: with steps of four, three of them are tried.
-constexpr std::size_t farthest_lead = 16;
+/// Dense waypoints leave no time to join the first one: then these are tried, so much further on.
+constexpr std::array<std::size_t, 3> lead_steps{0, 3, 15};
 
 /// While drives are being powered, silence is reported (not punished) after this long.
 constexpr Duration patience_at_start = std::chrono::seconds(2);
@@ -38,6 +35,15 @@ constexpr Duration patience_at_end = std::chrono::seconds(1);
       return Errc::jerk_limit;
   }
   return Errc::out_of_domain;
+}
+
+/// The robot's index of a column.
+[[nodiscard]] std::size_t joint_of(JointSet joints, std::size_t column) noexcept {
+  std::size_t found = 0;
+  joints.for_each([&](std::size_t joint) noexcept {
+    if (column-- == 0) found = joint;
+  });
+  return found;
 }
 
 }  // namespace
@@ -66,6 +72,7 @@ void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback, std
   now_ = now;
   ++tick_;
   submitted_ = 0;
+  planned_ = 0;
   backlog_ = event_count_;
   clear_faults_ = false;
   std::copy_n(feedback.begin(), std::min(feedback.size(), feedback_.size()), feedback_.begin());
@@ -80,7 +87,7 @@ void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback, std
 }
 
 bool Engine::accepts_requests() const noexcept {
-  return backlog_ == 0 && submitted_ < max_requests_per_cycle;
+  return backlog_ == 0 && submitted_ < max_requests_per_cycle && planned_ < max_joints;
 }
 
 void Engine::submit(Request& request) noexcept {
@@ -270,12 +277,12 @@ void Engine::start_trajectory(Request& request) noexcept {
     return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
   if (const std::size_t busy = busy_joint(request.joints); request.spares_others && busy < axes_.size())
     return answer(request, GoalState::rejected, {Errc::joint_busy, busy, 0, 0});
-  std::size_t lead_knot = 0;
-  if (!join_present_motion(request, lead_knot)) return;  // answered there
-
+  Lead lead;
+  if (const Fault fault = join_present_motion(request, lead); fault.reason != Errc{})
+    return answer(request, GoalState::rejected, fault);
   const std::size_t slot = free_goal();
-  take_joints(request, slot);
-  goals_[slot].lead_knot = lead_knot;
+  take_joints(request, slot, lead.duration + request.trajectory.duration() - lead.leads_to);
+  goals_[slot].lead = lead;
 }
 
 /// One of the joints that does not stand still on its own, or none of the robot's.
@@ -285,7 +292,8 @@ std::size_t Engine::busy_joint(JointSet joints) const noexcept {
   return i;
 }
 
-bool Engine::join_present_motion(Request& request, std::size_t& lead_knot) noexcept {
+/// The reason why it cannot be joined, or none.
+Engine::Fault Engine::join_present_motion(Request& request, Lead& lead) noexcept {
   std::size_t columns = 0;
   bool moved = false;
   request.joints.for_each([&](std::size_t joint) noexcept {
@@ -293,23 +301,15 @@ bool Engine::join_present_motion(Request& request, std::size_t& lead_knot) noexc
     moved = moved || !(starts_[columns] == request.trajectory.knot(0, columns));
     ++columns;
   });
-  lead_knot = 0;
-  if (!moved) return true;
-  if (const Fault left = start_mismatch(request); left.reason != Errc{}) {
-    answer(request, GoalState::rejected, left);
-    return false;
+  if (!moved) return {};
+  if (const Fault left = start_mismatch(request); left.reason != Errc{}) return left;
+  for (std::size_t c = 0; c < columns; ++c) {
+    limits_[c] = request.limits[c];
+    limits_[c].position_min = std::min(limits_[c].position_min, starts_[c].position);
+    limits_[c].position_max = std::max(limits_[c].position_max, starts_[c].position);
+    bounds_[c] = trajectory::both_ways(limits_[c]);
   }
-
-  Fault fault{Errc::joint_already_moving, 0, 0, 0};
-  // Dense waypoints leave no time to join the first one: then a later one is joined.
-  for (std::size_t knot = 1; knot <= std::min(request.trajectory.segments(), farthest_lead); knot *= 4) {
-    if (build_lead(request, knot, columns, fault)) {
-      lead_knot = knot;
-      return true;
-    }
-  }
-  answer(request, GoalState::rejected, fault);
-  return false;
+  return find_lead(request, lead);
 }
 
 /// Which joint of a trajectory that is to start where it stands has moved away since validation.
@@ -326,23 +326,69 @@ Engine::Fault Engine::start_mismatch(const Request& request) const noexcept {
   return fault;
 }
 
-bool Engine::build_lead(Request& request, std::size_t knot, std::size_t columns, Fault& fault) noexcept {
-  for (std::size_t i = 0; i < columns; ++i) ends_[i] = request.trajectory.knot(knot, i);
-  const double shortest = request.trajectory.knot_time(knot) - request.trajectory.knot_time(0);
-  for (double stretch = 1; stretch <= request.longest_lead; stretch *= lead_growth) {
-    const Status built =
-        request.lead.set(std::span<const MotionState>(starts_).first(columns),
-                         std::span<const MotionState>(ends_).first(columns), shortest * stretch);
-    if (!built) return false;
-    const auto violation = trajectory::find_violation(request.lead, request.limits);
-    if (!violation) return true;
-    fault = {errc_of(violation->quantity), 0, violation->value, violation->limit};
-    std::size_t column = 0;
-    request.joints.for_each([&](std::size_t joint) noexcept {
-      if (column++ == violation->joint) fault.joint = joint;
-    });
+/// Plans the lead to the first of a few waypoints that can be reached in time, or else, if it may be late, to the one where it is
+/// late by the least.
+Engine::Fault Engine::find_lead(Request& request, Lead& lead) noexcept {
+  const std::size_t last = request.trajectory.segments();
+  const auto time_to = [&](std::size_t knot) noexcept {
+    return std::max(request.trajectory.knot_time(knot) - request.may_gain, 0.0);
+  };
+  std::size_t best = 0;
+  double least_delay = std::numeric_limits<double>::infinity();
+  std::size_t knot = 0;
+  Fault fault;
+  for (const std::size_t step : lead_steps) {
+    const std::size_t next = std::min(request.first_waypoint + step, last);
+    if (next == knot) break;
+    knot = next;
+    fault = plan_lead(request, knot, time_to(knot));
+    if (fault.reason != Errc{}) continue;
+    const double delay = request.lead.duration() - time_to(knot);
+    if (delay < least_delay) {
+      least_delay = delay;
+      best = knot;
+    }
+    if (delay <= 0) break;
+    if (!request.may_be_late) fault = missing_time(request, time_to(knot));
   }
-  return false;
+  if (best == 0 || (least_delay > 0 && !request.may_be_late)) return fault;
+  if (best != knot) fault = plan_lead(request, best, time_to(best));
+  lead = {request.lead.duration(), request.trajectory.knot_time(best)};
+  return {};
+}
+
+/// From starts_ to a waypoint.
+Engine::Fault Engine::plan_lead(Request& request, std::size_t knot, double at_least) noexcept {
+  const std::size_t columns = request.joints.size();
+  planned_ += columns;
+  for (std::size_t c = 0; c < columns; ++c) ends_[c] = request.trajectory.knot(knot, c);
+  const Status planned =
+      request.lead.plan(std::span<const MotionState>(starts_).first(columns),
+                        std::span<const MotionState>(ends_).first(columns),
+                        std::span<const trajectory::DirectionalLimits>(bounds_).first(columns),
+                        request.synchronisation, at_least);
+  if (!planned) {
+    const bool leaves_the_line = planned.error() == trajectory::Errc::not_in_phase;
+    return {leaves_the_line ? Errc::not_in_phase : Errc::out_of_domain, 0, 0, 0};
+  }
+  const auto violation =
+      trajectory::find_violation(request.lead, std::span<const JointLimits>(limits_).first(columns));
+  if (!violation) return {};
+  return {errc_of(violation->quantity), joint_of(request.joints, violation->joint), violation->value,
+          violation->limit};
+}
+
+/// The joint that keeps the latest lead from ending in time, and how long it takes at least.
+Engine::Fault Engine::missing_time(const Request& request, double time) const noexcept {
+  Fault fault{Errc::joint_already_moving, 0, 0, time};
+  for (std::size_t c = 0; c < request.joints.size(); ++c) {
+    const auto transfer = trajectory::Transfer::between(starts_[c], ends_[c], bounds_[c]);
+    const double needed = transfer ? transfer->not_less_than(time) : 0;
+    if (needed <= fault.value) continue;
+    fault.joint = joint_of(request.joints, c);
+    fault.value = needed;
+  }
+  return fault;
 }
 
 void Engine::start_or_continue_stream(Request& request) noexcept {
@@ -358,7 +404,7 @@ void Engine::start_or_continue_stream(Request& request) noexcept {
   if (slot != no_goal)
     return answer(request, GoalState::rejected, {Errc::unknown_goal, 0, 0, 0});  // it is stopping
   slot = free_goal();
-  take_joints(request, slot);
+  take_joints(request, slot, 0);
   goals_[slot].setpoint = request.setpoint;
   goals_[slot].setpoint_began = tick_ - 1;
   request.joints.for_each([&](std::size_t joint) noexcept {
@@ -366,7 +412,7 @@ void Engine::start_or_continue_stream(Request& request) noexcept {
   });
 }
 
-void Engine::take_joints(Request& request, std::size_t slot) noexcept {
+void Engine::take_joints(Request& request, std::size_t slot, double duration) noexcept {
   request.joints.for_each([&](std::size_t joint) noexcept {
     axes_[joint].source = Source::goal;
     axes_[joint].goal = static_cast<std::uint8_t>(slot);
@@ -390,6 +436,7 @@ void Engine::take_joints(Request& request, std::size_t slot) noexcept {
   Event event;
   event.goal = request.goal;
   event.state = GoalState::active;
+  event.duration = duration;
   event.received = request.received;
   event.handed_over = request.handed_over;
   emit(event);
@@ -536,15 +583,13 @@ void Engine::settle_robot_state() noexcept {
 void Engine::advance_trajectory(Goal& goal) noexcept {
   const Request& request = *goal.request;
   const double elapsed = seconds_since(goal.began);
-  const double lead_end = goal.lead_knot != 0 ? request.lead.duration() : 0;
-  const double skipped = request.trajectory.knot_time(goal.lead_knot) - request.trajectory.knot_time(0);
-  const double on_trajectory = elapsed - lead_end + skipped;
+  const double on_trajectory = elapsed - goal.lead.duration + goal.lead.leads_to;
 
   const std::size_t columns = request.joints.size();
   const std::span<double> positions = std::span<double>(positions_).first(columns);
   const std::span<double> velocities = std::span<double>(velocities_).first(columns);
   const std::span<double> accelerations = std::span<double>(accelerations_).first(columns);
-  if (elapsed < lead_end) {
+  if (elapsed < goal.lead.duration) {
     request.lead.sample(elapsed, positions, velocities, accelerations);
   } else {
     request.trajectory.sample(on_trajectory, goal.cursor, positions, velocities, accelerations);

@@ -27,8 +27,6 @@ using trajectory::Violation;
 template <class T>
 using Outcome = tl::expected<T, Rejection>;
 
-/// With fit, the loop may take this many times as long for the first segment when the joints have moved on since validation.
-constexpr double longest_lead_with_fit = 8;
 /// A trajectory that ends this slowly ends at rest: planners leave rounding errors behind.
 constexpr double rest_velocity = 1e-6;      // rad/s
 constexpr double rest_acceleration = 1e-4;  // rad/s^2
@@ -292,10 +290,10 @@ std::unique_ptr<Request> to_request(Task&& task, Trajectory&& motion, WhenBusy w
   request->kind = RequestKind::trajectory;
   request->joints = task.columns.joints;
   request->trajectory = std::move(motion);
-  request->lead = trajectory::QuinticSegment(task.columns.size());
+  request->lead = trajectory::PointToPoint<>(task.columns.size());
   request->limits = std::move(task.limits);
   request->spares_others = when_busy == WhenBusy::reject;
-  request->longest_lead = task.fit ? longest_lead_with_fit : 1;
+  request->may_be_late = task.fit;
   return request;
 }
 

@@ -548,7 +548,6 @@ void Server::begin_goal(ClientId client, const std::string& id, Request& request
   goal.kind = request.kind;
   goal.joints = request.joints;
   goal.on_disconnect = on_disconnect;
-  goal.duration = request.trajectory.duration();
   goal.first = &request;
   if (request.kind == RequestKind::setpoint) {
     clients_[client].streams.try_emplace(request.joints.bits(),
@@ -663,6 +662,7 @@ void Server::take_goal_event(const Event& event, Time now) {
   if (first != borrowed_.end()) answer(first->second, event);
   if (event.state == GoalState::active) {
     goal.began = event.first_reference;
+    goal.duration = event.duration;
     goal.next_feedback = now;
     if (goal.kind == RequestKind::setpoint) stop_unwanted_stream(goal, event.goal, now);
     return;
@@ -738,7 +738,7 @@ void Server::answer(Borrowed& borrowed, const Event& event) {
   reply.id = borrowed.id;
   if (begins_goal(request.kind)) reply.goal = request.goal;
   if (request.kind == RequestKind::trajectory) {
-    reply.duration = request.trajectory.duration();
+    reply.duration = event.duration;
     request.joints.for_each(
         [&](std::size_t joint) { reply.joint_names.push_back(robot_->joints[joint].name); });
   }

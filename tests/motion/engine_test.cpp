@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "motion/engine_bench.hpp"
 #include "support/random.hpp"
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/through.hpp"
@@ -18,180 +19,9 @@ using namespace takt::motion;
 
 namespace {
 
-constexpr Duration period = std::chrono::milliseconds(5);
-
-robot::RobotDescription three_joints() {
-  robot::RobotDescription robot;
-  robot.name = "bench";
-  robot.period = period;
-  for (const char* name : {"a", "b", "c"}) {
-    robot::JointDescription joint;
-    joint.name = name;
-    joint.limits = {-3, 3, 2, 10, 200, 100};
-    joint.following_error = 0.2;
-    joint.goal_tolerance = 0.01;
-    robot.joints.push_back(joint);
-  }
-  robot.joints[2].safe = SafeBehaviour::release;
-  return robot;
-}
-
-/// An engine with drives that do exactly what they are told, one period later.
-class Bench {
- public:
-  explicit Bench(robot::RobotDescription description = three_joints())
-      : robot(std::move(description)),
-        engine(robot),
-        feedback(robot.joints.size()),
-        commands(robot.joints.size()) {
-    for (auto& joint : feedback) {
-      joint.heard = true;
-      joint.drive = robot::DriveState::off;
-    }
-  }
-
-  /// One cycle, `missed` periods later than it should be.
-  void cycle(std::vector<Request*> requests = {}, std::uint64_t missed = 0) {
-    now += period * static_cast<Duration::rep>(missed + 1);
-    for (std::size_t i = 0; i < feedback.size(); ++i) {
-      robot::JointFeedback& joint = feedback[i];
-      if (silent.contains(i)) continue;
-      joint.stamp = now;
-      if (faulty.contains(i)) {
-        if (commands[i].clear_fault) faulty.erase(i);
-        joint.drive = robot::DriveState::fault;
-        joint.fault = 7;
-        continue;
-      }
-      if (joint.drive == robot::DriveState::ready && !stuck.contains(i))
-        joint.position = commands[i].position;
-      const bool on = (commands[i].want_power && !off.contains(i)) ||
-                      (live.contains(i) && joint.drive == robot::DriveState::ready);
-      joint.drive = on ? robot::DriveState::ready : robot::DriveState::off;
-      if (mute.contains(i)) joint.drive = robot::DriveState::unknown;
-    }
-    const std::vector<MotionState> before = references();
-    engine.begin(now, feedback, missed);
-    for (Request* request : requests) {
-      REQUIRE(engine.accepts_requests());
-      engine.submit(*request);
-    }
-    engine.advance(commands);
-    engine.deliver(now, [this](const Event& event) {
-      if (!sink_open) return false;
-      events.push_back(event);
-      return true;
-    });
-    engine.describe(snapshot);
-    if (watch_limits) check_limits(before);
-  }
-
-  void make_ready() {
-    for (int i = 0; i < 10; ++i) cycle();
-    REQUIRE(engine.state() == RobotState::ready);
-    events.clear();
-  }
-
-  /// Cycles until goal `id` has ended; its last event.
-  Event run_until_end(GoalId id, int most = 4000) {
-    for (int i = 0; i < most; ++i) {
-      for (const Event& event : events) {
-        if (event.goal == id && is_terminal(event.state) && event.retired != nullptr &&
-            event.retired->kind != RequestKind::cancel) {
-          return event;
-        }
-      }
-      cycle();
-    }
-    FAIL("goal did not end");
-    return {};
-  }
-
-  [[nodiscard]] std::vector<GoalState> states_of(GoalId id) const {
-    std::vector<GoalState> states;
-    for (const Event& event : events) {
-      if (event.goal == id) states.push_back(event.state);
-    }
-    return states;
-  }
-
-  std::unique_ptr<Request> move(GoalId id, const std::vector<std::size_t>& joints,
-                                const std::vector<double>& targets, double duration) {
-    auto request = std::make_unique<Request>();
-    request->kind = RequestKind::trajectory;
-    request->goal = id;
-    std::vector<double> positions;
-    for (const std::size_t joint : joints) {
-      request->joints.insert(joint);
-      request->limits.push_back(robot.joints[joint].limits);
-      positions.push_back(snapshot.joints[joint].reference.position);
-    }
-    positions.insert(positions.end(), targets.begin(), targets.end());
-    const std::vector<double> times{0, duration};
-    const trajectory::Waypoints waypoints{joints.size(), times, positions, {}, {}};
-    auto trajectory = trajectory::through(waypoints, trajectory::Through::stop);
-    REQUIRE(trajectory.has_value());
-    request->trajectory = std::move(*trajectory);
-    request->lead = trajectory::QuinticSegment(joints.size());
-    return request;
-  }
-
-  std::unique_ptr<Request> stream(GoalId id, std::size_t joint, double position, double velocity,
-                                  Duration timeout) {
-    auto request = std::make_unique<Request>();
-    request->kind = RequestKind::setpoint;
-    request->goal = id;
-    request->joints.insert(joint);
-    request->limits.push_back(robot.joints[joint].limits);
-    request->setpoint.positions[0] = position;
-    request->setpoint.velocities[0] = velocity;
-    request->setpoint.timeout = timeout;
-    return request;
-  }
-
-  static std::unique_ptr<Request> simple(RequestKind kind, GoalId goal = 0,
-                                         StopCategory category = StopCategory::stop_then_power_off) {
-    auto request = std::make_unique<Request>();
-    request->kind = kind;
-    request->goal = goal;
-    request->category = category;
-    return request;
-  }
-
-  robot::RobotDescription robot;
-  Engine engine;
-  std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
-  std::vector<Event> events;
-  Snapshot snapshot;
-  Time now{};
-  JointSet silent, mute, faulty, off, live, stuck;
-  bool sink_open = true;
-  bool watch_limits = true;
-
- private:
-  [[nodiscard]] std::vector<MotionState> references() const {
-    std::vector<MotionState> states;
-    for (std::size_t i = 0; i < robot.joints.size(); ++i) states.push_back(snapshot.joints[i].reference);
-    return states;
-  }
-  void check_limits(const std::vector<MotionState>& before) const {
-    if (engine.state() == RobotState::starting) return;
-    const double step = to_seconds(period);
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      if (!commands[i].want_power || stuck.contains(i))
-        continue;  // a joint that is held by something gives way
-      const JointLimits& limits = robot.joints[i].limits;
-      const double moved = snapshot.joints[i].reference.position - before[i].position;
-      REQUIRE(std::isfinite(moved));
-      // A stop that begins while the joint still accelerates must let the speed rise until jerk has turned it round.
-      const double rise = limits.acceleration * limits.acceleration / (2 * limits.jerk);
-      CHECK(std::abs(moved) <= (limits.velocity + rise) * step * 1.001 + 1e-12);
-      CHECK(std::abs(snapshot.joints[i].reference.velocity - before[i].velocity) <=
-            limits.acceleration * step * 1.001 + 1e-12);
-    }
-  }
-};
+using Bench = test::EngineBench;
+using test::period;
+using test::three_joints;
 
 }  // namespace
 
@@ -342,7 +172,7 @@ TEST_CASE("a trajectory that is to start where it stands is refused when its joi
     auto first = bench.move(1, {0}, {1.0}, 2);
     auto second = bench.move(2, {0}, {0.5}, 4);  // from where the joint stands now
     second->starts_here = starts_here;
-    second->longest_lead = 8;
+    second->may_be_late = true;
     bench.cycle({first.get()});
     for (int i = 0; i < 150; ++i) bench.cycle();
     bench.cycle({second.get()});
@@ -404,7 +234,7 @@ TEST_CASE(
   bench.cycle({again.get()});
   for (int i = 0; i < 200; ++i) bench.cycle();
   auto patient = bench.move(4, {0}, {1.9}, 1.0);
-  patient->longest_lead = 8;
+  patient->may_be_late = true;
   bench.cycle({patient.get()});
   CHECK(bench.run_until_end(4).state == GoalState::succeeded);
 }
@@ -898,7 +728,7 @@ TEST_CASE("a storm of random requests breaks no limit, and every request comes b
                                  test::uniform(random, 3.8, 5));
             break;
         }
-        request->longest_lead = test::uniform_int(random, 0, 1) == 0 ? 1 : 8;
+        request->may_be_late = test::uniform_int(random, 0, 1) == 0;
         now.push_back(request.get());
         requests.push_back(std::move(request));
       }

@@ -75,11 +75,15 @@ struct Bench {
     event.state = goal_state;
     event.reason = reason;
     event.retired = retired;
-    if (goal_state == GoalState::active) event.first_reference = now + 500us;
+    if (goal_state == GoalState::active) {
+      event.first_reference = now + 500us;
+      event.duration = begun_duration;
+    }
     REQUIRE(events.try_push(event));
     poll();
   }
 
+  double begun_duration = 0.5;  ///< of every goal that becomes active, s
   std::map<ClientId, std::vector<Json>> inbox;
   std::vector<ClientId> closed;
 };

@@ -31,6 +31,7 @@
 #include "takt/motion/snapshot.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/robot/hardware.hpp"
+#include "takt/trajectory/directional_limits.hpp"
 #include "takt/trajectory/stop.hpp"
 
 namespace takt::motion {
@@ -44,7 +45,8 @@ class Engine {
   /// periods in a row passed without a cycle since the one before.
   void begin(Time now, std::span<const robot::JointFeedback> feedback, std::uint64_t missed = 0) noexcept;
 
-  /// Whether submit() may be called: false while earlier events wait for delivery or the cycle's share is used up.
+  /// Whether submit() may be called: false while earlier events wait for delivery or the cycle's share is used up: eight
+  /// requests, and about as many joints to plan leads for as a robot can have.
   [[nodiscard]] bool accepts_requests() const noexcept;
 
   /// Takes one validated request. The engine borrows it until an event carries it back in `retired`:
@@ -106,12 +108,18 @@ class Engine {
     std::uint64_t stop_began = 0;  ///< tick at which the stop's time is zero
   };
 
+  /// How a goal comes from the reference that it found to its trajectory.
+  struct Lead {
+    double duration = 0;  ///< s of Request::lead; 0 = it is not needed
+    double leads_to = 0;  ///< s of the trajectory at which it goes on from there
+  };
+
   /// A goal that the engine holds. Free while `request` is null.
   struct Goal {
     Request* request = nullptr;
     GoalState state = GoalState::pending;
-    std::uint64_t began = 0;    ///< tick at which the goal's time is zero
-    std::size_t lead_knot = 0;  ///< the waypoint that the rebuilt lead-in ends at; 0 = there is none
+    std::uint64_t began = 0;  ///< tick at which the goal's time is zero
+    Lead lead;
     trajectory::Trajectory::Cursor cursor;
     Setpoint setpoint;
     std::uint64_t setpoint_began = 0;  ///< tick at which the latest set-point arrived
@@ -141,11 +149,12 @@ class Engine {
   void emergency_stop(Request& request) noexcept;
   void reset(Request& request) noexcept;
   [[nodiscard]] std::size_t busy_joint(JointSet joints) const noexcept;
-  [[nodiscard]] bool join_present_motion(Request& request, std::size_t& lead_knot) noexcept;
+  [[nodiscard]] Fault join_present_motion(Request& request, Lead& lead) noexcept;
   [[nodiscard]] Fault start_mismatch(const Request& request) const noexcept;
-  [[nodiscard]] bool build_lead(Request& request, std::size_t knot, std::size_t columns,
-                                Fault& fault) noexcept;
-  void take_joints(Request& request, std::size_t goal) noexcept;
+  [[nodiscard]] Fault find_lead(Request& request, Lead& lead) noexcept;
+  [[nodiscard]] Fault plan_lead(Request& request, std::size_t knot, double at_least) noexcept;
+  [[nodiscard]] Fault missing_time(const Request& request, double time) const noexcept;
+  void take_joints(Request& request, std::size_t goal, double duration) noexcept;
 
   void advance_trajectory(Goal& goal) noexcept;
   void advance_stream(Goal& goal) noexcept;
@@ -187,6 +196,7 @@ class Engine {
   bool clear_faults_ = false;
   std::uint64_t waiting_since_ = 0;  ///< tick at which the robot began to wait for its drives
   std::size_t submitted_ = 0;
+  std::size_t planned_ = 0;  ///< joints that leads were planned for in this cycle
 
   // Room for the worst: no request is taken while an event of an earlier cycle waits, so what can come together is the answers
   // to one cycle's requests and, for each goal held then, its beginning, its preemption and its end.
@@ -199,6 +209,8 @@ class Engine {
   std::array<double, max_joints> accelerations_{};
   std::array<MotionState, max_joints> starts_{};
   std::array<MotionState, max_joints> ends_{};
+  std::array<trajectory::DirectionalLimits, max_joints> bounds_{};
+  std::array<JointLimits, max_joints> limits_{};
 };
 
 }  // namespace takt::motion

@@ -13,7 +13,7 @@
 #include "takt/core/time.hpp"
 #include "takt/motion/error.hpp"
 #include "takt/motion/goal.hpp"
-#include "takt/trajectory/quintic.hpp"
+#include "takt/trajectory/point_to_point.hpp"
 #include "takt/trajectory/trajectory.hpp"
 
 namespace takt::motion {
@@ -57,15 +57,19 @@ struct Request {
   GoalId goal = 0;
   JointSet joints;                    ///< which joints; columns below follow their rising order
   trajectory::Trajectory trajectory;  ///< kind trajectory: one column for each joint
-  trajectory::QuinticSegment lead;    ///< sized for the joints; the loop rebuilds the first segment here
-                                      ///< when the joints have moved since validation
-  std::vector<JointLimits> limits;    ///< one for each joint, the robot's or tighter
+  trajectory::PointToPoint<>
+      lead;  ///< sized for the joints: when these have moved since validation, the loop
+             ///< plans here how the trajectory is joined
+  std::vector<JointLimits> limits;  ///< one for each joint, the robot's or tighter
   bool spares_others =
       false;  ///< kind trajectory: rejected (joint_busy) if a joint belongs to a goal or still stops
   bool starts_here =
       false;  ///< kind trajectory: rejected (start_mismatch) if a joint has left its first waypoint
               ///< by more than its goal tolerance
-  double longest_lead = 1;  ///< the rebuilt first segment may last this many times the planned one
+  trajectory::Synchronisation synchronisation = trajectory::Synchronisation::time;  ///< of the lead
+  std::size_t first_waypoint = 1;  ///< the knot of the trajectory that a lead may end at, or at later ones
+  double may_gain = 0;  ///< s by which a lead may bring the waypoints forward, from where they were planned
+  bool may_be_late = false;  ///< the waypoints may be later than that, as far as a lead makes it necessary
   Setpoint setpoint;
   StopCategory category = StopCategory::stop_then_power_off;
   Errc reason{};       ///< kind cancel: why, if not because a client asked (0)
@@ -82,6 +86,7 @@ struct Event {
   double time = 0;                       ///< s from the goal's start, where the reason has a time
   double value = 0;                      ///< what was found, where the reason has a value
   double limit = 0;                      ///< what is allowed
+  double duration = 0;                   ///< state active, of a trajectory: s from here to its end
   Time received{};                       ///< copied from the request
   Time handed_over{};                    ///< copied from the request
   Time first_reference{};  ///< state active: when its first reference had been written to the bus

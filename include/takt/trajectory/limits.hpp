@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "takt/core/joint.hpp"
+#include "takt/trajectory/jerk_profile.hpp"
 #include "takt/trajectory/quantity.hpp"
 #include "takt/trajectory/quintic.hpp"
 #include "takt/trajectory/trajectory.hpp"
@@ -139,6 +140,14 @@ class WorstViolation {
     check(Quantity::jerk, step.velocity != 0 ? step.velocity : step.acceleration, limits.jerk);
   }
 
+  /// A profile whose jerk keeps its limit.
+  void check(const BasicJerkProfile<Scalar>& profile, std::size_t joint,
+             const BasicJointLimits<Scalar>& limits) noexcept {
+    check_position(profile.position_extrema(), joint, 0, limits);
+    record_peak(profile.velocity_extrema().peak(), Quantity::velocity, joint, 0, limits.velocity);
+    record_peak(profile.acceleration_extrema().peak(), Quantity::acceleration, joint, 0, limits.acceleration);
+  }
+
   [[nodiscard]] const std::optional<BasicViolation<Scalar>>& result() const noexcept { return worst_; }
 
  private:
@@ -150,24 +159,32 @@ class WorstViolation {
     ratio_ = ratio;
   }
 
+  /// What the excess over a position limit is measured by.
+  [[nodiscard]] static Scalar scale(const BasicJointLimits<Scalar>& limits, Scalar limit) noexcept {
+    const Scalar range = limits.position_max - limits.position_min;
+    return range > 0 && std::isfinite(range) ? range : std::max(Scalar{1}, std::abs(limit));
+  }
+
   void check_position(const BasicQuintic<Scalar>& quintic, std::size_t joint, Scalar start,
                       const BasicJointLimits<Scalar>& limits) noexcept {
     const Scalar low = limits.position_min;
     const Scalar high = limits.position_max;
-    const Scalar range = high - low;
-    const auto scale = [&](Scalar limit) {
-      return range > 0 && std::isfinite(range) ? range : std::max(Scalar{1}, std::abs(limit));
-    };
     const Scalar enough = std::max(ratio_ - 1, slack<Scalar>);
-    if (surely_within(bernstein<0>(quintic.coefficients().data(), 1), low - enough * scale(low),
-                      high + enough * scale(high)))
+    if (surely_within(bernstein<0>(quintic.coefficients().data(), 1), low - enough * scale(limits, low),
+                      high + enough * scale(limits, high)))
       return;
-    const Extrema<Scalar> extrema = quintic.position_extrema();
-    if (const Scalar unit = scale(high); !(extrema.max.value - high <= slack<Scalar> * unit)) {
+    check_position(quintic.position_extrema(), joint, start, limits);
+  }
+
+  void check_position(const Extrema<Scalar>& extrema, std::size_t joint, Scalar start,
+                      const BasicJointLimits<Scalar>& limits) noexcept {
+    const Scalar low = limits.position_min;
+    const Scalar high = limits.position_max;
+    if (const Scalar unit = scale(limits, high); !(extrema.max.value - high <= slack<Scalar> * unit)) {
       record(Quantity::position, joint, start + extrema.max.time, extrema.max.value, high,
              1 + (extrema.max.value - high) / unit);
     }
-    if (const Scalar unit = scale(low); !(low - extrema.min.value <= slack<Scalar> * unit)) {
+    if (const Scalar unit = scale(limits, low); !(low - extrema.min.value <= slack<Scalar> * unit)) {
       record(Quantity::position, joint, start + extrema.min.time, extrema.min.value, low,
              1 + (low - extrema.min.value) / unit);
     }
@@ -176,9 +193,14 @@ class WorstViolation {
   template <std::size_t Order>
   void check_derivative(const BasicQuintic<Scalar>& quintic, Quantity quantity, std::size_t joint,
                         Scalar start, Scalar limit) noexcept {
-    if (const auto peak = peak_above<Order>(quintic, limit * std::max(ratio_, 1 + slack<Scalar>))) {
-      record(quantity, joint, start + peak->time, peak->value, limit, std::abs(peak->value) / limit);
-    }
+    if (const auto peak = peak_above<Order>(quintic, limit * std::max(ratio_, 1 + slack<Scalar>)))
+      record_peak(*peak, quantity, joint, start, limit);
+  }
+
+  void record_peak(const Extremum<Scalar>& peak, Quantity quantity, std::size_t joint, Scalar start,
+                   Scalar limit) noexcept {
+    const Scalar ratio = std::abs(peak.value) / limit;
+    if (!(ratio <= 1 + slack<Scalar>)) record(quantity, joint, start + peak.time, peak.value, limit, ratio);
   }
 
   std::optional<BasicViolation<Scalar>> worst_;

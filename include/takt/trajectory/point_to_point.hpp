@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/error.hpp"
 #include "takt/trajectory/jerk_profile.hpp"
+#include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/transfer.hpp"
 
 namespace takt::trajectory {
@@ -258,5 +260,17 @@ class BasicPointToPoint {
 };
 template <std::size_t Joints = std::dynamic_extent>
 using PointToPoint = BasicPointToPoint<double, Joints>;
+
+/// The worst violation of the limits (limits.hpp) anywhere in a motion that was planned with their velocities, accelerations and
+/// jerks: of a position, or of what the start makes unavoidable. Exact, from the extrema. Real-time safe.
+template <class Scalar, std::size_t Joints>
+[[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
+    const BasicPointToPoint<Scalar, Joints>& motion,
+    std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
+  detail::WorstViolation<Scalar> worst;
+  for (std::size_t j = 0; j < motion.joints(); ++j)
+    worst.check(motion.joint(j), j, detail::limits_of(limits, j));
+  return worst.result();
+}
 
 }  // namespace takt::trajectory

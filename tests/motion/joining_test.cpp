@@ -1,0 +1,183 @@
+// How the engine joins a new motion to the one that the joints are in.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "motion/engine_bench.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using namespace takt;
+using namespace takt::motion;
+using Bench = test::EngineBench;
+
+/// From cycle to cycle no limit is exceeded, the jerk's by difference quotient, and nothing steps.
+void check_cycle(const Bench& bench, const Snapshot& before) {
+  const double dt = to_seconds(bench.robot.period);
+  for (std::size_t j = 0; j < bench.robot.joints.size(); ++j) {
+    const JointLimits& limits = bench.robot.joints[j].limits;
+    const MotionState& from = before.joints[j].reference;
+    const MotionState& to = bench.snapshot.joints[j].reference;
+    constexpr double rounding = 1 + 1e-6;
+    CHECK(to.position <= limits.position_max + 1e-9);
+    CHECK(to.position >= limits.position_min - 1e-9);
+    CHECK(std::abs(to.velocity) <= limits.velocity * rounding);
+    CHECK(std::abs(to.acceleration) <= limits.acceleration * rounding);
+    CHECK(std::abs(to.acceleration - from.acceleration) <= limits.jerk * dt * rounding);
+    CHECK(std::abs(to.velocity - from.velocity - dt * (from.acceleration + to.acceleration) / 2) <=
+          limits.jerk * dt * dt * rounding);
+    CHECK(std::abs(to.position - from.position - dt * (from.velocity + to.velocity) / 2) <=
+          limits.jerk * dt * dt * dt * rounding);
+  }
+}
+
+/// A bench whose joint 0 is on its way from 0 to 2, 1 s after it left.
+struct MovingBench : Bench {
+  MovingBench() {
+    make_ready();
+    first = move(1, {0}, {2.0}, 3);
+    cycle({first.get()});
+    for (int i = 0; i < 200; ++i) checked_cycle({});
+  }
+
+  void checked_cycle(std::vector<Request*> requests) {
+    const Snapshot before = snapshot;
+    cycle(std::move(requests));
+    check_cycle(*this, before);
+  }
+
+  /// Joint 0 through `positions`, one every `interval` seconds, from where it stood at first.
+  std::unique_ptr<Request> through(const std::vector<double>& positions, double interval) {
+    auto request = move(2, {0}, {0}, 1);
+    std::vector<double> times;
+    for (std::size_t k = 0; k < positions.size(); ++k) times.push_back(static_cast<double>(k) * interval);
+    request->trajectory =
+        *trajectory::through(trajectory::Waypoints{1, times, positions, {}, {}}, trajectory::Through::stop);
+    return request;
+  }
+
+  [[nodiscard]] double position() const { return snapshot.joints[0].reference.position; }
+
+  std::unique_ptr<Request> first;
+};
+
+TEST_CASE("a waypoint is joined exactly at its time, where that is possible") {
+  MovingBench bench;
+  auto request = bench.through({0, 1.5, 1.0}, 1.5);
+  bench.checked_cycle({request.get()});
+  CHECK(bench.events.back().duration == 3);
+  for (int i = 1; i < 300; ++i) bench.checked_cycle({});
+  CHECK(bench.position() == 1.5);
+  CHECK(bench.run_until_end(2).state == GoalState::succeeded);
+  CHECK(bench.position() == 1.0);
+}
+
+TEST_CASE("where there is no time for the first waypoint a later one is joined, at its time") {
+  MovingBench bench;
+  auto request = bench.through({0, 1.9, 1.8, 1.7, 1.6, 1.5, 1.4}, 0.4);
+  bench.checked_cycle({request.get()});
+  CHECK(bench.events.back().duration == doctest::Approx(2.4));
+  for (int i = 1; i < 320; ++i) bench.checked_cycle({});
+  CHECK(bench.position() == doctest::Approx(1.6));
+}
+
+TEST_CASE("what may be late is later by as little as the limits allow") {
+  MovingBench bench;
+  auto hasty = bench.through({0, 0.0}, 0.3);
+  bench.checked_cycle({hasty.get()});
+  const Event refusal = bench.events.back();
+  CHECK(refusal.reason == Errc::joint_already_moving);
+  CHECK(refusal.limit == doctest::Approx(0.3));
+  auto patient = bench.through({0, 0.0}, 0.3);
+  patient->may_be_late = true;
+  bench.checked_cycle({patient.get()});
+  const double duration = bench.events.back().duration;
+  CHECK(duration == doctest::Approx(refusal.value).epsilon(0.05));
+  CHECK(duration > 0.3);
+  const int cycles = static_cast<int>(duration / to_seconds(bench.robot.period));
+  for (int i = 1; i < cycles; ++i) bench.checked_cycle({});
+  CHECK(std::abs(bench.position()) > 0);
+  for (int i = 0; i < 2; ++i) bench.checked_cycle({});
+  CHECK(bench.position() == 0);
+}
+
+TEST_CASE("a move to where the joint is already going does not take longer than that") {
+  MovingBench bench;
+  auto request = bench.fastest_move(2, {0}, {2.5});
+  bench.checked_cycle({request.get()});
+  const double whole = bench.events.back().duration;
+  double left = whole;
+  for (GoalId id = 3; id < 40; ++id) {
+    auto again = bench.fastest_move(id, {0}, {2.5});
+    for (int i = 0; i < 4; ++i) bench.checked_cycle({});
+    left -= 5 * to_seconds(bench.robot.period);
+    bench.checked_cycle({again.get()});
+    CHECK(bench.events.back().duration <= std::max(left, 0.0) + 1e-6);
+    request = std::move(again);
+    if (left < 0) break;
+  }
+}
+
+TEST_CASE("a lead that would leave the range is refused by the limit, with joint, value and limit") {
+  MovingBench bench;
+  auto request = bench.through({0, 2.99}, 1);
+  request->limits[0].position_max = bench.position() + 0.01;
+  bench.checked_cycle({request.get()});
+  const Event refusal = bench.events.back();
+  CHECK(refusal.state == GoalState::rejected);
+  CHECK(refusal.reason == Errc::position_limit);
+  CHECK(refusal.limit == request->limits[0].position_max);
+  CHECK(refusal.value > refusal.limit);
+}
+
+TEST_CASE("a cycle plans leads for a bounded number of joints, and takes the rest in the next ones") {
+  robot::RobotDescription robot = test::three_joints();
+  while (robot.joints.size() < 40) robot.joints.push_back(robot.joints.back());
+  Bench bench(robot);
+  bench.make_ready();
+  std::vector<std::size_t> all(40);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  std::vector<std::unique_ptr<Request>> requests;
+  requests.push_back(bench.fastest_move(1, all, std::vector<double>(40, 1.0)));
+  bench.cycle({requests.back().get()});
+  for (int i = 0; i < 20; ++i) bench.cycle();
+  for (GoalId id = 2; id < 5; ++id)
+    requests.push_back(bench.fastest_move(id, all, std::vector<double>(40, -1.0)));
+  bench.now += bench.robot.period;
+  for (auto& joint : bench.feedback) joint.stamp = bench.now;
+  bench.engine.begin(bench.now, bench.feedback);
+  std::size_t taken = 0;
+  while (bench.engine.accepts_requests()) bench.engine.submit(*requests[1 + taken++]);
+  CHECK(taken == 2);
+}
+
+TEST_CASE("moves that splice each other at any time keep every limit, and none is refused") {
+  auto random = test::generator();
+  std::size_t refused = 0;
+  for (std::size_t run = 0; run < test::count(20); ++run) {
+    Bench bench;
+    bench.make_ready();
+    std::vector<std::unique_ptr<Request>> requests;
+    for (int i = 0; i < 2000; ++i) {
+      std::vector<Request*> now;
+      if (test::uniform_int(random, 0, 40) == 0) {
+        const auto target = [&] { return test::uniform(random, -3, 3); };
+        const GoalId id = requests.size() + 1;
+        requests.push_back(test::uniform_int(random, 0, 2) == 0
+                               ? bench.fastest_move(id, {1}, {target()})
+                               : bench.fastest_move(id, {0, 1, 2}, {target(), target(), target()}));
+        now.push_back(requests.back().get());
+      }
+      const Snapshot before = bench.snapshot;
+      bench.cycle(now);
+      check_cycle(bench, before);
+    }
+    for (const Event& event : bench.events) refused += event.state == GoalState::rejected ? 1 : 0;
+  }
+  CHECK(refused == 0);
+}
+
+}  // namespace
