@@ -111,6 +111,43 @@ TEST_CASE("they are nearly the shortest that brute force finds") {
   }
 }
 
+TEST_CASE("going through is never slower than stopping, however unlike the segments are") {
+  auto random = test::generator(83);
+  for (std::size_t n = 0; n < test::count(40); ++n) {
+    Problem<double> problem(random, 2 + n % 40, 1 + n % 3);
+    if (n % 2 == 0) {
+      for (std::size_t i = problem.joints; i < problem.positions.size(); ++i) {
+        const double step = test::any_scale(random, 1e-4, 3) * (random() % 2 == 0 ? 1 : -1);
+        problem.positions[i] = problem.positions[i - problem.joints] + step;
+      }
+    }
+    const double stopping =
+        through_within(problem.waypoints(), Through::stop, problem.limits).value().duration();
+    for (const Through mode : ways) {
+      const auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
+      REQUIRE(motion.duration() <= stopping * (1 + 1e-9));
+      REQUIRE_FALSE(find_violation(motion, problem.limits));
+    }
+  }
+}
+
+TEST_CASE("hundreds of segments take hardly longer than their parts from rest to rest, one after the other") {
+  auto random = test::generator(84);
+  constexpr std::size_t parts = 20;
+  constexpr std::size_t segments = 10;
+  const Problem<double> problem(random, parts * segments + 1, 2);
+  for (const Through mode : ways) {
+    double sum = 0;
+    for (std::size_t part = 0; part < parts; ++part) {
+      auto waypoints = problem.waypoints();
+      waypoints.positions = waypoints.positions.subspan(2 * part * segments, 2 * (segments + 1));
+      sum += through_within(waypoints, mode, problem.limits).value().duration();
+    }
+    CAPTURE(static_cast<int>(mode));
+    CHECK(through_within(problem.waypoints(), mode, problem.limits).value().duration() <= 1.03 * sum);
+  }
+}
+
 TEST_CASE("no segment is shorter than the times that are given") {
   auto random = test::generator(82);
   for (std::size_t n = 0; n < test::count(20); ++n) {
