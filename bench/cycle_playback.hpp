@@ -143,7 +143,10 @@ class CyclePlayback {
     request_.joints = JointSet::first(joints);
     request_.trajectory = std::move(*trajectory::through(through, trajectory::Through::smooth));
     request_.lead = trajectory::PointToPoint<>(joints);
-    for (const robot::JointDescription& joint : robot_.joints) request_.limits.push_back(joint.limits);
+    for (const robot::JointDescription& joint : robot_.joints) {
+      request_.limits.push_back(joint.limits);
+      request_.path_tolerance.push_back({joint.following_error, 0, 0});
+    }
     request_.may_be_late = true;
   }
 

@@ -116,6 +116,7 @@ enum {
   TAKT_ERROR_MOTION_CLIENT_LOST = TAKT_STATUS(12, 44),
   TAKT_ERROR_MOTION_SETPOINT_TIMEOUT = TAKT_STATUS(12, 45),
   TAKT_ERROR_MOTION_GOAL_TOLERANCE = TAKT_STATUS(12, 46),
+  TAKT_ERROR_MOTION_PATH_TOLERANCE = TAKT_STATUS(12, 56),
   TAKT_ERROR_MOTION_SHUTTING_DOWN = TAKT_STATUS(12, 47),
   TAKT_ERROR_MOTION_STREAM_ENDED = TAKT_STATUS(12, 48),
   TAKT_ERROR_MOTION_RECALLED = TAKT_STATUS(12, 49),
@@ -273,6 +274,13 @@ TAKT_API int32_t takt_trajectory_fit(takt_trajectory* trajectory, const takt_joi
  * TAKT_ERROR_TRAJECTORY_OUT_OF_DOMAIN. No thread may be sampling it. */
 TAKT_API int32_t takt_trajectory_append_stop(takt_trajectory* trajectory, const takt_joint_limits* limits, size_t joints);
 
+/* The trajectory as JSON by the field names of trajectory_msgs/JointTrajectory, for other programs and for `takt send`: its
+ * waypoints with velocities and accelerations, times rounded to nanoseconds. `joint_names` holds one name for each joint. Writes
+ * at most `size` bytes to `text`, a NUL among them. *length (may be NULL) is the length without the NUL, also when it does
+ * not fit: TAKT_ERROR_CAPI_BUFFER_TOO_SMALL. */
+TAKT_API int32_t takt_trajectory_to_json(const takt_trajectory* trajectory, const char* const* joint_names, char* text,
+                                         size_t size, size_t* length);
+
 /* ---- stops ------------------------------------------------------------------------------------------------------------- */
 
 /* One joint's shortest way from motion to rest within its velocity, acceleration and jerk limits, without a step in position,
@@ -374,6 +382,13 @@ typedef struct takt_reply {
 /* No goal, no reason. NULL is ignored. */
 TAKT_API void takt_reply_init(takt_reply* reply);
 
+/* How far a joint may be from its reference. 0 is the default, negative no limit. */
+typedef struct takt_joint_tolerance {
+  double position;     /* rad or m */
+  double velocity;     /* rad/s or m/s */
+  double acceleration; /* not measured: not above 0 */
+} takt_joint_tolerance;
+
 /* How a motion is asked for: which joints, and what else. Exactly one of group and joint_names is set. */
 typedef struct takt_motion_options {
   uint32_t struct_size;           /* set by takt_motion_options_init() */
@@ -384,6 +399,12 @@ typedef struct takt_motion_options {
   int32_t on_disconnect;          /* trajectories and moves: TAKT_ON_DISCONNECT_... */
   int32_t when_busy;              /* trajectories and moves: TAKT_WHEN_BUSY_... */
   int32_t reserved;               /* 0 */
+  /* trajectories and moves: one tolerance for each column, or NULL: all the default. Beyond its path tolerance (default: none)
+   * the goal is aborted with TAKT_ERROR_MOTION_PATH_TOLERANCE; at the end it must be within its goal tolerance (default: the
+   * robot's) in time, else TAKT_ERROR_MOTION_GOAL_TOLERANCE */
+  const takt_joint_tolerance* path_tolerance;
+  const takt_joint_tolerance* goal_tolerance;
+  int64_t goal_time_ns;           /* from the end on; 0: the robot's, negative: no limit */
 } takt_motion_options;
 
 enum {

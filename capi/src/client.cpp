@@ -235,9 +235,49 @@ Result<bool> read_flag(std::int32_t flag) noexcept {
   return flag == 1;
 }
 
+/// Tolerances of columns that are called `names`.
+Result<std::vector<motion::ToleranceMessage>> read_tolerances(const takt_joint_tolerance* from,
+                                                              const std::vector<std::string>& names) {
+  std::vector<motion::ToleranceMessage> tolerances;
+  if (from == nullptr) return tolerances;
+  for (const std::string& name : names) {
+    for (const double value : {from->position, from->velocity, from->acceleration}) {
+      if (Status status = takt::trajectory::check_number(value); !status) return fail(status.error());
+    }
+    if (from->acceleration > 0) return fail(Errc::bad_argument);
+    tolerances.push_back({name, from->position, from->velocity, from->acceleration});
+    ++from;
+  }
+  return tolerances;
+}
+
+/// The names of the columns; none for a group that the robot does not have, which the server refuses.
+std::vector<std::string> names_of(const motion::JointSelection& selection,
+                                  const motion::GreetingReply& robot) {
+  for (const auto& [group, names] : robot.groups) {
+    if (group == selection.group) return names;
+  }
+  return selection.names;
+}
+
+Result<motion::TolerancesMessage> read_tolerances(const takt_motion_options& options, std::size_t joints,
+                                                  const std::vector<std::string>& names) {
+  motion::TolerancesMessage tolerances;
+  tolerances.goal_time = takt::capi::seconds(options.goal_time_ns);
+  if (names.size() != joints) return tolerances;  // the server refuses the motion
+  auto path = read_tolerances(options.path_tolerance, names);
+  if (!path) return fail(path.error());
+  auto goal = read_tolerances(options.goal_tolerance, names);
+  if (!goal) return fail(goal.error());
+  tolerances.path = *std::move(path);
+  tolerances.goal = *std::move(goal);
+  return tolerances;
+}
+
 /// What trajectories and moves have in common, written into the message.
 template <class Message>
-Status read_options(const takt_motion_options& options, std::size_t joints, Message& message) {
+Status read_options(const takt_motion_options& options, std::size_t joints,
+                    const motion::GreetingReply& robot, Message& message) {
   auto selection = read_selection(options, joints);
   if (!selection) return fail(selection.error());
   const auto fit = read_flag(options.fit);
@@ -246,7 +286,10 @@ Status read_options(const takt_motion_options& options, std::size_t joints, Mess
   if (!on_disconnect) return fail(on_disconnect.error());
   const auto when_busy = read_when_busy(options);
   if (!when_busy) return fail(when_busy.error());
+  auto tolerances = read_tolerances(options, joints, names_of(*selection, robot));
+  if (!tolerances) return fail(tolerances.error());
   message.joints = *std::move(selection);
+  message.tolerances = *std::move(tolerances);
   message.fit = *fit;
   message.on_disconnect = *on_disconnect;
   message.when_busy = *when_busy;
@@ -274,10 +317,12 @@ Result<std::vector<motion::PointMessage>> read_points(const takt_waypoints& from
 }
 
 Result<motion::TrajectoryMessage> read_trajectory(const takt_motion_options& options,
-                                                  const takt_waypoints& from) {
+                                                  const takt_waypoints& from,
+                                                  const motion::GreetingReply& robot) {
   if (Status status = takt::capi::check_shape(from); !status) return fail(status.error());
   motion::TrajectoryMessage message;
-  if (Status status = read_options(options, from.joints, message); !status) return fail(status.error());
+  if (Status status = read_options(options, from.joints, robot, message); !status)
+    return fail(status.error());
   const auto through = takt::capi::read_through(from.through);
   if (!through) return fail(through.error());
   const auto at_end = read_at_end(options);
@@ -377,7 +422,7 @@ std::int32_t takt_client_trajectory(takt_client* client, const takt_motion_optio
     if (!wanted) return fail(wanted.error());
     const auto from = read_struct(waypoints, takt::capi::waypoints_required);
     if (!from) return fail(from.error());
-    auto message = read_trajectory(*wanted, *from);
+    auto message = read_trajectory(*wanted, *from, client->robot);
     if (!message) return fail(message.error());
     return ask(*client, *std::move(message), reply);
   });
@@ -395,7 +440,7 @@ std::int32_t takt_client_move(takt_client* client, const takt_motion_options* op
     auto targets = read_numbers(positions, joints);
     if (!targets) return fail(targets.error());
     motion::MoveMessage message;
-    if (Status status = read_options(*wanted, joints, message); !status) return status;
+    if (Status status = read_options(*wanted, joints, client->robot, message); !status) return status;
     message.positions = *std::move(targets);
     if (duration_ns != 0) message.duration = takt::capi::seconds(duration_ns);
     return ask(*client, std::move(message), reply);

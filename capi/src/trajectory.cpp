@@ -3,13 +3,16 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "boundary.hpp"
 #include "takt/motion/error.hpp"
+#include "takt/motion/wire.hpp"
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
@@ -238,6 +241,26 @@ std::int32_t takt_trajectory_append_stop(takt_trajectory* trajectory, const takt
     Trajectory longer = trajectory->motion;  // running out of memory half-way leaves the original whole
     if (Status status = append_stop(longer, all->span()); !status) return status;
     trajectory->motion = std::move(longer);
+    return {};
+  });
+}
+
+std::int32_t takt_trajectory_to_json(const takt_trajectory* trajectory, const char* const* joint_names,
+                                     char* text, std::size_t size, std::size_t* length) {
+  return guarded([&]() -> Status {
+    if (trajectory == nullptr || joint_names == nullptr || (text == nullptr && size != 0)) {
+      return fail(Errc::null_pointer);
+    }
+    std::vector<std::string> names;
+    for (std::size_t j = 0; j < trajectory->motion.joints(); ++j) {
+      if (joint_names[j] == nullptr) return fail(Errc::null_pointer);
+      names.emplace_back(joint_names[j]);
+    }
+    const std::string json =
+        takt::motion::to_joint_trajectory(takt::motion::to_message(trajectory->motion, std::move(names)));
+    if (length != nullptr) *length = json.size();
+    if (json.size() >= size) return fail(Errc::buffer_too_small);
+    std::memcpy(text, json.c_str(), json.size() + 1);
     return {};
   });
 }

@@ -11,6 +11,8 @@ namespace takt::motion {
 
 namespace {
 
+using trajectory::Tracking;
+
 constexpr std::size_t no_goal = max_joints + 1;
 
 /// Dense waypoints leave no time to join the first one: then these are tried, so much further on.
@@ -52,7 +54,6 @@ Engine::Engine(const robot::RobotDescription& robot)
     : period_(robot.period),
       overrun_limit_(robot.overrun_limit),
       feedback_timeout_(robot.feedback_timeout),
-      goal_time_(robot.goal_time),
       axes_(robot.joints.size()),
       goals_(robot.joints.size() + 1),
       feedback_(robot.joints.size()) {
@@ -60,7 +61,7 @@ Engine::Engine(const robot::RobotDescription& robot)
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     axes_[i].limits = robot.joints[i].limits;
     axes_[i].safe = robot.joints[i].safe;
-    axes_[i].following_error = robot.joints[i].following_error;
+    axes_[i].following_error.position = robot.joints[i].following_error;
     axes_[i].goal_tolerance = robot.joints[i].goal_tolerance;
   }
   powered_ = JointSet::first(axes_.size());
@@ -186,6 +187,7 @@ void Engine::answer(Request& request, GoalState state, const Fault& fault) noexc
   event.joint = static_cast<std::uint8_t>(fault.joint);
   event.value = fault.value;
   event.limit = fault.limit;
+  event.quantity = fault.quantity;
   event.received = request.received;
   event.handed_over = request.handed_over;
   event.retired = &request;
@@ -239,11 +241,10 @@ Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
       return {Errc::drive_silent, joint, 0, 0};
   }
   if (state_ == RobotState::starting && !settled_.contains(joint)) return {};
-  const double error = std::abs(axes_[joint].reference.position - seen.position);
-  if (!(error <= axes_[joint].following_error)) {
-    return {Errc::following_error, joint, error, axes_[joint].following_error};
-  }
-  return {};
+  trajectory::WorstDeviation<double> off;
+  off.look_at(joint, axes_[joint].following_error, axes_[joint].reference, {seen.position, 0, 0});
+  if (!off.result()) return {};
+  return {Errc::following_error, joint, off.result()->value, off.result()->allowed};
 }
 
 void Engine::watch_loop(std::uint64_t missed) noexcept {
@@ -581,6 +582,7 @@ void Engine::settle_robot_state() noexcept {
 // ---- one period of motion ------------------------------------------------------------------------------------------------
 
 void Engine::advance_trajectory(Goal& goal) noexcept {
+  if (has_ended(goal)) return;
   const Request& request = *goal.request;
   const double elapsed = seconds_since(goal.began);
   const double on_trajectory = elapsed - goal.lead.duration + goal.lead.leads_to;
@@ -601,25 +603,33 @@ void Engine::advance_trajectory(Goal& goal) noexcept {
     axes_[joint].command = positions[column];
     ++column;
   });
-  const double overtime = on_trajectory - request.trajectory.duration();
-  if (overtime >= 0) judge_arrival(goal, overtime);
+  goal.overtime = on_trajectory - request.trajectory.duration();
 }
 
-void Engine::judge_arrival(Goal& goal, double overtime) noexcept {
-  Fault worst;
-  double worst_ratio = 1;
-  goal.request->joints.for_each([&](std::size_t joint) noexcept {
-    const double error = std::abs(axes_[joint].reference.position - feedback_[joint].position);
-    const double ratio = error / axes_[joint].goal_tolerance;
-    if (!(ratio <= worst_ratio)) {
-      worst_ratio = ratio;
-      worst = {Errc::goal_tolerance, joint, error, axes_[joint].goal_tolerance};
-    }
+/// Whether the feedback shows that the goal has arrived, or has to be given up; it is then ended.
+bool Engine::has_ended(Goal& goal) noexcept {
+  const Request& request = *goal.request;
+  std::array<std::size_t, max_joints> joint_of_column{};
+  std::size_t columns = 0;
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    starts_[columns] = axes_[joint].reference;
+    measured_[columns] = {feedback_[joint].position, feedback_[joint].velocity,
+                          std::numeric_limits<double>::quiet_NaN()};
+    joint_of_column[columns++] = joint;
   });
-  const bool arrived = worst.reason == Errc{};
-  if (!arrived && overtime <= to_seconds(goal_time_)) return;
-  goal.request->joints.for_each([&](std::size_t joint) noexcept { axes_[joint].source = Source::hold; });
-  end_goal(goal, arrived ? GoalState::succeeded : GoalState::aborted, worst);
+  const trajectory::Verdict verdict = trajectory::judge<double>(
+      {request.path_tolerance, request.goal_tolerance, request.goal_time}, std::span(starts_).first(columns),
+      std::span(measured_).first(columns), goal.overtime);
+  const bool arrived = verdict.tracking == Tracking::reached;
+  const bool left_path = verdict.tracking == Tracking::path_violated;
+  if (!arrived && !left_path && verdict.tracking != Tracking::not_in_time) return false;
+  request.joints.for_each(
+      [&](std::size_t joint) noexcept { begin_stop(joint); });  // at the end: there is nothing to stop
+  const trajectory::Deviation& worst = verdict.worst;
+  const Fault fault{left_path ? Errc::path_tolerance : Errc::goal_tolerance, joint_of_column[worst.joint],
+                    worst.value, worst.allowed, worst.quantity};
+  end_goal(goal, arrived ? GoalState::succeeded : GoalState::aborted, arrived ? Fault{} : fault);
+  return true;
 }
 
 void Engine::advance_stream(Goal& goal) noexcept {

@@ -10,16 +10,20 @@
 #include <utility>
 #include <vector>
 
+#include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
 #include "takt/trajectory/timing.hpp"
+#include "takt/trajectory/tolerances.hpp"
 #include "takt/trajectory/trajectory.hpp"
+#include "takt/trajectory/wrap.hpp"
 
 namespace takt::motion {
 namespace {
 
 using robot::RobotDescription;
+using trajectory::JointTolerance;
 using trajectory::Through;
 using trajectory::Trajectory;
 using trajectory::Violation;
@@ -97,6 +101,9 @@ struct Task {
   std::vector<JointLimits> limits;  ///< one for each column
   std::vector<MotionState> start;   ///< the present references
   bool fit = false;
+  std::vector<JointTolerance> path_tolerance{};  ///< one for each column, as the two below
+  std::vector<JointTolerance> goal_tolerance{};
+  double goal_time = 0;  ///< s
 
   [[nodiscard]] const robot::JointDescription& joint(std::size_t column) const {
     return robot->joints[columns.joint[column]];
@@ -181,6 +188,44 @@ Outcome<void> check_size(const Task& task, std::size_t size, std::string_view wh
   if (size == task.columns.size()) return {};
   return reject(Errc::wrong_size,
                 fmt::format("{} has {} entries for {} joints", what, size, task.columns.size()));
+}
+
+/// Replaces tolerances by those that the request gives for joints by name: 0 leaves the default, negative is none.
+Outcome<void> replace(const Task& task, const std::vector<ToleranceMessage>& wanted, std::string_view where,
+                      std::vector<JointTolerance>& tolerances) {
+  const auto replace_one = [](double& tolerance, double by) {
+    if (by != 0) tolerance = std::max(by, 0.0);
+  };
+  for (const ToleranceMessage& message : wanted) {
+    std::size_t c = 0;
+    while (c < task.columns.size() && task.joint(c).name != message.name) ++c;
+    if (c == task.columns.size()) {
+      return reject(Errc::unknown_joint,
+                    fmt::format("{}: {} is none of the joints that move", where, message.name), message.name);
+    }
+    replace_one(tolerances[c].position, message.position);
+    replace_one(tolerances[c].velocity, message.velocity);
+  }
+  return {};
+}
+
+Outcome<void> set_tolerances(Task& task, const TolerancesMessage& message) {
+  task.path_tolerance.resize(task.columns.size());
+  task.goal_tolerance.clear();
+  for (std::size_t c = 0; c < task.columns.size(); ++c)
+    task.goal_tolerance.push_back({task.joint(c).goal_tolerance, 0, 0});
+  task.goal_time = message.goal_time > 0   ? message.goal_time
+                   : message.goal_time < 0 ? std::numeric_limits<double>::infinity()
+                                           : to_seconds(task.robot->goal_time);
+  if (auto done = replace(task, message.path, "path_tolerance", task.path_tolerance); !done) return done;
+  return replace(task, message.goal, "goal_tolerance", task.goal_tolerance);
+}
+
+/// Where the joint is to go that comes from `from`: to `position`, or if it is continuous to the nearest equivalent.
+double target(const Task& task, std::size_t column, double position, double from) {
+  const bool wraps = task.joint(column).kind == robot::JointKind::continuous &&
+                     std::abs(position) <= trajectory::max_magnitude;  // as far as its turns can be told
+  return wraps ? trajectory::nearest_equivalent(position, from) : position;
 }
 
 /// Targets are held to the robot's own limits, wherever the joint may stand.
@@ -292,6 +337,9 @@ std::unique_ptr<Request> to_request(Task&& task, Trajectory&& motion, WhenBusy w
   request->trajectory = std::move(motion);
   request->lead = trajectory::PointToPoint<>(task.columns.size());
   request->limits = std::move(task.limits);
+  request->path_tolerance = std::move(task.path_tolerance);
+  request->goal_tolerance = std::move(task.goal_tolerance);
+  request->goal_time = task.goal_time;
   request->spares_others = when_busy == WhenBusy::reject;
   request->may_be_late = task.fit;
   return request;
@@ -356,8 +404,9 @@ class Waypoints {
 
   static Outcome<void> check_start(const Task& task, const PointMessage& point) {
     for (std::size_t c = 0; c < task.columns.size(); ++c) {
-      const double wanted = point.positions[task.columns.from_message[c]];
-      const double distance = std::abs(wanted - task.start[c].position);
+      const double from = task.start[c].position;
+      const double wanted = target(task, c, point.positions[task.columns.from_message[c]], from);
+      const double distance = std::abs(wanted - from);
       const double tolerance = task.joint(c).goal_tolerance;
       if (distance <= tolerance) continue;
       Rejection why;
@@ -377,9 +426,11 @@ class Waypoints {
     times_.push_back(point.time);
     for (std::size_t c = 0; c < task.columns.size(); ++c) {
       const std::size_t from = task.columns.from_message[c];
-      if (auto done = check_target(task, c, point.positions[from], point.time); !done) return done;
+      const double before = positions_[positions_.size() - joints_];
+      const double position = target(task, c, point.positions[from], before);
+      if (auto done = check_target(task, c, position, point.time); !done) return done;
       const bool rests = through_ == Through::stop;
-      positions_.push_back(point.positions[from]);
+      positions_.push_back(position);
       velocities_.push_back(rests || point.velocities.empty() ? 0 : point.velocities[from]);
       accelerations_.push_back(rests || point.accelerations.empty() ? 0 : point.accelerations[from]);
     }
@@ -445,15 +496,19 @@ template <class Message>
 std::optional<Rejection> find_mistake_in_targets(const Message& message, const RobotDescription& robot) {
   auto columns = find_joints(message.joints, robot);
   if (!columns) return columns.error();
-  const Task task{&robot, std::move(*columns), {}, {}, false};
+  Task task{&robot, std::move(*columns), {}, {}, false};
   const auto check = [&](const std::vector<double>& positions, double time) -> Outcome<void> {
     if (auto done = check_size(task, positions.size(), "positions"); !done) return done;
     for (std::size_t c = 0; c < task.columns.size(); ++c) {
-      if (auto done = check_target(task, c, positions[task.columns.from_message[c]], time); !done)
-        return done;
+      // Where a continuous joint comes from, and so where it goes, is judged then.
+      const double position = target(task, c, positions[task.columns.from_message[c]], 0);
+      if (auto done = check_target(task, c, position, time); !done) return done;
     }
     return {};
   };
+  if constexpr (requires { message.tolerances; }) {
+    if (auto done = set_tolerances(task, message.tolerances); !done) return done.error();
+  }
   if constexpr (requires { message.points; }) {
     for (const PointMessage& point : message.points) {
       if (point.time == 0) continue;  // where the joints are to be then, is judged then
@@ -482,6 +537,7 @@ std::optional<Rejection> find_mistake(const SetpointMessage& message, const Robo
 Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const Snapshot& state) {
   auto task = begin(message.joints, message.limits, message.fit, robot, state);
   if (!task) return reject(std::move(task).error());
+  if (auto done = set_tolerances(*task, message.tolerances); !done) return reject(done.error());
   if (message.points.empty()) return reject(Errc::no_waypoints, std::string(describe(Errc::no_waypoints)));
   const auto waypoints = Waypoints::from(*task, message);
   if (!waypoints) return reject(waypoints.error());
@@ -510,15 +566,18 @@ Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snaps
   if (auto done = check_size(*task, message.positions.size(), "positions"); !done)
     return reject(done.error());
 
+  if (auto done = set_tolerances(*task, message.tolerances); !done) return reject(done.error());
+
   std::vector<MotionState> ends;
   double shortest = to_seconds(robot.period);
   for (std::size_t c = 0; c < task->columns.size(); ++c) {
-    const double target = message.positions[task->columns.from_message[c]];
-    if (auto done = check_target(*task, c, target, message.duration.value_or(0)); !done)
+    const double from = task->start[c].position;
+    const double position = target(*task, c, message.positions[task->columns.from_message[c]], from);
+    if (auto done = check_target(*task, c, position, message.duration.value_or(0)); !done)
       return reject(done.error());
-    ends.push_back({target, 0, 0});
-    shortest = std::max(shortest, margin * trajectory::shortest_from_rest(
-                                               std::abs(target - task->start[c].position), task->limits[c]));
+    ends.push_back({position, 0, 0});
+    shortest = std::max(shortest,
+                        margin * trajectory::shortest_from_rest(std::abs(position - from), task->limits[c]));
   }
   const auto build = [&](double duration) -> Outcome<Trajectory> {
     Trajectory motion(task->start);
@@ -554,8 +613,9 @@ Plan plan(const SetpointMessage& message, const RobotDescription& robot, const S
   request->setpoint.timeout = from_seconds(message.timeout);
   for (std::size_t c = 0; c < task->columns.size(); ++c) {
     const std::size_t from = task->columns.from_message[c];
-    if (auto done = check_target(*task, c, message.positions[from], 0); !done) return reject(done.error());
-    request->setpoint.positions[c] = message.positions[from];
+    const double position = target(*task, c, message.positions[from], task->start[c].position);
+    if (auto done = check_target(*task, c, position, 0); !done) return reject(done.error());
+    request->setpoint.positions[c] = position;
     if (message.velocities.empty()) continue;
     const double velocity = message.velocities[from];
     if (const double limit = task->limits[c].velocity; std::abs(velocity) > limit) {

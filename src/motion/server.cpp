@@ -803,7 +803,9 @@ Rejection Server::why(const Event& event) const {
   } else if (event.value != 0 || event.limit != 0) {
     why.value = event.value;
     why.limit = event.limit;
-    why.message += fmt::format(" ({:.6g}, limit {:.6g})", event.value, event.limit);
+    const bool is_about_speed = event.quantity == trajectory::Quantity::velocity;
+    why.message +=
+        fmt::format(" ({}{:.6g}, limit {:.6g})", is_about_speed ? "velocity " : "", event.value, event.limit);
   }
   if (event.time != 0) why.time = event.time;
   return why;

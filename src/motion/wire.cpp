@@ -87,6 +87,7 @@ bool is_about_a_joint(Errc reason) noexcept {
     case Errc::drive_fault:
     case Errc::drive_off:
     case Errc::goal_tolerance:
+    case Errc::path_tolerance:
       return true;
     default:
       return false;

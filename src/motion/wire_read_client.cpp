@@ -115,39 +115,45 @@ class Reader {
     return limits;
   }
 
-  /// time_from_start: seconds, or the two integers of ROS 2 or of ROS 1.
-  double time_from_start(Object& point) {
-    const Value* value = point.require("time_from_start");
-    if (value == nullptr) return 0;
-    const std::string where = point.at("time_from_start");
-    if (!value->is_object()) {
-      return json::to_number(*value, where, mistakes, Range::between(0, longest_time)).value_or(0);
+  TolerancesMessage tolerances(Object& parent) {
+    TolerancesMessage tolerances;
+    tolerances.path = tolerances_of_joints(parent, "path_tolerance");
+    tolerances.goal = tolerances_of_joints(parent, "goal_tolerance");
+    if (const Value* time = parent.find("goal_time_tolerance")) {
+      tolerances.goal_time = seconds(*time, parent.at("goal_time_tolerance"), -longest_time);
     }
-    Object time(*value, where, mistakes);
+    return tolerances;
+  }
+
+  /// A time: seconds, or the two integers of ROS 2 or of ROS 1, of which only the first can be negative.
+  double seconds(const Value& value, const std::string& where, double least) {
+    if (!value.is_object()) {
+      return json::to_number(value, where, mistakes, Range::between(least, longest_time)).value_or(0);
+    }
+    Object time(value, where, mistakes);
     const bool ros2 = time.has("sec");
     const std::string_view whole = ros2 ? "sec" : "secs";
     const std::string_view rest = ros2 ? "nanosec" : "nsecs";
-    const Value* seconds = time.require(whole);
-    const Value* nanoseconds = time.require(rest);
+    const Value* s = time.require(whole);
+    const Value* ns = time.require(rest);
     time.finish();
-    if (seconds == nullptr || nanoseconds == nullptr) return 0;
-    const auto s =
-        json::to_integer(*seconds, time.at(whole), mistakes, 0, static_cast<std::uint64_t>(longest_time));
-    const auto ns = json::to_integer(*nanoseconds, time.at(rest), mistakes, 0, 999'999'999);
-    return s && ns ? static_cast<double>(*s) + static_cast<double>(*ns) * 1e-9 : 0;
+    if (s == nullptr || ns == nullptr) return 0;
+    if (!s->is_number_integer()) mistakes.add(time.at(whole), "must be a whole number");
+    const auto count = json::to_number(*s, time.at(whole), mistakes, Range::between(least, longest_time));
+    const auto fraction = json::to_integer(*ns, time.at(rest), mistakes, 0, 999'999'999);
+    // One rounding, of a quotient of exact numbers: 0.1 s is the same number in each form.
+    return count && fraction ? (*count * 1e9 + static_cast<double>(*fraction)) / 1e9 : 0;
   }
 
   PointMessage point(const Value& value, const std::string& where) {
     Object object(value, where, mistakes);
     PointMessage point;
-    point.time = time_from_start(object);
+    if (const Value* time = object.require("time_from_start"))
+      point.time = seconds(*time, object.at("time_from_start"), 0);
     point.positions = required_numbers(object, "positions");
     point.velocities = numbers(object, "velocities");
     point.accelerations = numbers(object, "accelerations");
-    if (const Value* effort = object.find("effort");
-        effort != nullptr && !(effort->is_array() && effort->empty())) {
-      mistakes.add(object.at("effort"), "must be empty: efforts are not followed");
-    }
+    without(object, "effort", "efforts are not followed");
     object.finish();
     check_columns(point, where);
     return point;
@@ -156,8 +162,6 @@ class Reader {
   /// `documentary`: other keys are notes for people and are skipped.
   TrajectoryMessage trajectory(Object& object, std::size_t max_waypoints, bool documentary) {
     TrajectoryMessage message;
-    object.ignore("header");
-    message.joints = joints(object);
     Through through{};
     if (object.word<Through>("through", through, through_words)) message.through = through;
     object.boolean("fit", message.fit);
@@ -165,9 +169,34 @@ class Reader {
     object.word<OnDisconnect>("on_disconnect", message.on_disconnect, on_disconnect_words);
     object.word<WhenBusy>("when_busy", message.when_busy, when_busy_words);
     message.limits = limits(object);
-    const Value* points = object.require("points");
+    message.tolerances = tolerances(object);
+    waypoints(object, max_waypoints, message);
     if (!documentary) object.finish();
-    if (points == nullptr || !ok()) return message;
+    return message;
+  }
+
+  /// Joints and points, of a JointTrajectory or of what is wrapped around one.
+  void waypoints(Object& object, std::size_t max_waypoints, TrajectoryMessage& message) {
+    object.ignore("header");
+    for (const std::string_view wrapped : {"joint_trajectory", "trajectory"}) {
+      const Value* inner = object.find(wrapped);
+      if (inner == nullptr) continue;
+      for (const std::string_view other : {"multi_dof_joint_trajectory", "multi_dof_trajectory",
+                                           "component_path_tolerance", "component_goal_tolerance"})
+        without(object, other, "joints with many axes are not followed");
+      std::string where = object.at(wrapped);
+      if (inner->is_array() && inner->size() == 1) {
+        where = json::child(where, std::size_t{0});
+        inner = &inner->front();
+      }
+      Object nested(*inner, std::move(where), mistakes);
+      waypoints(nested, max_waypoints, message);
+      nested.finish();
+      return;
+    }
+    message.joints = joints(object);
+    const Value* points = object.require("points");
+    if (points == nullptr || !ok()) return;
     const std::string where = object.at("points");
     if (!points->is_array())
       mistakes.add(where, "must be a list");
@@ -178,7 +207,6 @@ class Reader {
              fmt::format("has {} waypoints, at most {} are allowed", points->size(), max_waypoints));
     } else
       read_points(*points, where, message);
-    return message;
   }
 
   MoveMessage move(Object& object) {
@@ -194,6 +222,7 @@ class Reader {
     object.word<OnDisconnect>("on_disconnect", message.on_disconnect, on_disconnect_words);
     object.word<WhenBusy>("when_busy", message.when_busy, when_busy_words);
     message.limits = limits(object);
+    message.tolerances = tolerances(object);
     object.finish();
     return message;
   }
@@ -273,6 +302,42 @@ class Reader {
     return list;
   }
 
+  /// A key that ROS writes, for what takt does not do, must hold nothing.
+  void without(Object& object, std::string_view key, std::string_view because) {
+    const Value* value = object.find(key);
+    if (value == nullptr) return;
+    const Value& list = value->is_object() && value->contains("points") ? value->at("points") : *value;
+    if (list.empty() && !list.is_null()) return;
+    mistakes.add(object.at(key), fmt::format("must be empty: {}", because));
+  }
+
+  std::vector<ToleranceMessage> tolerances_of_joints(Object& parent, std::string_view key) {
+    std::vector<ToleranceMessage> list;
+    const Value* value = parent.find(key);
+    if (value == nullptr) return list;
+    const std::string where = parent.at(key);
+    if (!value->is_array() || value->size() > max_joints) {
+      mistakes.add(where, fmt::format("must be a list of at most {} tolerances", max_joints));
+      return list;
+    }
+    for (const Value& entry : *value) {
+      Object object(entry, json::child(where, list.size()), mistakes);
+      ToleranceMessage& tolerance = list.emplace_back();
+      object.required_name("name", tolerance.name);
+      object.number("position", tolerance.position, Range::any());
+      object.number("velocity", tolerance.velocity, Range::any());
+      object.number("acceleration", tolerance.acceleration, Range::any());
+      object.finish();
+      if (tolerance.acceleration > 0)
+        mistakes.add(object.at("acceleration"), "must not be above 0: accelerations are not measured");
+      const auto same = [&](const ToleranceMessage& other) { return other.name == tolerance.name; };
+      if (std::any_of(list.begin(), list.end() - 1, same)) {
+        refuse(Errc::duplicate_joint, object.at("name"), fmt::format("{} is named twice", tolerance.name));
+      }
+    }
+    return list;
+  }
+
   void check_columns(const PointMessage& point, const std::string& where) {
     const auto same = [&](const std::vector<double>& column, std::string_view name) {
       if (column.empty() || column.size() == point.positions.size()) return;
@@ -342,6 +407,39 @@ std::optional<std::string_view> request_key(const Value& document, Reader& reade
   return found;
 }
 
+bool contains(const Value& document, std::string_view key) {
+  return document.is_object() && document.contains(std::string(key));
+}
+
+/// Whether a document is a trajectory on its own, as takt or ROS writes one, and not a message of the protocol, which has one
+/// request, perhaps an id, and nothing else.
+bool is_trajectory(const Value& document) {
+  if (contains(document, "points") || contains(document, "joint_trajectory")) return true;
+  if (!contains(document, "trajectory")) return false;
+  const auto& members = document.get_ref<const Value::object_t&>();
+  return document.at("trajectory").is_array() ||
+         std::any_of(members.begin(), members.end(), [](const auto& member) {
+           return member.first != "id" &&
+                  std::find(request_keys.begin(), request_keys.end(), member.first) == request_keys.end();
+         });
+}
+
+/// The trajectory in what rosbridge and actions wrap around a message, or nothing.
+const Value* find_trajectory(const Value& document, std::string& where) {
+  const Value* value = &document;
+  while (!is_trajectory(*value)) {
+    const Value* inner = nullptr;
+    for (const char* wrapping : {"msg", "args", "goal"}) {
+      if (inner != nullptr || !contains(*value, wrapping)) continue;
+      inner = &value->at(wrapping);
+      where = json::child(where, wrapping);
+    }
+    if (inner == nullptr) return nullptr;
+    value = inner;
+  }
+  return value;
+}
+
 tl::expected<ClientMessage, ParseFailure> read_client_message(const Value& document,
                                                               std::size_t max_waypoints) {
   ParseFailure failure;
@@ -405,10 +503,11 @@ tl::expected<ClientMessage, ParseFailure> parse_motion_file(std::string_view tex
       failure.value().why.message = fmt::format("line {}: {}", line, failure.value().why.message);
     return failure;
   }
-  if (!document->is_object() || !document->contains("points"))
-    return read_client_message(*document, max_waypoints);
+  std::string where;
+  const Value* trajectory = find_trajectory(*document, where);
+  if (trajectory == nullptr) return read_client_message(*document, max_waypoints);
   Reader reader;
-  Object object(*document, "", reader.mistakes);
+  Object object(*trajectory, where, reader.mistakes);
   ClientMessage message;
   message.body = reader.trajectory(object, max_waypoints, true);
   if (reader.ok()) return message;

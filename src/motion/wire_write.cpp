@@ -49,6 +49,22 @@ void put_limits(Out& out, const LimitsMessage& limits) {
   put("jerk", limits.jerk);
 }
 
+void put_tolerances(Out& out, const TolerancesMessage& tolerances) {
+  const auto put = [&](const char* key, const std::vector<ToleranceMessage>& list) {
+    if (list.empty()) return;
+    Out& entries = out[key] = Out::array();
+    for (const ToleranceMessage& tolerance : list) {
+      entries.push_back(Out{{"name", tolerance.name},
+                            {"position", tolerance.position},
+                            {"velocity", tolerance.velocity},
+                            {"acceleration", tolerance.acceleration}});
+    }
+  };
+  put("path_tolerance", tolerances.path);
+  put("goal_tolerance", tolerances.goal);
+  if (tolerances.goal_time != 0) out["goal_time_tolerance"] = tolerances.goal_time;
+}
+
 /// What trajectories and moves have in common.
 template <class Message>
 void put_options(Out& out, const Message& message) {
@@ -58,6 +74,13 @@ void put_options(Out& out, const Message& message) {
   }
   if (message.when_busy != WhenBusy::splice) out["when_busy"] = word_of(message.when_busy, when_busy_words);
   put_limits(out, message.limits);
+  put_tolerances(out, message.tolerances);
+}
+
+void put_columns(Out& out, const PointMessage& point) {
+  out["positions"] = point.positions;
+  if (!point.velocities.empty()) out["velocities"] = point.velocities;
+  if (!point.accelerations.empty()) out["accelerations"] = point.accelerations;
 }
 
 std::pair<const char*, Out> to_json(const TrajectoryMessage& message) {
@@ -67,9 +90,7 @@ std::pair<const char*, Out> to_json(const TrajectoryMessage& message) {
   for (const PointMessage& point : message.points) {
     Out& entry = points.emplace_back(Out::object());
     entry["time_from_start"] = point.time;
-    entry["positions"] = point.positions;
-    if (!point.velocities.empty()) entry["velocities"] = point.velocities;
-    if (!point.accelerations.empty()) entry["accelerations"] = point.accelerations;
+    put_columns(entry, point);
   }
   if (message.through) out["through"] = word_of(*message.through, through_words);
   if (message.at_end != AtEnd::rest) out["at_end"] = word_of(message.at_end, at_end_words);
@@ -222,6 +243,39 @@ std::string to_line(const ClientMessage& message) {
   auto [key, body] = std::visit([](const auto& request) { return to_json(request); }, message.body);
   document[key] = std::move(body);
   return finish(document);
+}
+
+std::string to_joint_trajectory(const TrajectoryMessage& message) {
+  Out head = Out::object();
+  put_joints(head, message.joints);
+  std::string text = head.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  text.back() = ',';  // goes on
+  text += "\"points\":[";
+  for (const PointMessage& point : message.points) {
+    const std::int64_t nanoseconds = from_seconds(point.time).count();
+    Out entry = Out::object();
+    entry["time_from_start"] =
+        Out{{"sec", nanoseconds / 1'000'000'000}, {"nanosec", nanoseconds % 1'000'000'000}};
+    put_columns(entry, point);
+    text += (&point == &message.points.front() ? "\n" : ",\n") + entry.dump();
+  }
+  return text + "\n]}\n";
+}
+
+TrajectoryMessage to_message(const trajectory::Trajectory& motion, std::vector<std::string> joint_names) {
+  TrajectoryMessage message;
+  message.joints.names = std::move(joint_names);
+  for (std::size_t k = 0; k < motion.segments() + 1 && motion.joints() > 0; ++k) {
+    PointMessage& point = message.points.emplace_back();
+    point.time = motion.knot_time(k);
+    for (std::size_t j = 0; j < motion.joints(); ++j) {
+      const MotionState state = motion.knot(k, j);
+      point.positions.push_back(state.position);
+      point.velocities.push_back(state.velocity);
+      point.accelerations.push_back(state.acceleration);
+    }
+  }
+  return message;
 }
 
 std::string to_line(const ServerMessage& message) {

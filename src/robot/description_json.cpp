@@ -27,8 +27,8 @@ constexpr double huge_number = 1e9;  // beyond any joint, small enough that form
 
 constexpr std::array<std::pair<std::string_view, Protocol>, 2> protocols{
     {{"hubo", Protocol::hubo}, {"servo", Protocol::servo}}};
-constexpr std::array<std::pair<std::string_view, JointKind>, 2> joint_kinds{
-    {{"rotary", JointKind::rotary}, {"linear", JointKind::linear}}};
+constexpr std::array<std::pair<std::string_view, JointKind>, 3> joint_kinds{
+    {{"rotary", JointKind::rotary}, {"linear", JointKind::linear}, {"continuous", JointKind::continuous}}};
 constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behaviours{
     {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
 constexpr std::array<std::pair<std::string_view, rt::OverrunPolicy>, 2> overrun_policies{
@@ -156,7 +156,7 @@ class Loader {
     }
     object.word<JointKind>("kind", joint.kind, joint_kinds);
     if (const Value* limits = object.require("limits"))
-      read_limits(*limits, object.at("limits"), joint.limits);
+      read_limits(*limits, object.at("limits"), joint.kind, joint.limits);
     object.word<SafeBehaviour>("safe", joint.safe, safe_behaviours);
     object.required_number("counts_per_radian", joint.counts_per_radian,
                            Range::between(-huge_number, huge_number));
@@ -176,9 +176,12 @@ class Loader {
     robot_.joints.push_back(std::move(joint));
   }
 
-  void read_limits(const Value& value, const std::string& where, JointLimits& limits) {
+  void read_limits(const Value& value, const std::string& where, JointKind kind, JointLimits& limits) {
     Object object(value, where, mistakes_);
-    if (const Value* position = object.require("position")) {
+    if (kind == JointKind::continuous) {
+      if (object.find("position") != nullptr)
+        mistakes_.add(object.at("position"), "a continuous joint has no limits of position");
+    } else if (const Value* position = object.require("position")) {
       const std::string at = object.at("position");
       if (!position->is_array() || position->size() != 2) {
         mistakes_.add(at, "must be a list of two numbers: least and most");
@@ -217,9 +220,13 @@ class Loader {
     joint.bus = *bus;
     const Protocol protocol = robot_.buses[*bus].protocol;
     const AddressRules rules = address_rules(protocol);
+    const double reach = reach_of(protocol, joint.counts_per_radian);
+    if (joint.kind == JointKind::continuous) {
+      joint.limits.position_min = -reach;
+      joint.limits.position_max = reach;
+    }
     const double farthest =
         std::max(std::abs(joint.limits.position_min), std::abs(joint.limits.position_max));
-    const double reach = reach_of(protocol, joint.counts_per_radian);
     if (std::isfinite(farthest) && farthest > reach) {
       mistakes_.add(object.at("limits") + "/position",
                     fmt::format("reaches {0} {2} from zero, but position words of the bus end at {1} {2}",

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <variant>
 
 #include "takt/motion/wire.hpp"
 
@@ -20,5 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto file = parse_motion_file(text, 100);
   if (file && !parse_client_message(to_line(*file), 100)) std::abort();
+  if (file && std::holds_alternative<TrajectoryMessage>(file->body)) {
+    const auto again = parse_motion_file(to_joint_trajectory(std::get<TrajectoryMessage>(file->body)), 100);
+    // Times less than a nanosecond apart become the same.
+    if (!again && again.error().why.reason != Errc::times_not_increasing) std::abort();
+  }
   return 0;
 }

@@ -52,9 +52,15 @@ class ClientOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("port", c_uint32), ("host", c_char_p), ("timeout_ns", c_int64)]
 
 
+class JointTolerance(ctypes.Structure):
+    _fields_ = [("position", c_double), ("velocity", c_double), ("acceleration", c_double)]
+
+
 class MotionOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("fit", c_int32), ("group", c_char_p), ("joint_names", POINTER(c_char_p)),
-                ("at_end", c_int32), ("on_disconnect", c_int32), ("when_busy", c_int32), ("reserved", c_int32)]
+                ("at_end", c_int32), ("on_disconnect", c_int32), ("when_busy", c_int32), ("reserved", c_int32),
+                ("path_tolerance", POINTER(JointTolerance)), ("goal_tolerance", POINTER(JointTolerance)),
+                ("goal_time_ns", c_int64)]
 
 
 class Reply(ctypes.Structure):
@@ -87,6 +93,7 @@ def load(path):
             ("takt_trajectory_check", c_int32, c_void_p, POINTER(JointLimits), c_size_t, POINTER(Violation)),
             ("takt_trajectory_fit", c_int32, c_void_p, POINTER(JointLimits), c_size_t, numbers, POINTER(Violation)),
             ("takt_trajectory_append_stop", c_int32, c_void_p, POINTER(JointLimits), c_size_t),
+            ("takt_trajectory_to_json", c_int32, c_void_p, POINTER(c_char_p), c_char_p, c_size_t, POINTER(c_size_t)),
             ("takt_stop_size", c_size_t),
             ("takt_stop_align", c_size_t),
             ("takt_stop_init_in", c_int32, c_void_p, c_size_t, POINTER(MotionState), POINTER(JointLimits),

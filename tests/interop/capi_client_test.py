@@ -21,7 +21,7 @@ from capi_bindings import *  # the library, named in the first argument, and its
 UNKNOWN_REQUEST, UNKNOWN_JOINT, UNKNOWN_GOAL = status(12, 4), status(12, 5), status(12, 7)
 PENDING, ACTIVE, WHEN_BUSY_QUEUE, WHEN_BUSY_REJECT, JOINT_BUSY = 0, 1, 1, 2, status(12, 28)
 MALFORMED, TOO_LARGE, MOTION_WRONG_SIZE = status(12, 1), status(12, 2), status(12, 9)
-EMERGENCY_STOP, SETPOINT_TIMEOUT = status(12, 43), status(12, 45)
+EMERGENCY_STOP, SETPOINT_TIMEOUT, PATH_TOLERANCE = status(12, 43), status(12, 45), status(12, 56)
 
 
 class Client:
@@ -175,6 +175,28 @@ class RobotTest(unittest.TestCase):
         self.assertEqual(self.client.wait(), OK)
         self.assertEqual(self.client.reply.state, SUCCEEDED)
 
+    def test_a_goal_keeps_its_own_tolerances(self):
+        start = self.reference(4)
+        # No drive follows to a thousandth of a microradian while it moves, and every one does to a radian.
+        tight, wide = (JointTolerance * 1)((1e-9, 0, 0)), (JointTolerance * 1)((1, -1, -1))
+        self.assertEqual(self.client.move(self.names[4:5], [start + 0.3], SECOND, path_tolerance=tight), OK)
+        self.assertEqual(self.client.wait(), OK)
+        reply = self.client.reply
+        self.assertEqual((reply.state, reply.reason, reply.joint), (ABORTED, PATH_TOLERANCE, self.names[4]))
+        self.assertGreater(reply.value, reply.limit)
+        self.assertEqual(reply.limit, 1e-9)
+        self.assertEqual(self.client.state().state, READY)
+        w = waypoints([SECOND // 2], [[start]], through=STOP)
+        options = {"path_tolerance": wide, "goal_tolerance": wide, "goal_time_ns": -1}
+        self.assertEqual(self.client.trajectory(self.names[4:5], w, **options), OK)
+        self.assertEqual(self.client.wait(), OK)
+        self.assertEqual(self.client.reply.state, SUCCEEDED)
+        tolerances = (JointTolerance * 6)(*[(0, 0, 0)] * 4, (1e-9, 0, 0), (0, 0, 0))
+        targets = [self.reference(j) + (0.1 if j == 4 else 0) for j in range(6)]
+        self.assertEqual(self.client.move(None, targets, SECOND, group=b"arm", path_tolerance=tolerances), OK)
+        self.assertEqual(self.client.wait(), OK)
+        self.assertEqual((self.client.reply.reason, self.client.reply.joint), (PATH_TOLERANCE, self.names[4]))
+
     def test_refusals_by_name(self):
         self.assertEqual(self.client.move([b"no such joint"], [0.1]), UNKNOWN_JOINT)
         self.assertEqual(self.client.move(None, [0.1], group=b"no such group"), status(12, 6))
@@ -258,6 +280,9 @@ class RobotTest(unittest.TestCase):
         self.assertEqual(client.move(name, [0.1], on_disconnect=2), BAD_ARGUMENT)
         self.assertEqual(client.move(name, [0.1], when_busy=3), BAD_ARGUMENT)
         self.assertEqual(client.trajectory(name, waypoints([SECOND], [[0.1]]), at_end=7), BAD_ARGUMENT)
+        for bad, reason in [(math.nan, NOT_FINITE), (math.inf, NOT_FINITE)]:
+            self.assertEqual(client.move(name, [0.1], goal_tolerance=(JointTolerance * 1)((0, bad, 0))), reason)
+        self.assertEqual(client.move(name, [0.1], path_tolerance=(JointTolerance * 1)((0, 0, 1))), BAD_ARGUMENT)
         self.assertEqual(client.move([None], [0.1]), NULL_POINTER)
         self.assertEqual(client.move(name, []), WRONG_SIZE)
         self.assertEqual(client.move(name, [0.1], struct_size=8), WRONG_STRUCT_SIZE)

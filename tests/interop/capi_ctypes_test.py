@@ -5,11 +5,12 @@
 """
 
 import ctypes
+import json
 import math
 import random
 import sys
 import unittest
-from ctypes import byref, c_double, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 
 from capi_bindings import *  # the library, named in the first argument, and its structures
 
@@ -112,6 +113,31 @@ class TrajectoryTest(unittest.TestCase):
             self.assertEqual(takt.takt_trajectory_fit(trajectory.handle, limits, 1, None, None), OK)
             for t in (trajectory.duration_ns(), 2**63 - 1):
                 self.assertEqual(trajectory.sample(t), ([0.7], [0.0], [0.0]))
+
+    def test_json_is_what_another_reader_makes_a_joint_trajectory_of(self):
+        times = [0, SECOND // 2, 3 * SECOND + 1]
+        rows = [[[0.1, 2], [1 / 3, -1e-9], [0.7, 5e8]], [[0, 1], [2, -1], [0, 0]], [[0, 1e-300], [0, 3], [4, 0]]]
+        trajectory = Trajectory(waypoints(times, *rows, through=GIVEN))
+        names = (c_char_p * 2)("schulter \"ä\"".encode(), b"elbow")
+        length = c_size_t()
+        self.assertEqual(takt.takt_trajectory_to_json(trajectory.handle, names, None, 0, byref(length)), BUFFER_TOO_SMALL)
+        text = ctypes.create_string_buffer(length.value + 1)
+        self.assertEqual(takt.takt_trajectory_to_json(trajectory.handle, names, text, length.value, None), BUFFER_TOO_SMALL)
+        self.assertEqual(takt.takt_trajectory_to_json(trajectory.handle, names, text, length.value + 1, None), OK)
+        message = json.loads(text.value)
+        self.assertEqual(set(message), {"joint_names", "points"})
+        self.assertEqual(message["joint_names"], ["schulter \"ä\"", "elbow"])
+        for k, point in enumerate(message["points"]):
+            self.assertEqual(set(point), {"positions", "velocities", "accelerations", "time_from_start"})
+            stamp = point["time_from_start"]
+            self.assertEqual(stamp["sec"] * SECOND + stamp["nanosec"], times[k])
+            self.assertEqual(point["positions"], rows[0][k])
+            for j in range(2):
+                self.assertAlmostEqual(point["velocities"][j], rows[1][k][j], delta=1e-15)
+                self.assertAlmostEqual(point["accelerations"][j], rows[2][k][j], delta=1e-15)
+        self.assertEqual(takt.takt_trajectory_to_json(None, names, text, 9, None), NULL_POINTER)
+        self.assertEqual(takt.takt_trajectory_to_json(trajectory.handle, None, text, 9, None), NULL_POINTER)
+        self.assertEqual(takt.takt_trajectory_to_json(trajectory.handle, (c_char_p * 2)(), text, 9, None), NULL_POINTER)
 
     def test_times_far_from_zero_lose_nothing(self):
         epoch = 1_700_000_000 * SECOND

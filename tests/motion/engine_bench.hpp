@@ -125,9 +125,12 @@ class EngineBench {
     for (const std::size_t joint : joints) {
       request->joints.insert(joint);
       request->limits.push_back(robot.joints[joint].limits);
+      request->goal_tolerance.push_back({robot.joints[joint].goal_tolerance, 0, 0});
       positions.push_back(snapshot.joints[joint].reference.position);
     }
     positions.insert(positions.end(), targets.begin(), targets.end());
+    request->path_tolerance.resize(joints.size());
+    request->goal_time = to_seconds(robot.goal_time);
     const std::vector<double> times{0, duration};
     const trajectory::Waypoints waypoints{joints.size(), times, positions, {}, {}};
     auto trajectory = trajectory::through(waypoints, trajectory::Through::stop);

@@ -115,6 +115,7 @@ std::unique_ptr<Request> there_and_back(const robot::RobotDescription& robot, do
   for (std::size_t i = 0; i < robot.joints.size(); ++i) {
     request->joints.insert(i);
     request->limits.push_back(robot.joints[i].limits);
+    request->goal_tolerance.push_back({robot.joints[i].goal_tolerance, 0, 0});
     const double start = robot.joints[i].plant.start;
     const JointLimits& limits = robot.joints[i].limits;
     const bool room_above = limits.position_max - start > distance;
@@ -127,6 +128,7 @@ std::unique_ptr<Request> there_and_back(const robot::RobotDescription& robot, do
   REQUIRE(trajectory.has_value());
   request->trajectory = std::move(*trajectory);
   request->lead = trajectory::PointToPoint<>(robot.joints.size());
+  request->goal_time = to_seconds(robot.goal_time);
   request->may_be_late = true;
   return request;
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "motion/wire_support.hpp"
 #include "support/random.hpp"
@@ -17,6 +18,7 @@ using takt::test::arm6;
 using takt::test::mhubo;
 using takt::test::planned_ur_trajectory;
 using takt::test::ready_state;
+using takt::trajectory::JointTolerance;
 using takt::trajectory::Through;
 
 MoveMessage move(std::vector<std::string> names, std::vector<double> positions,
@@ -303,6 +305,40 @@ TEST_CASE("each way of asking wrongly has its own reason") {
   CHECK(reason(plan(setpoint, robot, state)) == Errc::velocity_limit);
   setpoint.velocities = {3};
   CHECK(reason(plan(setpoint, robot, state)) == Errc{});
+}
+
+TEST_CASE("tolerances of a request take the place of the robot's, joint by joint") {
+  const auto robot = arm6();
+  auto message = move({"wrist_1_joint", "elbow_joint"}, {-2.1, 1.5});
+  Plan planned = plan(message, robot, ready_state(robot));
+  REQUIRE(planned);
+  const std::vector<JointTolerance> robots{{robot.joints[2].goal_tolerance, 0, 0},
+                                           {robot.joints[3].goal_tolerance, 0, 0}};
+  CHECK((*planned)->path_tolerance == std::vector<JointTolerance>(2));
+  CHECK((*planned)->goal_tolerance == robots);
+  CHECK((*planned)->goal_time == takt::to_seconds(robot.goal_time));
+
+  message.tolerances.path = {{"elbow_joint", 0.1, 0, 0}, {"wrist_1_joint", -1, 0.5, 0}};
+  message.tolerances.goal = {{"wrist_1_joint", 7, 0.5, -1}, {"elbow_joint", -1, 0, 0}};
+  message.tolerances.goal_time = 0.25;
+  planned = plan(message, robot, ready_state(robot));
+  REQUIRE(planned);
+  CHECK((*planned)->path_tolerance == std::vector<JointTolerance>{{0.1, 0, 0}, {0, 0.5, 0}});
+  CHECK((*planned)->goal_tolerance == std::vector<JointTolerance>{{0, 0, 0}, {7, 0.5, 0}});
+  CHECK((*planned)->goal_time == 0.25);
+  message.tolerances.goal_time = -1;
+  CHECK((*plan(message, robot, ready_state(robot)))->goal_time == std::numeric_limits<double>::infinity());
+
+  message.tolerances.goal = {{"wrist_2_joint", 1, 0, 0}};
+  CHECK(plan(message, robot, ready_state(robot)).error().reason == Errc::unknown_joint);
+  CHECK(plan(message, robot, ready_state(robot)).error().joint == "wrist_2_joint");
+  CHECK(find_mistake(message, robot)->reason == Errc::unknown_joint);
+  auto planner_message = planned_ur_trajectory();
+  planner_message.at_end = AtEnd::stop;
+  planner_message.tolerances.path = {{"elbow_joint", 0.1, 0, 0}};
+  planned = plan(planner_message, robot, ready_state(robot));
+  REQUIRE(planned);
+  CHECK((*planned)->path_tolerance[2] == JointTolerance{0.1, 0, 0});
 }
 
 TEST_CASE("a joint outside its limits may move back, and no farther out") {

@@ -150,6 +150,10 @@ TEST_CASE("every request survives being written and read") {
     trajectory.when_busy = static_cast<WhenBusy>(i % 3);
     trajectory.limits.jerk.assign(1, takt::test::uniform(random, 0.1, 1e9));
     if (i % 3 != 0) trajectory.through = static_cast<Through>(i % 5);
+    trajectory.tolerances.goal_time = i % 2 == 0 ? 0 : takt::test::uniform(random, -10, 10);
+    if (i % 4 == 0)
+      trajectory.tolerances.path = {{"j", number(), number(), -std::abs(number())}, {"k", 0, 0, 0}};
+    if (i % 5 == 0) trajectory.tolerances.goal = {{"j", 0, number(), 0}};
     const ClientMessage message{std::to_string(i), trajectory};
     const std::string line = to_line(message);
     CHECK(line.find('\n') == line.size() - 1);
@@ -158,6 +162,7 @@ TEST_CASE("every request survives being written and read") {
   MoveMessage move;
   move.joints.group = "arm";
   move.positions = {0.1, 1e-310, -0.0};
+  move.tolerances.goal = {{"j", 0.25, -1, 0}};
   CHECK(parsed(to_line(ClientMessage{"", move})) == ClientMessage{"", move});
   SetpointMessage setpoint;
   setpoint.joints.group = "arm";
@@ -383,7 +388,7 @@ TEST_CASE("a file for sending may be a bare trajectory with notes for people") {
 TEST_CASE("mutated requests and replies are understood or refused, never more") {
   auto random = takt::test::generator(5);
   const std::string seeds[] = {
-      R"({"id":1,"trajectory":{"joint_names":["a","b"],"points":[{"time_from_start":0.5,"positions":[1.25,-2],"velocities":[0,1]},{"time_from_start":{"sec":1,"nanosec":5},"positions":[1,2],"velocities":[0,0]}],"fit":true,"limits":{"velocity":1,"jerk":[1,2]}}})",
+      R"({"id":1,"trajectory":{"joint_names":["a","b"],"points":[{"time_from_start":0.5,"positions":[1.25,-2],"velocities":[0,1]},{"time_from_start":{"sec":1,"nanosec":5},"positions":[1,2],"velocities":[0,0]}],"fit":true,"limits":{"velocity":1,"jerk":[1,2]},"goal_tolerance":[{"name":"a","position":0.5}],"goal_time_tolerance":{"sec":-1,"nanosec":7}}})",
       R"({"id":"x","setpoint":{"joint_names":["a"],"positions":[1.2],"timeout":0.2}})",
       R"({"accepted":{"id":1,"goal":3,"duration":2.5,"joint_names":["a"],"latency_us":{"handover_to_reference":1.5,"receive_to_reference":2}}})",
       to_line(state_reply(takt::test::ready_state(takt::test::arm6()), takt::test::arm6()))};

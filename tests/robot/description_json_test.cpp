@@ -93,6 +93,24 @@ TEST_CASE("every field of the schema arrives where it belongs") {
   CHECK(robot->find_group("both")->joints == std::vector<std::size_t>{1, 0});
 }
 
+TEST_CASE("a continuous joint has no limits of position but those of its bus") {
+  Json robot = small_robot();
+  robot["joints"][0]["kind"] = "continuous";
+  robot["joints"][1]["kind"] = "continuous";
+  robot["joints"][0].erase("plant");
+  CHECK(places(robot) ==
+        std::multiset<std::string>{"/joints/0/limits/position", "/joints/1/limits/position"});
+  for (Json& joint : robot["joints"]) joint["limits"].erase("position");
+  const auto loaded = load_robot(robot.dump());
+  REQUIRE(loaded);
+  CHECK(loaded->joints[0].kind == takt::robot::JointKind::continuous);
+  CHECK(loaded->joints[0].limits.position_max == doctest::Approx(128));
+  CHECK(loaded->joints[0].limits.position_min == -loaded->joints[0].limits.position_max);
+  CHECK(loaded->joints[1].limits.position_max == doctest::Approx(8'388'607 / 2000.0));
+  CHECK(loaded->joints[0].plant.start == 0);
+  CHECK(takt::robot::position_unit(loaded->joints[0].kind) == "rad");
+}
+
 TEST_CASE("a robot says what its loop does when it is late, and when that is a fault") {
   Json robot = small_robot();
   robot["overrun"] = "catch_up";

@@ -16,12 +16,18 @@
 // present motion within its limits, or that asked not to take joints from others, is rejected and the old one goes on as if
 // nothing had happened.
 //
+// A goal that follows a trajectory is judged each cycle by its tolerances: the feedback against the reference that it answers.
+// One that leaves its path ends aborted, and its joints come to a bounded stop; at its end it has succeeded when its joints are
+// within the tolerances there. They may be wider than the robot's own: whatever a goal allows itself, the robot's following
+// error stops the robot.
+//
 // Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference. One
 // that misses more in a row than the robot allows stops the robot, before anything that the drives did meanwhile is judged.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -33,6 +39,7 @@
 #include "takt/robot/hardware.hpp"
 #include "takt/trajectory/directional_limits.hpp"
 #include "takt/trajectory/stop.hpp"
+#include "takt/trajectory/tolerances.hpp"
 
 namespace takt::motion {
 
@@ -95,7 +102,7 @@ class Engine {
   struct Axis {
     JointLimits limits;
     SafeBehaviour safe = SafeBehaviour::hold;
-    double following_error = 0;
+    trajectory::JointTolerance following_error;
     double goal_tolerance = 0;
 
     Source source = Source::hold;
@@ -121,6 +128,8 @@ class Engine {
     std::uint64_t began = 0;  ///< tick at which the goal's time is zero
     Lead lead;
     trajectory::Trajectory::Cursor cursor;
+    double overtime = -std::numeric_limits<double>::infinity();  ///< s from the trajectory's end to the
+                                                                 ///< reference that stands
     Setpoint setpoint;
     std::uint64_t setpoint_began = 0;  ///< tick at which the latest set-point arrived
     Errc reason{};
@@ -131,6 +140,7 @@ class Engine {
     std::size_t joint = 0;
     double value = 0;
     double limit = 0;
+    trajectory::Quantity quantity{};
   };
 
   [[nodiscard]] double seconds_since(std::uint64_t tick) const noexcept;
@@ -160,7 +170,7 @@ class Engine {
   void advance_stream(Goal& goal) noexcept;
   void advance_stops() noexcept;
   void finish_preempted() noexcept;
-  void judge_arrival(Goal& goal, double overtime) noexcept;
+  [[nodiscard]] bool has_ended(Goal& goal) noexcept;
   void settle_robot_state() noexcept;
   void write_commands(std::span<robot::JointCommand> commands) noexcept;
 
@@ -178,7 +188,6 @@ class Engine {
   Duration period_;
   std::uint32_t overrun_limit_;
   Duration feedback_timeout_;
-  Duration goal_time_;
   std::vector<Axis> axes_;
   std::vector<Goal>
       goals_;  ///< one more than joints: each goal here holds a joint, and a new one takes its joints last
@@ -209,6 +218,7 @@ class Engine {
   std::array<double, max_joints> accelerations_{};
   std::array<MotionState, max_joints> starts_{};
   std::array<MotionState, max_joints> ends_{};
+  std::array<MotionState, max_joints> measured_{};
   std::array<trajectory::DirectionalLimits, max_joints> bounds_{};
   std::array<JointLimits, max_joints> limits_{};
 };

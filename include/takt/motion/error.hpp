@@ -45,6 +45,7 @@ namespace takt::motion {
   X(client_lost, 44, "the client that owned the goal vanished")                                           \
   X(setpoint_timeout, 45, "no set-point arrived in time")                                                 \
   X(goal_tolerance, 46, "the joints did not reach the goal within their tolerance in time")               \
+  X(path_tolerance, 56, "a joint left its path by more than the goal's own tolerance")                    \
   X(shutting_down, 47, "the process is stopping")                                                         \
   X(stream_ended, 48, "the stream was stopped: pause it for its time-out, then begin again")              \
   X(recalled, 49, "a stop, a cancel or a reset came before the request began")                            \

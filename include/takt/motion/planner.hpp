@@ -16,6 +16,12 @@
 // after the last waypoint would leave a position limit. The more waypoints times joints, the fewer and coarser the tries, so that
 // a request stays a matter of tens of milliseconds: a very long one may come out slower than it had to. A position out of range cannot be cured by going slower.
 //
+// Continuous joints turn without end: their targets are those nearest to where the joint comes from, so that it never turns by
+// more than half a turn from one waypoint to the next (exactly half a turn: as the positions say). The reference goes on
+// counting turns, and so does the state, as the drive's encoder does.
+//
+// Tolerances of a request take the place of the robot's own (goal_tolerance, goal_time), and may be wider.
+//
 // Allocates, costs time in proportion to waypoints times joints, and is for the side without deadlines.
 #pragma once
 
@@ -33,7 +39,7 @@ namespace takt::motion {
 /// A request for the loop (goal number and time stamps are still to be set), or why there is none.
 using Plan = tl::expected<std::unique_ptr<Request>, Rejection>;
 
-/// Rejections: robot_not_ready, unknown_joint, unknown_group, wrong_size, limit_above_robot, start_mismatch, out_of_domain,
+/// Rejections: robot_not_ready, unknown_joint (a tolerance's, too), unknown_group, wrong_size, limit_above_robot, start_mismatch, out_of_domain,
 /// position_limit, velocity_limit, acceleration_limit, jerk_limit, not_at_rest_at_end, joint_already_moving (a moving start from
 /// which nothing fits).
 [[nodiscard]] Plan plan(const TrajectoryMessage& message, const robot::RobotDescription& robot,

@@ -14,6 +14,7 @@
 #include "takt/motion/error.hpp"
 #include "takt/motion/goal.hpp"
 #include "takt/trajectory/point_to_point.hpp"
+#include "takt/trajectory/tolerances.hpp"
 #include "takt/trajectory/trajectory.hpp"
 
 namespace takt::motion {
@@ -70,6 +71,9 @@ struct Request {
   std::size_t first_waypoint = 1;  ///< the knot of the trajectory that a lead may end at, or at later ones
   double may_gain = 0;  ///< s by which a lead may bring the waypoints forward, from where they were planned
   bool may_be_late = false;  ///< the waypoints may be later than that, as far as a lead makes it necessary
+  std::vector<trajectory::JointTolerance> path_tolerance;  ///< kind trajectory: one for each joint
+  std::vector<trajectory::JointTolerance> goal_tolerance;  ///< kind trajectory: one for each joint
+  double goal_time = 0;  ///< kind trajectory: s after its end that the joints may take to settle
   Setpoint setpoint;
   StopCategory category = StopCategory::stop_then_power_off;
   Errc reason{};       ///< kind cancel: why, if not because a client asked (0)
@@ -84,6 +88,7 @@ struct Event {
   Errc reason{};                         ///< of a rejected or aborted goal, 0 = none
   std::uint8_t joint = 0;                ///< which joint the reason is about, where it is about one
   double time = 0;                       ///< s from the goal's start, where the reason has a time
+  trajectory::Quantity quantity{};       ///< of path_tolerance and goal_tolerance: what is off
   double value = 0;                      ///< what was found, where the reason has a value
   double limit = 0;                      ///< what is allowed
   double duration = 0;                   ///< state active, of a trajectory: s from here to its end

@@ -27,18 +27,30 @@
 //      "on_disconnect":"stop",                   or "continue": what happens when this client vanishes
 //      "when_busy":"splice",                     joints that another goal moves are taken over; or "queue": wait until that goal
 //                                                has succeeded; or "reject": refuse
-//      "limits":{"velocity":1,"acceleration":[5],"jerk":100}}}
+//      "limits":{"velocity":1,"acceleration":[5],"jerk":100},
 //                                                optional, for all joints or one for each: may only tighten
 //                                                the robot's
+//      "path_tolerance":[{"name":"elbow","position":0.1,"velocity":0,"acceleration":0}],
+//      "goal_tolerance":[{"name":"elbow","position":0.01}],
+//      "goal_time_tolerance":0.5}}               optional: see below
+//
+//   How far a joint may be from its reference on the way (else the goal is aborted: path_tolerance) and at the end, and how long
+//   it may take to settle there (s, or the forms of time_from_start; else: goal_tolerance). As in
+//   control_msgs/FollowJointTrajectory 0, or nothing, is the default, which is no limit on the way and the robot's
+//   goal_tolerance and goal_time at the end, and a negative number is no limit. Tolerances may be wider than the robot's, but
+//   beyond its following_error the robot stops all the same. Accelerations are not measured: theirs cannot be above 0.
 //
 //   If the first point's time is above 0 the motion starts from the present reference. A first point at time
 //   0 must be where the joints are (within each joint's goal tolerance), and the present reference takes its
 //   place. The keys "header" and an empty "effort", as ROS writes them, are skipped:
-//   trajectory_msgs/JointTrajectory as JSON is a valid "trajectory".
+//   trajectory_msgs/JointTrajectory as JSON is a valid "trajectory". So are the messages that wrap one: the goal of
+//   control_msgs/FollowJointTrajectory ({"trajectory":{...},"goal_tolerance":[...]}), moveit_msgs/RobotTrajectory
+//   ({"joint_trajectory":{...}}), and one of these within another; what they say of joints with many axes must be empty.
+//   Joints that are continuous go the short way from each waypoint to the next.
 //
 //   {"move":{"joint_names":["elbow"],"positions":[1.2],"duration":2}}
 //      One quintic from rest to rest. No "duration": the shortest that the limits allow. Also "group", "fit",
-//      "on_disconnect", "when_busy", "limits" as above.
+//      "on_disconnect", "when_busy", "limits" and tolerances as above.
 //   {"setpoint":{"joint_names":["elbow"],"positions":[1.2],"velocities":[0.1],"timeout":0.1}}
 //      One target of a stream, followed within the joint's limits. The first one begins a goal, further ones
 //      for the same joints continue it. When no further one comes within "timeout" (s; 0.1 if not given, at
@@ -132,6 +144,24 @@ struct LimitsMessage {
   friend bool operator==(const LimitsMessage&, const LimitsMessage&) = default;
 };
 
+/// A tolerance of one joint, as control_msgs/JointTolerance: 0 is the default, negative no limit.
+struct ToleranceMessage {
+  std::string name;
+  double position = 0;      ///< rad
+  double velocity = 0;      ///< rad/s
+  double acceleration = 0;  ///< not above 0
+
+  friend bool operator==(const ToleranceMessage&, const ToleranceMessage&) = default;
+};
+
+struct TolerancesMessage {
+  std::vector<ToleranceMessage> path;
+  std::vector<ToleranceMessage> goal;
+  double goal_time = 0;  ///< s; 0: the robot's, negative: no limit
+
+  friend bool operator==(const TolerancesMessage&, const TolerancesMessage&) = default;
+};
+
 enum class OnDisconnect : std::uint8_t { stop, proceed };
 enum class AtEnd : std::uint8_t { rest, stop };
 
@@ -153,6 +183,7 @@ struct TrajectoryMessage {
   OnDisconnect on_disconnect = OnDisconnect::stop;
   WhenBusy when_busy = WhenBusy::splice;
   LimitsMessage limits;
+  TolerancesMessage tolerances;
 
   friend bool operator==(const TrajectoryMessage&, const TrajectoryMessage&) = default;
 };
@@ -165,6 +196,7 @@ struct MoveMessage {
   OnDisconnect on_disconnect = OnDisconnect::stop;
   WhenBusy when_busy = WhenBusy::splice;
   LimitsMessage limits;
+  TolerancesMessage tolerances;
 
   friend bool operator==(const MoveMessage&, const MoveMessage&) = default;
 };
@@ -337,8 +369,10 @@ struct ParseFailure {
 [[nodiscard]] tl::expected<ClientMessage, ParseFailure> parse_client_message(
     std::string_view line, std::size_t max_waypoints = default_max_waypoints);
 
-/// Reads a file for sending: a client message, or a bare trajectory (an object with joint_names or group, and
-/// points, at its top level), whose documentary keys ("about", "source", ...) are skipped.
+/// Reads a file for sending: a client message, or what may stand behind its "trajectory" on its own, whose documentary keys
+/// ("about", "source", ...) are then skipped. So dumps of ROS messages are read as they are: JointTrajectory,
+/// FollowJointTrajectory goals, RobotTrajectory, DisplayTrajectory of one trajectory; also inside the "msg", "args" or "goal" of
+/// rosbridge and of actions.
 [[nodiscard]] tl::expected<ClientMessage, ParseFailure> parse_motion_file(
     std::string_view text, std::size_t max_waypoints = default_max_waypoints);
 
@@ -350,6 +384,15 @@ struct ParseFailure {
 /// hold their default are left out where the manual calls them optional.
 [[nodiscard]] std::string to_line(const ClientMessage& message);
 [[nodiscard]] std::string to_line(const ServerMessage& message);
+
+/// A trajectory as trajectory_msgs/JointTrajectory, for others and for parse_motion_file(): its joints and waypoints. What else the
+/// message asks for has no place there. Times are rounded to nanoseconds, all other numbers are exact; joints must be named
+/// ("group" is a word of takt's own, and written as it is). One waypoint a line, '\n' at the end.
+[[nodiscard]] std::string to_joint_trajectory(const TrajectoryMessage& message);
+
+/// The waypoints of a motion with their derivatives; one name for each joint.
+[[nodiscard]] TrajectoryMessage to_message(const trajectory::Trajectory& motion,
+                                           std::vector<std::string> joint_names);
 
 /// What a server says of itself and of the robot's state.
 [[nodiscard]] GreetingReply greeting(const robot::RobotDescription& robot);

@@ -22,7 +22,12 @@ enum class Protocol : std::uint8_t {
 };
 
 /// How a joint moves, and so what its positions are measured in.
-enum class JointKind : std::uint8_t { rotary, linear };
+enum class JointKind : std::uint8_t {
+  rotary,
+  linear,
+  continuous,  ///< rotary, and the same place again after each turn: it takes the short way. Its limits of position are
+               ///< where the position words of its bus end
+};
 
 /// "rad" or "m".
 [[nodiscard]] constexpr std::string_view position_unit(JointKind kind) noexcept {

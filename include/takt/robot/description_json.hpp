@@ -23,9 +23,11 @@
 //     }],
 //     "joints": [{                      1..64 of them; their order is the robot's joint order
 //       "name": "elbow",
-//       "kind": "rotary",               optional: or "linear", and then read m for rad and N for N m below
+//       "kind": "rotary",               optional: or "linear", and then read m for rad and N for N m below; or
+//                                       "continuous": it turns without end, and goes the short way round
 //       "limits": {
-//         "position": [-2.6, 0.1],      rad: least, most
+//         "position": [-2.6, 0.1],      rad: least, most. A continuous joint has none: it turns as far as the
+//                                       position words of its bus go, servo drives 20 turns each way
 //         "velocity": 2.5,              rad/s     \  magnitudes, all above zero:
 //         "acceleration": 8,            rad/s^2    | a limit of zero is a joint that
 //         "jerk": 200,                  rad/s^3   /  cannot move, and so a mistake
