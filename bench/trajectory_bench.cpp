@@ -13,6 +13,7 @@
 
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/minimum_jerk.hpp"
+#include "takt/trajectory/speed_scaling.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
 
@@ -231,6 +232,25 @@ void stop_takt(benchmark::State& state) {
   }
 }
 
+/// One period while the speed changes, between rest and as planned and back, over and over.
+void change_speed_takt(benchmark::State& state, std::size_t joints) {
+  Trajectory trajectory = through(Table(joints).view(), Through::given).value();
+  const std::vector<JointLimits> limits = limits_of(trajectory, 1);
+  if (!trajectory.slow_down(required_slowdown(trajectory, limits)))
+    return state.SkipWithError("does not fit");
+  SpeedScaling scaling;
+  Results out(joints);
+  Cursor cursor;
+  for (auto _ : state) {
+    if (scaling.time() >= trajectory.duration()) scaling = SpeedScaling();
+    if (scaling.steady()) scaling.aim(scaling.speed() == 0 ? 1 : 0);
+    benchmark::DoNotOptimize(scaling.step(trajectory, cursor, limits, from_seconds(period)));
+    trajectory.sample(scaling.time(), cursor, out.p, out.v, out.a);
+    scaling.scale(out.v, out.a);
+    benchmark::ClobberMemory();
+  }
+}
+
 #ifdef TAKT_BENCH_KDL
 void sample_kdl(benchmark::State& state, std::size_t joints) {
   const Table table(joints);
@@ -310,6 +330,10 @@ const bool registered = [] {
                                1.0);
   benchmark::RegisterBenchmark("trajectory/fit_10000pts/15/takt", fit_takt, fifteen, many_waypoints);
   benchmark::RegisterBenchmark("trajectory/plan_stop/takt", stop_takt);
+  for (const std::size_t joints : {7UL, 20UL}) {
+    const std::string name = "trajectory/change_speed_100pts/" + std::to_string(joints) + "/takt";
+    benchmark::RegisterBenchmark(name.c_str(), change_speed_takt, joints);
+  }
   return true;
 }();
 

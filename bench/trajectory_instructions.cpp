@@ -3,6 +3,7 @@
 
 #include "instructions.hpp"
 #include "takt/trajectory/limits.hpp"
+#include "takt/trajectory/speed_scaling.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
 
@@ -55,6 +56,23 @@ const Kernel check("trajectory/check_segment_7_joints", [](Counter& count) {
   if (!segment.set(start, end, 1)) return;
   count([&] { keep(find_violation(segment, limits)); });
 });
+
+/// The speed changes all the time, between rest and as planned.
+template <std::size_t Joints>
+void change_speed(Counter& count) {
+  Trajectory trajectory = a_hundred_points<Joints>();
+  const std::vector<JointLimits> limits(Joints, JointLimits{-9, 9, 3, 9, 90, 1});
+  if (!trajectory.slow_down(required_slowdown(trajectory, limits))) return;
+  SpeedScaling scaling;
+  const Cursor cursor;
+  count([&] {
+    if (scaling.steady()) scaling.aim(scaling.speed() == 0 ? 1 : 0);
+    keep(scaling.step(trajectory, cursor, limits, std::chrono::milliseconds(1)));
+  });
+}
+
+const Kernel change_speed_7("trajectory/change_speed_7_joints", change_speed<7>);
+const Kernel change_speed_20("trajectory/change_speed_20_joints", change_speed<20>);
 
 }  // namespace
 }  // namespace takt::bench

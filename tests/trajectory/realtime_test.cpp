@@ -7,6 +7,7 @@
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/minimum_jerk.hpp"
 #include "takt/trajectory/point_to_point.hpp"
+#include "takt/trajectory/speed_scaling.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
 #include "takt/trajectory/tolerances.hpp"
@@ -77,4 +78,25 @@ TEST_CASE("planning from point to point keeps the rules of the loop") {
   }
   CHECK(guard.report() == "");
   CHECK(ok);
+}
+
+TEST_CASE("changing the speed along a trajectory keeps the rules of the loop") {
+  auto random = test::generator(62);
+  constexpr std::size_t joints = 7;
+  const auto trajectory =
+      through(test::any_waypoints<double>(random, 20, joints).view(), Through::smooth).value();
+  const std::vector<JointLimits> limits(joints, JointLimits{-9, 9, 2, 5, 50, 1});
+  std::vector<double> p(joints), v(joints), a(joints);
+  SpeedScaling scaling;
+  Cursor cursor;
+
+  test::RtGuard guard;
+  for (int i = 0; i < 3000; ++i) {
+    if (i % 300 == 0) scaling.aim(i % 600 == 0 ? 0.2 : 0.9);
+    scaling.step(trajectory, cursor, limits, std::chrono::milliseconds(1));
+    trajectory.sample(scaling.time(), cursor, p, v, a);
+    scaling.scale(v, a);
+  }
+  CHECK(guard.report() == "");
+  CHECK(scaling.time() > 0);
 }

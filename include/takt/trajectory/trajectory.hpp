@@ -189,11 +189,7 @@ class BasicTrajectory {
       return;
     }
     if (!(t > 0)) t = 0;  // a NaN is the start
-    std::size_t k = cursor.segment;
-    if (k >= segments() || t < knots_[k] || t >= knots_[k + 1]) {
-      k = k + 1 < segments() && t >= knots_[k + 1] && t < knots_[k + 2] ? k + 1 : find(t);
-      cursor.segment = k;
-    }
+    const std::size_t k = find(t, cursor);
     kernels_->sample(coefficients_.data() + 6 * stride_ * k, stride_, count, (t - knots_[k]) * rates_[k],
                      rates_[k], position.data(), velocity.data(), acceleration.data());
   }
@@ -215,6 +211,27 @@ class BasicTrajectory {
     return {beyond(to.position - from.position, rounding.position),
             beyond(to.velocity - from.velocity, rounding.velocity),
             beyond(to.acceleration - from.acceleration, rounding.acceleration)};
+  }
+
+  /// Calls visit(joint, velocity, acceleration, jerk) for each joint with its derivatives at t; after the end for none: there
+  /// is no motion. At a knot they are those of the segment that begins there. Costs what sample() costs, and cursors are as there.
+  template <class Visit>
+  void derivatives(Scalar t, Cursor& cursor, Visit&& visit) const noexcept {
+    if (segments() == 0 || t >= knots_.back()) return;
+    if (!(t > 0)) t = 0;  // a NaN is the start
+    const std::size_t k = find(t, cursor);
+    const Scalar rate = rates_[k];
+    const Scalar s = (t - knots_[k]) * rate;
+    const Scalar* c = coefficients_.data() + 6 * stride_ * k;
+    for (std::size_t j = 0; j < joints_; ++j, ++c) {
+      const Scalar c2 = 2 * c[2 * stride_];
+      const Scalar c3 = 3 * c[3 * stride_];
+      const Scalar c4 = 4 * c[4 * stride_];
+      const Scalar c5 = 5 * c[5 * stride_];
+      visit(j, rate * (c[stride_] + s * (c2 + s * (c3 + s * (c4 + s * c5)))),
+            rate * rate * (c2 + s * (2 * c3 + s * (3 * c4 + s * 4 * c5))),
+            rate * rate * rate * (2 * c3 + s * (6 * c4 + s * 12 * c5)));
+    }
   }
 
   /// One joint's polynomial in one segment; out of range, the one that stands still at zero.
@@ -325,6 +342,16 @@ class BasicTrajectory {
   [[nodiscard]] std::size_t find(Scalar t) const noexcept {
     const auto after = std::upper_bound(knots_.begin() + 1, knots_.end() - 1, t);
     return static_cast<std::size_t>(after - knots_.begin()) - 1;
+  }
+
+  /// The same; usually where the cursor is, or the one after.
+  [[nodiscard]] std::size_t find(Scalar t, Cursor& cursor) const noexcept {
+    std::size_t k = cursor.segment;
+    if (k >= segments() || t < knots_[k] || t >= knots_[k + 1]) {
+      k = k + 1 < segments() && t >= knots_[k + 1] && t < knots_[k + 2] ? k + 1 : find(t);
+      cursor.segment = k;
+    }
+    return k;
   }
 
   std::size_t joints_ = 0;

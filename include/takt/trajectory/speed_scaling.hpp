@@ -1,0 +1,339 @@
+// Travelling along a path slower than it was planned: the speed r (1 = as planned, 0 = at rest) may be asked to change at any time,
+// and changes as fast as the joints can follow within their limits. Slowing down, stopping and going on never leave the path.
+//
+// A path q(s) is a motion as planned; s is the path time. While s moves with the speed r = ds/dt, the rate w = dr/dt and u = dw/dt,
+// the joints have
+//     velocity q' r,   acceleration q'' r^2 + q' w,   jerk q''' r^3 + 3 q'' r w + q' u.
+// u is constant in each period. s, r and w are its exact integrals, so that positions are always q(s), and positions, velocities and
+// accelerations never step. Limits of jerk, and of the acceleration at the end of the period, leave an interval of u.
+//
+// What a path keeps at the speed planned, it keeps at any constant speed below. So a state is safe if there is a way back from it:
+// w can be taken to 0 within the limits. In each period the u that leads fastest to the speed asked for is taken, if a way back
+// from where it leads is found and does not lead beyond that speed; else what is found between it and the u that begins the way
+// back; else the way back itself. Where the path itself moves at its limits, a change has to wait until it does not. A path is to
+// end at rest: then there is always a stop on it.
+//
+// What is kept: both ends of each period are within the limits with the u of that period; where a joint leaves a limit as planned,
+// what it takes there as planned counts as the limit. Ways back are looked at in few steps, longer than a period where they take
+// long, and with a little to spare. Between the places that are looked at, the limits are exceeded by what the path's derivatives
+// change meanwhile: less than 0.1 % for splines at 200 Hz and faster, some percent for the period in which a path's own jerk
+// steps, where the speed may pass its target by some tenths of a percent, too (tests/trajectory/speed_scaling_test.cpp measures
+// it). A speed takes at least 20 periods from one end of its range to the
+// other, however light the joints are.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+#include "takt/core/joint.hpp"
+#include "takt/core/time.hpp"
+#include "takt/trajectory/jerk_profile.hpp"
+#include "takt/trajectory/limits.hpp"
+
+namespace takt::trajectory {
+
+/// Bounds on the change of a speed, besides those that the joints set.
+template <class Scalar>
+struct BasicSpeedBounds {
+  Scalar rate = std::numeric_limits<Scalar>::infinity();          ///< of w, 1/s
+  Scalar acceleration = std::numeric_limits<Scalar>::infinity();  ///< of u, 1/s^2
+};
+using SpeedBounds = BasicSpeedBounds<double>;
+
+/// What a motion can travel along, of which BasicTrajectory is one.
+///   duration()                           s
+///   derivatives(time, cursor, visit)     calls visit(joint, velocity, acceleration, jerk) for each joint that moves at that time
+// clang-format off
+template <class P, class Scalar>
+concept TimedPath = requires(const P& path, typename P::Cursor& cursor, Scalar time,
+                             void (*visit)(std::size_t, Scalar, Scalar, Scalar)) {
+  { path.duration() } noexcept -> std::convertible_to<Scalar>;
+  path.derivatives(time, cursor, visit);
+};
+// clang-format on
+
+namespace detail {
+
+/// The values of u that some constraints leave.
+template <class Scalar>
+struct SpeedWindow {
+  Scalar low;
+  Scalar high;
+
+  explicit SpeedWindow(Scalar bound) noexcept : low(-bound), high(bound) {}
+
+  [[nodiscard]] bool empty() const noexcept { return !(low <= high); }
+  [[nodiscard]] bool contains(Scalar u) const noexcept { return u >= low && u <= high; }
+  /// The window must not be empty.
+  [[nodiscard]] Scalar nearest(Scalar u) const noexcept { return std::clamp(u, low, high); }
+
+  /// Keeps |value + slope u| <= limit. Without a slope that is all or nothing; at the limit then, it is a NaN and changes nothing.
+  void narrow(Scalar value, Scalar slope, Scalar limit) noexcept {
+    const Scalar inverse = 1 / slope;
+    const Scalar one = (-limit - value) * inverse;
+    const Scalar other = (limit - value) * inverse;
+    low = std::max(low, std::min(one, other));
+    high = std::min(high, std::max(one, other));
+  }
+};
+
+/// Looks for the u of one period.
+template <class Scalar, class Path>
+class SpeedSearch {
+ public:
+  using Progress = BasicMotionState<Scalar>;  ///< of the path time: s, r, w
+  using Limits = std::span<const BasicJointLimits<Scalar>>;
+  using Cursor = typename Path::Cursor;
+
+  struct Choice {
+    Scalar u = 0;
+    bool lands = false;  ///< at the target, with w = 0
+    bool fits = true;    ///< limits are kept
+  };
+
+  SpeedSearch(const Path& path, Limits limits, const BasicSpeedBounds<Scalar>& bounds, Scalar target,
+              Scalar period) noexcept
+      : path_(path), limits_(limits), bounds_(bounds), target_(target), period_(period) {
+    for (const auto& limit : limits) ramp_ = std::max(ramp_, limit.acceleration / limit.jerk);
+  }
+
+  [[nodiscard]] Choice choose(const Progress& from, const Cursor& cursor) const noexcept {
+    Window allowed = window(from, period_, cursor, 1);
+    Choice choice;
+    for (Scalar excess = least_excess; allowed.empty() && excess < most_excess; excess *= 2) {
+      choice.fits = false;
+      allowed = window(from, period_, cursor, 1 + excess);
+    }
+    if (allowed.empty() || !leads_back(allowed, from)) return {0, false, false};
+    if (land(from, cursor, allowed, choice)) return choice;
+    choice.u = approach(from, cursor, allowed);
+    return choice;
+  }
+
+ private:
+  using Window = SpeedWindow<Scalar>;
+
+  struct WayBack {
+    bool safe = false;
+    Scalar speed = 0;  ///< at its end
+  };
+
+  /// Steps of a way back: as many as it should take, and as may be taken.
+  static constexpr int planned_steps = 16;
+  static constexpr int most_steps = 32;
+  /// The part of the limits that ways back may use, so that what is found in long steps is still there in short ones.
+  static constexpr Scalar share = Scalar(0.97);
+  /// The part of what is missing to the target that is left for later: where a way back ends is known only so well.
+  static constexpr Scalar short_of_target = Scalar(0.01);
+  /// How many values between the best and the way back are tried.
+  static constexpr int tries = 4;
+  /// The largest u, times the square of the period: what is looked at once a period must not change much in it.
+  static constexpr Scalar quickest = Scalar(0.01);
+  /// By what part limits are exceeded where they cannot be kept: as many doublings as lie between.
+  static constexpr Scalar least_excess = Scalar(1e-4);
+  static constexpr Scalar most_excess = Scalar(1e4);
+  /// A speed that differs by no more than this is the same.
+  static constexpr Scalar same = 32 * std::numeric_limits<Scalar>::epsilon();
+
+  /// What may be taken of a limit, of which the path takes `planned` as planned and `planned` times `relief` at this speed.
+  [[nodiscard]] static Scalar part_of(Scalar limit, Scalar planned, Scalar relief, Scalar part) noexcept {
+    return std::max(planned * std::max(part, relief), part * limit);  // of a NaN, what is planned
+  }
+
+  /// What u may be for the next `ahead` seconds: at their beginning because of the jerk, at their end because of acceleration and
+  /// jerk, both taken as linear in u. Between the two the path's own jerk may step: its end with the speed of the beginning
+  /// has to be allowed, too.
+  [[nodiscard]] Window window(const Progress& from, Scalar ahead, Cursor cursor, Scalar part) const noexcept {
+    Window window(std::min(quickest / (period_ * period_), bounds_.acceleration));
+    const Progress end = advance(from, Scalar(0), ahead);
+    const Scalar w = from.acceleration;
+    const Scalar r0 = from.velocity;
+    const Scalar r1 = end.velocity;
+    const Scalar grown = ahead * ahead / 2;  // of the speed by u
+    path_.derivatives(from.position, cursor, [&](std::size_t joint, Scalar v, Scalar a, Scalar j) {
+      const Scalar jerk = part_of(limits_of(limits_, joint).jerk, std::abs(j), r0 * r0 * r0, part);
+      window.narrow((j * r0 * r0 + 3 * a * w) * r0, v, jerk);
+    });
+    path_.derivatives(end.position, cursor, [&](std::size_t joint, Scalar v, Scalar a, Scalar j) {
+      const BasicJointLimits<Scalar>& limit = limits_of(limits_, joint);
+      const Scalar acceleration = part_of(limit.acceleration, std::abs(a), r1 * r1, part);
+      window.narrow(a * r1 * r1 + v * w, v * ahead + 2 * a * r1 * grown, acceleration);
+      const Scalar jerk = part_of(limit.jerk, std::abs(j), r1 * r1 * r1, part);
+      window.narrow((j * r0 * r0 + 3 * a * w) * r0, v, jerk);
+      window.narrow((j * r1 * r1 + 3 * a * w) * r1,
+                    v + 3 * a * r1 * ahead + 3 * (j * r1 * r1 + a * w) * grown, jerk);
+    });
+    if (std::isfinite(bounds_.rate)) window.narrow(w, ahead, bounds_.rate);
+    return window;
+  }
+
+  /// Whether some u does not lead further away from constant speed.
+  [[nodiscard]] static bool leads_back(const Window& allowed, const Progress& from) noexcept {
+    return from.acceleration < 0 ? allowed.high >= 0 : from.acceleration == 0 || allowed.low <= 0;
+  }
+
+  /// Takes w to 0 as fast as is allowed in each step. Steps are longer than a period where that takes long, but no longer than
+  /// those that the path may take to change its mind: a part of the time in which jerk builds up acceleration.
+  [[nodiscard]] WayBack way_back(Progress from, Cursor cursor) const noexcept {
+    Scalar ahead = period_;
+    for (int k = 0; k < most_steps && from.acceleration != 0; ++k) {
+      if (from.position >= path_.duration()) return {true, target_};
+      const Window allowed = window(from, ahead, cursor, share);
+      if (allowed.empty() || !leads_back(allowed, from)) return {};
+      if (k == 0) {
+        const Scalar u = allowed.nearest(-from.acceleration / ahead);
+        ahead = std::max(period_, std::min(std::abs(from.acceleration / u), ramp_) / planned_steps);
+      }
+      const Scalar wanted = -from.acceleration / ahead;
+      const Scalar u = allowed.nearest(wanted);
+      from = advance(from, u, ahead);
+      if (u == wanted) from.acceleration = 0;
+    }
+    return {from.acceleration == 0, from.velocity};
+  }
+
+  /// The u that leads fastest to the target and from which there is a way back.
+  [[nodiscard]] Scalar approach(const Progress& from, const Cursor& cursor,
+                                const Window& allowed) const noexcept {
+    const auto way_after = [&](Scalar u) { return way_back(advance(from, u, period_), cursor); };
+    Scalar good = allowed.nearest(-from.acceleration / period_);
+    WayBack good_way = way_after(good);
+    const Scalar aim = target_ + short_of_target * (from.velocity - target_);
+    if (!good_way.safe || good_way.speed == aim) return good;
+    const bool slower = aim < good_way.speed;
+    const auto passes = [&](const WayBack& way) { return slower ? way.speed < aim : way.speed > aim; };
+    Scalar bad = slower ? allowed.low : allowed.high;
+    WayBack bad_way = way_after(bad);
+    if (bad_way.safe && !passes(bad_way)) return bad;
+    for (int k = 0; k < tries; ++k) {
+      const Scalar part =
+          bad_way.safe ? (good_way.speed - aim) / (good_way.speed - bad_way.speed) : Scalar(0.5);
+      const Scalar between = good + part * (bad - good);
+      const WayBack way = way_after(between);
+      if (way.safe && !passes(way)) {
+        good = between;
+        good_way = way;
+        if (bad_way.safe) break;
+      } else {
+        bad = between;
+        bad_way = way;
+      }
+    }
+    return good;
+  }
+
+  /// Whether the target can be reached, without passing it, in two periods or in the second of them; then the choice is that.
+  [[nodiscard]] bool land(const Progress& from, const Cursor& cursor, const Window& allowed,
+                          Choice& choice) const noexcept {
+    const Scalar w = from.acceleration;
+    const Scalar missing = target_ - from.velocity;
+    const Scalar last = -w / period_;
+    if (std::abs(missing - w * period_ / 2) <= same && allowed.contains(last)) {
+      choice.u = last;
+      return choice.lands = true;
+    }
+    const Scalar first = (missing - Scalar(1.5) * w * period_) / (period_ * period_);
+    const Progress next = advance(from, first, period_);
+    const bool passes = w * missing < 0 || next.acceleration * missing < 0;
+    if (passes || !allowed.contains(first)) return false;
+    if (!window(next, period_, cursor, 1).contains(-next.acceleration / period_)) return false;
+    choice.u = first;
+    return true;
+  }
+
+  const Path& path_;
+  Limits limits_;
+  const BasicSpeedBounds<Scalar>& bounds_;
+  Scalar target_;
+  Scalar period_;
+  Scalar ramp_ = 0;  ///< the longest time in which jerk builds up acceleration, s
+};
+
+}  // namespace detail
+
+/// Where a motion is on its path, and how fast it goes. A value; every function is real-time safe.
+template <class Scalar>
+class BasicSpeedScaling {
+ public:
+  /// Begins at the path time `time` (s), as planned.
+  explicit BasicSpeedScaling(Scalar time = 0, const BasicSpeedBounds<Scalar>& bounds = {}) noexcept
+      : bounds_(bounds), anchor_(time), progress_{time, 1, 0} {}
+
+  /// Asks for another speed: 0 (rest on the path) to 1 (as planned). What is beyond is taken as the nearer of these, NaN as 0.
+  void aim(Scalar speed) noexcept {
+    target_ = speed > 0 ? std::min(speed, Scalar(1)) : Scalar(0);
+    settle();
+  }
+
+  /// Path time, s.
+  [[nodiscard]] Scalar time() const noexcept { return progress_.position; }
+  [[nodiscard]] Scalar speed() const noexcept { return progress_.velocity; }
+  /// By which the speed changes, 1/s.
+  [[nodiscard]] Scalar rate() const noexcept { return progress_.acceleration; }
+  /// The speed that was asked for last.
+  [[nodiscard]] Scalar target() const noexcept { return target_; }
+  /// Whether the speed is the one that was asked for, and stays so.
+  [[nodiscard]] bool steady() const noexcept { return steady_; }
+
+  /// Goes on by one period (positive). A steady speed costs nothing, and its path time is counted in whole nanoseconds from where
+  /// it was reached: as planned, path time is the time that has passed, exactly. Beyond the end of the path, where nothing moves,
+  /// the speed is as planned at once. False where limits had to be exceeded; then by little more than need be, and without
+  /// changing the speed ever faster. O(joints), and up to some hundred times a sample of the path while the speed changes.
+  template <TimedPath<Scalar> Path>
+  bool step(const Path& path, const typename Path::Cursor& cursor,
+            std::type_identity_t<std::span<const BasicJointLimits<Scalar>>> limits,
+            Duration period) noexcept {
+    if (time() >= path.duration() && (speed() != 1 || target_ != 1)) {
+      progress_ = {time(), 1, 0};
+      aim(1);
+    }
+    if (steady_) {
+      elapsed_ += period;
+      progress_.position = anchor_ + target_ * static_cast<Scalar>(to_seconds(elapsed_));
+      return true;
+    }
+    const auto seconds = static_cast<Scalar>(to_seconds(period));
+    const auto choice =
+        detail::SpeedSearch<Scalar, Path>(path, limits, bounds_, target_, seconds).choose(progress_, cursor);
+    progress_ = advance(progress_, choice.u, seconds);
+    if (choice.lands) {
+      progress_ = {progress_.position, target_, 0};
+      settle();
+    }
+    return choice.fits;
+  }
+
+  /// Turns velocities and accelerations of the path at time() into those of the joints.
+  void scale(std::span<Scalar> velocity, std::span<Scalar> acceleration) const noexcept {
+    if (speed() == 1 && rate() == 0) return;
+    const Scalar square = speed() * speed();
+    for (std::size_t j = 0; j < std::min(velocity.size(), acceleration.size()); ++j) {
+      acceleration[j] = acceleration[j] * square + velocity[j] * rate();
+      velocity[j] *= speed();
+    }
+  }
+
+ private:
+  void settle() noexcept {
+    const bool was_steady = steady_;
+    steady_ = speed() == target_ && rate() == 0;
+    if (was_steady && steady_) return;
+    anchor_ = time();
+    elapsed_ = {};
+  }
+
+  BasicSpeedBounds<Scalar> bounds_;
+  Scalar target_ = 1;
+  bool steady_ = true;
+  Scalar anchor_;       // path time at which the steady speed was reached
+  Duration elapsed_{};  // since then
+  BasicMotionState<Scalar> progress_;
+};
+using SpeedScaling = BasicSpeedScaling<double>;
+
+}  // namespace takt::trajectory

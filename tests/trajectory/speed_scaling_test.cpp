@@ -1,0 +1,301 @@
+#include "takt/trajectory/speed_scaling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "takt/trajectory/point_to_point.hpp"
+#include "takt/trajectory/stop.hpp"
+#include "takt/trajectory/through.hpp"
+#include "trajectory/samples.hpp"
+
+using namespace takt;
+using namespace takt::trajectory;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr std::size_t joints = 7;
+
+/// Limits of a robot; jerk builds up the acceleration in 10 to 200 ms.
+std::vector<JointLimits> any_joint_limits(std::mt19937_64& random) {
+  const double ratio = test::any_scale(random, 5, 100);
+  std::vector<JointLimits> limits(joints);
+  for (JointLimits& limit : limits) {
+    limit.velocity = test::uniform(random, 0.5, 2);
+    limit.acceleration = test::uniform(random, 2, 10);
+    limit.jerk = ratio * limit.acceleration;
+  }
+  return limits;
+}
+
+Trajectory any_spline(std::mt19937_64& random) {
+  std::vector<double> times{0}, positions;
+  const auto waypoints = static_cast<std::size_t>(test::uniform_int(random, 2, 8));
+  while (times.size() < waypoints) times.push_back(times.back() + test::uniform(random, 0.2, 1));
+  for (std::size_t i = 0; i < waypoints * joints; ++i) positions.push_back(test::uniform(random, -2, 2));
+  constexpr std::array ways{Through::stop, Through::smooth, Through::cubic, Through::monotone};
+  const Through way = ways[static_cast<std::size_t>(test::uniform_int(random, 0, 3))];
+  return through(Waypoints{joints, times, positions, {}, {}}, way).value();
+}
+
+/// A trajectory that touches its limits somewhere.
+Trajectory any_fitted(std::mt19937_64& random, const std::vector<JointLimits>& limits) {
+  Trajectory motion = any_spline(random);
+  REQUIRE(motion.slow_down(1e-2));
+  REQUIRE(motion.slow_down(required_slowdown(motion, limits)));
+  return motion;
+}
+
+/// A path whose jerk is always that of some joint's limit, or none, and steps from one to the other.
+struct JerkLimitedPath {
+  struct Cursor {};
+  PointToPoint<> motion{joints};
+
+  JerkLimitedPath(std::mt19937_64& random, const std::vector<JointLimits>& limits) {
+    std::vector<MotionState> start(joints), end(joints);
+    for (MotionState& state : end) state.position = test::uniform(random, -2, 2);
+    std::vector<DirectionalLimits> both(joints);
+    std::transform(limits.begin(), limits.end(), both.begin(), both_ways<double>);
+    REQUIRE(motion.plan(start, end, both));
+  }
+  [[nodiscard]] double duration() const noexcept { return motion.duration(); }
+  template <class Visit>
+  void derivatives(double t, Cursor&, Visit&& visit) const noexcept {
+    for (std::size_t j = 0; j < joints; ++j) {
+      const JerkProfile& profile = motion.joint(j);
+      std::size_t k = 0;
+      while (k + 1 < profile.phases() && t >= profile.begins(k + 1)) ++k;
+      const MotionState state = profile.at(t);
+      visit(j, state.velocity, state.acceleration, t < profile.duration() ? profile.jerk(k) : 0.0);
+    }
+  }
+};
+
+/// By what part a limit (or what the path takes as planned, if that is more) is exceeded at a state of the path time.
+template <class Path>
+double excess_at(const Path& path, const MotionState& progress, double u,
+                 const std::vector<JointLimits>& limits) {
+  const double r = progress.velocity;
+  const double w = progress.acceleration;
+  typename Path::Cursor cursor;
+  double worst = 0;
+  path.derivatives(progress.position, cursor, [&](std::size_t j, double v, double a, double jerk) {
+    const auto check = [&](double value, double planned, double limit) {
+      worst = std::max(worst, std::abs(value) / std::max(std::abs(planned), limit) - 1);
+    };
+    check(v * r, v, limits[j].velocity);
+    check(a * r * r + v * w, a, limits[j].acceleration);
+    check(jerk * r * r * r + 3 * a * r * w + v * u, jerk, limits[j].jerk);
+  });
+  return worst;
+}
+
+/// Travels to the end while the speed is changed at random times, and looks at everything on the way.
+template <class Path>
+double travel(const Path& path, std::mt19937_64& random, const std::vector<JointLimits>& limits,
+              Duration period) {
+  const double h = to_seconds(period);
+  constexpr double passed = std::is_same_v<Path, Trajectory> ? 1e-9 : 1e-2;
+  SpeedScaling scaling;
+  const typename Path::Cursor cursor;
+  double worst = 0;
+  double next = test::uniform(random, 0, 0.3) * path.duration();
+  int changes = 0;
+  for (double t = 0; scaling.time() < path.duration(); t += h) {
+    REQUIRE(t < 100 * path.duration() + 100);
+    if (t >= next) {
+      const bool goes_on = (scaling.target() == 0 && scaling.steady()) || ++changes > 8;
+      const double target = goes_on ? test::uniform(random, 0.2, 1.2) : test::uniform(random, -0.3, 1.2);
+      scaling.aim(target);
+      CHECK(scaling.target() == std::clamp(target, 0.0, 1.0));
+      next = t + test::uniform(random, 0.01, 0.6) * path.duration();
+    }
+    const MotionState before{scaling.time(), scaling.speed(), scaling.rate()};
+    const bool was_steady = scaling.steady();
+    scaling.step(path, cursor, limits, period);
+    REQUIRE(scaling.speed() >= -passed);
+    REQUIRE(scaling.speed() <= 1 + passed);
+    if (was_steady || scaling.time() >= path.duration()) continue;
+    const double u = (scaling.rate() - before.acceleration) / h;
+    const MotionState after = advance(before, u, h);
+    REQUIRE(after.position == doctest::Approx(scaling.time()).epsilon(1e-12));
+    REQUIRE(std::abs(after.velocity - scaling.speed()) < 1e-12);
+    for (int i = 0; i <= 8; ++i) {
+      worst = std::max(worst, excess_at(path, advance(before, u, h * i / 8), u, limits));
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("undisturbed, path time is the time that has passed, to the last bit") {
+  auto random = test::generator(90);
+  const auto limits = any_joint_limits(random);
+  const Trajectory motion = any_fitted(random, limits);
+  SpeedScaling scaling;
+  scaling.aim(1);
+  Cursor cursor;
+  for (int i = 1; i < 5000; ++i) {
+    REQUIRE(scaling.step(motion, cursor, limits, milliseconds(1)));
+    REQUIRE(scaling.time() == to_seconds(milliseconds(1) * i));
+    std::vector<double> velocity{0.1}, acceleration{0.7};
+    scaling.scale(velocity, acceleration);
+    REQUIRE(velocity[0] == 0.1);
+    REQUIRE(acceleration[0] == 0.7);
+  }
+}
+
+TEST_CASE("along splines that touch their limits, any change of speed keeps them to a thousandth") {
+  auto random = test::generator(91);
+  double worst = 0;
+  for (std::size_t n = 0; n < test::count(100); ++n) {
+    const auto limits = any_joint_limits(random);
+    const Trajectory motion = any_fitted(random, limits);
+    worst = std::max(worst, travel(motion, random, limits, milliseconds(n % 2 == 0 ? 1 : 5)));
+    REQUIRE(worst <= 1e-3);
+  }
+  MESSAGE("at worst exceeded by ", worst);
+}
+
+TEST_CASE("along paths whose own jerk steps between its limits, they are exceeded by little") {
+  auto random = test::generator(92);
+  double worst = 0;
+  double sum = 0;
+  const std::size_t count = test::count(100);
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto limits = any_joint_limits(random);
+    const JerkLimitedPath path(random, limits);
+    const double excess = travel(path, random, limits, milliseconds(n % 2 == 0 ? 1 : 5));
+    worst = std::max(worst, excess);
+    sum += excess;
+    REQUIRE(excess <= 0.25);
+  }
+  CHECK(sum / static_cast<double>(count) <= 0.01);
+  MESSAGE("at worst exceeded by ", worst, ", on average ", sum / static_cast<double>(count));
+}
+
+TEST_CASE("a path that leaves its limits as planned does not leave them further") {
+  auto random = test::generator(93);
+  for (std::size_t n = 0; n < test::count(50); ++n) {
+    auto limits = any_joint_limits(random);
+    const Trajectory motion = any_fitted(random, limits);
+    for (JointLimits& limit : limits) {
+      limit.acceleration *= test::uniform(random, 0.3, 1);
+      limit.jerk *= test::uniform(random, 0.3, 1);
+    }
+    REQUIRE(travel(motion, random, limits, milliseconds(n % 2 == 0 ? 1 : 5)) <= 1e-2);
+  }
+}
+
+TEST_CASE("without limits of jerk those of acceleration are kept") {
+  auto random = test::generator(94);
+  for (std::size_t n = 0; n < test::count(50); ++n) {
+    auto limits = any_joint_limits(random);
+    for (JointLimits& limit : limits) limit.jerk = std::numeric_limits<double>::infinity();
+    const Trajectory motion = any_fitted(random, limits);
+    REQUIRE(travel(motion, random, limits, milliseconds(1)) <= 1e-3);
+  }
+}
+
+TEST_CASE("a stop takes hardly longer than the slowest joint would need by itself") {
+  auto random = test::generator(95);
+  std::vector<double> ratios;
+  const Duration period = milliseconds(1);
+  for (std::size_t n = 0; n < test::count(200); ++n) {
+    const auto limits = any_joint_limits(random);
+    const Trajectory motion = any_fitted(random, limits);
+    const double begin = test::uniform(random, 0, 0.9) * motion.duration();
+    double shortest = 0;  // no stop can be faster, on the path or off it
+    for (std::size_t j = 0; j < joints; ++j)
+      shortest = std::max(shortest, plan_stop(motion.at(begin, j), limits[j]).duration);
+    SpeedScaling scaling(begin);
+    scaling.aim(0);
+    double t = 0;
+    for (; !scaling.steady() && scaling.time() < motion.duration(); t += to_seconds(period))
+      CHECK(scaling.step(motion, {}, limits, period));
+    if (scaling.time() >= motion.duration()) continue;
+    CHECK(scaling.speed() == 0);
+    const double stands = scaling.time();
+    CHECK(scaling.step(motion, {}, limits, period));
+    CHECK(scaling.time() == stands);
+    if (shortest > 0.02) ratios.push_back(t / shortest);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  REQUIRE(ratios.size() >= 10);
+  MESSAGE("median ", ratios[ratios.size() / 2], ", 95 % ", ratios[ratios.size() * 95 / 100], ", worst ",
+          ratios.back());
+  CHECK(ratios[ratios.size() / 2] <= 1.1);
+  CHECK(ratios[ratios.size() * 9 / 10] <= 1.5);
+}
+
+TEST_CASE("a speed is reached exactly and kept, and its bounds are, too") {
+  auto random = test::generator(96);
+  const auto limits = any_joint_limits(random);
+  const Trajectory motion = any_fitted(random, limits);
+  SpeedScaling scaling(0, {2, 50});
+  for (const double target : {0.3, 0.0, 1.0, 0.7}) {
+    scaling.aim(target);
+    for (int i = 0; i < 2000 && !scaling.steady(); ++i) {
+      const double before = scaling.rate();
+      scaling.step(motion, {}, limits, milliseconds(1));
+      REQUIRE(std::abs(scaling.rate()) <= 2 * (1 + 1e-9));
+      REQUIRE(std::abs(scaling.rate() - before) <= 0.05 * (1 + 1e-9));
+    }
+    REQUIRE(scaling.steady());
+    CHECK(scaling.speed() == target);
+    CHECK(scaling.rate() == 0);
+    const double anchor = scaling.time();
+    for (int i = 1; i <= 10; ++i) {
+      scaling.step(motion, {}, limits, milliseconds(1));
+      CHECK(scaling.time() == anchor + target * to_seconds(milliseconds(i)));
+    }
+  }
+}
+
+TEST_CASE("beyond the end of its path time runs as planned") {
+  auto random = test::generator(97);
+  const auto limits = any_joint_limits(random);
+  const Trajectory motion = any_fitted(random, limits);
+  SpeedScaling scaling(motion.duration());
+  scaling.aim(0);
+  scaling.step(motion, {}, limits, milliseconds(1));
+  CHECK(scaling.speed() == 1);
+  CHECK(scaling.time() == motion.duration() + 0.001);
+}
+
+TEST_CASE("bad numbers do no harm") {
+  auto random = test::generator(98);
+  const Trajectory motion = any_spline(random);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<JointLimits> strange{JointLimits{nan, nan, nan, nan, nan, nan},
+                                         JointLimits{0, 0, 0, 0, 0, 0}};
+  SpeedScaling scaling;
+  scaling.aim(nan);
+  CHECK(scaling.target() == 0);
+  for (int i = 0; i < 20'000; ++i) {
+    if (i == 1000) scaling.aim(1);
+    scaling.step(motion, {}, strange, milliseconds(1));
+    REQUIRE(scaling.speed() >= 0);
+    REQUIRE(scaling.speed() <= 1);
+  }
+  CHECK(scaling.time() > motion.duration());
+}
+
+TEST_CASE("it works in single precision") {
+  BasicTrajectory<float> motion(std::vector<BasicMotionState<float>>(2));
+  REQUIRE(motion.append(std::vector<BasicMotionState<float>>{{1, 0, 0}, {-0.5f, 0, 0}}, 2.0f));
+  const std::vector<BasicJointLimits<float>> limits(2, {-9, 9, 2, 4, 40, 1});
+  BasicSpeedScaling<float> scaling(0.5f);
+  for (const float target : {0.0f, 1.0f, 0.5f}) {
+    scaling.aim(target);
+    int periods = 0;
+    while (!scaling.steady() && ++periods < 1000) CHECK(scaling.step(motion, {}, limits, milliseconds(1)));
+    CHECK(periods < 1000);
+    CHECK(scaling.speed() == target);
+  }
+}
