@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "support/random.hpp"
+#include "takt/trajectory/through.hpp"
+#include "trajectory/samples.hpp"
+#include "trajectory/seams.hpp"
 
 using namespace takt;
 using namespace takt::trajectory;
@@ -133,4 +136,85 @@ TEST_CASE("a trajectory that ends in motion is brought to rest within the limits
     REQUIRE(append_stop(again, limits));
     CHECK(again.segments() == trajectory.segments());
   }
+}
+
+TEST_CASE("each joint of a trajectory comes to rest by itself, from any moment on, without a step") {
+  auto random = test::generator(2);
+  std::size_t kept = 0, left = 0;
+  for (std::size_t i = 0; i < test::count(1'000); ++i) {
+    auto table = test::any_waypoints<double>(random, 2 + i % 5, 3);
+    auto running = through(table.view(), Through::smooth).value();
+    std::vector<JointLimits> limits{limits_of(3, 8, 60), limits_of(5, 4, 20), limits_of(5, 6, 300)};
+    REQUIRE(running.slow_down(required_slowdown(running, limits)));
+    for (JointLimits& limit : limits) {
+      limit.position_min = -4;
+      limit.position_max = 4;
+    }
+    const double at = running.duration() * test::uniform(random, 0, 1.1);
+    const auto stopped = stop_each(running, at, limits);
+    REQUIRE(stopped);
+    const double now = std::min(at, running.duration());
+    double longest = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      const test::StateScale<double> scale(running.at(now, j), running.at(now, j), limits[j],
+                                           stopped->trajectory.duration(), 1e-9);
+      REQUIRE(test::step_of(stopped->trajectory, j, scale) < 1e-9);
+      const StopMotion alone = plan_stop(running.at(now, j), limits[j]);
+      longest = std::max(longest, alone.duration);
+      for (int k = 0; k < 5; ++k) {
+        const double t = now * test::uniform(random, 0, 1);
+        REQUIRE(scale.difference(stopped->trajectory.at(t, j), running.at(t, j)) < 1e-9);
+        const double then = alone.duration * test::uniform(random, 0, 1.1);
+        // The stop spares a millionth of the limits for the rounding of segments.
+        REQUIRE(scale.difference(stopped->trajectory.at(now + then, j), alone.at(then)) < 1e-4);
+      }
+      const MotionState rest = stopped->trajectory.at(1e9, j);
+      REQUIRE(rest.velocity == 0);
+      REQUIRE(rest.acceleration == 0);
+    }
+    REQUIRE(stopped->trajectory.duration() == doctest::Approx(now + longest));
+    const auto found = find_violation(part(stopped->trajectory, now).value(), limits);
+    REQUIRE(found.has_value() == stopped->violation.has_value());
+    ++(found ? left : kept);
+    if (!found) continue;
+    REQUIRE(stopped->violation->quantity == found->quantity);
+    REQUIRE(stopped->violation->time == doctest::Approx(now + found->time));
+  }
+  CHECK(kept > 0);
+  CHECK(left > 0);
+}
+
+TEST_CASE("cut off at any moment, all joints come to rest together") {
+  const std::vector<double> times{0, 2}, positions{0, 1, 1, -1};
+  const auto running = through(Waypoints{2, times, positions, {}, {}}, Through::stop).value();
+  const std::vector<JointLimits> limits(2, limits_of(2, 3, 30));
+  auto cut = part(running, 0.0, 0.7).value();
+  REQUIRE(append_stop(cut, limits));
+  CHECK(cut.at(0.5, 1).position == doctest::Approx(running.at(0.5, 1).position));
+  CHECK(cut.duration() > 0.7);
+  CHECK_FALSE(find_violation(cut, limits));
+}
+
+TEST_CASE("a trajectory that is outside its limits is stopped with the least violation, and says which") {
+  const std::vector<double> times{0, 1}, positions{0, 1};
+  const auto running = through(Waypoints{1, times, positions, {}, {}}, Through::stop).value();
+  const auto fast = stop_each(running, 0.5, std::vector<JointLimits>{limits_of(1, 4, 40)}).value();
+  REQUIRE(fast.violation);
+  CHECK(fast.violation->quantity == Quantity::velocity);
+  CHECK(fast.violation->value == doctest::Approx(1.875));
+  CHECK(fast.violation->time == doctest::Approx(0.5));
+  const auto unlimited = stop_each(running, 0.5, std::vector<JointLimits>{JointLimits{}}).value();
+  CHECK_FALSE(unlimited.violation);
+  CHECK(unlimited.trajectory.at(9, 0).velocity == 0);
+}
+
+TEST_CASE("a stop at a time that is none is a named error") {
+  const std::vector<double> times{0, 1}, positions{0, 1};
+  const auto running = through(Waypoints{1, times, positions, {}, {}}, Through::stop).value();
+  const std::vector<JointLimits> limits{limits_of(1, 4, 40)};
+  CHECK(stop_each(running, std::nan(""), limits).error() == Errc::not_finite);
+  CHECK(stop_each(running, -1, limits).error() == Errc::out_of_domain);
+  CHECK(stop_each(running, 0.5, {}).error() == Errc::wrong_size);
+  CHECK(stop_each(Trajectory(), 0.5, {}).error() == Errc::wrong_size);
+  CHECK(stop_each(running, 0, limits).value().trajectory.segments() == 0);
 }

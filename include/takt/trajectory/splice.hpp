@@ -100,10 +100,8 @@ class BridgeSearch {
       return fail(status.error());
     const Scalar late = bridge.motion.duration() - time;
     if (late > same_time(next_.knot_time(waypoint))) bridge.delay = late;
-    const auto motion = to_trajectory(bridge.motion);
-    if (!motion) return fail(motion.error());
     // From within the limits only those of positions are left to be checked: the others are kept but for rounding.
-    bridge.violation = find_violation(*motion, bridge.motion.fits() ? positions_ : limits_);
+    bridge.violation = find_violation(bridge.motion, bridge.motion.fits() ? positions_ : limits_);
     return bridge;
   }
 

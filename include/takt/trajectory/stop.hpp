@@ -1,4 +1,6 @@
-// From motion to rest, as fast as the limits allow: jerk brings the acceleration to the deceleration limit (or as far as is
+// From motion to rest at once, as fast as the limits allow: one joint (plan_stop(), in the loop), each joint of a trajectory by
+// itself (stop_each()), or all of them together (append_stop(), after part() has cut the trajectory off). None of these stays on
+// the path: along the path, see speed_scaling.hpp. Jerk brings the acceleration to the deceleration limit (or as far as is
 // needed), that is held, and jerk takes it back to zero. Position, velocity and acceleration never step; acceleration and jerk
 // keep their limits by construction, and the velocity rises above the present one only as far as the jerk limit makes it.
 //
@@ -13,12 +15,15 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "takt/core/error.hpp"
 #include "takt/core/joint.hpp"
+#include "takt/trajectory/assemble.hpp"
 #include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/error.hpp"
 #include "takt/trajectory/jerk_profile.hpp"
@@ -57,6 +62,19 @@ struct BasicStopMotion {
   }
 };
 using StopMotion = BasicStopMotion<double>;
+
+/// The same motion as a profile. With a finite jerk limit only: else its acceleration steps.
+template <class Scalar>
+[[nodiscard]] BasicJerkProfile<Scalar> to_profile(const BasicStopMotion<Scalar>& stop) noexcept {
+  BasicJerkProfile<Scalar> profile(stop.phases[0].state);
+  for (std::size_t k = 0; k < stop.phases.size(); ++k) {
+    const auto& phase = stop.phases[k];
+    const Scalar ends = k + 1 < stop.phases.size() ? stop.phases[k + 1].begins : stop.duration;
+    profile.append({ends - phase.begins, phase.jerk, phase.state.acceleration});
+  }
+  profile.end_at(stop.at(stop.duration), stop.duration);
+  return profile;
+}
 
 namespace detail {
 
@@ -158,7 +176,7 @@ template <class Scalar>
   return stop;
 }
 
-/// Brings a trajectory that does not end at rest to a stop: at most three more segments, in which all joints change the sign of
+/// Brings a trajectory that does not end at rest to a stop of all joints together: at most three more segments, in which all joints change the sign of
 /// their jerk together. With T1, T2, T3 as above but common to all, joint i decelerates at
 ///     p_i = (v_i + a_i T1 / 2) / (T1 / 2 + T2 + T3 / 2)
 /// and T1 = max (|a_i| + limit_i) / j_i, T3 = max limit_i / j_i and the least T2 that makes |p_i| <= limit_i keep acceleration
@@ -209,6 +227,48 @@ template <class Scalar>
     if (const Status status = trajectory.append(states, durations[k]); !status) return status;
   }
   return {};
+}
+
+/// A trajectory that ends in a stop. Times are those of the trajectory.
+template <class Scalar>
+struct BasicStopped {
+  BasicTrajectory<Scalar> trajectory;
+  /// The worst of the stop: of a position limit, or of any limit that the state at its begin does not keep or cannot keep any more;
+  /// no stop violates it less. Nothing: the stop keeps all limits.
+  std::optional<BasicViolation<Scalar>> violation;
+};
+using Stopped = BasicStopped<double>;
+
+/// Follows `running` until `at`; then each joint comes to rest by itself, as soon as its acceleration and jerk limits allow
+/// (plan_stop()). After the end of `running`, at its end. Without a jerk limit the ramps take as long as the bare deceleration
+/// would. At set-up only: allocates. Errors: wrong_size (limits, no joints), not_finite, out_of_domain (before the start, or
+/// beyond domain.hpp).
+template <class Scalar>
+[[nodiscard]] Result<BasicStopped<Scalar>> stop_each(
+    const BasicTrajectory<Scalar>& running, std::type_identity_t<Scalar> at,
+    std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) {
+  if (limits.size() != running.joints()) return fail(Errc::wrong_size);
+  if (!std::isfinite(at)) return fail(Errc::not_finite);
+  if (at < 0) return fail(Errc::out_of_domain);
+  at = std::min(at, running.duration());
+  detail::WorstViolation<Scalar> worst;
+  std::vector<BasicJointMotion<Scalar>> motions;
+  for (std::size_t j = 0; j < running.joints(); ++j) {
+    const BasicMotionState<Scalar> state = running.at(at, j);
+    const detail::RampBounds<Scalar> bounds(state, limits[j]);
+    BasicJointLimits<Scalar> finite = limits[j];
+    finite.acceleration = bounds.acceleration;
+    finite.jerk = bounds.jerk;
+    const BasicStopMotion<Scalar> stop = plan_stop(state, finite);
+    const BasicJerkProfile<Scalar> profile = to_profile(stop);
+    worst.check(profile, j, limits[j]);
+    motions.emplace_back(running.at(0, j)).append(running, j, 0, at).append(profile);
+  }
+  auto trajectory = assemble<Scalar>(motions);
+  if (!trajectory) return fail(trajectory.error());
+  BasicStopped<Scalar> stopped{*std::move(trajectory), worst.result()};
+  if (stopped.violation) stopped.violation->time += at;
+  return stopped;
 }
 
 }  // namespace takt::trajectory
