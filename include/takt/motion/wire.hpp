@@ -46,7 +46,8 @@
 //   trajectory_msgs/JointTrajectory as JSON is a valid "trajectory". So are the messages that wrap one: the goal of
 //   control_msgs/FollowJointTrajectory ({"trajectory":{...},"goal_tolerance":[...]}), moveit_msgs/RobotTrajectory
 //   ({"joint_trajectory":{...}}), and one of these within another; what they say of joints with many axes must be empty.
-//   Joints that are continuous go the short way from each waypoint to the next.
+//   Joints that are continuous go the short way from each waypoint to the next; the state tells how far they
+//   have turned, as their drives do.
 //
 //   {"move":{"joint_names":["elbow"],"positions":[1.2],"duration":2}}
 //      One quintic from rest to rest. No "duration": the shortest that the limits allow. Also "group", "fit",

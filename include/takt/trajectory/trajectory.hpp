@@ -310,19 +310,22 @@ class BasicTrajectory {
   [[nodiscard]] bool joins(const BasicQuintic<Scalar>& piece, std::size_t joint, const State& end,
                            bool may_step) const noexcept {
     const State own = detail::rounding_of(piece);
-    const State both = segments() == 0
-                           ? own
-                           : detail::larger_of(own, detail::rounding_of(this->piece(segments() - 1, joint)));
     const auto near = [](Scalar a, Scalar b, Scalar allowed) { return std::abs(a - b) <= allowed; };
+    const State ends = piece.at(piece.duration());
+    if (!near(ends.position, end.position, own.position) ||
+        !near(ends.velocity, end.velocity, own.velocity) ||
+        !near(ends.acceleration, end.acceleration, own.acceleration))
+      return false;
     const State begins = piece.at(0);
     const State before = end_state(joint);
-    const State ends = piece.at(piece.duration());
-    return near(begins.position, before.position, both.position) &&
-           (may_step || (near(begins.velocity, before.velocity, both.velocity) &&
-                         near(begins.acceleration, before.acceleration, both.acceleration))) &&
-           near(ends.position, end.position, own.position) &&
-           near(ends.velocity, end.velocity, own.velocity) &&
-           near(ends.acceleration, end.acceleration, own.acceleration);
+    const auto begins_within = [&](const State& allowed) {
+      return near(begins.position, before.position, allowed.position) &&
+             (may_step || (near(begins.velocity, before.velocity, allowed.velocity) &&
+                           near(begins.acceleration, before.acceleration, allowed.acceleration)));
+    };
+    if (begins_within(own)) return true;
+    return segments() > 0 &&
+           begins_within(detail::larger_of(own, detail::rounding_of(this->piece(segments() - 1, joint))));
   }
 
   template <class PieceOfJoint>
