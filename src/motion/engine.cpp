@@ -609,13 +609,12 @@ void Engine::advance_trajectory(Goal& goal) noexcept {
 /// Whether the feedback shows that the goal has arrived, or has to be given up; it is then ended.
 bool Engine::has_ended(Goal& goal) noexcept {
   const Request& request = *goal.request;
-  std::array<std::size_t, max_joints> joint_of_column{};
   std::size_t columns = 0;
   request.joints.for_each([&](std::size_t joint) noexcept {
     starts_[columns] = axes_[joint].reference;
     measured_[columns] = {feedback_[joint].position, feedback_[joint].velocity,
                           std::numeric_limits<double>::quiet_NaN()};
-    joint_of_column[columns++] = joint;
+    ++columns;
   });
   const trajectory::Verdict verdict = trajectory::judge<double>(
       {request.path_tolerance, request.goal_tolerance, request.goal_time}, std::span(starts_).first(columns),
@@ -626,8 +625,8 @@ bool Engine::has_ended(Goal& goal) noexcept {
   request.joints.for_each(
       [&](std::size_t joint) noexcept { begin_stop(joint); });  // at the end: there is nothing to stop
   const trajectory::Deviation& worst = verdict.worst;
-  const Fault fault{left_path ? Errc::path_tolerance : Errc::goal_tolerance, joint_of_column[worst.joint],
-                    worst.value, worst.allowed, worst.quantity};
+  const Fault fault{left_path ? Errc::path_tolerance : Errc::goal_tolerance,
+                    joint_of(request.joints, worst.joint), worst.value, worst.allowed, worst.quantity};
   end_goal(goal, arrived ? GoalState::succeeded : GoalState::aborted, arrived ? Fault{} : fault);
   return true;
 }

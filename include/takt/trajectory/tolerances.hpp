@@ -102,8 +102,8 @@ class WorstDeviation {
 
  private:
   void look_at(Quantity quantity, std::size_t joint, Scalar allowed, Scalar difference) noexcept {
-    if (!(allowed > 0) || std::isinf(allowed)) return;
     const Scalar value = std::abs(difference);
+    if (!(allowed > 0) || value <= allowed || std::isinf(allowed)) return;
     const Scalar ratio = std::isnan(value) ? std::numeric_limits<Scalar>::infinity() : value / allowed;
     if (!(ratio > ratio_)) return;
     ratio_ = ratio;
