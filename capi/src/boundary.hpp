@@ -96,7 +96,7 @@ void write_struct(Struct* to, Struct value) noexcept {
 /// The caller's `through`; nothing for the default.
 [[nodiscard]] Result<std::optional<trajectory::Through>> read_through(std::int32_t through) noexcept;
 
-/// Whether a matrix of so many waypoints and joints is one that there can be.
+/// Whether the positions of so many waypoints and joints are a matrix that there can be. The times are not looked at.
 [[nodiscard]] Status check_shape(const takt_waypoints& waypoints) noexcept;
 
 /// The required fields of a takt_waypoints.

@@ -319,6 +319,7 @@ Result<std::vector<motion::PointMessage>> read_points(const takt_waypoints& from
 Result<motion::TrajectoryMessage> read_trajectory(const takt_motion_options& options,
                                                   const takt_waypoints& from,
                                                   const motion::GreetingReply& robot) {
+  if (from.times_ns == nullptr) return fail(Errc::null_pointer);
   if (Status status = takt::capi::check_shape(from); !status) return fail(status.error());
   motion::TrajectoryMessage message;
   if (Status status = read_options(options, from.joints, robot, message); !status)

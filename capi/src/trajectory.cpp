@@ -1,5 +1,5 @@
 // Trajectories of the C API: a thin layer over the room trajectory/.
-#include "takt/trajectory/trajectory.hpp"
+#include "trajectory.hpp"
 
 #include <array>
 #include <cmath>
@@ -16,6 +16,7 @@
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
+#include "takt/trajectory/timing.hpp"
 
 using takt::fail;
 using takt::JointLimits;
@@ -52,41 +53,48 @@ Result<std::optional<Through>> read_through(std::int32_t through) noexcept {
 }
 
 Status check_shape(const takt_waypoints& waypoints) noexcept {
-  if (waypoints.times_ns == nullptr || waypoints.positions == nullptr) return fail(Errc::null_pointer);
+  if (waypoints.positions == nullptr) return fail(Errc::null_pointer);
   if (waypoints.joints == 0 || waypoints.joints > max_joints) return fail(trajectory::Errc::wrong_size);
   if (waypoints.count > std::vector<double>().max_size() / waypoints.joints) return fail(Errc::out_of_memory);
   return {};
 }
 
-}  // namespace takt::capi
-
-struct takt_trajectory {
-  Trajectory motion;
-};
-
-namespace {
-
-constexpr std::size_t violation_required = sizeof(takt_violation);
-
-/// The limits of all joints, without touching the heap.
-struct LimitsOfAll {
-  std::array<JointLimits, max_joints> storage;
-  std::size_t count = 0;
-
-  [[nodiscard]] std::span<const JointLimits> span() const noexcept { return std::span(storage).first(count); }
-};
-
-Result<LimitsOfAll> read_limits(const takt_trajectory* trajectory, const takt_joint_limits* limits,
+Result<LimitsOfAll> read_limits(std::size_t expected, const takt_joint_limits* limits,
                                 std::size_t joints) noexcept {
-  if (trajectory == nullptr || limits == nullptr) return fail(Errc::null_pointer);
-  if (joints != trajectory->motion.joints()) return fail(takt::trajectory::Errc::wrong_size);
+  if (limits == nullptr) return fail(Errc::null_pointer);
+  if (joints != expected) return fail(takt::trajectory::Errc::wrong_size);
   LimitsOfAll all;
   for (; all.count < joints; ++all.count) {
-    if (Status status = takt::capi::check_limits(limits[all.count]); !status) return fail(status.error());
-    all.storage[all.count] = takt::capi::to_joint_limits(limits[all.count]);
+    if (Status status = check_limits(limits[all.count]); !status) return fail(status.error());
+    all.storage[all.count] = to_joint_limits(limits[all.count]);
   }
   return all;
 }
+
+Result<LimitsOfAll> read_limits(const takt_trajectory* trajectory, const takt_joint_limits* limits,
+                                std::size_t joints) noexcept {
+  if (trajectory == nullptr) return fail(Errc::null_pointer);
+  return read_limits(trajectory->motion.joints(), limits, joints);
+}
+
+void write_violation(const Violation& found, takt_violation* violation) noexcept {
+  write_struct(violation, {0, static_cast<std::int32_t>(found.quantity) + TAKT_QUANTITY_POSITION, found.joint,
+                           from_seconds(found.time).count(), found.value, found.limit});
+}
+
+Status hand_over(Result<Trajectory> motion, takt_trajectory** trajectory) {
+  if (!motion) return fail(motion.error());
+  *trajectory = std::make_unique<takt_trajectory>(takt_trajectory{*std::move(motion)}).release();
+  return {};
+}
+
+}  // namespace takt::capi
+
+namespace {
+
+using takt::capi::LimitsOfAll;
+using takt::capi::read_limits;
+using takt::capi::violation_required;
 
 takt::motion::Errc reason(Quantity quantity) noexcept {
   switch (quantity) {
@@ -104,9 +112,7 @@ takt::motion::Errc reason(Quantity quantity) noexcept {
 
 Status report(const std::optional<Violation>& found, takt_violation* violation) noexcept {
   if (!found) return {};
-  takt::capi::write_struct(
-      violation, {0, static_cast<std::int32_t>(found->quantity) + TAKT_QUANTITY_POSITION, found->joint,
-                  takt::from_seconds(found->time).count(), found->value, found->limit});
+  takt::capi::write_violation(*found, violation);
   return fail(reason(found->quantity));
 }
 
@@ -124,6 +130,7 @@ Result<std::vector<double>> read_times(std::span<const std::int64_t> times_ns) {
 }
 
 Result<Trajectory> make_trajectory(const takt_waypoints& from) {
+  if (from.times_ns == nullptr) return fail(Errc::null_pointer);
   if (Status status = takt::capi::check_shape(from); !status) return fail(status.error());
   const auto mode = takt::capi::read_through(from.through);
   if (!mode) return fail(mode.error());
@@ -138,6 +145,20 @@ Result<Trajectory> make_trajectory(const takt_waypoints& from) {
   const takt::trajectory::Waypoints waypoints{from.joints, *times, matrix(from.positions),
                                               matrix(from.velocities), matrix(from.accelerations)};
   return through(waypoints, mode->value_or(otherwise));
+}
+
+Result<Trajectory> make_trajectory_within(const takt_waypoints& from, const takt_joint_limits* limits,
+                                          std::size_t joints) {
+  if (Status status = takt::capi::check_shape(from); !status) return fail(status.error());
+  const auto mode = takt::capi::read_through(from.through);
+  if (!mode) return fail(mode.error());
+  const auto all = read_limits(from.joints, limits, joints);
+  if (!all) return fail(all.error());
+  const auto times = read_times({from.times_ns, from.times_ns == nullptr ? 0 : from.count});
+  if (!times) return fail(times.error());
+  const takt::trajectory::Waypoints waypoints{
+      from.joints, *times, std::span(from.positions, from.count * from.joints), {}, {}};
+  return through_within(waypoints, mode->value_or(Through::smooth), all->span());
 }
 
 /// Violations that remain however slow the motion: positions out of range, motion where none is allowed.
@@ -182,10 +203,17 @@ std::int32_t takt_trajectory_create(const takt_waypoints* waypoints, takt_trajec
     if (trajectory == nullptr) return fail(Errc::null_pointer);
     const auto from = takt::capi::read_struct(waypoints, takt::capi::waypoints_required);
     if (!from) return fail(from.error());
-    auto motion = make_trajectory(*from);
-    if (!motion) return fail(motion.error());
-    *trajectory = std::make_unique<takt_trajectory>(takt_trajectory{*std::move(motion)}).release();
-    return {};
+    return takt::capi::hand_over(make_trajectory(*from), trajectory);
+  });
+}
+
+std::int32_t takt_trajectory_create_within(const takt_waypoints* waypoints, const takt_joint_limits* limits,
+                                           std::size_t joints, takt_trajectory** trajectory) {
+  return guarded([&]() -> Status {
+    if (trajectory == nullptr) return fail(Errc::null_pointer);
+    const auto from = takt::capi::read_struct(waypoints, takt::capi::waypoints_required);
+    if (!from) return fail(from.error());
+    return takt::capi::hand_over(make_trajectory_within(*from, limits, joints), trajectory);
   });
 }
 
@@ -231,6 +259,11 @@ std::int32_t takt_trajectory_fit(takt_trajectory* trajectory, const takt_joint_l
   const auto all = read_limits(trajectory, limits, joints);
   if (!all) return to_status(all.error());
   return to_status(fit(trajectory->motion, *all, factor, violation));
+}
+
+std::int32_t takt_trajectory_slow_down(takt_trajectory* trajectory, double factor) {
+  if (trajectory == nullptr) return to_status(Errc::null_pointer);
+  return to_status(trajectory->motion.slow_down(factor));
 }
 
 std::int32_t takt_trajectory_append_stop(takt_trajectory* trajectory, const takt_joint_limits* limits,

@@ -14,6 +14,7 @@ def status(room, code):
 
 NO_WAYPOINTS, ONE_WAYPOINT, TIMES_NOT_INCREASING, NOT_FINITE, WRONG_SIZE, OUT_OF_DOMAIN, NO_VELOCITIES, NO_STOP = (
     status(2, code) for code in range(1, 9))
+TARGET_OUTSIDE_LIMITS, NOT_IN_PHASE = status(2, 10), status(2, 11)
 POSITION_LIMIT, VELOCITY_LIMIT, ACCELERATION_LIMIT, JERK_LIMIT = (status(12, code) for code in range(20, 24))
 NULL_POINTER, WRONG_STRUCT_SIZE, BAD_ARGUMENT, BAD_LIMITS, OUT_OF_MEMORY, INTERNAL, BUFFER_TOO_SMALL, MISALIGNED, TIMEOUT = (
     status(16, code) for code in range(1, 10))
@@ -42,6 +43,21 @@ class Waypoints(ctypes.Structure):
 class Violation(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("quantity", c_int32), ("joint", c_uint64), ("time_ns", c_int64),
                 ("value", c_double), ("limit", c_double)]
+
+
+class DirectionalLimits(ctypes.Structure):
+    _fields_ = [(name, c_double) for name in
+                ("velocity_min", "velocity_max", "acceleration_min", "acceleration_max", "jerk")]
+
+
+class SpliceOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32), ("at_ns", c_int64), ("start_ns", c_int64),
+                ("joints", POINTER(c_size_t))]
+
+
+class Splice(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("kept", c_int32), ("waypoint", c_uint64), ("joins_ns", c_int64),
+                ("delay_ns", c_int64)]
 
 
 class Cursor(ctypes.Structure):
@@ -93,6 +109,24 @@ def load(path):
             ("takt_trajectory_check", c_int32, c_void_p, POINTER(JointLimits), c_size_t, POINTER(Violation)),
             ("takt_trajectory_fit", c_int32, c_void_p, POINTER(JointLimits), c_size_t, numbers, POINTER(Violation)),
             ("takt_trajectory_append_stop", c_int32, c_void_p, POINTER(JointLimits), c_size_t),
+            ("takt_trajectory_create_within", c_int32, c_void_p, POINTER(JointLimits), c_size_t, POINTER(c_void_p)),
+            ("takt_trajectory_slow_down", c_int32, c_void_p, c_double),
+            ("takt_trajectory_select", c_int32, c_void_p, POINTER(c_size_t), c_size_t, POINTER(c_void_p)),
+            ("takt_trajectory_part", c_int32, c_void_p, c_int64, c_int64, POINTER(c_void_p)),
+            ("takt_trajectory_stop_each", c_int32, c_void_p, c_int64, POINTER(JointLimits), c_size_t, POINTER(c_int32),
+             POINTER(Violation), POINTER(c_void_p)),
+            ("takt_splice_options_init", None, POINTER(SpliceOptions)),
+            ("takt_splice_init", None, POINTER(Splice)),
+            ("takt_trajectory_splice", c_int32, c_void_p, c_void_p, POINTER(SpliceOptions), POINTER(JointLimits), c_size_t,
+             POINTER(Splice), POINTER(Violation), POINTER(c_void_p)),
+            ("takt_directional_limits_init", None, POINTER(DirectionalLimits), POINTER(JointLimits)),
+            ("takt_point_to_point_create", c_int32, c_size_t, POINTER(c_void_p)),
+            ("takt_point_to_point_destroy", None, c_void_p),
+            ("takt_point_to_point_plan", c_int32, c_void_p, POINTER(MotionState), POINTER(MotionState),
+             POINTER(DirectionalLimits), c_size_t, c_int32, c_int64),
+            ("takt_point_to_point_get", c_int32, c_void_p, POINTER(c_int64), POINTER(c_int32)),
+            ("takt_point_to_point_sample", c_int32, c_void_p, c_int64, c_size_t, numbers, numbers, numbers),
+            ("takt_point_to_point_to_trajectory", c_int32, c_void_p, POINTER(c_void_p)),
             ("takt_trajectory_to_json", c_int32, c_void_p, POINTER(c_char_p), c_char_p, c_size_t, POINTER(c_size_t)),
             ("takt_stop_size", c_size_t),
             ("takt_stop_align", c_size_t),

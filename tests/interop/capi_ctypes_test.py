@@ -16,9 +16,11 @@ from capi_bindings import *  # the library, named in the first argument, and its
 
 
 class Trajectory:
-    def __init__(self, w):
+    def __init__(self, w=None, make=None):
+        """Through waypoints, or what `make` makes of the address of a handle."""
         self.handle = c_void_p()
-        result = takt.takt_trajectory_create(byref(w), byref(self.handle))
+        make = make or (lambda handle: takt.takt_trajectory_create(byref(w), handle))
+        result = make(byref(self.handle))
         if result != OK:
             raise ValueError(takt.takt_status_text(result).decode())
         self.joints = takt.takt_trajectory_joints(self.handle)
@@ -227,6 +229,216 @@ class LimitsTest(unittest.TestCase):
                 self.assertLessEqual(abs(value), 20 * (1 + 1e-8))
         self.assertEqual(takt.takt_trajectory_append_stop(moving.handle, limits, 2), OK)  # rests already
         self.assertEqual(moving.duration_ns(), end)
+
+
+def usual_limits(joints):
+    limits = no_limits(joints)
+    for joint in limits:
+        joint.velocity, joint.acceleration, joint.jerk = 2, 6, 80
+    return limits
+
+
+class WithinTest(unittest.TestCase):
+    def test_waypoints_without_times_get_the_shortest_that_the_limits_allow(self):
+        w = waypoints([0, SECOND, 2 * SECOND], [[0, 0], [1, -2], [0, 0]], through=STOP)
+        w.times_ns = None
+        limits = usual_limits(2)
+        trajectory = Trajectory(make=lambda handle: takt.takt_trajectory_create_within(byref(w), limits, 2, handle))
+        self.assertEqual(takt.takt_trajectory_check(trajectory.handle, limits, 2, None), OK)
+        longest = max(15 / 8 * 2 / 2, math.sqrt(10 / math.sqrt(3) * 2 / 6), (60 * 2 / 80)**(1 / 3))
+        self.assertAlmostEqual(trajectory.duration_ns() / SECOND, 2 * longest, places=6)
+
+    def test_errors(self):
+        w, handle = waypoints([0, SECOND], [[0], [1]], through=GIVEN), c_void_p()
+        create = takt.takt_trajectory_create_within
+        self.assertEqual(create(byref(w), usual_limits(1), 1, byref(handle)), NO_VELOCITIES)
+        w.through = 0
+        self.assertEqual(create(byref(w), usual_limits(2), 2, byref(handle)), WRONG_SIZE)
+        limits = usual_limits(1)
+        limits[0].velocity = 0
+        self.assertEqual(create(byref(w), limits, 1, byref(handle)), OUT_OF_DOMAIN)
+        self.assertEqual(create(byref(w), None, 1, byref(handle)), NULL_POINTER)
+        self.assertEqual(create(byref(w), usual_limits(1), 1, None), NULL_POINTER)
+        self.assertEqual(takt.takt_trajectory_create(byref(waypoints([0], [[0]])), byref(handle)), ONE_WAYPOINT)
+
+
+class SpliceTest(unittest.TestCase):
+    def setUp(self):
+        self.running = Trajectory(waypoints([0, 2 * SECOND], [[0, 0], [1, -1]], through=STOP))
+        self.next = Trajectory(waypoints([0, SECOND, 3 * SECOND], [[1], [0.5], [0]]))
+        self.limits = usual_limits(2)
+        self.options, self.splice, self.violation = SpliceOptions(), Splice(), Violation()
+        takt.takt_splice_options_init(byref(self.options))
+        takt.takt_splice_init(byref(self.splice))
+        takt.takt_violation_init(byref(self.violation))
+
+    def make(self, handle):
+        return takt.takt_trajectory_splice(self.running.handle, self.next.handle, byref(self.options), self.limits, 2,
+                                           byref(self.splice), byref(self.violation), handle)
+
+    def test_the_running_one_before_the_next_one_after_and_no_step_between(self):
+        self.options.at_ns, self.options.start_ns = SECOND, SECOND // 2
+        self.options.joints = (c_size_t * 1)(1)
+        spliced = Trajectory(make=self.make)
+        self.assertEqual((self.splice.kept, self.splice.waypoint, self.splice.joins_ns, self.splice.delay_ns),
+                         (1, 1, 1_500_000_000 + self.splice.delay_ns, self.splice.delay_ns))
+        self.assertGreater(self.splice.delay_ns, 0)
+        self.assertEqual(takt.takt_trajectory_check(spliced.handle, self.limits, 2, None), OK)
+        end = 3_500_000_000 + self.splice.delay_ns
+        self.assertAlmostEqual(spliced.duration_ns(), end, delta=2)
+        before = None
+        for t in range(0, end, 5_000_000):
+            p, v, a = spliced.sample(t)
+            expected = self.running.sample(t)
+            self.assertAlmostEqual(p[0], expected[0][0], places=9)
+            if t <= SECOND:
+                self.assertAlmostEqual(a[1], expected[2][1], places=6)
+            if t > self.splice.joins_ns:
+                then = self.next.sample(t - SECOND // 2 - self.splice.delay_ns)
+                self.assertAlmostEqual(p[1], then[0][0], places=6)
+            if before is not None:
+                self.assertLessEqual(abs(p[1] - before[0]), 2 * 0.005 * 1.001)
+                self.assertLessEqual(abs(v[1] - before[1]), 6 * 0.005 * 1.001)
+                self.assertLessEqual(abs(a[1] - before[2]), 80 * 0.005 * 1.001)
+            before = p[1], v[1], a[1]
+
+    def test_a_bridge_that_cannot_keep_a_limit_says_which(self):
+        self.options.at_ns, self.options.start_ns = SECOND, 3 * SECOND
+        self.options.joints = (c_size_t * 1)(1)
+        self.limits[1].velocity = 0.7  # it goes at 15/16
+        Trajectory(make=self.make)
+        self.assertEqual(self.splice.kept, 0)
+        self.assertEqual((self.violation.quantity, self.violation.joint, self.violation.time_ns), (2, 1, SECOND))
+        self.assertAlmostEqual(self.violation.value, -15 / 16)
+
+    def test_errors(self):
+        handle = c_void_p()
+        self.options.at_ns = SECOND
+        self.assertEqual(self.make(byref(handle)), WRONG_SIZE)  # one joint for two
+        self.options.joints = (c_size_t * 1)(2)
+        self.assertEqual(self.make(byref(handle)), WRONG_SIZE)
+        self.options.joints = (c_size_t * 1)(0)
+        self.options.at_ns = -1
+        self.assertEqual(self.make(byref(handle)), OUT_OF_DOMAIN)
+        self.options.at_ns, self.options.start_ns = SECOND, -10 * SECOND
+        self.assertEqual(self.make(byref(handle)), NO_WAYPOINTS)
+        self.options.reserved = 1
+        self.assertEqual(self.make(byref(handle)), BAD_ARGUMENT)
+        self.options.struct_size = 4
+        self.assertEqual(self.make(byref(handle)), WRONG_STRUCT_SIZE)
+        takt.takt_splice_options_init(byref(self.options))
+        self.splice.struct_size = 4
+        self.assertEqual(self.make(byref(handle)), WRONG_STRUCT_SIZE)
+        arguments = [self.running.handle, self.next.handle, byref(self.options), self.limits, 2, None, None, byref(handle)]
+        for k in (0, 1, 2, 3, 7):
+            self.assertEqual(takt.takt_trajectory_splice(*(None if i == k else x for i, x in enumerate(arguments))),
+                             NULL_POINTER)
+        self.assertIsNone(handle.value)
+
+    def test_parts_and_some_of_the_joints(self):
+        part = Trajectory(make=lambda handle: takt.takt_trajectory_part(
+            self.running.handle, SECOND // 2, 2**62, handle))
+        self.assertAlmostEqual(part.duration_ns(), 1_500_000_000, delta=2)
+        self.assertAlmostEqual(part.sample(SECOND // 4)[0][1], self.running.sample(750_000_000)[0][1])
+        some = Trajectory(make=lambda handle: takt.takt_trajectory_select(
+            self.running.handle, (c_size_t * 1)(1), 1, handle))
+        self.assertEqual(some.joints, 1)
+        self.assertAlmostEqual(some.sample(SECOND // 4)[1][0], self.running.sample(SECOND // 4)[1][1])
+        self.assertEqual(takt.takt_trajectory_select(some.handle, (c_size_t * 1)(1), 1, byref(c_void_p())), WRONG_SIZE)
+
+    def test_each_joint_stops_by_itself(self):
+        kept = c_int32(-1)
+        stopped = Trajectory(make=lambda handle: takt.takt_trajectory_stop_each(
+            self.running.handle, SECOND, self.limits, 2, byref(kept), byref(self.violation), handle))
+        self.assertEqual(kept.value, 1)
+        self.assertEqual(stopped.sample(stopped.duration_ns())[1], [0, 0])
+        self.assertLess(stopped.duration_ns(), 1_500_000_000)
+        self.limits[0].position_max = 0.55
+        Trajectory(make=lambda handle: takt.takt_trajectory_stop_each(
+            self.running.handle, SECOND, self.limits, 2, byref(kept), byref(self.violation), handle))
+        self.assertEqual((kept.value, self.violation.quantity, self.violation.joint), (0, 1, 0))
+        self.assertEqual(takt.takt_trajectory_stop_each(self.running.handle, -1, self.limits, 2, None, None,
+                                                        byref(c_void_p())), OUT_OF_DOMAIN)
+
+    def test_slow_down(self):
+        self.assertEqual(takt.takt_trajectory_slow_down(self.running.handle, 2.5), OK)
+        self.assertAlmostEqual(self.running.duration_ns(), 5 * SECOND, delta=2)
+        self.assertEqual(takt.takt_trajectory_slow_down(self.running.handle, 0), OUT_OF_DOMAIN)
+        self.assertEqual(takt.takt_trajectory_slow_down(self.running.handle, math.nan), NOT_FINITE)
+        self.assertEqual(takt.takt_trajectory_slow_down(None, 1), NULL_POINTER)
+
+
+class PointToPointTest(unittest.TestCase):
+    def setUp(self):
+        self.motion = c_void_p()
+        self.assertEqual(takt.takt_point_to_point_create(2, byref(self.motion)), OK)
+        self.limits = (DirectionalLimits * 2)((-1, 2, -4, 3, 50), (-2, 2, -6, 6, 80))
+        self.start = (MotionState * 2)((0, 0.5, 0), (1, 0, 0))
+        self.target = (MotionState * 2)((1, 0, 0), (-1, 0, 0))
+
+    def tearDown(self):
+        takt.takt_point_to_point_destroy(self.motion)
+
+    def plan(self, how=0, at_least=0):
+        return takt.takt_point_to_point_plan(self.motion, self.start, self.target, self.limits, 2, how, at_least)
+
+    def duration(self):
+        duration, fits = c_int64(), c_int32()
+        self.assertEqual(takt.takt_point_to_point_get(self.motion, byref(duration), byref(fits)), OK)
+        self.assertEqual(fits.value, 1)
+        return duration.value
+
+    def sample(self, t):
+        p, v, a = (doubles([0] * 2) for _ in range(3))
+        self.assertEqual(takt.takt_point_to_point_sample(self.motion, t, 2, p, v, a), OK)
+        return list(p), list(v), list(a)
+
+    def test_it_leads_to_the_target_in_the_time_that_is_asked_for_within_the_limits(self):
+        self.assertEqual(self.plan(), OK)
+        shortest = self.duration()
+        self.assertEqual(self.plan(at_least=2 * shortest), OK)
+        self.assertEqual(self.duration(), 2 * shortest)
+        self.assertEqual(self.sample(0), ([0, 1], [0.5, 0], [0, 0]))
+        self.assertEqual(self.sample(2 * shortest), ([1, -1], [0, 0], [0, 0]))
+        for t in range(0, 2 * shortest, 10_000_000):
+            _, v, a = self.sample(t)
+            for limit, speed, push in zip(self.limits, v, a):
+                self.assertTrue(limit.velocity_min - 1e-9 <= speed <= limit.velocity_max + 1e-9)
+                self.assertTrue(limit.acceleration_min - 1e-9 <= push <= limit.acceleration_max + 1e-9)
+        trajectory = Trajectory(make=lambda handle: takt.takt_point_to_point_to_trajectory(self.motion, handle))
+        for t in range(0, 2 * shortest, 10_000_000):
+            for one, other in zip(trajectory.sample(t)[0], self.sample(t)[0]):
+                self.assertAlmostEqual(one, other, places=9)
+
+    def test_in_phase_all_joints_stay_on_the_line(self):
+        self.assertEqual(self.plan(how=1), NOT_IN_PHASE)
+        self.start[0].velocity = 0
+        self.assertEqual(self.plan(how=1), OK)
+        p, _, _ = self.sample(self.duration() // 3)
+        self.assertAlmostEqual(1 - 2 * p[0], p[1])
+
+    def test_errors_leave_the_old_motion(self):
+        self.assertEqual(self.plan(), OK)
+        before = self.duration()
+        self.assertEqual(self.plan(how=2), BAD_ARGUMENT)
+        self.assertEqual(self.plan(at_least=2 * 10**15), OUT_OF_DOMAIN)
+        self.target[1].velocity = 5
+        self.assertEqual(self.plan(), TARGET_OUTSIDE_LIMITS)
+        self.target[1].velocity = math.nan
+        self.assertEqual(self.plan(), NOT_FINITE)
+        takt.takt_directional_limits_init(byref(self.limits[0]), byref(no_limits(1)[0]))
+        self.target[1].velocity = 0
+        self.assertEqual(self.plan(), NOT_FINITE)
+        self.assertEqual(self.duration(), before)
+        plan = takt.takt_point_to_point_plan
+        self.assertEqual(plan(self.motion, self.start, self.target, self.limits, 1, 0, 0), WRONG_SIZE)
+        arguments = [self.motion, self.start, self.target, self.limits, 2, 0, 0]
+        for k in range(4):
+            self.assertEqual(plan(*(None if i == k else x for i, x in enumerate(arguments))), NULL_POINTER)
+        self.assertEqual(takt.takt_point_to_point_create(0, byref(c_void_p())), WRONG_SIZE)
+        self.assertEqual(takt.takt_point_to_point_create(65, byref(c_void_p())), WRONG_SIZE)
+        self.assertEqual(takt.takt_point_to_point_create(1, None), NULL_POINTER)
+        takt.takt_point_to_point_destroy(None)
 
 
 class StopTest(unittest.TestCase):

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include "error.hpp"
 #include "support/rt_guard.hpp"
@@ -141,6 +142,38 @@ TEST_CASE("running out of memory while a stop is appended leaves the trajectory 
   takt_trajectory_destroy(trajectory);
 }
 
+TEST_CASE("running out of memory while trajectories are made of others is a status and leaks nothing") {
+  const takt_waypoints waypoints = some_waypoints(TAKT_THROUGH_STOP);
+  auto limits = some_limits();
+  for (takt_joint_limits& joint : limits) joint.velocity = 3;
+  takt_trajectory* running = nullptr;
+  REQUIRE(takt_trajectory_create(&waypoints, &running) == TAKT_OK);
+  takt_splice_options options;
+  takt_splice_options_init(&options);
+  options.at_ns = 500'000'000;
+  options.start_ns = 1'000'000'000;
+  takt_trajectory* result = nullptr;
+  const auto needed = [&](auto&& call) {
+    const long count = allocations_needed(call);
+    takt_trajectory_destroy(std::exchange(result, nullptr));
+    return count;
+  };
+  CHECK(needed([&] {
+          return takt_trajectory_splice(running, running, &options, limits.data(), joints, nullptr, nullptr,
+                                        &result);
+        }) > 3);
+  CHECK(needed([&] {
+          return takt_trajectory_stop_each(running, 500'000'000, limits.data(), joints, nullptr, nullptr,
+                                           &result);
+        }) > 3);
+  CHECK(needed([&] { return takt_trajectory_part(running, 0, 500'000'000, &result); }) > 3);
+  takt_point_to_point* motion = nullptr;
+  CHECK(allocations_needed([&] { return takt_point_to_point_create(joints, &motion); }) > 1);
+  CHECK(needed([&] { return takt_point_to_point_to_trajectory(motion, &result); }) > 3);
+  takt_point_to_point_destroy(motion);
+  takt_trajectory_destroy(running);
+}
+
 TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor enters the kernel") {
   const takt_waypoints waypoints = some_waypoints(TAKT_THROUGH_SMOOTH);
   takt_trajectory* trajectory = nullptr;
@@ -154,6 +187,12 @@ TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor 
   REQUIRE(takt_stop_size() <= memory.size());
   takt_stop* stop = nullptr;
   takt_motion_state state{};
+  takt_point_to_point* motion = nullptr;
+  REQUIRE(takt_point_to_point_create(joints, &motion) == TAKT_OK);
+  std::array<takt_motion_state, joints> from{};
+  const std::array<takt_motion_state, joints> to{};
+  std::array<takt_directional_limits, joints> both_ways{};
+  both_ways.fill({-1, 2, -4, 3, 50});
   std::int32_t failed = 0;
   bool texts = true;
 
@@ -165,10 +204,16 @@ TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor 
     failed |= takt_stop_init_in(memory.data(), memory.size(), &state, limits.data(), &stop);
     failed |= takt_stop_get(stop, nullptr, nullptr, nullptr);
     failed |= takt_stop_sample(stop, 1'000'000, &state);
+    for (std::size_t j = 0; j < joints; ++j) from[j] = {p[j], v[j], a[j]};
+    failed |= takt_point_to_point_plan(motion, from.data(), to.data(), both_ways.data(), joints,
+                                       TAKT_SYNCHRONISE_TIME, t);
+    failed |= takt_point_to_point_get(motion, nullptr, nullptr);
+    failed |= takt_point_to_point_sample(motion, 1'000'000, joints, p.data(), nullptr, nullptr);
     texts = texts && takt_status_text(takt_stop_sample(nullptr, 0, nullptr))[0] == 'a';
   }
   CHECK(guard.report() == "");
   CHECK(failed == 0);
   CHECK(texts);
+  takt_point_to_point_destroy(motion);
   takt_trajectory_destroy(trajectory);
 }

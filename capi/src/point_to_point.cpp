@@ -1,0 +1,108 @@
+// Point-to-point motion of the C API: sized when it is made, planned and sampled in the loop.
+#include "takt/trajectory/point_to_point.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "boundary.hpp"
+#include "takt/trajectory/assemble.hpp"
+#include "takt/trajectory/error.hpp"
+#include "trajectory.hpp"
+
+using takt::fail;
+using takt::max_joints;
+using takt::MotionState;
+using takt::Status;
+using takt::capi::Errc;
+using takt::capi::guarded;
+using takt::capi::to_status;
+using takt::trajectory::DirectionalLimits;
+using takt::trajectory::Synchronisation;
+
+struct takt_point_to_point {
+  takt::trajectory::PointToPoint<> motion;
+};
+
+namespace {
+
+std::optional<Synchronisation> read_synchronisation(std::int32_t how) noexcept {
+  if (how == TAKT_SYNCHRONISE_TIME) return Synchronisation::time;
+  if (how == TAKT_SYNCHRONISE_PHASE) return Synchronisation::phase;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void takt_directional_limits_init(takt_directional_limits* limits, const takt_joint_limits* both_ways) {
+  if (limits == nullptr || both_ways == nullptr) return;
+  *limits = {-both_ways->velocity, both_ways->velocity, -both_ways->acceleration, both_ways->acceleration,
+             both_ways->jerk};
+}
+
+std::int32_t takt_point_to_point_create(std::size_t joints, takt_point_to_point** motion) {
+  return guarded([&]() -> Status {
+    if (motion == nullptr) return fail(Errc::null_pointer);
+    if (joints == 0 || joints > max_joints) return fail(takt::trajectory::Errc::wrong_size);
+    *motion =
+        std::make_unique<takt_point_to_point>(takt_point_to_point{takt::trajectory::PointToPoint<>(joints)})
+            .release();
+    return {};
+  });
+}
+
+void takt_point_to_point_destroy(takt_point_to_point* motion) { delete motion; }
+
+std::int32_t takt_point_to_point_plan(takt_point_to_point* motion, const takt_motion_state* start,
+                                      const takt_motion_state* target, const takt_directional_limits* limits,
+                                      std::size_t joints, std::int32_t synchronisation,
+                                      std::int64_t at_least_ns) {
+  if (motion == nullptr || start == nullptr || target == nullptr || limits == nullptr)
+    return to_status(Errc::null_pointer);
+  if (joints != motion->motion.joints()) return to_status(takt::trajectory::Errc::wrong_size);
+  const auto how = read_synchronisation(synchronisation);
+  if (!how) return to_status(Errc::bad_argument);
+  std::array<MotionState, max_joints> from, to;
+  std::array<DirectionalLimits, max_joints> within;
+  for (std::size_t j = 0; j < joints; ++j) {
+    from[j] = {start[j].position, start[j].velocity, start[j].acceleration};
+    to[j] = {target[j].position, target[j].velocity, target[j].acceleration};
+    within[j] = {limits[j].velocity_min, limits[j].velocity_max, limits[j].acceleration_min,
+                 limits[j].acceleration_max, limits[j].jerk};
+  }
+  const auto own = [joints](auto& all) { return std::span(all).first(joints); };
+  return to_status(
+      motion->motion.plan(own(from), own(to), own(within), *how, takt::capi::seconds(at_least_ns)));
+}
+
+std::int32_t takt_point_to_point_get(const takt_point_to_point* motion, std::int64_t* duration_ns,
+                                     std::int32_t* fits) {
+  if (motion == nullptr) return to_status(Errc::null_pointer);
+  if (duration_ns != nullptr) *duration_ns = takt::capi::nanoseconds_not_before(motion->motion.duration());
+  if (fits != nullptr) *fits = motion->motion.fits() ? 1 : 0;
+  return TAKT_OK;
+}
+
+std::int32_t takt_point_to_point_sample(const takt_point_to_point* motion, std::int64_t time_ns,
+                                        std::size_t joints, double* positions, double* velocities,
+                                        double* accelerations) {
+  if (motion == nullptr) return to_status(Errc::null_pointer);
+  if (joints != motion->motion.joints()) return to_status(takt::trajectory::Errc::wrong_size);
+  std::array<double, max_joints> unwanted;
+  const auto column = [&](double* wanted) {
+    return std::span(wanted != nullptr ? wanted : unwanted.data(), joints);
+  };
+  motion->motion.sample(takt::capi::seconds(time_ns), column(positions), column(velocities),
+                        column(accelerations));
+  return TAKT_OK;
+}
+
+std::int32_t takt_point_to_point_to_trajectory(const takt_point_to_point* motion,
+                                               takt_trajectory** trajectory) {
+  return guarded([&]() -> Status {
+    if (motion == nullptr || trajectory == nullptr) return fail(Errc::null_pointer);
+    return takt::capi::hand_over(to_trajectory(motion->motion), trajectory);
+  });
+}
