@@ -5,3 +5,34 @@ if(orocos_kdl_FOUND)
   target_link_libraries(trajectory_bench PRIVATE ${orocos_kdl_LIBRARIES})
   target_compile_definitions(trajectory_bench PRIVATE TAKT_BENCH_KDL=1)
 endif()
+
+# Peers that no distribution packages, where their sources lie beside: paths to checkouts, as in
+#   cmake --preset release -DTAKT_BENCH_RUCKIG=/src/ruckig -DTAKT_BENCH_ROS_CONTROLLERS=/src/ros_controllers \
+#     -DTAKT_BENCH_ROS2_CONTROLLERS=/src/ros2_controllers -DTAKT_BENCH_ROS2_INCLUDE=/opt/ros/jazzy/include
+# The last one is a list: where rclcpp, trajectory_msgs and the like are, or stand-ins for the few types of theirs that are used.
+foreach(peer RUCKIG ROS_CONTROLLERS ROS2_CONTROLLERS ROS2_INCLUDE)
+  set(TAKT_BENCH_${peer} "" CACHE STRING "Sources of a peer to compare with, where they lie beside")
+endforeach()
+set(peers)
+if(TAKT_BENCH_RUCKIG)
+  file(GLOB ruckig_sources ${TAKT_BENCH_RUCKIG}/src/ruckig/*.cpp)
+  list(FILTER ruckig_sources EXCLUDE REGEX cloud_client)
+  list(APPEND peers ${ruckig_sources})
+  target_include_directories(trajectory_bench SYSTEM PRIVATE ${TAKT_BENCH_RUCKIG}/include)
+endif()
+if(TAKT_BENCH_ROS_CONTROLLERS)
+  target_include_directories(trajectory_bench SYSTEM
+                             PRIVATE ${TAKT_BENCH_ROS_CONTROLLERS}/joint_trajectory_controller/include)
+endif()
+if(TAKT_BENCH_ROS2_CONTROLLERS)
+  set(ros2_controller ${TAKT_BENCH_ROS2_CONTROLLERS}/joint_trajectory_controller)
+  list(APPEND peers ${ros2_controller}/src/trajectory.cpp)
+  target_include_directories(trajectory_bench SYSTEM PRIVATE ${ros2_controller}/include ${TAKT_BENCH_ROS2_INCLUDE})
+endif()
+foreach(peer RUCKIG ROS_CONTROLLERS ROS2_CONTROLLERS)
+  if(TAKT_BENCH_${peer})
+    target_compile_definitions(trajectory_bench PRIVATE TAKT_BENCH_${peer}=1)
+  endif()
+endforeach()
+set_source_files_properties(${peers} PROPERTIES COMPILE_OPTIONS -w)  # not ours to correct
+target_sources(trajectory_bench PRIVATE trajectory_peers.cpp ${peers})

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "takt/trajectory/speed_scaling.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
+#include "trajectory_table.hpp"
 
 #ifdef TAKT_BENCH_KDL
 #include <kdl/velocityprofile_spline.hpp>
@@ -25,51 +25,9 @@ namespace {
 
 using namespace takt;
 using namespace takt::trajectory;
+using namespace takt::bench;
 
-constexpr std::size_t waypoints = 100;
 constexpr std::size_t many_waypoints = 10'000;
-constexpr double period = 1e-3;
-
-struct Table {
-  std::size_t joints;
-  std::vector<double> times, positions, velocities, accelerations;
-
-  explicit Table(std::size_t count, std::size_t rows = waypoints) : joints(count) {
-    std::mt19937_64 random(1);
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    for (std::size_t k = 0; k < rows; ++k) times.push_back(0.1 * static_cast<double>(k));
-    for (std::size_t i = 0; i < rows * joints; ++i) {
-      positions.push_back(uniform(random));
-      velocities.push_back(uniform(random));
-      accelerations.push_back(uniform(random));
-    }
-  }
-  [[nodiscard]] Waypoints view() const { return {joints, times, positions, velocities, accelerations}; }
-  [[nodiscard]] MotionState state(std::size_t k, std::size_t j) const {
-    const std::size_t i = k * joints + j;
-    return {positions[i], velocities[i], accelerations[i]};
-  }
-};
-
-struct Results {
-  explicit Results(std::size_t joints) : p(joints + 8), v(joints + 8), a(joints + 8) {}
-  std::vector<double> p, v, a;
-};
-
-/// Steps through the trajectory's time, period by period, again and again.
-class Ticks {
- public:
-  explicit Ticks(double duration) : duration_(duration) {}
-  double next() {
-    t_ += period;
-    if (t_ >= duration_) t_ = 0;
-    return t_;
-  }
-
- private:
-  double duration_;
-  double t_ = 0;
-};
 
 void sample_takt(benchmark::State& state, std::size_t joints) {
   const Trajectory trajectory = through(Table(joints).view(), Through::given).value();
