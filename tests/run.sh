@@ -1,10 +1,12 @@
 #!/bin/bash
 # Installs what is missing (Debian), builds, and runs every test. The exit status is that of ctest.
-#   tests/run.sh [--asan | --tsan | --clang | --fuzz SECONDS] [further arguments for ctest, such as -R motion]
+#   tests/run.sh [--asan | --tsan | --clang | --fuzz SECONDS | --cases N] [further arguments for ctest, such as -R motion]
 #     --asan   with address and undefined-behaviour sanitizers
 #     --tsan   with the thread sanitizer
 #     --clang  with clang instead of g++
 #     --fuzz   runs each fuzz target for SECONDS; finds are kept in build/fuzz/finds/
+#     --cases  runs each random test of the trajectories on N cases (those that are searches on fewer) from the seed in $SEED, or
+#              one of its own; further arguments are the test program's, such as -tc='extrema*'
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -12,6 +14,7 @@ cd "$root"
 
 preset=dev
 fuzz_seconds=
+cases=
 while [ $# -gt 0 ]; do
   case $1 in
     --asan | --tsan | --clang) preset=${1#--} ;;
@@ -20,8 +23,12 @@ while [ $# -gt 0 ]; do
       fuzz_seconds=${2:?--fuzz needs the seconds for each target}
       shift
       ;;
+    --cases)
+      cases=${2:?--cases needs their number}
+      shift
+      ;;
     -h | --help)
-      sed -n '2,7s/^# \?//p' "$0"
+      sed -n '2,9s/^# \?//p' "$0"
       exit 0
       ;;
     *) break ;;
@@ -60,6 +67,11 @@ if [ "$preset" = fuzz ]; then
   export -f fuzz
   printf '%s\0' build/fuzz/tests/fuzz/*_fuzz | xargs -0 -n1 -P "$(nproc)" bash -c 'fuzz "$0"'
   exit
+fi
+
+if [ -n "$cases" ]; then
+  build --target takt_test_trajectory
+  exec "build/$preset/tests/takt_test_trajectory" --count="$cases" --seed="${SEED:-$(date +%s)}" --duration "$@"
 fi
 
 build

@@ -33,7 +33,9 @@ std::optional<std::uint64_t> number_after(std::string_view argument, std::string
 
 namespace takt::test {
 std::uint64_t seed() { return run_seed; }
-std::size_t count(std::size_t otherwise) { return run_count.value_or(otherwise); }
+std::size_t count(std::size_t otherwise, std::size_t worth) {
+  return run_count ? (*run_count + worth - 1) / worth : otherwise;
+}
 }  // namespace takt::test
 
 int main(int argc, char** argv) {

@@ -11,8 +11,9 @@ namespace takt::test {
 /// The seed of this run: --seed=N, or 1 (every ordinary run is the same run).
 std::uint64_t seed();
 
-/// How many random cases a property is tried on: --count=N, or the property's own default.
-std::size_t count(std::size_t otherwise);
+/// How many random cases a property is tried on: --count=N, or the property's own default. Where one case takes as long as `worth`
+/// usual ones, as many fewer of those that were asked for.
+std::size_t count(std::size_t otherwise, std::size_t worth = 1);
 
 /// A generator for one test case; `salt` keeps the cases of one run apart.
 inline std::mt19937_64 generator(std::uint64_t salt = 0) {

@@ -30,7 +30,7 @@ TEST_CASE("extrema of a jerk profile are never exceeded by dense sampling, and t
     const auto p = profile.position_extrema();
     const auto v = profile.velocity_extrema();
     const auto a = profile.acceleration_extrema();
-    constexpr int samples = 3000;
+    constexpr int samples = 500;
     double highest = -1e9, fastest = -1e9;
     for (int k = 0; k <= samples; ++k) {
       const MotionState state = profile.at(profile.duration() * k / samples);

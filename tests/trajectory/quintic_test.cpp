@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -15,13 +16,30 @@ using test::uniform;
 
 namespace {
 
-/// What rounding may do to a quintic's derivative of some order: a few last places of its largest coefficient.
+/// Twenty roundings, half a last place each, in every term.
 template <class Scalar>
-Scalar tolerance(const BasicQuintic<Scalar>& quintic, int order) {
+constexpr Scalar rounding = 10 * std::numeric_limits<Scalar>::epsilon();
+
+/// What rounding may do where a derivative is computed from the coefficients c: for position to jerk, the sum of c's weights times
+/// the largest of them.
+template <class Scalar>
+Scalar tolerance(const BasicQuintic<Scalar>& quintic, std::size_t order) {
+  constexpr std::array<Scalar, 4> weights{6, 1 + 2 + 3 + 4 + 5, 2 + 6 + 12 + 20, 6 + 24 + 60};
   Scalar scale = 0;
   for (const Scalar c : quintic.coefficients()) scale = std::max(scale, std::abs(c));
-  return scale * std::pow(quintic.duration(), static_cast<Scalar>(-order)) * 200 *
-         std::numeric_limits<Scalar>::epsilon();
+  return rounding<Scalar> * weights[order] * scale *
+         std::pow(quintic.duration(), -static_cast<Scalar>(order));
+}
+
+/// What it may do where the coefficients are computed, too: the upper three are sums of at most 34, 50 and 20 times the largest
+/// number they are made from.
+template <class Scalar>
+Scalar tolerance(const BasicMotionState<Scalar>& start, const BasicMotionState<Scalar>& end, Scalar duration,
+                 std::size_t order) {
+  constexpr std::array<Scalar, 4> weights{3 + 34 + 50 + 20, 1 + 2 + 3 * 34 + 4 * 50 + 5 * 20,
+                                          2 + 6 * 34 + 12 * 50 + 20 * 20, 6 * 34 + 24 * 50 + 60 * 20};
+  return rounding<Scalar> * weights[order] * test::data_scale(start, end, duration) *
+         std::pow(duration, -static_cast<Scalar>(order));
 }
 
 template <class Scalar>
@@ -42,12 +60,13 @@ TEST_CASE_TEMPLATE("a quintic meets its boundary conditions", Scalar, double, fl
     const auto start = any_state<Scalar>(random, 10, speed, speed * speed);
     const auto end = any_state<Scalar>(random, 10, speed, speed * speed);
     const auto quintic = BasicQuintic<Scalar>::between(start, end, duration);
-    REQUIRE(std::abs(quintic.position(0) - start.position) <= tolerance(quintic, 0));
-    REQUIRE(std::abs(quintic.velocity(0) - start.velocity) <= tolerance(quintic, 1));
-    REQUIRE(std::abs(quintic.acceleration(0) - start.acceleration) <= tolerance(quintic, 2));
-    REQUIRE(std::abs(quintic.position(duration) - end.position) <= tolerance(quintic, 0));
-    REQUIRE(std::abs(quintic.velocity(duration) - end.velocity) <= tolerance(quintic, 1));
-    REQUIRE(std::abs(quintic.acceleration(duration) - end.acceleration) <= tolerance(quintic, 2));
+    REQUIRE(std::abs(quintic.position(0) - start.position) <= tolerance(start, end, duration, 0));
+    REQUIRE(std::abs(quintic.velocity(0) - start.velocity) <= tolerance(start, end, duration, 1));
+    REQUIRE(std::abs(quintic.acceleration(0) - start.acceleration) <= tolerance(start, end, duration, 2));
+    REQUIRE(std::abs(quintic.position(duration) - end.position) <= tolerance(start, end, duration, 0));
+    REQUIRE(std::abs(quintic.velocity(duration) - end.velocity) <= tolerance(start, end, duration, 1));
+    REQUIRE(std::abs(quintic.acceleration(duration) - end.acceleration) <=
+            tolerance(start, end, duration, 2));
   }
 }
 
@@ -61,13 +80,13 @@ TEST_CASE_TEMPLATE("a cubic and a straight line take over what they can, and the
     const auto end = any_state<Scalar>(random, 10, speed, speed * speed);
     const auto cubic = BasicQuintic<Scalar>::between(start, end, duration, Degree::cubic);
     REQUIRE(cubic.position(0) == start.position);
-    REQUIRE(std::abs(cubic.position(duration) - end.position) <= tolerance(cubic, 0));
-    REQUIRE(std::abs(cubic.velocity(0) - start.velocity) <= tolerance(cubic, 1));
-    REQUIRE(std::abs(cubic.velocity(duration) - end.velocity) <= tolerance(cubic, 1));
-    REQUIRE(std::abs(cubic.jerk(0) - cubic.jerk(duration)) <= tolerance(cubic, 3));
+    REQUIRE(std::abs(cubic.position(duration) - end.position) <= tolerance(start, end, duration, 0));
+    REQUIRE(std::abs(cubic.velocity(0) - start.velocity) <= tolerance(start, end, duration, 1));
+    REQUIRE(std::abs(cubic.velocity(duration) - end.velocity) <= tolerance(start, end, duration, 1));
+    REQUIRE(std::abs(cubic.jerk(0) - cubic.jerk(duration)) <= tolerance(start, end, duration, 3));
     const auto line = BasicQuintic<Scalar>::between(start, end, duration, Degree::linear);
-    REQUIRE(std::abs(line.position(duration) - end.position) <= tolerance(line, 0));
-    REQUIRE(std::abs(line.velocity(0) - line.velocity(duration)) <= tolerance(line, 1));
+    REQUIRE(std::abs(line.position(duration) - end.position) <= tolerance(start, end, duration, 0));
+    REQUIRE(std::abs(line.velocity(0) - line.velocity(duration)) <= tolerance(start, end, duration, 1));
     REQUIRE(line.acceleration(0) == 0);
 
     BasicQuinticSegment<Scalar> segment(1);
@@ -89,7 +108,7 @@ TEST_CASE_TEMPLATE("extrema are never exceeded by dense sampling, and are touche
   constexpr int samples = 200;
   for (std::size_t n = 0; n < test::count(1000); ++n) {
     const auto quintic = any_quintic<Scalar>(random);
-    const auto check = [&](const Extrema<Scalar>& extrema, int order, auto&& value) {
+    const auto check = [&](const Extrema<Scalar>& extrema, std::size_t order, auto&& value) {
       const Scalar slack = tolerance(quintic, order);
       for (const auto& extremum : {extrema.min, extrema.max}) {
         REQUIRE(extremum.time >= 0);

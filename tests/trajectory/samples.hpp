@@ -1,6 +1,7 @@
 // Random motion states and trajectories for the tests of this room.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -35,6 +36,19 @@ BasicMotionState<Scalar> any_state(std::mt19937_64& random, double position, dou
   return {static_cast<Scalar>(any_number(random, position)),
           static_cast<Scalar>(any_number(random, velocity)),
           static_cast<Scalar>(any_number(random, acceleration))};
+}
+
+/// The largest number, all in units of position, from which a quintic is made. Rounding in the quintic is a part of this, not of
+/// its coefficients, which can be smaller than what cancels in them.
+template <class Scalar>
+Scalar data_scale(const BasicMotionState<Scalar>& start, const BasicMotionState<Scalar>& end,
+                  Scalar duration) {
+  Scalar scale = 0;
+  for (const auto& state : {start, end}) {
+    scale = std::max({scale, std::abs(state.position), std::abs(state.velocity * duration),
+                      std::abs(state.acceleration * duration * duration / 2)});
+  }
+  return scale;
 }
 
 /// Owned waypoints; view() is what the library takes.

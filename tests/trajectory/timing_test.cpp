@@ -71,7 +71,7 @@ double brute_force(const Problem<double>& problem, Through mode, std::vector<dou
 
 TEST_CASE_TEMPLATE("allocated times keep the limits, and touch one", Scalar, double, float) {
   auto random = test::generator(80);
-  for (std::size_t n = 0; n < test::count(60); ++n) {
+  for (std::size_t n = 0; n < test::count(60, 1000); ++n) {
     const Problem<Scalar> problem(random, 2 + n % 12, 1 + n % 7);
     for (const Through mode : ways) {
       auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
@@ -94,7 +94,7 @@ TEST_CASE("they are nearly the shortest that brute force finds") {
   for (const Through mode : ways) {
     double worst = 0;
     double sum = 0;
-    const std::size_t count = test::count(12);
+    const std::size_t count = test::count(12, 10'000);
     for (std::size_t n = 0; n < count; ++n) {
       const Problem<double> problem(random, 2 + n % 8, 1 + n % 4);
       const auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
@@ -113,7 +113,7 @@ TEST_CASE("they are nearly the shortest that brute force finds") {
 
 TEST_CASE("going through is never slower than stopping, however unlike the segments are") {
   auto random = test::generator(83);
-  for (std::size_t n = 0; n < test::count(40); ++n) {
+  for (std::size_t n = 0; n < test::count(40, 10'000); ++n) {
     Problem<double> problem(random, 2 + n % 40, 1 + n % 3);
     if (n % 2 == 0) {
       for (std::size_t i = problem.joints; i < problem.positions.size(); ++i) {
@@ -150,7 +150,7 @@ TEST_CASE("hundreds of segments take hardly longer than their parts from rest to
 
 TEST_CASE("no segment is shorter than the times that are given") {
   auto random = test::generator(82);
-  for (std::size_t n = 0; n < test::count(20); ++n) {
+  for (std::size_t n = 0; n < test::count(20, 1000); ++n) {
     const Problem<double> problem(random, 6, 2);
     std::vector<double> times{3};
     for (std::size_t k = 0; k < 5; ++k) times.push_back(times.back() + test::any_scale(random, 0.1, 10));
