@@ -10,8 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "takt/trajectory/assemble.hpp"
+#include "takt/trajectory/directional_limits.hpp"
 #include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/limits.hpp"
+#include "takt/trajectory/point_to_point.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
 #include "takt/trajectory/timing.hpp"
@@ -34,14 +37,9 @@ using Outcome = tl::expected<T, Rejection>;
 /// A trajectory that ends this slowly ends at rest: planners leave rounding errors behind.
 constexpr double rest_velocity = 1e-6;      // rad/s
 constexpr double rest_acceleration = 1e-4;  // rad/s^2
-/// How a stretch is searched where there is no formula for it: up in these steps to this factor, then back by halving.
-constexpr double stretch_step = 1.25;
+/// How much slower a motion gets, step by step, until what is joined to its ends keeps the limits, and how slow at most.
+constexpr double stretch_step = 1.05;
 constexpr double longest_stretch = 1000;
-constexpr int stretch_halvings = 6;
-/// Tries times waypoints times joints of one search: long motions get fewer tries, but always a few, and larger steps.
-constexpr std::size_t stretch_budget = 500'000;
-constexpr std::size_t fewest_tries = 3;
-constexpr double guess_margin = 1.02;
 /// Above a computed bound by more than its rounding, so that what was made to fit does fit.
 constexpr double margin = 1 + 1e-10;
 
@@ -258,89 +256,57 @@ std::pair<Errc, std::string_view> name_of(trajectory::Quantity quantity) {
   return {Errc::position_limit, "position"};
 }
 
-tl::unexpected<Rejection> reject(const Task& task, const Trajectory& motion, const Violation& violation) {
+tl::unexpected<Rejection> reject(const Task& task, const Violation& violation) {
   const auto [reason, quantity] = name_of(violation.quantity);
-  std::size_t after = 0;
-  while (after + 1 < motion.segments() && motion.knot_time(after + 1) <= violation.time) ++after;
   Rejection why;
   why.reason = reason;
   why.joint = task.joint(violation.joint).name;
   why.time = violation.time;
   why.value = violation.value;
   why.limit = violation.limit;
-  why.message = fmt::format(
-      "{}: {} {:.6g} at {:.6g} s is beyond the limit of {:.6g} (in the segment from {:.6g} s to {:.6g} s)",
-      why.joint, quantity, violation.value, violation.time, violation.limit, motion.knot_time(after),
-      motion.knot_time(after + 1));
+  why.message = fmt::format("{}: {} {:.6g} at {:.6g} s is beyond the limit of {:.6g}", why.joint, quantity,
+                            violation.value, violation.time, violation.limit);
   return reject(std::move(why));
+}
+
+tl::unexpected<Rejection> reject(const Task& task, const Trajectory& motion, const Violation& violation) {
+  std::size_t after = 0;
+  while (after + 1 < motion.segments() && motion.knot_time(after + 1) <= violation.time) ++after;
+  auto why = reject(task, violation);
+  why.value().message += fmt::format(" (in the segment from {:.6g} s to {:.6g} s)", motion.knot_time(after),
+                                     motion.knot_time(after + 1));
+  return why;
 }
 
 tl::unexpected<Rejection> reject(Error error) {
   if (error == trajectory::Errc::times_not_increasing) {
     return reject(Errc::times_not_increasing, std::string(describe(Errc::times_not_increasing)));
   }
+  if (error == trajectory::Errc::not_in_phase)
+    return reject(Errc::not_in_phase, std::string(describe(Errc::not_in_phase)));
   return reject(Errc::out_of_domain, std::string(describe(static_cast<trajectory::Errc>(error.code))));
 }
 
-/// Tries build(stretch) for rising stretches until the limits hold, then goes back towards the smallest that does. For motions
-/// whose path depends on their speed, where no formula gives the factor. `waypoints` bounds the work.
-template <class Build>
-Outcome<Trajectory> search_stretch(const Task& task, std::size_t waypoints, Build&& build) {
-  const std::size_t tries = std::max(fewest_tries, stretch_budget / (waypoints * task.columns.size()));
-  // Up to the longest stretch in as many steps as there are tries; what is left of them serves the way back.
-  const double step = std::max(stretch_step, std::pow(longest_stretch, 1 / static_cast<double>(tries - 1)));
-  std::size_t tried = 0;
-  double low = 0;
-  double high = 1;
-  Outcome<Trajectory> best = tl::unexpected<Rejection>(Rejection{});
-  Rejection last;
-  while (high <= longest_stretch * margin && tried < tries) {
-    ++tried;
-    Outcome<Trajectory> motion = build(high);
-    if (!motion) return motion;
-    const auto violation = find_violation(*motion, task.limits);
-    if (!violation) {
-      best = std::move(motion);
-      break;
-    }
-    last = reject(task, *motion, *violation).value();
-    low = high;
-    high *= step;
-    if (step == stretch_step) continue;
-    // Large steps are too coarse to be taken blindly: what would do if the path did not change is a good guess.
-    const double guess = guess_margin * required_slowdown(*motion, task.limits);
-    if (std::isfinite(guess)) high = low * std::clamp(guess, stretch_step, step * step);
-  }
-  if (!best) {
-    if (task.starts_at_rest()) return reject(std::move(last));
-    last.reason = Errc::joint_already_moving;
-    last.message = "the joints move, and at no speed a motion from here fits: " + last.message;
-    return reject(std::move(last));
-  }
-  for (int i = 0; i < stretch_halvings && low > 0 && tried < tries; ++i, ++tried) {
-    const double middle = (low + high) / 2;
-    Outcome<Trajectory> motion = build(middle);
-    if (motion && !find_violation(*motion, task.limits)) {
-      best = std::move(motion);
-      high = middle;
-    } else {
-      low = middle;
-    }
-  }
-  return best;
-}
+/// A motion, and how the loop may join it: see Request.
+struct Motion {
+  Trajectory trajectory;
+  std::size_t first_waypoint = 1;
+  double may_gain = 0;
+};
 
-std::unique_ptr<Request> to_request(Task&& task, Trajectory&& motion, WhenBusy when_busy) {
+std::unique_ptr<Request> to_request(Task&& task, Motion&& motion, WhenBusy when_busy) {
   auto request = std::make_unique<Request>();
   request->kind = RequestKind::trajectory;
   request->joints = task.columns.joints;
-  request->trajectory = std::move(motion);
+  request->trajectory = std::move(motion.trajectory);
   request->lead = trajectory::PointToPoint<>(task.columns.size());
   request->limits = std::move(task.limits);
   request->path_tolerance = std::move(task.path_tolerance);
   request->goal_tolerance = std::move(task.goal_tolerance);
   request->goal_time = task.goal_time;
   request->spares_others = when_busy == WhenBusy::reject;
+  request->first_waypoint = motion.first_waypoint;
+  request->may_gain = motion.may_gain;
   request->may_be_late = task.fit;
   return request;
 }
@@ -355,11 +321,13 @@ class Waypoints {
     if (waypoints.through_ == Through::given && !has_velocities) {
       return reject(Errc::malformed, "through \"given\" needs velocities at the waypoints");
     }
+    waypoints.timed_ = message.timed;
     waypoints.add_start(task);
     for (const PointMessage& point : message.points) {
       if (auto done = check_size(task, point.positions.size(), "positions"); !done)
         return reject(done.error());
-      const bool is_start = point.time == 0;
+      const bool leads_on = &point == message.points.data() && message.points.size() > 1;
+      const bool is_start = message.timed ? point.time == 0 : leads_on && check_start(task, point);
       if (is_start) {
         if (auto done = check_start(task, point); !done) return reject(done.error());
       } else {
@@ -370,22 +338,20 @@ class Waypoints {
     return waypoints;
   }
 
-  [[nodiscard]] std::size_t size() const { return times_.size(); }
+  /// Without times the motion is one from rest, whatever the start does.
+  [[nodiscard]] bool starts_as_asked(const Task& task) const { return timed_ || task.starts_at_rest(); }
 
-  /// The motion with all times after the start `stretch` times as long.
-  [[nodiscard]] Outcome<Trajectory> build(double stretch) const {
-    std::vector<double> times = times_;
-    std::vector<double> velocities = velocities_;
-    std::vector<double> accelerations = accelerations_;
-    for (double& time : times) time *= stretch;
-    for (std::size_t i = joints_; i < velocities.size(); ++i) {
-      velocities[i] /= stretch;
-      accelerations[i] /= stretch * stretch;
+  [[nodiscard]] Outcome<Trajectory> build(const Task& task) const {
+    if (!timed_) {
+      auto motion = trajectory::through_within(trajectory::Waypoints{joints_, {}, positions_, {}, {}},
+                                               through_, task.limits);
+      if (!motion) return reject(motion.error());
+      return std::move(*motion);
     }
     // Rest at each waypoint is a velocity as good as any other, and leaves the start its own.
     const Through mode = through_ == Through::stop ? Through::given : through_;
     auto motion = trajectory::through(
-        trajectory::Waypoints{joints_, times, positions_, velocities, accelerations}, mode);
+        trajectory::Waypoints{joints_, times_, positions_, velocities_, accelerations_}, mode);
     if (!motion) return reject(motion.error());
     return std::move(*motion);
   }
@@ -448,6 +414,7 @@ class Waypoints {
 
   std::size_t joints_;
   Through through_ = Through::smooth;
+  bool timed_ = true;
   std::vector<double> times_;
   std::vector<double> positions_;  // rows of joints_ numbers, as the two below
   std::vector<double> velocities_;
@@ -463,33 +430,176 @@ std::optional<std::size_t> moving_at_end(const Trajectory& motion) {
   return std::nullopt;
 }
 
-Outcome<Trajectory> build_trajectory(const Task& task, const Waypoints& waypoints, AtEnd at_end) {
-  const auto with_stop = [&](Outcome<Trajectory> motion) -> Outcome<Trajectory> {
-    if (!motion || at_end != AtEnd::stop) return motion;
-    if (Status stopped = append_stop(*motion, task.limits); !stopped) return reject(stopped.error());
-    return motion;
-  };
-  const auto search = [&] {
-    return search_stretch(task, waypoints.size(),
-                          [&](double stretch) { return with_stop(waypoints.build(stretch)); });
-  };
-  if (task.fit && !task.starts_at_rest()) return search();
-  auto motion = waypoints.build(1);
-  if (!motion) return motion;
-  if (task.fit) {
-    const double slowdown = required_slowdown(*motion, task.limits);
-    if (std::isfinite(slowdown) && slowdown > 1) {
-      if (Status slowed = motion->slow_down(slowdown * margin); !slowed) return reject(slowed.error());
-    }
+/// Brings a motion to a stop after its end, if that was asked for.
+Outcome<void> add_stop(Trajectory& motion, const Task& task, AtEnd at_end) {
+  if (at_end != AtEnd::stop) return {};
+  if (Status stopped = append_stop(motion, task.limits); !stopped) return reject(stopped.error());
+  return {};
+}
+
+std::vector<MotionState> states_at(const Trajectory& motion, std::size_t knot) {
+  std::vector<MotionState> states;
+  for (std::size_t c = 0; c < motion.joints(); ++c) states.push_back(motion.knot(knot, c));
+  return states;
+}
+
+/// The same states on a motion that is so many times slower.
+std::vector<MotionState> slowed(std::vector<MotionState> states, double factor) {
+  for (MotionState& state : states) {
+    state.velocity /= factor;
+    state.acceleration /= factor * factor;
   }
-  if (const auto violation = find_violation(*motion, task.limits)) return reject(task, *motion, *violation);
-  motion = with_stop(std::move(motion));
-  if (!motion) return motion;
+  return states;
+}
+
+/// Goes on with the segments of another motion, from the one that begins at `knot` on.
+Outcome<void> append(Trajectory& motion, const Trajectory& other, std::size_t knot) {
+  motion.reserve(motion.segments() + other.segments() - knot);
+  std::vector<trajectory::Quintic> pieces(other.joints());
+  for (std::size_t k = knot; k < other.segments(); ++k) {
+    for (std::size_t c = 0; c < pieces.size(); ++c) pieces[c] = other.piece(k, c);
+    if (Status done = motion.append(pieces, states_at(other, k + 1)); !done) return reject(done.error());
+  }
+  return {};
+}
+
+/// Whether slowness cannot help: a position out of range.
+std::optional<Violation> find_position_violation(const Task& task, const Trajectory& motion) {
+  std::vector<JointLimits> range(task.limits.size());
+  for (std::size_t c = 0; c < range.size(); ++c) {
+    range[c].position_min = task.limits[c].position_min;
+    range[c].position_max = task.limits[c].position_max;
+  }
+  return find_violation(motion, range);
+}
+
+/// Slows a motion down uniformly until it keeps the limits. From rest that is the whole motion. From a moving start it is the
+/// part from the first waypoint on, to which a jerk-limited motion leads. Slower still, until that motion and the stop after
+/// the end stay in range, too.
+class Fitting {
+ public:
+  Fitting(const Task& task, const Trajectory& motion, AtEnd at_end)
+      : task_(task), at_end_(at_end), from_(task.starts_at_rest() ? 0 : 1), lead_(task.columns.size()) {
+    first_time_ = motion.knot_time(from_);
+    rest_ = Trajectory(states_at(motion, from_));
+    appended_ = append(rest_, motion, from_);
+    for (const JointLimits& limits : task.limits) bounds_.push_back(trajectory::both_ways(limits));
+  }
+
+  [[nodiscard]] Outcome<Motion> run() {
+    if (!appended_) return reject(appended_.error());
+    if (const auto violation = find_position_violation(task_, rest_)) return reject_rest(*violation);
+    double stretch = required_slowdown(rest_, task_.limits);
+    if (stretch > 1) stretch *= margin;
+    while (stretch <= longest_stretch) {
+      failure_ = {};
+      if (is_joined(stretch) && stops(stretch)) return build(stretch);
+      stretch *= stretch_step;
+    }
+    if (task_.starts_at_rest()) return reject(std::move(failure_));
+    failure_.reason = Errc::joint_already_moving;
+    failure_.message = "the joints move, and at no speed a motion from here fits: " + failure_.message;
+    return reject(std::move(failure_));
+  }
+
+ private:
+  [[nodiscard]] bool is_joined(double stretch) {
+    if (from_ == 0) return true;
+    const Status planned = lead_.plan(task_.start, slowed(states_at(rest_, 0), stretch), bounds_,
+                                      trajectory::Synchronisation::time, first_time_ * stretch);
+    if (!planned) return fails(reject(planned.error()));
+    const auto violation = find_violation(lead_, task_.limits);
+    return !violation || fails(reject(task_, *violation));
+  }
+
+  [[nodiscard]] bool stops(double stretch) {
+    Trajectory stop(slowed(states_at(rest_, rest_.segments()), stretch));
+    if (auto done = add_stop(stop, task_, at_end_); !done) return fails(reject(done.error()));
+    const auto violation = find_position_violation(task_, stop);
+    return !violation || fails(reject(task_, *violation));
+  }
+
+  [[nodiscard]] bool fails(const tl::unexpected<Rejection>& why) {
+    failure_ = why.value();
+    return false;
+  }
+
+  [[nodiscard]] Outcome<Motion> build(double stretch) {
+    const auto end = slowed(states_at(rest_, rest_.segments()), stretch);
+    if (Status done = rest_.slow_down(stretch); !done) return reject(done.error());
+    Motion motion{std::move(rest_)};
+    if (from_ != 0) {
+      auto lead = to_trajectory(lead_);
+      if (!lead) return reject(lead.error());
+      if (auto done = append(*lead, motion.trajectory, 0); !done) return reject(done.error());
+      motion.first_waypoint = lead->segments() - motion.trajectory.segments();
+      motion.may_gain = lead_.duration() - first_time_ * stretch;
+      motion.trajectory = std::move(*lead);
+    }
+    if (auto done = add_stop(motion.trajectory, task_, at_end_); !done) return reject(done.error());
+    if (const auto violation = find_violation(motion.trajectory, task_.limits))
+      return reject(task_, motion.trajectory, *violation);
+    return motion;
+  }
+
+  [[nodiscard]] tl::unexpected<Rejection> reject_rest(Violation violation) const {
+    auto why = reject(task_, rest_, violation);
+    if (from_ != 0) *why.value().time += first_time_;
+    return why;
+  }
+
+  const Task& task_;
+  AtEnd at_end_;
+  std::size_t from_;       ///< the knot that what is slowed down begins at
+  double first_time_ = 0;  ///< s: when that was to be passed
+  Trajectory rest_;        ///< the motion from there on
+  Outcome<void> appended_;
+  std::vector<trajectory::DirectionalLimits> bounds_;
+  trajectory::PointToPoint<> lead_;
+  Rejection failure_;
+};
+
+Outcome<Motion> build_trajectory(const Task& task, const Waypoints& waypoints, AtEnd at_end) {
+  auto motion = waypoints.build(task);
+  if (!motion) return reject(std::move(motion).error());
+  if (!waypoints.starts_as_asked(task)) return Fitting(task, *motion, at_end).run();
   if (const auto violation = find_violation(*motion, task.limits)) {
-    if (task.fit) return search();  // the way to a stop overshoots: slower, it is shorter
+    if (task.fit) return Fitting(task, *motion, at_end).run();
     return reject(task, *motion, *violation);
   }
-  return motion;
+  Motion whole{*motion};
+  if (auto done = add_stop(whole.trajectory, task, at_end); !done) return reject(done.error());
+  if (const auto violation = find_violation(whole.trajectory, task.limits)) {
+    if (task.fit) return Fitting(task, *motion, at_end).run();
+    return reject(task, whole.trajectory, *violation);
+  }
+  return whole;
+}
+
+/// As soon as the limits allow, but not before `at_least` seconds.
+Outcome<Motion> build_fastest(const Task& task, const std::vector<MotionState>& ends, double at_least,
+                              trajectory::Synchronisation synchronisation) {
+  std::vector<trajectory::DirectionalLimits> bounds;
+  for (const JointLimits& limits : task.limits) bounds.push_back(trajectory::both_ways(limits));
+  trajectory::PointToPoint<> fastest(ends.size());
+  const double shortest = std::max(at_least, to_seconds(task.robot->period));
+  if (Status done = fastest.plan(task.start, ends, bounds, synchronisation, shortest); !done)
+    return reject(done.error());
+  if (const auto violation = find_violation(fastest, task.limits)) return reject(task, *violation);
+  auto motion = to_trajectory(fastest);
+  if (!motion) return reject(motion.error());
+  const std::size_t end = motion->segments();
+  return Motion{std::move(*motion), end, fastest.duration() - at_least};
+}
+
+/// One quintic of this duration; if it does not keep the limits, and with fit, what is as near to it as they allow.
+Outcome<Motion> build_quintic(const Task& task, const std::vector<MotionState>& ends, double duration) {
+  Trajectory motion(task.start);
+  if (Status appended = motion.append(ends, duration); !appended) return reject(appended.error());
+  const auto violation = find_violation(motion, task.limits);
+  if (!violation) return Motion{std::move(motion)};
+  if (task.fit) return build_fastest(task, ends, duration, trajectory::Synchronisation::time);
+  return reject(task, motion, *violation);
 }
 
 template <class Message>
@@ -511,7 +621,7 @@ std::optional<Rejection> find_mistake_in_targets(const Message& message, const R
   }
   if constexpr (requires { message.points; }) {
     for (const PointMessage& point : message.points) {
-      if (point.time == 0) continue;  // where the joints are to be then, is judged then
+      if (message.timed && point.time == 0) continue;  // where the joints are to be then, is judged then
       if (auto done = check(point.positions, point.time); !done) return done.error();
     }
   } else if (auto done = check(message.positions, 0); !done) {
@@ -539,24 +649,26 @@ Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const
   if (!task) return reject(std::move(task).error());
   if (auto done = set_tolerances(*task, message.tolerances); !done) return reject(done.error());
   if (message.points.empty()) return reject(Errc::no_waypoints, std::string(describe(Errc::no_waypoints)));
+  task->fit = task->fit || !message.timed;
   const auto waypoints = Waypoints::from(*task, message);
   if (!waypoints) return reject(waypoints.error());
   auto motion = build_trajectory(*task, *waypoints, message.at_end);
   if (!motion) return reject(std::move(motion).error());
-  if (const auto moving = moving_at_end(*motion)) {
+  if (const auto moving = moving_at_end(motion->trajectory)) {
+    const MotionState end = motion->trajectory.knot(motion->trajectory.segments(), *moving);
     Rejection why;
     why.reason = Errc::not_at_rest_at_end;
     why.joint = task->joint(*moving).name;
-    why.time = motion->duration();
-    why.value = motion->knot(motion->segments(), *moving).velocity;
+    why.time = motion->trajectory.duration();
+    why.value = end.velocity;
     why.limit = 0;
     why.message = fmt::format(
         "{}: the trajectory ends at {:.6g} rad/s and {:.6g} rad/s^2; end at rest, or say \"at_end\":\"stop\"",
-        why.joint, *why.value, motion->knot(motion->segments(), *moving).acceleration);
+        why.joint, *why.value, end.acceleration);
     return reject(std::move(why));
   }
   auto request = to_request(std::move(*task), std::move(*motion), message.when_busy);
-  request->starts_here = message.points.front().time == 0;
+  request->starts_here = message.timed && message.points.front().time == 0;
   return request;
 }
 
@@ -569,33 +681,20 @@ Plan plan(const MoveMessage& message, const RobotDescription& robot, const Snaps
   if (auto done = set_tolerances(*task, message.tolerances); !done) return reject(done.error());
 
   std::vector<MotionState> ends;
-  double shortest = to_seconds(robot.period);
   for (std::size_t c = 0; c < task->columns.size(); ++c) {
     const double from = task->start[c].position;
     const double position = target(*task, c, message.positions[task->columns.from_message[c]], from);
     if (auto done = check_target(*task, c, position, message.duration.value_or(0)); !done)
       return reject(done.error());
     ends.push_back({position, 0, 0});
-    shortest = std::max(shortest,
-                        margin * trajectory::shortest_from_rest(std::abs(position - from), task->limits[c]));
   }
-  const auto build = [&](double duration) -> Outcome<Trajectory> {
-    Trajectory motion(task->start);
-    if (Status appended = motion.append(ends, duration); !appended) return reject(appended.error());
-    return motion;
-  };
-  const auto finish = [&](Outcome<Trajectory>&& motion) -> Plan {
-    if (!motion) return reject(std::move(motion).error());
-    if (const auto violation = find_violation(*motion, task->limits))
-      return reject(*task, *motion, *violation);
-    return to_request(std::move(*task), std::move(*motion), message.when_busy);
-  };
-  const bool may_stretch = !message.duration || message.fit;
-  const double wanted = message.duration.value_or(shortest);
-  if (!may_stretch) return finish(build(wanted));
-  task->fit = true;
-  if (task->starts_at_rest()) return finish(build(std::max(wanted, shortest)));
-  return finish(search_stretch(*task, 1, [&](double stretch) { return build(wanted * stretch); }));
+  task->fit = task->fit || !message.duration;
+  auto motion = message.duration ? build_quintic(*task, ends, *message.duration)
+                                 : build_fastest(*task, ends, 0, message.synchronisation);
+  if (!motion) return reject(std::move(motion).error());
+  auto request = to_request(std::move(*task), std::move(*motion), message.when_busy);
+  request->synchronisation = message.synchronisation;
+  return request;
 }
 
 Plan plan(const SetpointMessage& message, const RobotDescription& robot, const Snapshot& state) {

@@ -77,6 +77,11 @@ std::size_t waypoints_of(const TrajectoryMessage& message) { return message.poin
 std::size_t waypoints_of(const MoveMessage&) { return 1; }
 std::size_t waypoints_of(const SetpointMessage&) { return 1; }
 
+/// Whether the planner looks for durations, which takes it long.
+bool has_to_search(const TrajectoryMessage& message) { return !message.timed && message.points.size() > 1; }
+bool has_to_search(const MoveMessage&) { return false; }
+bool has_to_search(const SetpointMessage&) { return false; }
+
 bool queues(const PlanningJob& job) {
   const auto* motion = std::get_if<MotionMessage>(&job.request);
   return motion != nullptr && std::visit([](const auto& message) { return queues(message); }, *motion);
@@ -280,8 +285,11 @@ void Server::plan_or_queue(ClientId client, const std::string& id, const Message
 }
 
 bool Server::is_short(const PlanningJob& job) const {
-  return std::visit([](const auto& message) { return waypoints_of(message); },
-                    std::get<MotionMessage>(job.request)) <= options_.plan_at_once;
+  return std::visit(
+      [this](const auto& message) {
+        return waypoints_of(message) <= options_.plan_at_once && !has_to_search(message);
+      },
+      std::get<MotionMessage>(job.request));
 }
 
 void Server::plan_now(PlanningJob job) {

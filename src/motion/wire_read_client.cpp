@@ -145,11 +145,14 @@ class Reader {
     return count && fraction ? (*count * 1e9 + static_cast<double>(*fraction)) / 1e9 : 0;
   }
 
-  PointMessage point(const Value& value, const std::string& where) {
+  PointMessage point(const Value& value, const std::string& where, bool timed) {
     Object object(value, where, mistakes);
     PointMessage point;
-    if (const Value* time = object.require("time_from_start"))
+    const Value* time = timed ? object.require("time_from_start") : object.find("time_from_start");
+    if (timed && time != nullptr)
       point.time = seconds(*time, object.at("time_from_start"), 0);
+    else if (time != nullptr)
+      mistakes.add(object.at("time_from_start"), "is given, but not at the first point");
     point.positions = required_numbers(object, "positions");
     point.velocities = numbers(object, "velocities");
     point.accelerations = numbers(object, "accelerations");
@@ -217,6 +220,10 @@ class Reader {
       double duration = 1;
       object.number("duration", duration, Range::positive(longest_time));
       message.duration = duration;
+    }
+    if (object.word<Synchronisation>("synchronise", message.synchronisation, synchronise_words) &&
+        message.duration) {
+      mistakes.add(object.at("synchronise"), "is for a move without a duration");
     }
     object.boolean("fit", message.fit);
     object.word<OnDisconnect>("on_disconnect", message.on_disconnect, on_disconnect_words);
@@ -350,9 +357,10 @@ class Reader {
 
   void read_points(const Value& list, const std::string& where, TrajectoryMessage& message) {
     message.points.reserve(list.size());
+    message.timed = list.front().is_object() ? list.front().contains("time_from_start") : true;
     for (std::size_t i = 0; i < list.size() && ok(); ++i) {
       const std::string here = json::child(where, i);
-      message.points.push_back(point(list[i], here));
+      message.points.push_back(point(list[i], here, message.timed));
       const PointMessage& first = message.points.front();
       const PointMessage& latest = message.points.back();
       if (latest.positions.size() != first.positions.size() ||
@@ -364,14 +372,16 @@ class Reader {
       if (latest.velocities.empty() && !latest.accelerations.empty()) {
         mistakes.add(here, "has accelerations but no velocities");
       }
-      if (i > 0 && !(latest.time > message.points[i - 1].time) && ok()) {
+      if (!message.timed && !latest.velocities.empty())
+        mistakes.add(here, "has velocities but no time_from_start");
+      if (message.timed && i > 0 && !(latest.time > message.points[i - 1].time) && ok()) {
         refuse(Errc::times_not_increasing, here,
                fmt::format("time_from_start {} s is not above the {} s of the point before", latest.time,
                            message.points[i - 1].time));
         refusal_->time = latest.time;
       }
     }
-    if (ok() && message.points.size() == 1 && message.points.front().time == 0) {
+    if (ok() && message.timed && message.points.size() == 1 && message.points.front().time == 0) {
       refuse(Errc::times_not_increasing, json::child(where, std::size_t{0}),
              "the only point is at time 0: there is no time to move in");
     }

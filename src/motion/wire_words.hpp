@@ -14,6 +14,7 @@
 
 namespace takt::motion::wire {
 
+using trajectory::Synchronisation;
 using trajectory::Through;
 
 inline constexpr std::uint64_t max_goal = std::uint64_t{1} << 53;  // exact in every JSON reader
@@ -31,6 +32,8 @@ inline constexpr Words<OnDisconnect, 2> on_disconnect_words{
     {{"stop", OnDisconnect::stop}, {"continue", OnDisconnect::proceed}}};
 inline constexpr Words<WhenBusy, 3> when_busy_words{
     {{"splice", WhenBusy::splice}, {"queue", WhenBusy::queue}, {"reject", WhenBusy::reject}}};
+inline constexpr Words<Synchronisation, 2> synchronise_words{
+    {{"time", Synchronisation::time}, {"phase", Synchronisation::phase}}};
 
 /// The JSON text of an id, or nothing if it is not a string or a number.
 inline std::optional<std::string> id_text(const json::Value& value) {

@@ -89,7 +89,7 @@ std::pair<const char*, Out> to_json(const TrajectoryMessage& message) {
   Out& points = out["points"] = Out::array();
   for (const PointMessage& point : message.points) {
     Out& entry = points.emplace_back(Out::object());
-    entry["time_from_start"] = point.time;
+    if (message.timed) entry["time_from_start"] = point.time;
     put_columns(entry, point);
   }
   if (message.through) out["through"] = word_of(*message.through, through_words);
@@ -103,6 +103,8 @@ std::pair<const char*, Out> to_json(const MoveMessage& message) {
   put_joints(out, message.joints);
   out["positions"] = message.positions;
   if (message.duration) out["duration"] = *message.duration;
+  if (message.synchronisation != Synchronisation::time)
+    out["synchronise"] = word_of(message.synchronisation, synchronise_words);
   put_options(out, message);
   return {"move", std::move(out)};
 }

@@ -9,6 +9,7 @@
 #include "motion/wire_support.hpp"
 #include "support/random.hpp"
 #include "takt/trajectory/limits.hpp"
+#include "takt/trajectory/stop.hpp"
 
 namespace {
 
@@ -122,9 +123,9 @@ TEST_CASE("columns come in the robot's order whatever the request's") {
   REQUIRE(planned);
   const Request& request = **planned;
   CHECK(request.joints.size() == 3);
-  CHECK(request.trajectory.knot(1, 0).position == 0.6);   // RSP is joint 0
-  CHECK(request.trajectory.knot(1, 1).position == -2.5);  // LEB
-  CHECK(request.trajectory.knot(1, 2).position == 0.5);   // WST
+  CHECK(request.trajectory.at(100, 0).position == 0.6);   // RSP is joint 0
+  CHECK(request.trajectory.at(100, 1).position == -2.5);  // LEB
+  CHECK(request.trajectory.at(100, 2).position == 0.5);   // WST
 
   MoveMessage group;
   group.joints.group = "right_gripper";
@@ -150,6 +151,169 @@ TEST_CASE("a move without a duration takes exactly as long as its limits make it
     CHECK_FALSE(faster);
   }
   CHECK(plan(move({"elbow_joint"}, {from}), robot, state));
+}
+
+TEST_CASE("a move without a duration keeps to the jerk limit, and is faster than any quintic") {
+  const auto robot = arm6();
+  const double from = robot.joints[2].plant.start;
+  // Short: jerk alone limits it, in four phases of a quarter of T each, over j T^3 / 32.
+  const double distance = 1e-3;
+  const Plan planned = plan(move({"elbow_joint"}, {from + distance}), robot, ready_state(robot));
+  REQUIRE(planned);
+  const auto& motion = (*planned)->trajectory;
+  const double jerk = robot.joints[2].limits.jerk;
+  CHECK(motion.duration() == doctest::Approx(std::cbrt(32 * distance / jerk)));
+  for (std::size_t k = 0; k < motion.segments(); ++k) {
+    const auto piece = motion.piece(k, 0);
+    CHECK(std::abs(piece.jerk(0)) <= jerk * (1 + 1e-9));
+    CHECK(piece.jerk(0) == doctest::Approx(piece.jerk(piece.duration())));
+  }
+  CHECK((*planned)->first_waypoint == motion.segments());
+  CHECK((*planned)->may_gain == motion.duration());
+  CHECK((*planned)->may_be_late);
+}
+
+TEST_CASE("a move leads from any motion within the limits to its target") {
+  const auto robot = arm6();
+  auto random = takt::test::generator(11);
+  const std::vector<std::string> names{"shoulder_lift_joint", "elbow_joint", "wrist_1_joint"};
+  std::size_t refused = 0;
+  const std::size_t cases = takt::test::count(2000);
+  for (std::size_t i = 0; i < cases; ++i) {
+    auto state = ready_state(robot);
+    std::vector<double> targets;
+    for (const std::string& name : names) {
+      const std::size_t joint = *robot.find_joint(name);
+      const auto& limits = robot.joints[joint].limits;
+      targets.push_back(takt::test::uniform(random, limits.position_min, limits.position_max));
+      MotionState& reference = state.joints[joint].reference;
+      reference.position = takt::test::uniform(random, limits.position_min, limits.position_max);
+      // So that the acceleration can be taken back before the velocity is at its limit.
+      reference.acceleration = takt::test::uniform(random, -1, 1) * limits.acceleration;
+      const double rise = reference.acceleration * reference.acceleration / (2 * limits.jerk);
+      reference.velocity = takt::test::uniform(random, -1, 1) * (limits.velocity - rise);
+    }
+    const auto can_stop = [&](const std::string& name) {
+      const std::size_t joint = *robot.find_joint(name);
+      const takt::JointLimits& limits = robot.joints[joint].limits;
+      const MotionState& reference = state.joints[joint].reference;
+      const double end = reference.position + takt::trajectory::plan_stop(reference, limits).distance;
+      return end >= limits.position_min && end <= limits.position_max;
+    };
+    const Plan planned = plan(move(names, targets), robot, state);
+    if (!planned) {
+      CHECK(planned.error().reason == Errc::position_limit);
+      if (std::all_of(names.begin(), names.end(), can_stop)) ++refused;
+      continue;
+    }
+    const Request& request = **planned;
+    CHECK_FALSE(takt::trajectory::find_violation(request.trajectory, request.limits));
+    if (i % 100 == 0) check_within_limits(request, robot);
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      const MotionState& start = state.joints[*robot.find_joint(names[c])].reference;
+      CHECK(request.trajectory.knot(0, c).position == doctest::Approx(start.position));
+      CHECK(request.trajectory.knot(0, c).velocity == doctest::Approx(start.velocity));
+      CHECK(request.trajectory.knot(0, c).acceleration == doctest::Approx(start.acceleration));
+      CHECK(request.trajectory.at(1e9, c) == MotionState{targets[c], 0, 0});
+    }
+  }
+  // A joint that others make slower may turn back later than it could.
+  CHECK(refused <= cases / 50);
+}
+
+TEST_CASE("in phase all joints move along the straight line, or the move is refused") {
+  const auto robot = mhubo();
+  auto state = ready_state(robot);
+  auto message = move({"RSP", "REB", "WST"}, {0.6, -1.0, 0.3});
+  const auto in_time = plan(message, robot, state);
+  message.synchronisation = takt::trajectory::Synchronisation::phase;
+  const Plan planned = plan(message, robot, state);
+  REQUIRE(planned);
+  check_within_limits(**planned, robot);
+  const auto& motion = (*planned)->trajectory;
+  CHECK(motion.duration() >= (*in_time)->trajectory.duration() * (1 - 1e-9));
+  CHECK((*planned)->synchronisation == message.synchronisation);
+  for (int i = 0; i <= 100; ++i) {
+    const double t = motion.duration() * i / 100;
+    const auto part = [&](std::size_t c) {
+      const double from = motion.knot(0, c).position;
+      return (motion.at(t, c).position - from) / (motion.at(1e9, c).position - from);
+    };
+    CHECK(part(1) == doctest::Approx(part(0)).epsilon(1e-6));
+    CHECK(part(2) == doctest::Approx(part(0)).epsilon(1e-6));
+  }
+  // Moving along the line is as good as rest; moving off it is not.
+  for (const double t : {0.2, 0.5}) {
+    std::size_t column = 0;
+    (*planned)->joints.for_each([&](std::size_t joint) {
+      state.joints[joint].reference = motion.at(motion.duration() * t, column++);
+    });
+    CHECK(plan(message, robot, state));
+  }
+  state.joints[*robot.find_joint("WST")].reference.velocity += 0.01;
+  const Plan off = plan(message, robot, state);
+  REQUIRE_FALSE(off);
+  CHECK(off.error().reason == Errc::not_in_phase);
+}
+
+TEST_CASE("a move with a duration is a quintic; with fit, what lasts that long and keeps the limits") {
+  const auto robot = arm6();
+  auto state = ready_state(robot);
+  state.joints[2].reference.velocity = 2;
+  const double from = state.joints[2].reference.position;
+  auto message = move({"elbow_joint"}, {from - 0.5}, 3);
+  const Plan quintic = plan(message, robot, state);
+  REQUIRE(quintic);
+  CHECK((*quintic)->trajectory.segments() == 1);
+  CHECK_FALSE((*quintic)->may_be_late);
+  message.positions = {from - 2};
+  message.duration.reset();
+  const double fastest = (*plan(message, robot, state))->trajectory.duration();
+  for (const double duration : {0.5, fastest * 1.01}) {
+    message.fit = false;
+    message.duration = duration;
+    CHECK_FALSE(plan(message, robot, state));
+    message.fit = true;
+    const Plan fitted = plan(message, robot, state);
+    REQUIRE(fitted);
+    check_within_limits(**fitted, robot);
+    CHECK((*fitted)->trajectory.duration() >= duration);
+    CHECK((*fitted)->trajectory.duration() <= std::max(fastest, duration) * (1 + 1e-9));
+    CHECK((*fitted)->may_gain == doctest::Approx((*fitted)->trajectory.duration() - duration));
+  }
+}
+
+TEST_CASE("a trajectory without times takes as long as the limits make it") {
+  const auto robot = arm6();
+  auto state = ready_state(robot);
+  const double p = state.joints[2].reference.position;
+  auto message =
+      trajectory({"elbow_joint"}, {{0, {p}, {}, {}}, {0, {p + 0.5}, {}, {}}, {0, {p - 0.2}, {}, {}}});
+  message.timed = false;
+  for (const auto mode : {Through::smooth, Through::cubic, Through::monotone, Through::stop}) {
+    message.through = mode;
+    const Plan planned = plan(message, robot, state);
+    REQUIRE(planned);
+    const auto& motion = (*planned)->trajectory;
+    check_within_limits(**planned, robot);
+    CHECK(motion.segments() == 2);  // its first point is where the joint is
+    CHECK(motion.knot(1, 0).position == doctest::Approx(p + 0.5));
+    CHECK(motion.duration() > 0.5);
+    CHECK(motion.duration() < 3);
+  }
+  state.joints[2].reference = {p - 0.1, 1, -2};
+  const Plan moving = plan(message, robot, state);
+  REQUIRE(moving);
+  check_within_limits(**moving, robot);
+  const auto& motion = (*moving)->trajectory;
+  CHECK(motion.knot(0, 0).position == p - 0.1);
+  CHECK(motion.knot(0, 0).velocity == doctest::Approx(1));
+  CHECK(motion.knot(0, 0).acceleration == doctest::Approx(-2));
+  CHECK(motion.knot((*moving)->first_waypoint, 0).position == doctest::Approx(p));
+  CHECK(motion.segments() == (*moving)->first_waypoint + 2);
+  message.points.front().positions = {7};
+  CHECK(plan(message, robot, state).error().reason == Errc::position_limit);
+  CHECK(find_mistake(message, robot));
 }
 
 TEST_CASE("a move that is too fast is refused, or stretched with fit") {

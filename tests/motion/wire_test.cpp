@@ -54,6 +54,11 @@ TEST_CASE("golden requests: the text of the manual means what it says") {
       R"({"trajectory":{"group":"arm","points":[{"time_from_start":{"secs":2,"nsecs":1},"positions":[1],
                               "velocities":[],"accelerations":[]}]}})");
   CHECK(std::get<TrajectoryMessage>(ros1.body).points[0].time == 2.000000001);
+
+  const auto untimed =
+      parsed(R"({"trajectory":{"group":"arm","points":[{"positions":[1]},{"positions":[2]}]}})");
+  CHECK_FALSE(std::get<TrajectoryMessage>(untimed.body).timed);
+  CHECK(std::get<TrajectoryMessage>(untimed.body).points[1].positions == std::vector<double>{2});
   CHECK(std::get<TrajectoryMessage>(ros1.body).points[0].velocities.empty());
   CHECK_FALSE(std::get<TrajectoryMessage>(ros1.body).through);
 
@@ -63,6 +68,13 @@ TEST_CASE("golden requests: the text of the manual means what it says") {
   move.duration = 2;
   CHECK(std::get<MoveMessage>(
             parsed(R"({"move":{"joint_names":["elbow"],"positions":[1.2],"duration":2}})").body) == move);
+  move.duration.reset();
+  move.synchronisation = takt::trajectory::Synchronisation::phase;
+  CHECK(std::get<MoveMessage>(
+            parsed(R"({"move":{"joint_names":["elbow"],"positions":[1.2],"synchronise":"phase"}})").body) ==
+        move);
+  CHECK(to_line(ClientMessage{"", move}) ==
+        "{\"move\":{\"joint_names\":[\"elbow\"],\"positions\":[1.2],\"synchronise\":\"phase\"}}\n");
 
   const auto setpoint = parsed(
       R"({"id":"s","setpoint":{"joint_names":["elbow"],"positions":[1.2],"velocities":[0.1],"timeout":0.2}})");
@@ -145,6 +157,10 @@ TEST_CASE("every request survives being written and read") {
       trajectory.points.push_back(std::move(point));
     }
     trajectory.fit = i % 2 == 0;
+    if (i % 7 == 0) {
+      trajectory.timed = false;
+      for (PointMessage& point : trajectory.points) point = {0, point.positions, {}, {}};
+    }
     trajectory.at_end = static_cast<AtEnd>(i % 2);
     trajectory.on_disconnect = static_cast<OnDisconnect>(i % 2);
     trajectory.when_busy = static_cast<WhenBusy>(i % 3);
@@ -308,7 +324,13 @@ TEST_CASE("trajectories that cannot be one are refused by name and place") {
   };
   CHECK(refused(with_points("[]")) == Errc::no_waypoints);
   CHECK(refused(with_points("{}")) == Errc::malformed);
-  CHECK(refused(with_points(R"([{"positions":[1,2]}])")) == Errc::malformed);
+  CHECK(refused(with_points(R"([{"positions":[1,2]},{"time_from_start":1,"positions":[1,2]}])")) ==
+        Errc::malformed);
+  CHECK(refused(with_points(R"([{"time_from_start":1,"positions":[1,2]},{"positions":[1,2]}])")) ==
+        Errc::malformed);
+  CHECK(refused(with_points(R"([{"positions":[1,2],"velocities":[1,2]}])")) == Errc::malformed);
+  CHECK(refused(R"({"move":{"group":"a","positions":[1],"duration":1,"synchronise":"phase"}})") ==
+        Errc::malformed);
   CHECK(refused(with_points(R"([{"time_from_start":1}])")) == Errc::malformed);
   CHECK(refused(with_points(R"([{"time_from_start":-1,"positions":[1,2]}])")) == Errc::malformed);
   CHECK(refused(with_points(R"([{"time_from_start":0,"positions":[1,2]}])")) == Errc::times_not_increasing);

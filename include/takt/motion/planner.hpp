@@ -1,20 +1,22 @@
 // From what a client asked for to what the loop can execute: joints are looked up, columns put into the robot's order, the motion
-// is joined to the present reference, built from quintics, and checked against every limit between the waypoints too. Nothing
-// that leaves here can exceed a limit. Pure functions: the same message, robot and state give the same answer.
+// is joined to the present reference and checked against every limit between the waypoints too. Nothing that leaves here can
+// exceed a limit. Pure functions: the same message, robot and state give the same answer.
 //
 // Limits are the robot's, or tighter ones of the request. A joint that stands outside its position limits (an encoder's
 // rounding, a limit that was changed) may stay where it is and move back, and no farther out.
 //
 // Where a motion starts. A first waypoint later than time 0 is reached from the present reference, with its position, velocity
 // and acceleration. A first waypoint at time 0 must be within the joint's goal tolerance of the present reference, which then
-// takes its place, so that nothing steps. The reference may move on until the loop takes the request; the loop then rebuilds the
-// first segment within the same limits, or refuses.
+// takes its place, so that nothing steps. The reference may move on until the loop takes the request; the loop then leads from
+// it to the first waypoint, or a later one, by a jerk-limited motion within the same limits, or refuses (engine.hpp).
+//
+// A move without a duration is jerk-limited (trajectory/point_to_point.hpp) and the fastest that there is within its limits of
+// velocity, acceleration and jerk. Where joints move, it may leave a position limit: then it is refused.
 //
 // `fit`. From rest the whole motion is slowed down uniformly by the smallest sufficient factor, which keeps its path. From a
-// moving start the times of the waypoints are stretched, the start's velocity is kept and those given at later waypoints shrink
-// in proportion; the path changes, so every try is checked anew; so it is from rest when the stop
-// after the last waypoint would leave a position limit. The more waypoints times joints, the fewer and coarser the tries, so that
-// a request stays a matter of tens of milliseconds: a very long one may come out slower than it had to. A position out of range cannot be cured by going slower.
+// moving start that is done with the motion from the first waypoint on, and a jerk-limited motion leads to that waypoint: at its
+// time, or as soon after it as the limits allow. Where that motion or the stop after the last waypoint would leave a position
+// limit, the rest is slowed down further, in steps of 5 %. A position out of range cannot be cured by going slower.
 //
 // Continuous joints turn without end: their targets are those nearest to where the joint comes from, so that it never turns by
 // more than half a turn from one waypoint to the next (exactly half a turn: as the positions say). The reference goes on
@@ -41,7 +43,7 @@ using Plan = tl::expected<std::unique_ptr<Request>, Rejection>;
 
 /// Rejections: robot_not_ready, unknown_joint (a tolerance's, too), unknown_group, wrong_size, limit_above_robot, start_mismatch, out_of_domain,
 /// position_limit, velocity_limit, acceleration_limit, jerk_limit, not_at_rest_at_end, joint_already_moving (a moving start from
-/// which nothing fits).
+/// which nothing fits), not_in_phase.
 [[nodiscard]] Plan plan(const TrajectoryMessage& message, const robot::RobotDescription& robot,
                         const Snapshot& state);
 [[nodiscard]] Plan plan(const MoveMessage& message, const robot::RobotDescription& robot,

@@ -21,7 +21,8 @@
 //                                                computes: "smooth" (least jerk), "cubic" (a cubic spline) or "monotone" (never
 //                                                beyond the waypoints). Default: "given" if there are velocities, else "smooth".
 //                                                No straight lines: their velocity would step
-//      "fit":false,                              true: slow down until all limits hold, instead of refusing
+//      "fit":false,                              true: slow down until all limits hold, or be late where the present motion leaves
+//                                                no time to reach a waypoint, instead of refusing
 //      "at_end":"rest",                          "rest": refuse a trajectory that does not end at rest;
 //                                                "stop": bring it to a bounded stop after its last waypoint
 //      "on_disconnect":"stop",                   or "continue": what happens when this client vanishes
@@ -49,9 +50,16 @@
 //   Joints that are continuous go the short way from each waypoint to the next; the state tells how far they
 //   have turned, as their drives do.
 //
-//   {"move":{"joint_names":["elbow"],"positions":[1.2],"duration":2}}
-//      One quintic from rest to rest. No "duration": the shortest that the limits allow. Also "group", "fit",
-//      "on_disconnect", "when_busy", "limits" and tolerances as above.
+//   Without any time_from_start (and any velocities) the motion takes as long as the limits make it. A first point where the
+//   joints are is then their start, and "fit" is implied.
+//
+//   {"move":{"joint_names":["elbow"],"positions":[1.2],"synchronise":"time"}}
+//      As fast as the limits of velocity, acceleration and jerk allow, from any motion to rest: nothing within them is faster. All
+//      joints arrive together; "synchronise":"phase" moves them along the straight line, too, where they stand or move along
+//      it, and is refused elsewhere (not_in_phase). Also "group", "on_disconnect", "when_busy", "limits" and tolerances as above.
+//   {"move":{"joint_names":["elbow"],"positions":[1.2],"duration":2,"fit":false}}
+//      One quintic of this duration, from the present motion to rest. "fit": if that does not keep the limits, a jerk-limited
+//      motion as above, which takes as long, or as much longer as it must.
 //   {"setpoint":{"joint_names":["elbow"],"positions":[1.2],"velocities":[0.1],"timeout":0.1}}
 //      One target of a stream, followed within the joint's limits. The first one begins a goal, further ones
 //      for the same joints continue it. When no further one comes within "timeout" (s; 0.1 if not given, at
@@ -113,6 +121,7 @@
 #include "takt/motion/request.hpp"
 #include "takt/motion/snapshot.hpp"
 #include "takt/robot/description.hpp"
+#include "takt/trajectory/point_to_point.hpp"
 #include "takt/trajectory/trajectory.hpp"
 
 namespace takt::motion {
@@ -178,6 +187,7 @@ struct PointMessage {
 struct TrajectoryMessage {
   JointSelection joints;
   std::vector<PointMessage> points;
+  bool timed = true;  ///< false: the points have no times, the limits say how long it takes
   std::optional<trajectory::Through> through;  ///< nothing: given if there are velocities, else smooth
   bool fit = false;
   AtEnd at_end = AtEnd::rest;
@@ -193,6 +203,7 @@ struct MoveMessage {
   JointSelection joints;
   std::vector<double> positions;
   std::optional<double> duration;  ///< s; nothing: the shortest within the limits
+  trajectory::Synchronisation synchronisation = trajectory::Synchronisation::time;  ///< without a duration
   bool fit = false;
   OnDisconnect on_disconnect = OnDisconnect::stop;
   WhenBusy when_busy = WhenBusy::splice;
