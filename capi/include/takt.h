@@ -564,6 +564,13 @@ TAKT_API int32_t takt_client_setpoint(takt_client* client, const takt_motion_opt
 /* Bounded stop of one goal, or of all with goal 0. The goals' results tell when they have stopped. */
 TAKT_API int32_t takt_client_cancel(takt_client* client, uint64_t goal);
 
+/* The same, but the joints of a trajectory come to rest together, on their path. */
+TAKT_API int32_t takt_client_cancel_on_path(takt_client* client, uint64_t goal);
+
+/* How fast a trajectory goal, or with goal 0 all of them, go from now on along their paths: 0 (pause) to 1 (as planned), as soon as
+ * the limits allow. TAKT_ERROR_MOTION_UNKNOWN_GOAL: no trajectory goal of this number moves or pauses. */
+TAKT_API int32_t takt_client_speed(takt_client* client, uint64_t goal, double scale);
+
 /* Waits at most timeout_ns for the end of a goal: TAKT_OK when it has ended, in whatever way (reply->state, reply->reason), else
  * TAKT_ERROR_CAPI_TIMEOUT. `reply` may be NULL. Feedback that comes meanwhile is dropped. */
 TAKT_API int32_t takt_client_wait(takt_client* client, uint64_t goal, int64_t timeout_ns, takt_reply* reply);

@@ -2,6 +2,7 @@
 #include "takt/motion/client.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <deque>
 #include <initializer_list>
@@ -478,6 +479,21 @@ std::int32_t takt_client_cancel(takt_client* client, std::uint64_t goal) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     return ask(*client, motion::CancelMessage{goal}, nullptr);
+  });
+}
+
+std::int32_t takt_client_cancel_on_path(takt_client* client, std::uint64_t goal) {
+  return guarded([&]() -> Status {
+    if (client == nullptr) return fail(Errc::null_pointer);
+    return ask(*client, motion::CancelMessage{goal, motion::StopAt::path}, nullptr);
+  });
+}
+
+std::int32_t takt_client_speed(takt_client* client, std::uint64_t goal, double scale) {
+  return guarded([&]() -> Status {
+    if (client == nullptr) return fail(Errc::null_pointer);
+    if (!std::isfinite(scale)) return fail(motion::Errc::not_finite);
+    return ask(*client, motion::SpeedMessage{goal, scale}, nullptr);
   });
 }
 

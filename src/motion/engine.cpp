@@ -50,6 +50,29 @@ constexpr Duration patience_at_end = std::chrono::seconds(1);
 
 }  // namespace
 
+/// The lead, then the rest of the trajectory, by the time since the goal began.
+struct Engine::Path {
+  using Cursor = trajectory::Trajectory::Cursor;
+  const Goal& goal;
+
+  [[nodiscard]] double on_trajectory(double t) const noexcept {
+    return t - goal.lead.duration + goal.lead.leads_to;
+  }
+  [[nodiscard]] double duration() const noexcept {
+    return goal.lead.duration + goal.request->trajectory.duration() - goal.lead.leads_to;
+  }
+  template <class Visit>
+  void derivatives(double t, Cursor& cursor, Visit&& visit) const noexcept {
+    if (t < goal.lead.duration) return goal.request->lead.derivatives(t, {}, visit);
+    goal.request->trajectory.derivatives(on_trajectory(t), cursor, visit);
+  }
+  void sample(double t, Cursor& cursor, std::span<double> positions, std::span<double> velocities,
+              std::span<double> accelerations) const noexcept {
+    if (t < goal.lead.duration) return goal.request->lead.sample(t, positions, velocities, accelerations);
+    goal.request->trajectory.sample(on_trajectory(t), cursor, positions, velocities, accelerations);
+  }
+};
+
 Engine::Engine(const robot::RobotDescription& robot)
     : period_(robot.period),
       overrun_limit_(robot.overrun_limit),
@@ -100,6 +123,8 @@ void Engine::submit(Request& request) noexcept {
       return start_or_continue_stream(request);
     case RequestKind::cancel:
       return cancel(request);
+    case RequestKind::speed:
+      return change_speed(request);
     case RequestKind::emergency_stop:
       return emergency_stop(request);
     case RequestKind::reset:
@@ -112,7 +137,7 @@ void Engine::submit(Request& request) noexcept {
 
 void Engine::advance(std::span<robot::JointCommand> commands) noexcept {
   for (Goal& goal : goals_) {
-    if (goal.request == nullptr || goal.state != GoalState::active) continue;
+    if (goal.request == nullptr || !(goal.state == GoalState::active || goal.stops_on_path)) continue;
     if (goal.request->kind == RequestKind::trajectory) {
       advance_trajectory(goal);
     } else {
@@ -144,7 +169,10 @@ void Engine::describe(Snapshot& snapshot) const noexcept {
     joint.measured_velocity = feedback_[i].velocity;
     joint.drive = feedback_[i].drive;
     const bool owned = axis.source == Source::goal || (axis.source == Source::stop && axis.waited_for);
-    joint.goal = owned && goals_[axis.goal].request != nullptr ? goals_[axis.goal].request->goal : 0;
+    const Goal* goal = owned && goals_[axis.goal].request != nullptr ? &goals_[axis.goal] : nullptr;
+    joint.goal = goal != nullptr ? goal->request->goal : 0;
+    joint.goal_time = goal != nullptr ? goal->travel.time() : 0;
+    joint.speed = goal != nullptr ? goal->travel.speed() : 1;
   }
 }
 
@@ -423,16 +451,16 @@ void Engine::take_joints(Request& request, std::size_t slot, double duration) no
     const Goal& loser = goals_[other];
     if (loser.request == nullptr || (loser.request->joints & request.joints).empty()) continue;
     if (loser.state == GoalState::active) preempt(other, Errc{});
+    if (loser.stops_on_path) stop_joints(other);
   }
   finish_preempted();
 
   Goal& goal = goals_[slot];
   goal = Goal{};
   goal.request = &request;
-  goal.state = GoalState::active;
   // The reference that stands now was meant for the end of the last period: that is the goal's time zero, so this cycle's
   // reference already moves.
-  goal.began = tick_ - 1;
+  goal.state = GoalState::active;
 
   Event event;
   event.goal = request.goal;
@@ -444,15 +472,30 @@ void Engine::take_joints(Request& request, std::size_t slot, double duration) no
 }
 
 void Engine::preempt(std::size_t slot, Errc reason) noexcept {
-  Goal& goal = goals_[slot];
-  goal.state = GoalState::preempting;
-  goal.reason = reason;
-  goal.request->joints.for_each([&](std::size_t joint) noexcept {
+  stop_joints(slot);
+  begin_preempting(goals_[slot], reason);
+}
+
+/// All joints of a trajectory goal come to rest together, on its path.
+void Engine::stop_on_path(std::size_t slot, Errc reason) noexcept {
+  goals_[slot].stops_on_path = true;
+  goals_[slot].travel.aim(0);
+  begin_preempting(goals_[slot], reason);
+}
+
+/// Those joints that the goal still has stop each by itself.
+void Engine::stop_joints(std::size_t slot) noexcept {
+  goals_[slot].stops_on_path = false;
+  goals_[slot].request->joints.for_each([&](std::size_t joint) noexcept {
     if (axes_[joint].source != Source::goal || axes_[joint].goal != slot) return;
     begin_stop(joint);
     axes_[joint].waited_for = stopping(axes_[joint]);
   });
+}
 
+void Engine::begin_preempting(Goal& goal, Errc reason) noexcept {
+  goal.state = GoalState::preempting;
+  goal.reason = reason;
   Event event;
   event.goal = goal.request->goal;
   event.state = GoalState::preempting;
@@ -468,7 +511,27 @@ void Engine::cancel(Request& request) noexcept {
     if (goals_[i].request == nullptr || (request.goal != 0 && goals_[i].request->goal != request.goal))
       continue;
     found = true;
-    if (goals_[i].state == GoalState::active) preempt(i, request.reason);
+    const bool on_path = request.on_path && goals_[i].request->kind == RequestKind::trajectory;
+    if (goals_[i].state == GoalState::active && on_path) {
+      stop_on_path(i, request.reason);
+    } else if (goals_[i].state == GoalState::active) {
+      preempt(i, request.reason);
+    } else if (goals_[i].stops_on_path && !on_path) {
+      stop_joints(i);
+    }
+  }
+  answer(request, found ? GoalState::succeeded : GoalState::rejected,
+         {found ? Errc{} : Errc::unknown_goal, 0, 0, 0});
+}
+
+void Engine::change_speed(Request& request) noexcept {
+  bool found = request.goal == 0;
+  for (Goal& goal : goals_) {
+    const bool travels = goal.request != nullptr && goal.request->kind == RequestKind::trajectory &&
+                         goal.state == GoalState::active;
+    if (!travels || (request.goal != 0 && goal.request->goal != request.goal)) continue;
+    found = true;
+    goal.travel.aim(request.speed);
   }
   answer(request, found ? GoalState::succeeded : GoalState::rejected,
          {found ? Errc{} : Errc::unknown_goal, 0, 0, 0});
@@ -582,20 +645,17 @@ void Engine::settle_robot_state() noexcept {
 // ---- one period of motion ------------------------------------------------------------------------------------------------
 
 void Engine::advance_trajectory(Goal& goal) noexcept {
-  if (has_ended(goal)) return;
+  if (!goal.stops_on_path && has_ended(goal)) return;
   const Request& request = *goal.request;
-  const double elapsed = seconds_since(goal.began);
-  const double on_trajectory = elapsed - goal.lead.duration + goal.lead.leads_to;
+  const Path path{goal};
+  goal.travel.step(path, goal.cursor, request.limits, period_);
 
   const std::size_t columns = request.joints.size();
   const std::span<double> positions = std::span<double>(positions_).first(columns);
   const std::span<double> velocities = std::span<double>(velocities_).first(columns);
   const std::span<double> accelerations = std::span<double>(accelerations_).first(columns);
-  if (elapsed < goal.lead.duration) {
-    request.lead.sample(elapsed, positions, velocities, accelerations);
-  } else {
-    request.trajectory.sample(on_trajectory, goal.cursor, positions, velocities, accelerations);
-  }
+  path.sample(goal.travel.time(), goal.cursor, positions, velocities, accelerations);
+  goal.travel.scale(velocities, accelerations);
 
   std::size_t column = 0;
   request.joints.for_each([&](std::size_t joint) noexcept {
@@ -603,7 +663,11 @@ void Engine::advance_trajectory(Goal& goal) noexcept {
     axes_[joint].command = positions[column];
     ++column;
   });
-  goal.overtime = on_trajectory - request.trajectory.duration();
+  goal.overtime = path.on_trajectory(goal.travel.time()) - request.trajectory.duration();
+  if (goal.stops_on_path && (goal.overtime >= 0 || (goal.travel.steady() && goal.travel.speed() == 0))) {
+    request.joints.for_each([&](std::size_t joint) noexcept { axes_[joint].source = Source::hold; });
+    end_goal(goal, GoalState::preempted, Fault{goal.reason, 0, 0, 0});
+  }
 }
 
 /// Whether the feedback shows that the goal has arrived, or has to be given up; it is then ended.
@@ -677,7 +741,8 @@ void Engine::finish_preempted() noexcept {
   for (std::size_t i = 0; i < goals_.size(); ++i) {
     Goal& goal = goals_[i];
     if (goal.request == nullptr || goal.state != GoalState::preempting) continue;
-    if (!waits_for_a_stop(i)) end_goal(goal, GoalState::preempted, Fault{goal.reason, 0, 0, 0});
+    if (!goal.stops_on_path && !waits_for_a_stop(i))
+      end_goal(goal, GoalState::preempted, Fault{goal.reason, 0, 0, 0});
   }
 }
 

@@ -95,6 +95,13 @@ bool can_be_recalled(const ClientMessage& message) {
          std::holds_alternative<ResetMessage>(message.body);
 }
 
+std::unique_ptr<Request> command(RequestKind kind, GoalId goal = 0) {
+  auto request = std::make_unique<Request>();
+  request->kind = kind;
+  request->goal = goal;
+  return request;
+}
+
 /// Whether the job is of no use to anybody when its client has vanished. A line has to be read to know.
 bool ends_with_client(const PlanningJob& job) {
   const auto* motion = std::get_if<MotionMessage>(&job.request);
@@ -216,7 +223,19 @@ void Server::handle(ClientId client, const std::string& id, const CancelMessage&
       end_stream(stopped, number, now);
     }
   }
-  hand_over_command(client, id, RequestKind::cancel, message.goal, {}, now);
+  auto request = command(RequestKind::cancel, message.goal);
+  request->on_path = message.stop == StopAt::path;
+  hand_over(client, id, std::move(request), now);
+}
+
+void Server::handle(ClientId client, const std::string& id, const SpeedMessage& message, Time now) {
+  const auto goal = goals_.find(message.goal);
+  if (message.goal != 0 && (goal == goals_.end() || goal->second.kind != RequestKind::trajectory))
+    return refuse(client, id, Errc::unknown_goal, now);
+  if (!has_room(client, id, now)) return;
+  auto request = command(RequestKind::speed, message.goal);
+  request->speed = message.scale;
+  hand_over(client, id, std::move(request), now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const StateMessage&, Time) {
@@ -248,13 +267,15 @@ void Server::handle(ClientId client, const std::string& id, const EmergencyStopM
   end_all_streams(now);
   if (static_cast<std::size_t>(stops) >= options_.max_in_flight_per_client)
     return refuse(client, id, Errc::queue_full, now);
-  hand_over_command(client, id, RequestKind::emergency_stop, 0, message.category, now);
+  auto request = command(RequestKind::emergency_stop);
+  request->category = message.category;
+  hand_over(client, id, std::move(request), now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const ResetMessage&, Time now) {
   if (!has_room(client, id, now)) return;
   if (state_->value().state != RobotState::ready) recall_motions();
-  hand_over_command(client, id, RequestKind::reset, 0, {}, now);
+  hand_over(client, id, command(RequestKind::reset), now);
 }
 
 void Server::handle(ClientId client, const std::string& id, const MarkMessage& message, Time now) {
@@ -591,19 +612,8 @@ void Server::hand_over(ClientId client, const std::string& id, std::unique_ptr<R
   if (const auto owner = clients_.find(client); owner != clients_.end()) ++owner->second.in_flight;
 }
 
-void Server::hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
-                               StopCategory category, Time now) {
-  auto request = std::make_unique<Request>();
-  request->kind = kind;
-  request->goal = goal;
-  request->category = category;
-  hand_over(client, id, std::move(request), now);
-}
-
 void Server::cancel_goal(GoalId goal, Errc reason, Time now) {
-  auto request = std::make_unique<Request>();
-  request->kind = RequestKind::cancel;
-  request->goal = goal;
+  auto request = command(RequestKind::cancel, goal);
   request->reason = reason;
   request->received = now;
   outbox_.push_back(request.get());
@@ -669,7 +679,6 @@ void Server::take_goal_event(const Event& event, Time now) {
   const bool was_answered = first != borrowed_.end() && first->second.answered;
   if (first != borrowed_.end()) answer(first->second, event);
   if (event.state == GoalState::active) {
-    goal.began = event.first_reference;
     goal.duration = event.duration;
     goal.next_feedback = now;
     if (goal.kind == RequestKind::setpoint) stop_unwanted_stream(goal, event.goal, now);
@@ -839,10 +848,16 @@ void Server::send_feedback(Time now) {
       continue;
     goal.next_feedback = now + from_seconds(1 / options_.feedback_rate);
     if (clients_.count(goal.client) == 0) continue;
+    const JointSnapshot* moved = nullptr;  // one of the goal's joints
+    goal.joints.for_each([&](std::size_t joint) {
+      if (state.joints[joint].goal == number) moved = &state.joints[joint];
+    });
+    if (moved == nullptr) continue;  // it is over already
     FeedbackReply reply;
     reply.goal = number;
     reply.duration = goal.duration;
-    reply.time = std::clamp(to_seconds(state.time - goal.began), 0.0, goal.duration);
+    reply.time = std::clamp(moved->goal_time, 0.0, goal.duration);
+    reply.speed = moved->speed;
     reply.fraction = goal.duration > 0 ? reply.time / goal.duration : 1;
     goal.joints.for_each([&](std::size_t joint) {
       reply.reference.push_back(state.joints[joint].reference.position);

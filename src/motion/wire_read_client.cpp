@@ -19,8 +19,8 @@ constexpr double longest_time = 1e6;    // s: eleven days; times beyond are mist
 constexpr double longest_timeout = 10;  // s
 constexpr double highest_rate = 1000;   // Hz
 
-constexpr std::array request_keys{"trajectory", "move",  "setpoint", "cancel", "state",
-                                  "subscribe",  "estop", "reset",    "mark"};
+constexpr std::array request_keys{"trajectory", "move",      "setpoint", "cancel", "speed",
+                                  "state",      "subscribe", "estop",    "reset",  "mark"};
 
 /// Reads the parts of messages and keeps the first thing that is wrong.
 class Reader {
@@ -246,11 +246,24 @@ class Reader {
 
   CancelMessage cancel(Object& object) {
     CancelMessage message;
-    if (const Value* goal = object.find("goal")) {
-      message.goal = json::to_integer(*goal, object.at("goal"), mistakes, 1, max_goal).value_or(0);
-    }
+    message.goal = goal(object, 1);
+    object.word<StopAt>("stop", message.stop, stop_words);
     object.finish();
     return message;
+  }
+
+  SpeedMessage speed(Object& object) {
+    SpeedMessage message;
+    message.goal = goal(object, 0);
+    object.required_number("scale", message.scale, Range::between(0, 1));
+    object.finish();
+    return message;
+  }
+
+  GoalId goal(Object& object, GoalId least) {
+    const Value* value = object.find("goal");
+    if (value == nullptr) return 0;
+    return json::to_integer(*value, object.at("goal"), mistakes, least, max_goal).value_or(0);
   }
 
   SubscribeMessage subscribe(Object& object) {
@@ -477,6 +490,8 @@ tl::expected<ClientMessage, ParseFailure> read_client_message(const Value& docum
       message.body = reader.setpoint(object);
     else if (*key == "cancel")
       message.body = reader.cancel(object);
+    else if (*key == "speed")
+      message.body = reader.speed(object);
     else if (*key == "state")
       message.body = reader.empty<StateMessage>(object);
     else if (*key == "subscribe")

@@ -154,6 +154,7 @@ class ReplyReader {
     reply.time = number(object, "time");
     reply.duration = number(object, "duration");
     reply.fraction = number(object, "fraction");
+    reply.speed = optional_number(object, "speed").value_or(1);
     reply.reference = list<double>(object, "reference");
     reply.measured = list<double>(object, "measured");
     return reply;

@@ -28,6 +28,7 @@ inline constexpr Words<Through, 5> through_words{{{"stop", Through::stop},
                                                   {"cubic", Through::cubic},
                                                   {"monotone", Through::monotone}}};
 inline constexpr Words<AtEnd, 2> at_end_words{{{"rest", AtEnd::rest}, {"stop", AtEnd::stop}}};
+inline constexpr Words<StopAt, 2> stop_words{{{"now", StopAt::now}, {"path", StopAt::path}}};
 inline constexpr Words<OnDisconnect, 2> on_disconnect_words{
     {{"stop", OnDisconnect::stop}, {"continue", OnDisconnect::proceed}}};
 inline constexpr Words<WhenBusy, 3> when_busy_words{

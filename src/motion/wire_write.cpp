@@ -121,7 +121,15 @@ std::pair<const char*, Out> to_json(const SetpointMessage& message) {
 std::pair<const char*, Out> to_json(const CancelMessage& message) {
   Out out = Out::object();
   if (message.goal != 0) out["goal"] = message.goal;
+  if (message.stop != StopAt::now) out["stop"] = word_of(message.stop, stop_words);
   return {"cancel", std::move(out)};
+}
+
+std::pair<const char*, Out> to_json(const SpeedMessage& message) {
+  Out out = Out::object();
+  if (message.goal != 0) out["goal"] = message.goal;
+  out["scale"] = message.scale;
+  return {"speed", std::move(out)};
 }
 
 std::pair<const char*, Out> to_json(const StateMessage&) { return {"state", Out::object()}; }
@@ -189,6 +197,7 @@ std::pair<const char*, Out> to_json(const FeedbackReply& reply) {
   out["time"] = reply.time;
   out["duration"] = reply.duration;
   out["fraction"] = reply.fraction;
+  if (reply.speed != 1) out["speed"] = reply.speed;
   out["reference"] = reply.reference;
   out["measured"] = reply.measured;
   return {"feedback", std::move(out)};

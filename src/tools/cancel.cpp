@@ -1,4 +1,4 @@
-// takt cancel, takt estop, takt reset: the short commands to a running robot.
+// takt cancel, takt speed, takt estop, takt reset: the short commands to a running robot.
 #include <fmt/format.h>
 #include <memory>
 
@@ -21,16 +21,40 @@ void add_cancel(CLI::App& app) {
   struct Options {
     Address address;
     motion::GoalId goal = 0;
+    bool path = false;
   };
   auto* command = app.add_subcommand("cancel", "Bring one goal, or all of them, to a bounded stop");
   const auto options = std::make_shared<Options>();
   command->add_option("goal", options->goal, "The goal's number; all goals without it")
       ->check(CLI::PositiveNumber);
+  command->add_flag("--path", options->path,
+                    "Come to rest on the path, instead of each joint by itself as fast as it can");
   options->address.add_options(*command);
-  command->footer("Examples:\n  takt cancel      stop everything\n  takt cancel 3    stop goal 3");
+  command->footer(
+      "Examples:\n  takt cancel             stop everything\n  takt cancel 3 --path    stop goal 3 on its "
+      "path");
   command->callback([options] {
-    request_or_exit(options->address, {"", motion::CancelMessage{options->goal}}, "cancelled");
+    const auto stop = options->path ? motion::StopAt::path : motion::StopAt::now;
+    request_or_exit(options->address, {"", motion::CancelMessage{options->goal, stop}}, "cancelled");
   });
+}
+
+void add_speed(CLI::App& app) {
+  struct Options {
+    Address address;
+    motion::SpeedMessage message;
+  };
+  auto* command = app.add_subcommand(
+      "speed", "Let one trajectory goal, or all of them, go slower along its path, or pause");
+  const auto options = std::make_shared<Options>();
+  command->add_option("scale", options->message.scale, "0 pauses, 1 is as planned")
+      ->required()
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("goal", options->message.goal, "The goal's number; all goals without it")
+      ->check(CLI::PositiveNumber);
+  options->address.add_options(*command);
+  command->footer("Examples:\n  takt speed 0.3 7    goal 7 at 30 %\n  takt speed 0        pause everything");
+  command->callback([options] { request_or_exit(options->address, {"", options->message}, "accepted"); });
 }
 
 void add_estop(CLI::App& app) {

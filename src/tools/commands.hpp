@@ -17,6 +17,7 @@ void add_run(CLI::App& app);
 void add_send(CLI::App& app);
 void add_state(CLI::App& app);
 void add_cancel(CLI::App& app);
+void add_speed(CLI::App& app);
 void add_estop(CLI::App& app);
 void add_reset(CLI::App& app);
 void add_top(CLI::App& app);

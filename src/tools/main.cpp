@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   takt::tools::add_send(app);
   takt::tools::add_state(app);
   takt::tools::add_cancel(app);
+  takt::tools::add_speed(app);
   takt::tools::add_estop(app);
   takt::tools::add_reset(app);
   takt::tools::add_top(app);

@@ -147,6 +147,8 @@ def load(path):
             ("takt_client_setpoint", c_int32, c_void_p, POINTER(MotionOptions), numbers, numbers, c_size_t, c_int64,
              POINTER(Reply)),
             ("takt_client_cancel", c_int32, c_void_p, c_uint64),
+            ("takt_client_cancel_on_path", c_int32, c_void_p, c_uint64),
+            ("takt_client_speed", c_int32, c_void_p, c_uint64, c_double),
             ("takt_client_wait", c_int32, c_void_p, c_uint64, c_int64, POINTER(Reply)),
             ("takt_client_estop", c_int32, c_void_p, c_int32),
             ("takt_client_reset", c_int32, c_void_p),

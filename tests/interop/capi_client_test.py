@@ -212,6 +212,39 @@ class RobotTest(unittest.TestCase):
         self.assertEqual(self.client.wait(goal), OK)
         self.assertEqual(self.client.reply.state, PREEMPTED)
 
+    def test_a_goal_goes_slower_pauses_and_goes_on(self):
+        target = self.reference(3) + 0.3
+        self.assertEqual(self.client.move(self.names[3:4], [target], SECOND), OK)
+        goal = self.client.reply.goal
+        self.assertEqual(takt.takt_client_speed(self.client.handle, goal, 0.5), OK)
+        self.assertEqual(takt.takt_client_speed(self.client.handle, 0, 0), OK)
+        self.assertEqual(self.client.wait(goal, SECOND // 2), TIMEOUT)
+        paused = self.reference(3)
+        self.assertEqual(self.client.wait(goal, SECOND), TIMEOUT)
+        self.assertEqual(self.reference(3), paused)
+        self.assertNotEqual(paused, target)
+        self.assertEqual(takt.takt_client_speed(self.client.handle, goal, 1), OK)
+        self.assertEqual(self.client.wait(goal), OK)
+        self.assertEqual(self.client.reply.state, SUCCEEDED)
+        self.assertEqual(self.reference(3), target)
+        self.assertEqual(takt.takt_client_speed(self.client.handle, goal, 1), UNKNOWN_GOAL)
+        self.assertEqual(takt.takt_client_speed(self.client.handle, 987654321, 1), UNKNOWN_GOAL)
+        self.assertNotEqual(takt.takt_client_speed(self.client.handle, 0, 1.5), OK)
+        self.assertNotEqual(takt.takt_client_speed(self.client.handle, 0, math.nan), OK)
+        self.assertNotEqual(takt.takt_client_speed(None, 0, 1), OK)
+
+    def test_cancel_on_the_path_ends_the_goal_as_preempted(self):
+        start = [self.reference(j) for j in (3, 4)]
+        self.assertEqual(self.client.move(self.names[3:5], [start[0] + 0.5, start[1] + 0.25], 10 * SECOND), OK)
+        goal = self.client.reply.goal
+        self.assertEqual(self.client.wait(goal, SECOND), TIMEOUT)
+        self.assertEqual(takt.takt_client_cancel_on_path(self.client.handle, goal), OK)
+        self.assertEqual(self.client.wait(goal), OK)
+        self.assertEqual(self.client.reply.state, PREEMPTED)
+        moved = [self.reference(j) - s for j, s in zip((3, 4), start)]
+        self.assertAlmostEqual(moved[0], 2 * moved[1], places=9)
+        self.assertEqual(takt.takt_client_cancel_on_path(self.client.handle, 987654321), UNKNOWN_GOAL)
+
     def test_results_that_come_while_something_else_is_waited_for_are_kept(self):
         start = [self.reference(j) for j in range(2)]
         goals = []

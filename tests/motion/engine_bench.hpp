@@ -98,7 +98,8 @@ class EngineBench {
     for (int i = 0; i < most; ++i) {
       for (const Event& event : events) {
         if (event.goal == id && is_terminal(event.state) && event.retired != nullptr &&
-            event.retired->kind != RequestKind::cancel) {
+            (event.retired->kind == RequestKind::trajectory ||
+             event.retired->kind == RequestKind::setpoint)) {
           return event;
         }
       }

@@ -29,6 +29,13 @@ TEST_CASE("a move is accepted when its first reference has left, reported on, an
   CHECK(request->goal == 1);
   CHECK(request->handed_over - request->received == 1ms);
 
+  // The loop publishes its state before its events.
+  Snapshot state = takt::test::ready_state(bench.robot);
+  JointSnapshot& elbow = state.joints[*bench.robot.find_joint("elbow_joint")];
+  elbow.goal = 1;
+  elbow.goal_time = 0.1;
+  elbow.speed = 0.25;
+  bench.state.write(state);
   bench.emit(GoalState::active, 1, nullptr);
   auto said = bench.said(1);
   REQUIRE(said.size() == 2);
@@ -41,6 +48,9 @@ TEST_CASE("a move is accepted when its first reference has left, reported on, an
   CHECK(accepted["latency_us"]["receive_to_reference"].get<double>() == doctest::Approx(1500));
   CHECK(said[1]["feedback"]["goal"] == 1);
   CHECK(said[1]["feedback"]["reference"].size() == 1);
+  CHECK(said[1]["feedback"]["time"] == 0.1);
+  CHECK(said[1]["feedback"]["fraction"].get<double>() == doctest::Approx(0.1 / bench.begun_duration));
+  CHECK(said[1]["feedback"]["speed"] == 0.25);
 
   // ten times a second, however often the server is polled
   std::size_t feedback = 0;
@@ -484,3 +494,30 @@ TEST_CASE("mutated requests leave the loop untouched") {
 }
 
 }  // namespace
+
+TEST_CASE("speeds and stops on the path are handed over for goals that the server knows") {
+  Bench bench;
+  bench.connect(1);
+  CHECK(bench.ask(1, R"({"speed":{"goal":1,"scale":0.5}})")[0]["rejected"]["reason"] == "unknown_goal");
+  bench.ask(1, move_elbow);
+  REQUIRE(bench.taken() != nullptr);
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.said(1);
+  for (const char* line : {R"({"speed":{"goal":1,"scale":0.5}})", R"({"speed":{"scale":0.5}})"}) {
+    CHECK(bench.ask(1, line).empty());
+    Request* speed = bench.taken();
+    REQUIRE(speed != nullptr);
+    CHECK(speed->kind == RequestKind::speed);
+    CHECK(speed->speed == 0.5);
+    bench.emit(GoalState::succeeded, speed->goal, speed);
+    CHECK(bench.said(1)[0].contains("accepted"));
+  }
+  for (const bool on_path : {false, true}) {
+    bench.ask(1,
+              on_path ? R"({"cancel":{"goal":1,"stop":"path"}})" : R"({"cancel":{"goal":1,"stop":"now"}})");
+    const Request* cancel = bench.taken();
+    REQUIRE(cancel != nullptr);
+    CHECK(cancel->kind == RequestKind::cancel);
+    CHECK(cancel->on_path == on_path);
+  }
+}

@@ -83,6 +83,11 @@ TEST_CASE("golden requests: the text of the manual means what it says") {
 
   CHECK(std::get<CancelMessage>(parsed(R"({"cancel":{"goal":3}})").body).goal == 3);
   CHECK(std::get<CancelMessage>(parsed(R"({"cancel":{}})").body).goal == 0);
+  CHECK(std::get<CancelMessage>(parsed(R"({"cancel":{}})").body).stop == StopAt::now);
+  CHECK(std::get<CancelMessage>(parsed(R"({"cancel":{"stop":"path"}})").body).stop == StopAt::path);
+  CHECK(std::get<SpeedMessage>(parsed(R"({"speed":{"goal":3,"scale":0.5}})").body) == SpeedMessage{3, 0.5});
+  CHECK(std::get<SpeedMessage>(parsed(R"({"speed":{"goal":0,"scale":0}})").body) == SpeedMessage{0, 0});
+  CHECK(std::get<SpeedMessage>(parsed(R"({"speed":{"scale":1}})").body) == SpeedMessage{0, 1});
   CHECK(std::holds_alternative<StateMessage>(parsed(R"({"state":{}})").body));
   CHECK(std::get<SubscribeMessage>(parsed(R"({"subscribe":{"rate":10}})").body).rate == 10);
   CHECK(std::get<EmergencyStopMessage>(parsed(R"({"estop":{}})").body).category ==
@@ -187,7 +192,9 @@ TEST_CASE("every request survives being written and read") {
   CHECK(parsed(to_line(ClientMessage{"\"id\"", setpoint})) == ClientMessage{"\"id\"", setpoint});
   for (const ClientMessage& message :
        {ClientMessage{"1.5", CancelMessage{7}}, ClientMessage{"", CancelMessage{}},
-        ClientMessage{"", StateMessage{}}, ClientMessage{"", SubscribeMessage{12.5}},
+        ClientMessage{"", CancelMessage{0, StopAt::path}}, ClientMessage{"2", SpeedMessage{3, 0.25}},
+        ClientMessage{"", SpeedMessage{}}, ClientMessage{"", StateMessage{}},
+        ClientMessage{"", SubscribeMessage{12.5}},
         ClientMessage{"", EmergencyStopMessage{StopCategory::stop}}, ClientMessage{"", ResetMessage{}},
         ClientMessage{"9", MarkMessage{"run 3"}}}) {
     CHECK(parsed(to_line(message)) == message);
@@ -214,6 +221,7 @@ TEST_CASE("every reply survives being written and read") {
       AcceptedReply{"1", 6, GoalState::pending, {}, {"x"}, {}},
       RejectedReply{"2", {Errc::start_mismatch, "m", "j", 0.0, 1.0, 2.0}},
       FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}},
+      FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}, 0.3},
       ResultReply{"1", 3, GoalState::aborted, {Errc::following_error, "m", "j", {}, 1.0, 2.0}},
       ResultReply{"", 4, GoalState::preempted, {}},
       ErrorReply{{Errc::malformed, "m", "", {}, {}, {}}},
@@ -273,6 +281,11 @@ TEST_CASE("what is not JSON, or not a message, is malformed") {
                            "{\"estop\":{\"category\":-1}}",
                            "{\"estop\":{\"category\":1.5}}",
                            "{\"cancel\":{\"goal\":0}}",
+                           "{\"cancel\":{\"stop\":\"later\"}}",
+                           "{\"speed\":{\"goal\":3}}",
+                           "{\"speed\":{\"scale\":1.1}}",
+                           "{\"speed\":{\"scale\":-0.1}}",
+                           "{\"speed\":{\"scale\":\"fast\"}}",
                            "{\"cancel\":{\"goal\":\"all\"}}",
                            "{\"subscribe\":{}}",
                            "{\"mark\":{\"text\":\"\"}}",

@@ -51,29 +51,15 @@ Trajectory any_fitted(std::mt19937_64& random, const std::vector<JointLimits>& l
 }
 
 /// A path whose jerk is always that of some joint's limit, or none, and steps from one to the other.
-struct JerkLimitedPath {
-  struct Cursor {};
-  PointToPoint<> motion{joints};
-
-  JerkLimitedPath(std::mt19937_64& random, const std::vector<JointLimits>& limits) {
-    std::vector<MotionState> start(joints), end(joints);
-    for (MotionState& state : end) state.position = test::uniform(random, -2, 2);
-    std::vector<DirectionalLimits> both(joints);
-    std::transform(limits.begin(), limits.end(), both.begin(), both_ways<double>);
-    REQUIRE(motion.plan(start, end, both));
-  }
-  [[nodiscard]] double duration() const noexcept { return motion.duration(); }
-  template <class Visit>
-  void derivatives(double t, Cursor&, Visit&& visit) const noexcept {
-    for (std::size_t j = 0; j < joints; ++j) {
-      const JerkProfile& profile = motion.joint(j);
-      std::size_t k = 0;
-      while (k + 1 < profile.phases() && t >= profile.begins(k + 1)) ++k;
-      const MotionState state = profile.at(t);
-      visit(j, state.velocity, state.acceleration, t < profile.duration() ? profile.jerk(k) : 0.0);
-    }
-  }
-};
+PointToPoint<> any_jerk_limited(std::mt19937_64& random, const std::vector<JointLimits>& limits) {
+  std::vector<MotionState> start(joints), end(joints);
+  for (MotionState& state : end) state.position = test::uniform(random, -2, 2);
+  std::vector<DirectionalLimits> both(joints);
+  std::transform(limits.begin(), limits.end(), both.begin(), both_ways<double>);
+  PointToPoint<> motion(joints);
+  REQUIRE(motion.plan(start, end, both));
+  return motion;
+}
 
 /// By what part a limit (or what the path takes as planned, if that is more) is exceeded at a state of the path time.
 template <class Path>
@@ -169,7 +155,7 @@ TEST_CASE("along paths whose own jerk steps between its limits, they are exceede
   const std::size_t count = test::count(100);
   for (std::size_t n = 0; n < count; ++n) {
     const auto limits = any_joint_limits(random);
-    const JerkLimitedPath path(random, limits);
+    const PointToPoint<> path = any_jerk_limited(random, limits);
     const double excess = travel(path, random, limits, milliseconds(n % 2 == 0 ? 1 : 5));
     worst = std::max(worst, excess);
     sum += excess;

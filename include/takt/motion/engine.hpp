@@ -38,6 +38,7 @@
 #include "takt/robot/description.hpp"
 #include "takt/robot/hardware.hpp"
 #include "takt/trajectory/directional_limits.hpp"
+#include "takt/trajectory/speed_scaling.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/tolerances.hpp"
 
@@ -60,7 +61,8 @@ class Engine {
   ///   trajectory, first set-point of a stream   with the event that ends the goal (or rejects it); before that, an event with
   ///                                             state `active` and no `retired` says that it runs
   ///   further set-points of a stream            with an event `active` of this cycle
-  ///   cancel, emergency_stop, reset, shutdown   with an event of this cycle, state `succeeded` or `rejected`: that of the
+  ///   cancel, speed, emergency_stop, reset, shutdown
+  ///                                             with an event of this cycle, state `succeeded` or `rejected`: that of the
   ///                                             request itself; what it did to goals comes in events of their own
   void submit(Request& request) noexcept;
 
@@ -125,8 +127,9 @@ class Engine {
   struct Goal {
     Request* request = nullptr;
     GoalState state = GoalState::pending;
-    std::uint64_t began = 0;  ///< tick at which the goal's time is zero
     Lead lead;
+    trajectory::SpeedScaling travel;  ///< on the path: the lead, then the trajectory
+    bool stops_on_path = false;       ///< preempting, but still travelling
     trajectory::Trajectory::Cursor cursor;
     double overtime = -std::numeric_limits<double>::infinity();  ///< s from the trajectory's end to the
                                                                  ///< reference that stands
@@ -134,6 +137,9 @@ class Engine {
     std::uint64_t setpoint_began = 0;  ///< tick at which the latest set-point arrived
     Errc reason{};
   };
+
+  /// What a trajectory goal travels along.
+  struct Path;
 
   struct Fault {
     Errc reason{};
@@ -156,6 +162,7 @@ class Engine {
   void start_trajectory(Request& request) noexcept;
   void start_or_continue_stream(Request& request) noexcept;
   void cancel(Request& request) noexcept;
+  void change_speed(Request& request) noexcept;
   void emergency_stop(Request& request) noexcept;
   void reset(Request& request) noexcept;
   [[nodiscard]] std::size_t busy_joint(JointSet joints) const noexcept;
@@ -178,6 +185,9 @@ class Engine {
   [[nodiscard]] bool stopping(const Axis& axis) const noexcept;
   void finish_stop(Axis& axis) noexcept;
   void preempt(std::size_t goal, Errc reason) noexcept;
+  void stop_on_path(std::size_t goal, Errc reason) noexcept;
+  void begin_preempting(Goal& goal, Errc reason) noexcept;
+  void stop_joints(std::size_t goal) noexcept;
   void abort_all(const Fault& fault) noexcept;
   void stop_robot(const Fault& fault, bool power_off_after) noexcept;
   void stop_for_good() noexcept;

@@ -33,6 +33,7 @@ enum class RequestKind : std::uint8_t {
   trajectory,      ///< begin a goal that follows `trajectory`
   setpoint,        ///< begin or continue a streamed goal
   cancel,          ///< stop goal `goal`, or every goal when it is 0
+  speed,           ///< change the speed of trajectory goal `goal`, or of all of them when it is 0
   emergency_stop,  ///< stop the robot by `category` and latch
   reset,           ///< leave a latched stop: clear faults, power on, start again from the measured positions
   shutdown,        ///< bounded stop, then power off; the loop reports itself down when that is done
@@ -76,8 +77,11 @@ struct Request {
   double goal_time = 0;  ///< kind trajectory: s after its end that the joints may take to settle
   Setpoint setpoint;
   StopCategory category = StopCategory::stop_then_power_off;
-  Errc reason{};       ///< kind cancel: why, if not because a client asked (0)
-  Time received{};     ///< when its last byte arrived (server's clock)
+  bool on_path =
+      false;         ///< kind cancel: trajectory goals come to rest on their paths, not each joint by itself
+  double speed = 1;  ///< kind speed: 0 (rest on the path) to 1 (as planned)
+  Errc reason{};     ///< kind cancel: why, if not because a client asked (0)
+  Time received{};   ///< when its last byte arrived (server's clock)
   Time handed_over{};  ///< when it entered the ring
 };
 

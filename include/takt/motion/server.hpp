@@ -145,7 +145,6 @@ class Server {
     OnDisconnect on_disconnect = OnDisconnect::stop;
     GoalState state = GoalState::pending;
     double duration = 0;
-    Time began{};  ///< its first reference, on the loop's clock
     Time next_feedback{};
     Request* first = nullptr;  ///< the request that began it, borrowed until the goal ends
     bool waited = false;       ///< it waited for others, and was accepted before that
@@ -155,6 +154,7 @@ class Server {
   void handle(ClientId client, const std::string& id, const MoveMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const SetpointMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const CancelMessage& message, Time now);
+  void handle(ClientId client, const std::string& id, const SpeedMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const StateMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const SubscribeMessage& message, Time now);
   void handle(ClientId client, const std::string& id, const EmergencyStopMessage& message, Time now);
@@ -194,8 +194,6 @@ class Server {
   [[nodiscard]] bool has_room(ClientId client, const std::string& id,
                               Time now);  ///< refuses if there is none
   void hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now);
-  void hand_over_command(ClientId client, const std::string& id, RequestKind kind, GoalId goal,
-                         StopCategory category, Time now);
   void cancel_goal(GoalId goal, Errc reason, Time now);
   void push_outbox(Time now);
 

@@ -45,7 +45,9 @@ struct JointSnapshot {
   MotionState reference;  ///< what was sent to the drive
   double measured_position = 0;
   double measured_velocity = 0;
-  GoalId goal = 0;  ///< the goal that owns the joint, 0 = none
+  GoalId goal = 0;       ///< the goal that owns the joint, 0 = none
+  double goal_time = 0;  ///< s on the path of that goal, if it is a trajectory
+  double speed = 1;      ///< at which it travels along it, 1 = as planned
   robot::DriveState drive = robot::DriveState::unknown;
 };
 

@@ -66,8 +66,14 @@
 //      most 10) the joints stop and the goal is aborted. "velocities" say how fast the target itself moves.
 //      A stream that was stopped (cancelled, its joints taken, a fault) refuses further set-points with
 //      stream_ended until none has come for "timeout": then the next one begins a new goal.
+//   {"speed":{"goal":3,"scale":0.5}}
+//                               how fast a trajectory or move goes along its path from now on: 1 as planned, 0 pause (it stays
+//                               active and holds its joints). Without "goal" or with 0: all that move or pause now. It changes
+//                               as fast as the goal's limits of velocity, acceleration and jerk allow
 //   {"cancel":{"goal":3}}       bounded stop of one goal; {"cancel":{}} of all. Motions of any client that have not begun (long
 //                               ones wait to be planned, queued ones for others) are then recalled
+//                               With "stop":"path" the joints of a trajectory come to rest together on their path; else ("now"),
+//                               and in a stream, each by itself as fast as its limits allow. A later "now" overrules "path"
 //   {"state":{}}                the state of the robot, once
 //   {"subscribe":{"rate":10}}   the state, this many times a second (at most 1000); 0 ends it
 //   {"estop":{"category":1}}    stop and latch: 0 power off at once, 1 bounded stop, then power off (default), 2 bounded stop.
@@ -90,6 +96,8 @@
 //      Nothing was changed. "reason" is a name from motion/error.hpp; joint, time, value and limit where it
 //      has them.
 //   {"feedback":{"goal":3,"time":0.5,"duration":2.5,"fraction":0.2,"reference":[...],"measured":[...]}}
+//      "time" is what has passed on the path: less than by the clock where the goal went slower than planned. While it does,
+//      "speed" says how fast it goes (1 = as planned).
 //   {"result":{"id":1,"goal":3,"state":"succeeded"}}
 //      How the goal ended: succeeded, aborted, preempted, recalled, rejected; with reason, message, joint, time, value,
 //      limit where it has. The value of drive_fault is the drive's own fault word, and its message says what that means.
@@ -222,8 +230,23 @@ struct SetpointMessage {
   friend bool operator==(const SetpointMessage&, const SetpointMessage&) = default;
 };
 
+/// How fast a trajectory goal goes along its path.
+struct SpeedMessage {
+  GoalId goal = 0;   ///< 0 = all trajectory goals
+  double scale = 1;  ///< 0 pauses, 1 is as planned
+
+  friend bool operator==(const SpeedMessage&, const SpeedMessage&) = default;
+};
+
+/// Where the joints of a cancelled trajectory come to rest.
+enum class StopAt : std::uint8_t {
+  now,   ///< each by itself, as fast as its limits allow
+  path,  ///< together, on the path
+};
+
 struct CancelMessage {
   GoalId goal = 0;  ///< 0 = all
+  StopAt stop = StopAt::now;
 
   friend bool operator==(const CancelMessage&, const CancelMessage&) = default;
 };
@@ -257,8 +280,8 @@ struct MarkMessage {
 /// One line from a client.
 struct ClientMessage {
   std::string id;  ///< as JSON text, for example "7" or "\"seven\""; empty = none
-  std::variant<TrajectoryMessage, MoveMessage, SetpointMessage, CancelMessage, StateMessage, SubscribeMessage,
-               EmergencyStopMessage, ResetMessage, MarkMessage>
+  std::variant<TrajectoryMessage, MoveMessage, SetpointMessage, CancelMessage, SpeedMessage, StateMessage,
+               SubscribeMessage, EmergencyStopMessage, ResetMessage, MarkMessage>
       body;
 
   friend bool operator==(const ClientMessage&, const ClientMessage&) = default;
@@ -317,11 +340,12 @@ struct RejectedReply {
 
 struct FeedbackReply {
   GoalId goal = 0;
-  double time = 0;      ///< s since the goal's first reference
+  double time = 0;      ///< s on the goal's path
   double duration = 0;  ///< s
   double fraction = 0;  ///< time / duration, 0..1
   std::vector<double> reference;
   std::vector<double> measured;
+  double speed = 1;  ///< along the path, 1 = as planned
 
   friend bool operator==(const FeedbackReply&, const FeedbackReply&) = default;
 };

@@ -85,10 +85,12 @@ class BasicJerkProfile {
   [[nodiscard]] State at(Scalar t) const noexcept {
     if (t >= duration_) return end_;
     if (!(t > 0)) return states_[0];  // a NaN is the start
-    std::size_t k = 0;
-    while (k + 1 < phases_ && t >= begins_[k + 1]) ++k;
+    const std::size_t k = phase_at(t);
     return advance(states_[k], jerks_[k], t - begins_[k]);
   }
+
+  /// The jerk there; at the end and after it none.
+  [[nodiscard]] Scalar jerk_at(Scalar t) const noexcept { return t >= duration_ ? 0 : jerks_[phase_at(t)]; }
 
   [[nodiscard]] const State& end() const noexcept { return end_; }
 
@@ -98,6 +100,12 @@ class BasicJerkProfile {
   [[nodiscard]] Extrema<Scalar> acceleration_extrema() const noexcept { return extrema<2>(); }
 
  private:
+  [[nodiscard]] std::size_t phase_at(Scalar t) const noexcept {
+    std::size_t k = 0;
+    while (k + 1 < phases_ && t >= begins_[k + 1]) ++k;
+    return k;
+  }
+
   template <std::size_t Order>
   [[nodiscard]] static Scalar derivative_of(const State& state) noexcept {
     if constexpr (Order == 0) return state.position;

@@ -150,6 +150,7 @@ class BasicPointToPoint {
   using State = BasicMotionState<Scalar>;
   using Limits = BasicDirectionalLimits<Scalar>;
   using Profile = BasicJerkProfile<Scalar>;
+  struct Cursor {};  ///< nothing to remember
 
   /// Stands still at zero.
   BasicPointToPoint() = default;
@@ -194,6 +195,16 @@ class BasicPointToPoint {
       position[j] = state.position;
       velocity[j] = state.velocity;
       acceleration[j] = state.acceleration;
+    }
+  }
+
+  /// Calls visit(joint, velocity, acceleration, jerk) for each joint with its derivatives at t; after the end for none.
+  template <class Visit>
+  void derivatives(Scalar t, const Cursor&, Visit&& visit) const noexcept {
+    if (t >= duration_) return;
+    for (std::size_t j = 0; j < joints(); ++j) {
+      const State state = profiles_[j].at(t);
+      visit(j, state.velocity, state.acceleration, profiles_[j].jerk_at(t));
     }
   }
 

@@ -16,10 +16,10 @@
 // What is kept: both ends of each period are within the limits with the u of that period; where a joint leaves a limit as planned,
 // what it takes there as planned counts as the limit. Ways back are looked at in few steps, longer than a period where they take
 // long, and with a little to spare. Between the places that are looked at, the limits are exceeded by what the path's derivatives
-// change meanwhile: less than 0.1 % for splines at 200 Hz and faster, some percent for the period in which a path's own jerk
-// steps, where the speed may pass its target by some tenths of a percent, too (tests/trajectory/speed_scaling_test.cpp measures
-// it). A speed takes at least 20 periods from one end of its range to the
-// other, however light the joints are.
+// change meanwhile. At 200 Hz and faster that is less than 0.1 % along splines; along paths whose own jerk steps between its
+// limits up to a tenth, for a period or a few, and 0.3 % on average; there the speed may also pass its target by a few tenths of a
+// percent (tests/trajectory/speed_scaling_test.cpp measures it). A speed takes at least 20 periods from one end of its range to
+// the other, however light the joints are.
 #pragma once
 
 #include <algorithm>
@@ -260,8 +260,11 @@ class SpeedSearch {
 template <class Scalar>
 class BasicSpeedScaling {
  public:
+  /// Begins at the path time 0, as planned.
+  BasicSpeedScaling() = default;
+
   /// Begins at the path time `time` (s), as planned.
-  explicit BasicSpeedScaling(Scalar time = 0, const BasicSpeedBounds<Scalar>& bounds = {}) noexcept
+  explicit BasicSpeedScaling(Scalar time, const BasicSpeedBounds<Scalar>& bounds = {}) noexcept
       : bounds_(bounds), anchor_(time), progress_{time, 1, 0} {}
 
   /// Asks for another speed: 0 (rest on the path) to 1 (as planned). What is beyond is taken as the nearer of these, NaN as 0.
@@ -330,9 +333,9 @@ class BasicSpeedScaling {
   BasicSpeedBounds<Scalar> bounds_;
   Scalar target_ = 1;
   bool steady_ = true;
-  Scalar anchor_;       // path time at which the steady speed was reached
+  Scalar anchor_ = 0;   // path time at which the steady speed was reached
   Duration elapsed_{};  // since then
-  BasicMotionState<Scalar> progress_;
+  BasicMotionState<Scalar> progress_{0, 1, 0};
 };
 using SpeedScaling = BasicSpeedScaling<double>;
 
