@@ -1,0 +1,355 @@
+// PID control with two degrees of freedom, and the conventions of other people's PIDs, so that gains can be brought along.
+//
+//     auto pid = Pid::make({.proportional = 80, .integral = 200, .derivative = 4, .output_min = -50, .output_max = 50});
+//     ...
+//     const Step torque = pid->step(setpoint, measured, 0.001);     // every period; torque.value may always be used
+//
+// With set-point r, measurement y, period h, e = r - y and feed-forward f, one step is
+//
+//     u = kp (b r - y) + I + kd D + f                       output = u within [output_min, output_max]
+//     D = (Tf D' + (c r - y) - (c r' - y')) / (Tf + h)      the derivative, filtered by 1/(Tf s + 1)   (' = one step ago)
+//     I = I' + h ki e                                       integrated as the form says
+//
+// where b weights the set-point in the proportional part, and c in the derivative: c = 0, derivative on measurement, gives no
+// kick when the set-point steps. Sources: Astrom & Hagglund, "Advanced PID Control" (2006), chapters 3 and 6; for the
+// conventions, the code of ros_control's control_toolbox (ROS 1 and ROS 2) and of the Dataspeed drive-by-wire controller.
+//
+// A value without heap; every function is real-time safe.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "takt/control/error.hpp"
+#include "takt/control/step.hpp"
+#include "takt/core/error.hpp"
+
+namespace takt::control {
+
+/// How the error is integrated over a period.
+enum class Integration : std::uint8_t {
+  forward_euler,   ///< the output uses the integral of all errors but the present one
+  backward_euler,  ///< the present error counts for the whole period
+  trapezoidal,     ///< the mean of the present and the last error does
+};
+
+/// What keeps the integral from growing while the output, or the integral's own part of it, is at its limit.
+enum class AntiWindup : std::uint8_t {
+  none,                 ///< nothing: only what the integral contributes is kept within the integral limits
+  clamping,             ///< the integral itself is kept within its limits; so it is with all that follow
+  hold_when_saturated,  ///< it stands still while the output is at a limit
+  hold_when_deeper,     ///< only if it would drive the output further beyond that limit
+  hold_when_outward,    ///< only if error and output have the same sign (ROS 2: for positive gains)
+  back_calculation,     ///< it is drawn back by (output - u) / tracking_time
+};
+
+/// What is summed up.
+enum class IntegralState : std::uint8_t {
+  term,   ///< ki e: a change of ki does not step the output
+  error,  ///< e, multiplied by ki afterwards
+};
+
+/// The formulas of a PID, chosen when it is compiled.
+struct PidForm {
+  Integration integration = Integration::backward_euler;
+  AntiWindup anti_windup = AntiWindup::hold_when_deeper;
+  IntegralState integral = IntegralState::term;
+  bool derivative_from_zero =
+      false;  ///< the first step's derivative is from zero, a kick; else there is none
+};
+
+/// Other people's conventions, to the rounding of their formulas. Where their step would fail (a period of zero, a NaN) takt's
+/// rules hold. Derivatives are on the error: set derivative_weight to 1.
+namespace conventions {
+inline constexpr PidForm ros1{Integration::backward_euler, AntiWindup::none, IntegralState::error, false};
+inline constexpr PidForm ros1_anti_windup{Integration::backward_euler, AntiWindup::clamping,
+                                          IntegralState::error, false};
+inline constexpr PidForm ros2{Integration::forward_euler, AntiWindup::clamping, IntegralState::term, true};
+inline constexpr PidForm ros2_conditional{Integration::forward_euler, AntiWindup::hold_when_outward,
+                                          IntegralState::term, true};
+inline constexpr PidForm ros2_back_calculation{Integration::forward_euler, AntiWindup::back_calculation,
+                                               IntegralState::term, true};
+inline constexpr PidForm dataspeed{Integration::forward_euler, AntiWindup::hold_when_saturated,
+                                   IntegralState::error, true};
+}  // namespace conventions
+
+/// Gains and limits, in the units of output u, error e and seconds.
+template <class Scalar>
+struct BasicPidGains {
+  static constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
+
+  Scalar proportional = 0;  ///< u / e
+  Scalar integral = 0;      ///< u / (e s)
+  Scalar derivative = 0;    ///< u s / e
+  Scalar setpoint_weight = 1;
+  Scalar derivative_weight = 0;
+  Scalar derivative_filter = 0;      ///< s: time constant; 0 = unfiltered
+  Scalar tracking_time = 0;          ///< s, of back-calculation; 0 = sqrt(kd/ki), without kd kp/ki
+  Scalar dead_band = 0;              ///< e: errors up to this size are not integrated
+  Scalar integral_min = -unlimited;  ///< u: of what the integral contributes
+  Scalar integral_max = unlimited;
+  Scalar output_min = -unlimited;
+  Scalar output_max = unlimited;
+
+  friend constexpr bool operator==(const BasicPidGains&, const BasicPidGains&) = default;
+};
+using PidGains = BasicPidGains<double>;
+
+namespace detail {
+
+// What follows is written for one number or for several side by side (pid_bank.hpp): without branches, with select() for ?:.
+
+template <class Mask, class Value>
+[[nodiscard, gnu::always_inline]] constexpr Value select(Mask mask, Value then, Value otherwise) noexcept {
+  return mask ? then : otherwise;
+}
+
+/// A NaN stays one.
+template <class Value>
+[[nodiscard, gnu::always_inline]] constexpr Value limit(Value value, Value low, Value high) noexcept {
+  value = select(value < low, low, value);
+  return select(value > high, high, value);
+}
+
+template <class Scalar>
+[[nodiscard]] constexpr bool is_finite(Scalar value) noexcept {
+  return value - value == 0;
+}
+
+/// The gains as the step uses them. Nothing but Values: pid_bank.hpp sees an array of them.
+template <class Value>
+struct PidCoefficients {
+  Value proportional{};
+  Value integral{};
+  Value derivative{};
+  Value setpoint_weight{};
+  Value derivative_weight{};
+  Value derivative_filter{};
+  Value tracking_rate{};
+  Value dead_band{};
+  Value state_min{};  ///< of the integral's state
+  Value state_max{};
+  Value part_min{};  ///< of what it contributes
+  Value part_max{};
+  Value output_min{};
+  Value output_max{};
+};
+
+/// Nothing but Values, as above.
+template <class Value>
+struct PidState {
+  Value integral{};
+  Value slope{};     ///< D
+  Value slope_of{};  ///< c r - y one step ago; NaN: there was none and none is to be made up
+  Value error{};     ///< one step ago, or NaN
+  Value output{};
+};
+
+/// The state before the first step.
+template <PidForm form, class Scalar>
+[[nodiscard]] constexpr PidState<Scalar> fresh_state(Scalar integral = 0) noexcept {
+  constexpr Scalar none = std::numeric_limits<Scalar>::quiet_NaN();
+  return {integral, 0, form.derivative_from_zero ? 0 : none, none, 0};
+}
+
+/// What PidForm makes of the gains. Errors: those of BasicPid::make().
+template <PidForm form, class Scalar>
+[[nodiscard]] Result<PidCoefficients<Scalar>> coefficients_of(const BasicPidGains<Scalar>& g) noexcept {
+  constexpr Scalar unlimited = BasicPidGains<Scalar>::unlimited;
+  for (const Scalar number : {g.proportional, g.integral, g.derivative, g.setpoint_weight,
+                              g.derivative_weight, g.derivative_filter, g.tracking_time, g.dead_band}) {
+    if (!is_finite(number)) return fail(Errc::not_finite);
+  }
+  for (const Scalar bound : {g.integral_min, g.integral_max, g.output_min, g.output_max}) {
+    if (std::isnan(bound)) return fail(Errc::not_finite);
+  }
+  if (g.integral_min > g.integral_max || g.output_min > g.output_max) return fail(Errc::min_above_max);
+  if (g.derivative_filter < 0 || g.tracking_time < 0 || g.dead_band < 0) return fail(Errc::out_of_domain);
+
+  PidCoefficients<Scalar> c{
+      g.proportional,      g.integral, g.derivative, g.setpoint_weight, g.derivative_weight,
+      g.derivative_filter, 0,          g.dead_band,  -unlimited,        unlimited,
+      -unlimited,          unlimited,  g.output_min, g.output_max};
+  // Either the state is limited or what it contributes, not both: one would not keep the other to the last digit.
+  if constexpr (form.anti_windup == AntiWindup::none) {
+    c.part_min = g.integral_min;
+    c.part_max = g.integral_max;
+  } else if constexpr (form.integral == IntegralState::term) {
+    c.state_min = g.integral_min;
+    c.state_max = g.integral_max;
+  } else if (g.integral != 0) {
+    c.state_min = std::min(g.integral_min / g.integral, g.integral_max / g.integral);
+    c.state_max = std::max(g.integral_min / g.integral, g.integral_max / g.integral);
+  }
+  if constexpr (form.anti_windup == AntiWindup::back_calculation) {
+    static_assert(form.integral == IntegralState::term, "back-calculation works on the integral term");
+    if (g.integral != 0) {
+      const Scalar usual =
+          g.derivative != 0 ? std::sqrt(g.derivative / g.integral) : g.proportional / g.integral;
+      c.tracking_rate = 1 / (g.tracking_time > 0 ? g.tracking_time : usual);
+      if (!(c.tracking_rate > 0) || !is_finite(c.tracking_rate)) return fail(Errc::out_of_domain);
+    }
+  }
+  return c;
+}
+
+template <class Value>
+struct PidOutcome {
+  PidState<Value> next;
+  Value probe;  ///< zero if the numbers are finite, else NaN
+};
+
+/// One step. `by_slope_time` divides by Tf + h.
+template <PidForm form, class Value, class Divide>
+[[nodiscard, gnu::always_inline]] constexpr PidOutcome<Value> pid_step(const PidCoefficients<Value>& g,
+                                                                       const PidState<Value>& s,
+                                                                       Value setpoint, Value measured,
+                                                                       Value feed_forward, Value period,
+                                                                       Divide by_slope_time) noexcept {
+  const Value error = setpoint - measured;
+  const Value slope_of = g.derivative_weight * setpoint - measured;
+  Value slope_before = s.slope_of;
+  if constexpr (!form.derivative_from_zero)
+    slope_before = select(slope_before == slope_before, slope_before, slope_of);
+  const Value slope = by_slope_time(g.derivative_filter * s.slope + (slope_of - slope_before));
+
+  Value summed = error;
+  if constexpr (form.integration == Integration::trapezoidal)
+    summed = (error + select(s.error == s.error, s.error, error)) / 2;
+  const auto integrates = select(error < Value{}, -error, error) > g.dead_band;
+  const Value rate = form.integral == IntegralState::term ? period * g.integral : period;
+  Value moved = s.integral + rate * summed;
+  if constexpr (form.anti_windup != AntiWindup::none) moved = limit(moved, g.state_min, g.state_max);
+  const Value integrated = select(integrates, moved, s.integral);
+
+  const Value used = form.integration == Integration::forward_euler ? s.integral : integrated;
+  Value part = form.integral == IntegralState::term ? used : g.integral * used;
+  if constexpr (form.anti_windup == AntiWindup::none) part = limit(part, g.part_min, g.part_max);
+  const Value wanted =
+      g.proportional * (g.setpoint_weight * setpoint - measured) + part + g.derivative * slope + feed_forward;
+  const Value output = limit(wanted, g.output_min, g.output_max);
+
+  Value next = integrated;
+  if constexpr (form.anti_windup == AntiWindup::hold_when_saturated) {
+    next = select(wanted == output, integrated, s.integral);
+  } else if constexpr (form.anti_windup == AntiWindup::hold_when_deeper) {
+    const Value moves = integrated - s.integral;
+    const Value push = form.integral == IntegralState::term ? moves : g.integral * moves;
+    next = select((wanted - output) * push > Value{}, s.integral, integrated);
+  } else if constexpr (form.anti_windup == AntiWindup::hold_when_outward) {
+    const Value outward = select(wanted == output, Value{}, error * wanted);
+    next = select(outward > Value{}, s.integral, integrated);
+  } else if constexpr (form.anti_windup == AntiWindup::back_calculation) {
+    const Value drawn = s.integral + period * (g.integral * summed + g.tracking_rate * (output - wanted));
+    next = select(integrates, limit(drawn, g.state_min, g.state_max), s.integral);
+  }
+
+  // A NaN or an overflow anywhere ends up in one of these two.
+  return {{next, slope, slope_of, error, output}, (wanted - wanted) + (next - next)};
+}
+
+}  // namespace detail
+
+/// What reset() does with the integral.
+enum class IntegralReset : std::uint8_t { clear, keep };
+
+template <class Scalar, PidForm form = PidForm{}>
+class BasicPid {
+ public:
+  using Gains = BasicPidGains<Scalar>;
+
+  /// All gains zero: the output is the feed-forward.
+  BasicPid() noexcept : BasicPid(*detail::coefficients_of<form>(Gains{})) {}
+
+  /// Errors: not_finite, min_above_max, out_of_domain (a time or the dead band is negative, or back-calculation has no positive
+  /// tracking time).
+  [[nodiscard]] static Result<BasicPid> make(const Gains& gains) noexcept {
+    const auto coefficients = detail::coefficients_of<form>(gains);
+    if (!coefficients) return fail(coefficients.error());
+    return BasicPid(*coefficients);
+  }
+
+  /// One period (s) of control. Errors: bad_period, not_finite (a NaN, an infinity, an overflow): nothing changes then, and the
+  /// value is the last good output.
+  BasicStep<Scalar> step(Scalar setpoint, Scalar measured, Scalar period, Scalar feed_forward = 0) noexcept {
+    if (!is_period(period)) return {state_.output, Errc::bad_period};
+    const Scalar slope_time = coefficients_.derivative_filter + period;
+    const auto outcome =
+        detail::pid_step<form>(coefficients_, state_, setpoint, measured, feed_forward, period,
+                               [slope_time](Scalar rise) { return rise / slope_time; });
+    if (!(outcome.probe == 0)) return {state_.output, Errc::not_finite};
+    state_ = outcome.next;
+    return {state_.output, {}};
+  }
+
+  /// A period in which somebody else has the output (manual mode, another controller): the integral follows, so that step()
+  /// goes on from there without a bump. Errors as step(); the value is `output` within the output limits.
+  BasicStep<Scalar> follow(Scalar output, Scalar setpoint, Scalar measured, Scalar period,
+                           Scalar feed_forward = 0) noexcept {
+    if (!detail::is_finite(output)) return {state_.output, Errc::not_finite};
+    const detail::PidState<Scalar> before = state_;
+    const BasicStep<Scalar> own = step(setpoint, measured, period, feed_forward);
+    if (!own.ok()) return own;
+    state_.output = detail::limit(output, coefficients_.output_min, coefficients_.output_max);
+    const Scalar rest = coefficients_.proportional * (coefficients_.setpoint_weight * setpoint - measured) +
+                        coefficients_.derivative * state_.slope + feed_forward;
+    set_integral_part(state_.output - rest);
+    if (detail::is_finite(state_.integral)) return {state_.output, {}};
+    state_ = before;
+    return {state_.output, Errc::not_finite};
+  }
+
+  /// Other gains, without a bump: the integral takes up what the others would give differently for the last set-point and
+  /// measurement, which must be those of the last step. Errors: those of make(); the old gains then stand.
+  Status change(const Gains& gains, Scalar setpoint, Scalar measured) noexcept {
+    const auto next = detail::coefficients_of<form>(gains);
+    if (!next) return fail(next.error());
+    if (!detail::is_finite(setpoint) || !detail::is_finite(measured)) return fail(Errc::not_finite);
+    const auto rest = [&](const detail::PidCoefficients<Scalar>& c) {
+      return c.proportional * (c.setpoint_weight * setpoint - measured) + c.derivative * state_.slope;
+    };
+    const Scalar part = integral_part() + rest(coefficients_) - rest(*next);
+    const bool weight_changed = next->derivative_weight != coefficients_.derivative_weight;
+    coefficients_ = *next;
+    set_integral_part(part);
+    if (weight_changed && state_.slope_of == state_.slope_of)
+      state_.slope_of = coefficients_.derivative_weight * setpoint - measured;
+    return {};
+  }
+
+  /// As new: no derivative in the next step, output zero until then.
+  void reset(IntegralReset integral = IntegralReset::clear) noexcept {
+    const Scalar kept = integral == IntegralReset::keep ? state_.integral : Scalar(0);
+    state_ = detail::fresh_state<form>(kept);
+  }
+
+  /// What the integral contributes to the output, in units of the output.
+  [[nodiscard]] Scalar integral_part() const noexcept {
+    const Scalar part =
+        form.integral == IntegralState::term ? state_.integral : coefficients_.integral * state_.integral;
+    return detail::limit(part, coefficients_.part_min, coefficients_.part_max);
+  }
+
+  /// The last good output.
+  [[nodiscard]] Scalar output() const noexcept { return state_.output; }
+
+ private:
+  explicit BasicPid(const detail::PidCoefficients<Scalar>& coefficients) noexcept
+      : coefficients_(coefficients) {}
+
+  void set_integral_part(Scalar part) noexcept {
+    if constexpr (form.integral == IntegralState::error) {
+      if (coefficients_.integral == 0) return;
+      part /= coefficients_.integral;
+    }
+    state_.integral = detail::limit(part, coefficients_.state_min, coefficients_.state_max);
+  }
+
+  detail::PidCoefficients<Scalar> coefficients_;
+  detail::PidState<Scalar> state_ = detail::fresh_state<form, Scalar>();
+};
+using Pid = BasicPid<double>;
+
+}  // namespace takt::control
