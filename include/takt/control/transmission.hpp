@@ -1,0 +1,161 @@
+// What lies between actuators and joints: gear boxes, differentials, linkages, couplings. All of them are linear,
+//
+//     joint velocities = M actuator velocities,      joint positions = M actuator positions + offsets,
+//     actuator efforts = M^T joint efforts,
+//
+// so one class holds them, and power is the same on both sides, whatever M is. The way back is the inverse of
+// M. Where there are more actuators than joints it is the least motion of the actuators, where there are fewer the nearest to
+// what is asked for (Moore-Penrose); efforts go back by its transpose, so that power is the same that way too.
+//
+// Source of the special forms: the transmission_interface of ros_control, whose formulas its code has right and its comments
+// print wrong in three places; here they follow from M.
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/LU>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "takt/control/error.hpp"
+#include "takt/core/error.hpp"
+
+namespace takt::control {
+
+/// A value without heap. After make() every function is real-time safe.
+template <class Scalar, std::size_t Joints, std::size_t Actuators = Joints>
+class BasicTransmission {
+ public:
+  using JointValues = std::array<Scalar, Joints>;
+  using ActuatorValues = std::array<Scalar, Actuators>;
+
+  /// From the matrix, row by row: entry (j, a) is how far joint j turns when actuator a turns by one. Offsets are the joints'
+  /// positions where all actuators are at zero. Errors: not_finite; out_of_domain if a direction of motion is lost on the way
+  /// (M has not full rank, as with an infinite reduction).
+  [[nodiscard]] static Result<BasicTransmission> make(const std::array<Scalar, Joints * Actuators>& rows,
+                                                      const JointValues& offsets = {}) noexcept {
+    BasicTransmission transmission;
+    transmission.joint_by_actuator_ = Eigen::Map<const Matrix>(rows.data());
+    transmission.offsets_ = Eigen::Map<const JointVector>(offsets.data());
+    if (!transmission.joint_by_actuator_.allFinite() || !transmission.offsets_.allFinite())
+      return fail(Errc::not_finite);
+    if (!transmission.invert()) return fail(Errc::out_of_domain);
+    return transmission;
+  }
+
+  [[nodiscard]] JointValues joint_positions(const ActuatorValues& actuators) const noexcept {
+    return joint_values(joint_by_actuator_ * vector(actuators) + offsets_);
+  }
+  [[nodiscard]] JointValues joint_velocities(const ActuatorValues& actuators) const noexcept {
+    return joint_values(joint_by_actuator_ * vector(actuators));
+  }
+  [[nodiscard]] JointValues joint_efforts(const ActuatorValues& actuators) const noexcept {
+    return joint_values(actuator_by_joint_.transpose() * vector(actuators));
+  }
+
+  [[nodiscard]] ActuatorValues actuator_positions(const JointValues& joints) const noexcept {
+    return actuator_values(actuator_by_joint_ * (vector(joints) - offsets_));
+  }
+  [[nodiscard]] ActuatorValues actuator_velocities(const JointValues& joints) const noexcept {
+    return actuator_values(actuator_by_joint_ * vector(joints));
+  }
+  [[nodiscard]] ActuatorValues actuator_efforts(const JointValues& joints) const noexcept {
+    return actuator_values(joint_by_actuator_.transpose() * vector(joints));
+  }
+
+ private:
+  static constexpr int rows = static_cast<int>(Joints);
+  static constexpr int columns = static_cast<int>(Actuators);
+  // One row or one column: Eigen allows only one order of storage for each.
+  using Matrix = Eigen::Matrix<Scalar, rows, columns, columns == 1 ? Eigen::ColMajor : Eigen::RowMajor>;
+  using Inverse = Eigen::Matrix<Scalar, columns, rows, rows == 1 ? Eigen::ColMajor : Eigen::RowMajor>;
+  using JointVector = Eigen::Matrix<Scalar, rows, 1>;
+  using ActuatorVector = Eigen::Matrix<Scalar, columns, 1>;
+
+  /// What a wrong inverse shows: the product is the identity to this.
+  static constexpr Scalar tolerance = std::numeric_limits<Scalar>::epsilon() * Scalar(1e6);
+
+  [[nodiscard]] static JointVector vector(const JointValues& values) noexcept requires(Joints != Actuators) {
+    return Eigen::Map<const JointVector>(values.data());
+  }
+  [[nodiscard]] static ActuatorVector vector(const ActuatorValues& values) noexcept {
+    return Eigen::Map<const ActuatorVector>(values.data());
+  }
+  [[nodiscard]] static JointValues joint_values(const JointVector& values) noexcept {
+    JointValues out;
+    Eigen::Map<JointVector>(out.data()) = values;
+    return out;
+  }
+  [[nodiscard]] static ActuatorValues actuator_values(const ActuatorVector& values) noexcept {
+    ActuatorValues out;
+    Eigen::Map<ActuatorVector>(out.data()) = values;
+    return out;
+  }
+
+  [[nodiscard]] bool invert() noexcept {
+    const Matrix& m = joint_by_actuator_;
+    if constexpr (Joints == Actuators) {
+      actuator_by_joint_ = m.inverse();
+      return is_identity(m * actuator_by_joint_);
+    } else if constexpr (Joints < Actuators) {
+      actuator_by_joint_ = m.transpose() * (m * m.transpose()).eval().inverse();
+      return is_identity(m * actuator_by_joint_);
+    } else {
+      actuator_by_joint_ = (m.transpose() * m).eval().inverse() * m.transpose();
+      return is_identity(actuator_by_joint_ * m);
+    }
+  }
+
+  template <class Product>
+  [[nodiscard]] static bool is_identity(const Product& product) noexcept {
+    const auto square = product.eval();
+    return square.allFinite() && square.isIdentity(tolerance);
+  }
+
+  Matrix joint_by_actuator_;
+  Inverse actuator_by_joint_;
+  JointVector offsets_;
+};
+template <std::size_t Joints, std::size_t Actuators = Joints>
+using Transmission = BasicTransmission<double, Joints, Actuators>;
+
+/// One actuator, one joint: the joint turns `reduction` times slower; a negative one turns it round. Errors: not_finite,
+/// out_of_domain (a reduction of zero).
+template <class Scalar>
+[[nodiscard]] Result<BasicTransmission<Scalar, 1>> simple_transmission(Scalar reduction,
+                                                                       Scalar offset = 0) noexcept {
+  if (reduction == 0) return fail(Errc::out_of_domain);
+  return BasicTransmission<Scalar, 1>::make({1 / reduction}, {offset});
+}
+
+/// Two actuators that turn one joint together and the other against each other, as in a wrist:
+///     q1 = (a1/n1 + a2/n2) / (2 m1) + o1,    q2 = (a1/n1 - a2/n2) / (2 m2) + o2
+/// with the reductions n of the actuators and m of the joints. Errors: as above.
+template <class Scalar>
+[[nodiscard]] Result<BasicTransmission<Scalar, 2>> differential_transmission(
+    const std::array<Scalar, 2>& actuator_reductions, const std::array<Scalar, 2>& joint_reductions,
+    const std::array<Scalar, 2>& offsets = {}) noexcept {
+  const auto& n = actuator_reductions;
+  const auto& m = joint_reductions;
+  if (n[0] == 0 || n[1] == 0 || m[0] == 0 || m[1] == 0) return fail(Errc::out_of_domain);
+  return BasicTransmission<Scalar, 2>::make({1 / (2 * m[0] * n[0]), 1 / (2 * m[0] * n[1]),  //
+                                             1 / (2 * m[1] * n[0]), -1 / (2 * m[1] * n[1])},
+                                            offsets);
+}
+
+/// Two actuators at the base, the second of which drives its joint through a four-bar linkage that the first one moves along:
+///     q1 = a1 / (m1 n1) + o1,    q2 = (a2/n2 - a1/(m1 n1)) / m2 + o2
+/// Errors: as above.
+template <class Scalar>
+[[nodiscard]] Result<BasicTransmission<Scalar, 2>> four_bar_transmission(
+    const std::array<Scalar, 2>& actuator_reductions, const std::array<Scalar, 2>& joint_reductions,
+    const std::array<Scalar, 2>& offsets = {}) noexcept {
+  const auto& n = actuator_reductions;
+  const auto& m = joint_reductions;
+  if (n[0] == 0 || n[1] == 0 || m[0] == 0 || m[1] == 0) return fail(Errc::out_of_domain);
+  return BasicTransmission<Scalar, 2>::make({1 / (m[0] * n[0]), 0,  //
+                                             -1 / (m[0] * n[0] * m[1]), 1 / (m[1] * n[1])},
+                                            offsets);
+}
+
+}  // namespace takt::control

@@ -1,0 +1,138 @@
+#include "takt/control/transmission.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "support/random.hpp"
+
+using namespace takt;
+using namespace takt::control;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Away from zero, either sign.
+double any_reduction(std::mt19937_64& random) {
+  const double magnitude = test::uniform(random, 0.1, 200);
+  return test::uniform_int(random, 0, 1) == 0 ? magnitude : -magnitude;
+}
+
+template <std::size_t Size>
+std::array<double, Size> any_values(std::mt19937_64& random) {
+  std::array<double, Size> values;
+  for (double& value : values) value = test::uniform(random, -10, 10);
+  return values;
+}
+
+template <std::size_t Size>
+double power(const std::array<double, Size>& efforts, const std::array<double, Size>& velocities) {
+  return std::inner_product(efforts.begin(), efforts.end(), velocities.begin(), 0.0);
+}
+
+template <std::size_t Size>
+void equal(const std::array<double, Size>& a, const std::array<double, Size>& b) {
+  for (std::size_t i = 0; i < Size; ++i) CHECK(std::abs(a[i] - b[i]) <= 1e-8 * (1 + std::abs(b[i])));
+}
+
+/// From the side with fewer axes to the other and back; and power, whichever way the efforts go.
+template <std::size_t Joints, std::size_t Actuators>
+void check_both_ways(std::mt19937_64& random, const Transmission<Joints, Actuators>& transmission) {
+  if constexpr (Joints <= Actuators) {
+    const auto joints = any_values<Joints>(random);
+    equal(transmission.joint_positions(transmission.actuator_positions(joints)), joints);
+    equal(transmission.joint_velocities(transmission.actuator_velocities(joints)), joints);
+    equal(transmission.joint_efforts(transmission.actuator_efforts(joints)), joints);
+  }
+  if constexpr (Actuators <= Joints) {
+    const auto actuators = any_values<Actuators>(random);
+    equal(transmission.actuator_positions(transmission.joint_positions(actuators)), actuators);
+    equal(transmission.actuator_velocities(transmission.joint_velocities(actuators)), actuators);
+    equal(transmission.actuator_efforts(transmission.joint_efforts(actuators)), actuators);
+  }
+  const auto actuator_velocities = any_values<Actuators>(random);
+  const auto joint_efforts = any_values<Joints>(random);
+  CHECK(power(transmission.actuator_efforts(joint_efforts), actuator_velocities) ==
+        doctest::Approx(power(joint_efforts, transmission.joint_velocities(actuator_velocities)))
+            .epsilon(1e-9));
+  const auto joint_velocities = any_values<Joints>(random);
+  const auto actuator_efforts = any_values<Actuators>(random);
+  CHECK(power(transmission.joint_efforts(actuator_efforts), joint_velocities) ==
+        doctest::Approx(power(actuator_efforts, transmission.actuator_velocities(joint_velocities)))
+            .epsilon(1e-9));
+}
+
+}  // namespace
+
+TEST_CASE("a gear box slows its joint down and strengthens it") {
+  const auto gear = simple_transmission(50.0, 0.5).value();
+  CHECK(gear.joint_positions({100})[0] == doctest::Approx(2.5));
+  CHECK(gear.joint_velocities({100})[0] == doctest::Approx(2));
+  CHECK(gear.joint_efforts({3})[0] == doctest::Approx(150));
+  CHECK(gear.actuator_positions({2.5})[0] == doctest::Approx(100));
+  CHECK(simple_transmission(-50.0).value().joint_velocities({100})[0] == doctest::Approx(-2));
+}
+
+TEST_CASE("a differential and a four-bar linkage follow the formulas of the field") {
+  auto random = test::generator(1);
+  for (std::size_t i = 0; i < test::count(1000); ++i) {
+    const std::array n{any_reduction(random), any_reduction(random)};
+    const std::array m{any_reduction(random), any_reduction(random)};
+    const auto o = any_values<2>(random);
+    const auto a = any_values<2>(random);
+
+    const auto wrist = differential_transmission(n, m, o).value();
+    equal(wrist.joint_positions(a),
+          {(a[0] / n[0] + a[1] / n[1]) / (2 * m[0]) + o[0], (a[0] / n[0] - a[1] / n[1]) / (2 * m[1]) + o[1]});
+    equal(wrist.joint_efforts(a), {m[0] * (n[0] * a[0] + n[1] * a[1]), m[1] * (n[0] * a[0] - n[1] * a[1])});
+    equal(wrist.actuator_efforts(a),
+          {(a[0] / m[0] + a[1] / m[1]) / (2 * n[0]), (a[0] / m[0] - a[1] / m[1]) / (2 * n[1])});
+
+    const auto linkage = four_bar_transmission(n, m, o).value();
+    equal(linkage.joint_positions(a),
+          {a[0] / (m[0] * n[0]) + o[0], (a[1] / n[1] - a[0] / (m[0] * n[0])) / m[1] + o[1]});
+    equal(linkage.joint_efforts(a), {m[0] * n[0] * a[0] + n[1] * a[1], m[1] * n[1] * a[1]});
+    equal(linkage.actuator_efforts(a), {(a[0] - a[1] / m[1]) / (m[0] * n[0]), a[1] / (m[1] * n[1])});
+  }
+}
+
+TEST_CASE("there and back is where one was, and power is the same on both sides") {
+  auto random = test::generator(2);
+  for (std::size_t i = 0; i < test::count(1000); ++i) {
+    check_both_ways(random, simple_transmission(any_reduction(random), test::uniform(random, -3, 3)).value());
+    const std::array n{any_reduction(random), any_reduction(random)};
+    const std::array m{any_reduction(random), any_reduction(random)};
+    check_both_ways(random, differential_transmission(n, m, any_values<2>(random)).value());
+    check_both_ways(random, four_bar_transmission(n, m, any_values<2>(random)).value());
+    // Well conditioned: the identity and less than half of anything else.
+    std::array<double, 9> square = any_values<9>(random);
+    for (double& entry : square) entry *= 0.03;
+    for (const std::size_t diagonal : {0U, 4U, 8U}) square[diagonal] += 1;
+    check_both_ways(random, Transmission<3>::make(square, any_values<3>(random)).value());
+    const std::array<double, 6> wide{1, 0.2, 0.5, -0.1, 1, 0.5 + 0.01 * square[1]};
+    check_both_ways(random, Transmission<2, 3>::make(wide, any_values<2>(random)).value());
+    check_both_ways(random, Transmission<3, 2>::make(wide, any_values<3>(random)).value());
+  }
+}
+
+TEST_CASE("a coupling in which a direction is lost, or that has no numbers, is refused by name") {
+  CHECK(simple_transmission(0.0).error() == Errc::out_of_domain);
+  CHECK(simple_transmission(not_a_number).error() == Errc::not_finite);
+  CHECK(simple_transmission(infinity).error() == Errc::out_of_domain);
+  CHECK(differential_transmission<double>({1, 0}, {1, 1}).error() == Errc::out_of_domain);
+  CHECK(four_bar_transmission<double>({1, 1}, {0, 1}).error() == Errc::out_of_domain);
+  CHECK(Transmission<2>::make({1, 2, 2, 4}).error() == Errc::out_of_domain);
+  CHECK(Transmission<2, 3>::make({1, 2, 3, 2, 4, 6}).error() == Errc::out_of_domain);
+  CHECK(Transmission<2>::make({1, 0, 0, not_a_number}).error() == Errc::not_finite);
+  CHECK(Transmission<2>::make({1, 0, 0, 1}, {0, infinity}).error() == Errc::not_finite);
+}
+
+TEST_CASE("float works as double does") {
+  const auto gear = simple_transmission(50.0F, 0.5F).value();
+  CHECK(gear.joint_positions({100})[0] == doctest::Approx(2.5));
+}
