@@ -1,0 +1,63 @@
+// How far a wheel has turned, from a counter that wraps.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "takt/core/error.hpp"
+#include "takt/mobile/error.hpp"
+
+namespace takt::mobile {
+
+/// A value; every function is real-time safe.
+template <class Scalar>
+class BasicEncoder {
+ public:
+  struct Configuration {
+    Scalar counts_per_turn = 0;  ///< of the wheel; negative counts backwards
+    unsigned bits = 32;          ///< of the counter, 1..64: it wraps at 2^bits
+    Scalar max_rate = 0;         ///< rad/s that the wheel can turn at most
+  };
+
+  /// Errors: not_finite, not_positive (counts_per_turn of zero, max_rate), out_of_domain (bits).
+  [[nodiscard]] static Result<BasicEncoder> make(const Configuration& c) noexcept {
+    if (!std::isfinite(c.counts_per_turn) || !std::isfinite(c.max_rate)) return fail(Errc::not_finite);
+    if (c.counts_per_turn == 0 || !(c.max_rate > 0)) return fail(Errc::not_positive);
+    if (c.bits < 1 || c.bits > 64) return fail(Errc::out_of_domain);
+    return BasicEncoder(c);
+  }
+
+  /// How far (rad) the wheel has turned since the last call, `period` seconds ago. The first call, and the one after reset(), only
+  /// takes the count. More than half the counter's range cannot be told from less the other way. Errors: bad_period: nothing
+  /// changes; encoder_jump: further than max_rate allows, as when the counter was set to zero: it goes on from the new count.
+  Result<Scalar> turned(std::uint64_t count, Scalar period) noexcept {
+    if (!started_) {
+      started_ = true;
+      last_ = count;
+      return Scalar(0);
+    }
+    if (!(period > 0) || !std::isfinite(period)) return fail(Errc::bad_period);
+    // Shifted up, the counter's own highest bit is the sign.
+    const unsigned unused = 64 - configuration_.bits;
+    const auto difference = static_cast<std::int64_t>((count - last_) << unused) >> unused;
+    last_ = count;
+    const Scalar angle = static_cast<Scalar>(difference) * radians_per_count_;
+    if (!(std::abs(angle) <= configuration_.max_rate * period)) return fail(Errc::encoder_jump);
+    return angle;
+  }
+
+  void reset() noexcept { started_ = false; }
+
+ private:
+  explicit BasicEncoder(const Configuration& c) noexcept
+      : configuration_(c), radians_per_count_(2 * std::numbers::pi_v<Scalar> / c.counts_per_turn) {}
+
+  Configuration configuration_;
+  Scalar radians_per_count_;
+  std::uint64_t last_ = 0;
+  bool started_ = false;
+};
+using Encoder = BasicEncoder<double>;
+
+}  // namespace takt::mobile

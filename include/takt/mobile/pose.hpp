@@ -1,0 +1,71 @@
+// Where a vehicle is and how it moves, in the plane. REP 103: x forward, y left, rotation counter-clockwise.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+namespace takt::mobile {
+
+/// In the world.
+template <class Scalar>
+struct BasicPose {
+  Scalar x = 0;        ///< m
+  Scalar y = 0;        ///< m
+  Scalar heading = 0;  ///< rad, from the world's x axis, in (-pi, pi]
+
+  friend constexpr bool operator==(const BasicPose&, const BasicPose&) = default;
+};
+using Pose = BasicPose<double>;
+
+/// Velocities in the vehicle's own frame; or, times a period, the motion within it.
+template <class Scalar>
+struct BasicTwist {
+  Scalar forward = 0;   ///< m/s along x
+  Scalar left = 0;      ///< m/s along y: zero for whatever cannot move sideways
+  Scalar rotation = 0;  ///< rad/s
+
+  friend constexpr bool operator==(const BasicTwist&, const BasicTwist&) = default;
+
+  [[nodiscard]] friend constexpr BasicTwist operator*(Scalar factor, const BasicTwist& twist) noexcept {
+    return {factor * twist.forward, factor * twist.left, factor * twist.rotation};
+  }
+};
+using Twist = BasicTwist<double>;
+
+namespace detail {
+template <class Scalar>
+[[nodiscard]] bool is_finite(const BasicTwist<Scalar>& twist) noexcept {
+  return std::isfinite(twist.forward) && std::isfinite(twist.left) && std::isfinite(twist.rotation);
+}
+}  // namespace detail
+
+/// The same angle in [-pi, pi]. Real-time safe.
+template <class Scalar>
+[[nodiscard]] Scalar wrap_angle(Scalar angle) noexcept {
+  return std::remainder(angle, 2 * std::numbers::pi_v<Scalar>);
+}
+
+/// How a motion within a period becomes a change of pose.
+enum class Integration {
+  exact_arc,    ///< exact for constant velocities
+  runge_kutta,  ///< second order: the mean heading. An arc comes out longer than it is, by rotation^2/24 of it
+  euler,        ///< first order: the heading before
+};
+
+/// The pose after a motion (m, m, rad; a twist times its period). The heading is wrapped. Real-time safe.
+///
+/// Constant velocities lead along an arc whose chord is sin(a)/a of its length, a being half the rotation, and points a to the
+/// left of the heading (the exponential map of SE(2)). sin(a)/a loses no precision near zero: only 0/0 is looked after.
+template <class Scalar>
+[[nodiscard]] BasicPose<Scalar> moved(const BasicPose<Scalar>& pose, const BasicTwist<Scalar>& motion,
+                                      Integration integration = Integration::exact_arc) noexcept {
+  const Scalar half = motion.rotation / 2;
+  const Scalar direction = integration == Integration::euler ? pose.heading : pose.heading + half;
+  const Scalar chord = integration == Integration::exact_arc && half != 0 ? std::sin(half) / half : Scalar(1);
+  const Scalar c = chord * std::cos(direction);
+  const Scalar s = chord * std::sin(direction);
+  return {pose.x + c * motion.forward - s * motion.left, pose.y + s * motion.forward + c * motion.left,
+          wrap_angle(pose.heading + motion.rotation)};
+}
+
+}  // namespace takt::mobile

@@ -1,0 +1,169 @@
+#include "takt/mobile/odometry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <random>
+
+#include "support/random.hpp"
+#include "support/rt_guard.hpp"
+#include "takt/mobile/differential_drive.hpp"
+#include "takt/mobile/encoder.hpp"
+#include "takt/mobile/twist_limiter.hpp"
+
+using namespace takt;
+using namespace takt::mobile;
+
+namespace {
+
+constexpr double pi = std::numbers::pi;
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("odometry from encoders that wrap follows the vehicle") {
+  const auto drive = DifferentialDrive::make({0.1, 0.1, 0.5}).value();
+  auto left = Encoder::make({1000, 16, 100}).value();
+  auto right = Encoder::make({1000, 16, 100}).value();
+  Odometry odometry;
+  // A quarter circle of 2 m radius, on which the counters wrap several times: 15 000 counts before.
+  const double left_way = pi / 2 * (2 - 0.25);
+  const double right_way = pi / 2 * (2 + 0.25);
+  const auto count = [](double way) {
+    return static_cast<std::uint64_t>(std::llround(60000 + way / 0.1 / (2 * pi) * 1000)) & 0xffff;
+  };
+  for (int k = 0; k <= 500; ++k) {
+    const Sides turned{left.turned(count(left_way * k / 500), 0.01).value(),
+                       right.turned(count(right_way * k / 500), 0.01).value()};
+    REQUIRE(odometry.move(drive.twist(turned)).has_value());
+  }
+  CHECK(odometry.pose().x == doctest::Approx(2).epsilon(2e-3));
+  CHECK(odometry.pose().y == doctest::Approx(2).epsilon(2e-3));
+  CHECK(odometry.pose().heading == doctest::Approx(pi / 2).epsilon(2e-3));
+}
+
+TEST_CASE("an encoder knows a wrap from a jump, and goes on after one") {
+  auto encoder = Encoder::make({100, 8, 10}).value();  // 2 pi / 100 rad a count
+  CHECK(encoder.turned(250, 0.1).value() == 0);
+  CHECK(encoder.turned(4, 0.1).value() == doctest::Approx(2 * pi / 10));
+  CHECK(encoder.turned(250, 0.1).value() == doctest::Approx(-2 * pi / 10));
+  CHECK(encoder.turned(150, 0.1).error() == Errc::encoder_jump);
+  CHECK(encoder.turned(155, 0.1).value() == doctest::Approx(2 * pi / 20));
+  for (const double period : {0.0, -1.0, not_a_number, infinity})
+    CHECK(encoder.turned(160, period).error() == Errc::bad_period);
+  CHECK(encoder.turned(160, 0.1).value() == doctest::Approx(2 * pi / 20));
+  encoder.reset();
+  CHECK(encoder.turned(0, 0.1).value() == 0);
+  auto wide = Encoder::make({-1, 64, 1e30}).value();
+  CHECK(wide.turned(~std::uint64_t{0}, 1).value() == 0);
+  CHECK(wide.turned(1, 1).value() == doctest::Approx(-4 * pi));
+  CHECK(Encoder::make({0, 8, 1}).error() == Errc::not_positive);
+  CHECK(Encoder::make({1, 8, 0}).error() == Errc::not_positive);
+  CHECK(Encoder::make({1, 65, 1}).error() == Errc::out_of_domain);
+  CHECK(Encoder::make({not_a_number, 8, 1}).error() == Errc::not_finite);
+}
+
+TEST_CASE("what a vehicle did in a gap is not made up") {
+  auto odometry = Odometry::make({.timeout = 0.2}).value();
+  REQUIRE(odometry.advance({1, 0, 0}, 0.1).has_value());
+  const Pose before = odometry.pose();
+  CHECK(odometry.advance({1, 0, 0}, 0.3).error() == Errc::stale);
+  CHECK(odometry.pose() == before);
+  CHECK(odometry.twist() == Twist{});
+  for (const double period : {0.0, -1.0, not_a_number, infinity})
+    CHECK(odometry.advance({1, 0, 0}, period).error() == Errc::bad_period);
+  for (const double number : {not_a_number, infinity}) {
+    CHECK(odometry.advance({number, 0, 0}, 0.1).error() == Errc::not_finite);
+    CHECK(odometry.move({0, 0, number}).error() == Errc::not_finite);
+    CHECK(odometry.set({number, 0, 0}).error() == Errc::not_finite);
+  }
+  CHECK(odometry.pose() == before);
+  CHECK(Odometry::make({.timeout = 0}).error() == Errc::not_positive);
+  CHECK(Odometry::make({.noise = {.forward_by_way = -1}}).error() == Errc::out_of_domain);
+  CHECK(Odometry::make({.noise = {.forward_by_way = not_a_number}}).error() == Errc::not_finite);
+}
+
+TEST_CASE("the covariance is that of many vehicles that all err a little") {
+  const BasicOdometryNoise<double> noise{4e-4, 1e-4, 1e-4, 4e-4};
+  auto odometry = Odometry::make({.noise = noise}).value();
+  const Twist step{0.02, 0, 0.01};
+  const int steps = 150;
+  for (int k = 0; k < steps; ++k) REQUIRE(odometry.move(step).has_value());
+
+  auto random = test::generator(1);
+  std::normal_distribution<double> normal;
+  const std::size_t vehicles = test::count(4000);
+  Eigen::Matrix3d seen = Eigen::Matrix3d::Zero();
+  for (std::size_t i = 0; i < vehicles; ++i) {
+    Pose pose;
+    for (int k = 0; k < steps; ++k) {
+      const double way = step.forward;
+      Twist motion = step;
+      motion.forward += std::sqrt(noise.forward_by_way * way) * normal(random);
+      motion.left += std::sqrt(noise.left_by_way * way) * normal(random);
+      motion.rotation +=
+          std::sqrt(noise.heading_by_way * way + noise.heading_by_rotation * step.rotation) * normal(random);
+      pose = moved(pose, motion);
+    }
+    const Eigen::Vector3d off(pose.x - odometry.pose().x, pose.y - odometry.pose().y,
+                              pose.heading - odometry.pose().heading);
+    seen += off * off.transpose() / static_cast<double>(vehicles);
+  }
+  const Eigen::Matrix3d told = odometry.covariance();
+  for (int i = 0; i < 3; ++i) {
+    CHECK(told(i, i) == doctest::Approx(seen(i, i)).epsilon(0.1));
+    for (int j = 0; j < 3; ++j)
+      CHECK(std::abs(told(i, j) - seen(i, j)) < 0.1 * std::sqrt(told(i, i) * told(j, j)));
+  }
+  CHECK(told == told.transpose());
+  CHECK(Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(told).eigenvalues().minCoeff() > 0);
+}
+
+TEST_CASE("a limited twist stays on its curve and keeps every limit") {
+  const TwistLimiter::Limits limits{2, 1, 0.5, 1.5, 1, 3, 2};
+  auto random = test::generator(2);
+  for (std::size_t i = 0; i < test::count(200); ++i) {
+    auto limiter = TwistLimiter::make(limits).value();
+    const double curvature = test::uniform(random, -3, 3);
+    const double speed = test::uniform(random, -4, 4);
+    for (int k = 0; k < 400; ++k) {
+      const Twist before = limiter.twist();
+      const Twist now = limiter.step({speed, 0, curvature * speed}, 0.01);
+      CHECK(now.rotation == doctest::Approx(curvature * now.forward));
+      CHECK(now.forward <= 2 + 1e-9);
+      CHECK(now.forward >= -1 - 1e-9);
+      CHECK(std::abs(now.rotation) <= 1.5 + 1e-9);
+      CHECK(std::abs(now.forward - before.forward) <= 0.01 + 1e-12);
+      CHECK(std::abs(now.rotation - before.rotation) <= 0.02 + 1e-12);
+    }
+    const double factor =
+        std::min({1.0, (speed > 0 ? 2 : 1) / std::abs(speed), 1.5 / std::abs(curvature * speed)});
+    CHECK(limiter.twist().forward == doctest::Approx(factor * speed));
+    limiter.step({not_a_number, 0, 0}, 10);
+    CHECK(limiter.twist() == Twist{});
+    limiter.reset({1, 0, 0});
+    CHECK(limiter.step({2, 0, 0}, not_a_number) == Twist{1, 0, 0});
+  }
+  CHECK(TwistLimiter::make({2, 1, 0.5, 1.5, 0, 3, 2}).error() == Errc::not_positive);
+  CHECK(TwistLimiter::make({2, 1, 0.5, not_a_number, 1, 3, 2}).error() == Errc::not_finite);
+}
+
+TEST_CASE("what a loop calls of this room keeps the rules of the loop") {
+  auto odometry = Odometry::make({.noise = {1e-4, 1e-4, 1e-4, 1e-4}}).value();
+  auto limiter = TwistLimiter::make({2, 1, 0.5, 1.5, 1, 3, 2}).value();
+  const auto drive = DifferentialDrive::make({0.3, 0.3, 1.285}).value();
+  auto encoder = Encoder::make({1000, 16, 100}).value();
+  test::RtGuard guard;
+  bool ok = true;
+  for (int k = 0; k < 1000; ++k) {
+    const Twist twist = limiter.step({1, 0, 0.5}, 0.001);
+    ok = ok && odometry.advance(drive.twist(drive.wheels(twist)), 0.001);
+    ok = ok && encoder.turned(static_cast<std::uint64_t>(k), 0.001);
+  }
+  CHECK(guard.report() == "");
+  CHECK(ok);
+}
