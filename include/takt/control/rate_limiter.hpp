@@ -1,0 +1,135 @@
+// Limits a value, how fast it changes, and how fast that changes: speed, acceleration and jerk of a vehicle, or a set-point's way.
+//
+// The rate may have four limits, as drivers know them: speeding up and braking, forward and in reverse, where forward means a value
+// above zero. With a limit of the second derivative the rate begins to fall in time: it is never larger than what steps of j h^2
+// can take back to zero at the target, to a smaller limit at the zero crossing, or before the end of the range. Those are sums of
+// the discrete steps themselves (see braking_speed() in setpoint_follower.hpp), not of a continuous motion that they approximate:
+// so the value arrives exactly, and stays there.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "takt/control/error.hpp"
+#include "takt/control/setpoint_follower.hpp"
+#include "takt/control/step.hpp"
+#include "takt/core/error.hpp"
+
+namespace takt::control {
+
+/// A value; every function is real-time safe.
+template <class Scalar>
+class BasicRateLimiter {
+ public:
+  static constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
+
+  /// In units of the value u; rates are magnitudes above zero.
+  struct Limits {
+    Scalar min = -unlimited;                  ///< u; not above zero
+    Scalar max = unlimited;                   ///< u; not below zero
+    Scalar forward_acceleration = unlimited;  ///< u/s: value above zero, growing
+    Scalar forward_braking = unlimited;       ///< u/s: value above zero, falling
+    Scalar reverse_acceleration = unlimited;  ///< u/s: value below zero, falling
+    Scalar reverse_braking = unlimited;       ///< u/s: value below zero, growing
+    Scalar second = unlimited;                ///< u/s^2
+  };
+
+  /// Errors: not_finite (NaN), min_above_max (or zero not between them), out_of_domain (a rate that is not above zero).
+  [[nodiscard]] static Result<BasicRateLimiter> make(const Limits& limits) noexcept {
+    if (std::isnan(limits.min) || std::isnan(limits.max)) return fail(Errc::not_finite);
+    if (!(limits.min <= 0 && limits.max >= 0)) return fail(Errc::min_above_max);
+    for (const Scalar rate : {limits.forward_acceleration, limits.forward_braking,
+                              limits.reverse_acceleration, limits.reverse_braking, limits.second}) {
+      if (std::isnan(rate)) return fail(Errc::not_finite);
+      if (!(rate > 0)) return fail(Errc::out_of_domain);
+    }
+    return BasicRateLimiter(limits);
+  }
+
+  /// The value after `period` seconds on the way to `target`. Periods of one limiter should be equal: what it promises for the
+  /// second derivative assumes the next ones to be like this one. Errors: bad_period, not_finite (a NaN): nothing changes.
+  BasicStep<Scalar> step(Scalar target, Scalar period) noexcept {
+    if (!is_period(period)) return {value_, Errc::bad_period};
+    if (std::isnan(target)) return {value_, Errc::not_finite};
+    target = std::clamp(target, limits_.min, limits_.max);
+    const Scalar up = highest_rate(value_, limits_, period);
+    const Scalar down = highest_rate(-value_, mirrored(limits_), period);
+    Scalar rate = std::clamp(wanted_rate(target, period), -down, up);
+    rate = std::clamp(rate, rate_ - limits_.second * period, rate_ + limits_.second * period);
+    const bool arrives =
+        rate * period == target - value_ || std::abs(target - (value_ + rate * period)) <= rounding(target);
+    value_ = arrives ? target : std::clamp(value_ + rate * period, limits_.min, limits_.max);
+    rate_ = rate;
+    return {value_, {}};
+  }
+
+  [[nodiscard]] Scalar value() const noexcept { return value_; }
+  /// u/s over the last period.
+  [[nodiscard]] Scalar rate() const noexcept { return rate_; }
+
+  /// Goes on from here, at rest. What is not finite is taken as zero.
+  void reset(Scalar value = 0) noexcept {
+    value_ = std::isfinite(value) ? value : 0;
+    rate_ = 0;
+  }
+
+ private:
+  explicit BasicRateLimiter(const Limits& limits) noexcept : limits_(limits) {}
+
+  [[nodiscard]] static Limits mirrored(const Limits& l) noexcept {
+    return {
+        -l.max,  -l.min, l.reverse_acceleration, l.reverse_braking, l.forward_acceleration, l.forward_braking,
+        l.second};
+  }
+
+  [[nodiscard]] static Scalar rounding(Scalar target) noexcept {
+    return 8 * std::numeric_limits<Scalar>::epsilon() * std::abs(target);
+  }
+
+  /// Towards the target, no faster than can be taken back there.
+  [[nodiscard]] Scalar wanted_rate(Scalar target, Scalar period) const noexcept {
+    const Scalar way = target - value_;
+    if (!std::isfinite(limits_.second)) return way / period;
+    return std::copysign(braking_speed(std::abs(way), limits_.second, period), way);
+  }
+
+  /// How fast the value may rise for one period. It is below what brings it beyond the range, and below what the limit after the
+  /// zero crossing asks for.
+  [[nodiscard]] static Scalar highest_rate(Scalar value, const Limits& limits, Scalar period) noexcept {
+    Scalar most = limits.forward_acceleration;
+    if (value < 0) most = crossing_rate(-value, limits, period);
+    if (std::isfinite(limits.second))
+      most = std::min(most, braking_speed(limits.max - value, limits.second, period));
+    return most;
+  }
+
+  /// How fast a value that is `way` below zero may rise so that it does so with no more than the acceleration once it is above.
+  /// Without a second limit: brakes up to zero, and accelerates for the rest of the period. With one, the rate falls by d = j h a
+  /// period; the last rate above the acceleration a, a + e with 0 < e <= d, is that of the n-th period, before which the value
+  /// must still be below zero:
+  ///     h ((n - 1) (a + e) + d n (n - 1)/2) <= way,      first rate a + e + (n - 1) d
+  [[nodiscard]] static Scalar crossing_rate(Scalar way, const Limits& limits, Scalar period) noexcept {
+    const Scalar a = limits.forward_acceleration;
+    if (!std::isfinite(limits.second)) {
+      const Scalar braking_time = way / limits.reverse_braking;
+      if (braking_time >= period) return limits.reverse_braking;
+      return (way + a * (period - braking_time)) / period;
+    }
+    if (limits.reverse_braking <= a) return limits.reverse_braking;
+    way *= 1 - 4096 * std::numeric_limits<Scalar>::epsilon();  // below zero, not at it but for rounding
+    const Scalar d = limits.second * period;
+    const Scalar b = a / d - Scalar(0.5);  // n^2/2 + b n - (a/d + way/(d h)) <= 0
+    const Scalar n = std::max(std::floor(std::sqrt(b * b + 2 * (a / d + way / (d * period))) - b), Scalar(1));
+    if (n == 1) return std::min(limits.reverse_braking, a + d);
+    const Scalar e = std::clamp((way / period - d * n * (n - 1) / 2) / (n - 1) - a, Scalar(0), d);
+    return std::min(limits.reverse_braking, a + e + (n - 1) * d);
+  }
+
+  Limits limits_;
+  Scalar value_ = 0;
+  Scalar rate_ = 0;
+};
+using RateLimiter = BasicRateLimiter<double>;
+
+}  // namespace takt::control
