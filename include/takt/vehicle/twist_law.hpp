@@ -1,0 +1,168 @@
+// From a commanded twist to what drives a car-like vehicle: steering angle, throttle, brake. The law of the Furbot report
+//
+//     steering = atan(L rotation / v)   with v the commanded speed above 0.1 m/s, else the measured one above 0.5 m/s, else 0
+//     throttle and brake from a speed PID each
+//
+// made safe. Speeds count by magnitude, so that reverse is as good as forward. Between one half of a threshold and the whole of
+// it the regimes are blended, so that the angle never jumps; above the thresholds it is the report's. The angle and its rate are
+// limited. Either the throttle or the brake is used, never both: throttle until the vehicle is too fast by the hysteresis, brake
+// until it is no longer too fast; a vehicle that rolls against the command is braked to a stand before it drives the other way;
+// standing still, it is held.
+//
+// The PIDs have the form of the Dataspeed controller that the original used (control/pid.hpp), so that its gains can be brought
+// along; the output limits are the law's: 0..1.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "takt/control/pid.hpp"
+#include "takt/control/rate_limiter.hpp"
+#include "takt/control/step.hpp"
+#include "takt/core/error.hpp"
+#include "takt/mobile/pose.hpp"
+
+namespace takt::vehicle {
+
+/// What a car-like vehicle is driven with.
+template <class Scalar>
+struct BasicDriveCommand {
+  Scalar steering = 0;  ///< rad, counter-clockwise: left when driving forward
+  Scalar throttle = 0;  ///< -1..1 of full throttle; negative drives backwards
+  Scalar brake = 0;     ///< 0..1 of full braking
+
+  friend constexpr bool operator==(const BasicDriveCommand&, const BasicDriveCommand&) = default;
+};
+using DriveCommand = BasicDriveCommand<double>;
+
+/// A value; every function is real-time safe.
+template <class Scalar>
+class BasicTwistLaw {
+ public:
+  using Pid = control::BasicPid<Scalar, control::conventions::dataspeed>;
+  using Command = BasicDriveCommand<Scalar>;
+
+  struct Configuration {
+    Scalar wheelbase = 0;                       ///< m
+    Scalar max_steering = 0;                    ///< rad, below pi/2
+    Scalar steering_rate = 0;                   ///< rad/s
+    Scalar command_threshold = Scalar(0.1);     ///< m/s: above it the commanded speed decides on the steering
+    Scalar measured_threshold = Scalar(0.5);    ///< m/s: above it, and below the other, the measured one does
+    Scalar standstill = Scalar(0.05);           ///< m/s: the vehicle stands
+    Scalar hysteresis = Scalar(0.1);            ///< m/s: too fast by this, it brakes
+    Scalar holding_brake = Scalar(0.2);         ///< 0..1: holds the vehicle where it stands
+    control::BasicPidGains<Scalar> throttle{};  ///< from m/s to 0..1
+    control::BasicPidGains<Scalar> brake{};     ///< from m/s too fast to 0..1
+  };
+
+  /// Errors: not_finite; out_of_domain (lengths, angles, rates and thresholds are above zero, the steering below pi/2, the
+  /// holding brake within 0..1); those of BasicPid::make().
+  [[nodiscard]] static Result<BasicTwistLaw> make(const Configuration& c) noexcept {
+    for (const Scalar number : {c.wheelbase, c.max_steering, c.steering_rate, c.command_threshold,
+                                c.measured_threshold, c.standstill, c.hysteresis}) {
+      if (!std::isfinite(number)) return fail(control::Errc::not_finite);
+      if (!(number > 0)) return fail(control::Errc::out_of_domain);
+    }
+    if (!(c.holding_brake >= 0 && c.holding_brake <= 1) || !(c.max_steering < Scalar(1.57)))
+      return fail(control::Errc::out_of_domain);
+    auto throttle = c.throttle;
+    auto brake = c.brake;
+    throttle.output_min = brake.output_min = 0;
+    throttle.output_max = brake.output_max = 1;
+    const auto throttle_pid = Pid::make(throttle);
+    if (!throttle_pid) return fail(throttle_pid.error());
+    const auto brake_pid = Pid::make(brake);
+    if (!brake_pid) return fail(brake_pid.error());
+    typename control::BasicRateLimiter<Scalar>::Limits limits;
+    limits.min = -c.max_steering;
+    limits.max = c.max_steering;
+    limits.forward_acceleration = limits.forward_braking = c.steering_rate;
+    limits.reverse_acceleration = limits.reverse_braking = c.steering_rate;
+    const auto steering = control::BasicRateLimiter<Scalar>::make(limits);
+    if (!steering) return fail(steering.error());
+    return BasicTwistLaw(c, *throttle_pid, *brake_pid, *steering);
+  }
+
+  /// The command for the next `period` seconds; `measured` is the speed along the vehicle (m/s, backwards below zero). Of the
+  /// twist, `left` is not looked at. Errors: bad_period, not_finite: nothing changes, command() is the last good one.
+  Result<Command> step(const mobile::BasicTwist<Scalar>& wanted, Scalar measured, Scalar period) noexcept {
+    if (!control::is_period(period)) return fail(control::Errc::bad_period);
+    if (!std::isfinite(wanted.forward) || !std::isfinite(wanted.rotation) || !std::isfinite(measured))
+      return fail(control::Errc::not_finite);
+    const BasicTwistLaw before = *this;
+    const auto steering = steering_.step(wanted_steering(wanted, measured), period);
+    const auto pedal = press(wanted.forward, measured, period);
+    if (!steering.ok() || !pedal.ok()) {
+      *this = before;
+      return fail(control::Errc::not_finite);
+    }
+    command_ = {steering.value, 0, 0};
+    if (braking_) {
+      command_.brake = pedal.value;
+    } else {
+      command_.throttle = std::copysign(pedal.value, wanted.forward);
+    }
+    return command_;
+  }
+
+  /// The last good command.
+  [[nodiscard]] const Command& command() const noexcept { return command_; }
+
+  /// As new, but for the steering angle, which the wheels have.
+  void reset(Scalar steering = 0) noexcept {
+    throttle_.reset();
+    brake_.reset();
+    steering_.reset(std::isfinite(steering) ? std::clamp(steering, -c_.max_steering, c_.max_steering) : 0);
+    braking_ = true;
+    command_ = {steering_.value(), 0, 0};
+  }
+
+ private:
+  BasicTwistLaw(const Configuration& c, const Pid& throttle, const Pid& brake,
+                const control::BasicRateLimiter<Scalar>& steering) noexcept
+      : c_(c), throttle_(throttle), brake_(brake), steering_(steering) {}
+
+  /// How much a regime counts: nothing up to half of its threshold, all from there on.
+  [[nodiscard]] static Scalar weight(Scalar speed, Scalar threshold) noexcept {
+    return std::clamp(2 * std::abs(speed) / threshold - 1, Scalar(0), Scalar(1));
+  }
+
+  [[nodiscard]] Scalar wanted_steering(const mobile::BasicTwist<Scalar>& wanted,
+                                       Scalar measured) const noexcept {
+    const auto angle = [&](Scalar speed) {
+      if (speed == 0 || wanted.rotation == 0) return Scalar(0);
+      const Scalar a = std::atan(c_.wheelbase * wanted.rotation / speed);
+      return std::clamp(a, -c_.max_steering, c_.max_steering);
+    };
+    const Scalar by_command = weight(wanted.forward, c_.command_threshold);
+    const Scalar by_measurement = weight(measured, c_.measured_threshold);
+    return by_command * angle(wanted.forward) + (1 - by_command) * by_measurement * angle(measured);
+  }
+
+  /// How far which pedal is pressed: braking_ says which.
+  [[nodiscard]] control::BasicStep<Scalar> press(Scalar wanted, Scalar measured, Scalar period) noexcept {
+    const bool backwards_to_it = wanted * measured < 0 && std::abs(measured) > c_.standstill;
+    const bool to_stand = wanted == 0 || backwards_to_it;
+    const Scalar target = to_stand ? 0 : std::abs(wanted);
+    const Scalar speed = wanted * measured < 0 && !backwards_to_it ? 0 : std::abs(measured);
+    const bool too_fast = speed > target + (braking_ ? 0 : c_.hysteresis);
+    if (const bool brakes = to_stand || too_fast; brakes != braking_) {
+      braking_ = brakes;
+      (braking_ ? brake_ : throttle_).reset();
+    }
+    if (!braking_) return throttle_.step(target, speed, period);
+    auto pressed = brake_.step(speed, target, period);
+    if (to_stand && speed <= c_.standstill) pressed.value = std::max(pressed.value, c_.holding_brake);
+    return pressed;
+  }
+
+  Configuration c_;
+  Pid throttle_;
+  Pid brake_;
+  control::BasicRateLimiter<Scalar> steering_;
+  bool braking_ = true;
+  Command command_;
+};
+using TwistLaw = BasicTwistLaw<double>;
+
+}  // namespace takt::vehicle

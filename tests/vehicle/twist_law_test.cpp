@@ -1,0 +1,174 @@
+#include "takt/vehicle/twist_law.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "support/random.hpp"
+#include "support/rt_guard.hpp"
+
+using namespace takt;
+using namespace takt::vehicle;
+using mobile::Twist;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TwistLaw::Configuration furbot() {
+  TwistLaw::Configuration c;
+  c.wheelbase = 1.6;
+  c.max_steering = 0.5;
+  c.steering_rate = 0.6;
+  c.throttle.proportional = 0.4;
+  c.throttle.integral = 0.2;
+  c.brake.proportional = 0.5;
+  c.brake.integral = 0.1;
+  return c;
+}
+
+/// The angle that the law wants: with a steering that is fast enough to follow at once.
+double angle(const Twist& wanted, double measured) {
+  auto c = furbot();
+  c.steering_rate = 1e9;
+  auto law = TwistLaw::make(c).value();
+  return law.step(wanted, measured, 0.01)->steering;
+}
+
+}  // namespace
+
+TEST_CASE("above its thresholds the steering is that of the report, within the angle limit") {
+  CHECK(angle({2, 0, 0.3}, 0) == doctest::Approx(std::atan(1.6 * 0.3 / 2)));
+  CHECK(angle({0, 0, 0.1}, 1) == doctest::Approx(std::atan(1.6 * 0.1 / 1)));
+  CHECK(angle({0, 0, 0.3}, 0.2) == 0);
+  CHECK(angle({0.2, 0, 3}, 0) == 0.5);
+}
+
+TEST_CASE("reverse is the mirror image of forward") {
+  auto random = test::generator(1);
+  for (std::size_t i = 0; i < test::count(2000); ++i) {
+    const Twist twist{test::uniform(random, -2, 2), 0, test::uniform(random, -1, 1)};
+    const double measured = test::uniform(random, -2, 2);
+    CHECK(angle({-twist.forward, 0, twist.rotation}, -measured) == -angle(twist, measured));
+    auto forward = TwistLaw::make(furbot()).value();
+    auto reverse = TwistLaw::make(furbot()).value();
+    for (int k = 0; k < 20; ++k) {
+      const DriveCommand a = forward.step(twist, measured, 0.01).value();
+      const DriveCommand b = reverse.step({-twist.forward, 0, -twist.rotation}, -measured, 0.01).value();
+      CHECK(a.throttle == -b.throttle);
+      CHECK(a.brake == b.brake);
+      CHECK(a.steering == b.steering);
+    }
+  }
+}
+
+TEST_CASE("the steering jumps nowhere between the regimes") {
+  // Along any line of commands and speeds the wanted angle changes no faster than its steepest regime does.
+  auto random = test::generator(2);
+  for (std::size_t i = 0; i < test::count(300); ++i) {
+    const double rotation = test::uniform(random, -1, 1);
+    const Twist from{test::uniform(random, -1, 1), 0, rotation},
+        to{test::uniform(random, -1, 1), 0, rotation};
+    const double measured_from = test::uniform(random, -1, 1), measured_to = test::uniform(random, -1, 1);
+    const int steps = 4000;
+    double last = angle(from, measured_from);
+    for (int k = 1; k <= steps; ++k) {
+      const double part = static_cast<double>(k) / steps;
+      const double now = angle({from.forward + part * (to.forward - from.forward), 0, rotation},
+                               measured_from + part * (measured_to - measured_from));
+      CHECK(std::abs(now - last) < 0.03);
+      last = now;
+    }
+  }
+}
+
+TEST_CASE("the wheels turn no faster than they may, throttle and brake are never pressed together") {
+  auto random = test::generator(3);
+  for (std::size_t i = 0; i < test::count(300); ++i) {
+    auto law = TwistLaw::make(furbot()).value();
+    double last = 0;
+    for (int k = 0; k < 200; ++k) {
+      const auto any = [&] {
+        const auto bits = random();
+        return test::uniform_int(random, 0, 9) == 0 ? std::bit_cast<double>(bits)
+                                                    : test::uniform(random, -3, 3);
+      };
+      const DriveCommand before = law.command();
+      const Twist wanted{any(), any(), any()};
+      const double measured = any();
+      const auto stepped = law.step(wanted, measured, 0.01);
+      const DriveCommand now = law.command();
+      if (!stepped) CHECK(now == before);
+      CHECK(std::abs(now.steering - last) <= 0.006 + 1e-12);
+      CHECK(std::abs(now.steering) <= 0.5);
+      CHECK((now.throttle == 0 || now.brake == 0));
+      CHECK(std::abs(now.throttle) <= 1);
+      CHECK(now.brake >= 0);
+      CHECK(now.brake <= 1);
+      if (stepped) CHECK(now.throttle * wanted.forward >= 0);
+      last = now.steering;
+    }
+  }
+}
+
+TEST_CASE(
+    "a vehicle comes to the speed that is asked for, stops, is held, and drives backwards after a stand") {
+  auto law = TwistLaw::make(furbot()).value();
+  double v = 0;
+  const double h = 0.01;
+  const auto drive = [&](double wanted, double seconds) {
+    for (double t = 0; t < seconds; t += h) {
+      const DriveCommand command = law.step({wanted, 0, 0}, v, h).value();
+      if (v > 0.05) CHECK(command.throttle >= 0);  // never throttle against the motion
+      if (v < -0.05) CHECK(command.throttle <= 0);
+      const double braking = std::min(6 * command.brake * h, std::abs(v));
+      v += h * (3 * command.throttle - 0.2 * v);
+      v -= std::copysign(braking, v);
+    }
+  };
+  drive(2, 60);
+  CHECK(v == doctest::Approx(2).epsilon(0.02));
+  drive(1, 60);
+  CHECK(v == doctest::Approx(1).epsilon(0.1));
+  drive(0, 10);
+  CHECK(std::abs(v) < 1e-3);
+  CHECK(law.command().brake >= 0.2);
+  drive(1, 60);
+  CHECK(v == doctest::Approx(1).epsilon(0.02));
+  drive(-1, 60);
+  CHECK(v == doctest::Approx(-1).epsilon(0.02));
+}
+
+TEST_CASE("bad numbers change nothing, vehicles that cannot be are refused by name") {
+  auto law = TwistLaw::make(furbot()).value();
+  const DriveCommand good = law.step({1, 0, 0.2}, 0.5, 0.01).value();
+  CHECK(law.step({not_a_number, 0, 0}, 0, 0.01).error() == control::Errc::not_finite);
+  CHECK(law.step({1, 0, infinity}, 0, 0.01).error() == control::Errc::not_finite);
+  CHECK(law.step({1, 0, 0}, not_a_number, 0.01).error() == control::Errc::not_finite);
+  for (const double period : {0.0, -1.0, not_a_number, infinity})
+    CHECK(law.step({1, 0, 0}, 0, period).error() == control::Errc::bad_period);
+  CHECK(law.command() == good);
+  for (auto member : {&TwistLaw::Configuration::wheelbase, &TwistLaw::Configuration::max_steering,
+                      &TwistLaw::Configuration::steering_rate, &TwistLaw::Configuration::command_threshold}) {
+    auto c = furbot();
+    c.*member = 0;
+    CHECK(TwistLaw::make(c).error() == control::Errc::out_of_domain);
+    c.*member = not_a_number;
+    CHECK(TwistLaw::make(c).error() == control::Errc::not_finite);
+  }
+  law.reset(0.3);
+  CHECK(law.command() == DriveCommand{0.3, 0, 0});
+}
+
+TEST_CASE("the law keeps the rules of the loop") {
+  auto law = TwistLaw::make(furbot()).value();
+  test::RtGuard guard;
+  bool ok = true;
+  for (int k = 0; k < 1000; ++k) ok = ok && law.step({k < 500 ? 1.0 : -1.0, 0, 0.2}, 0.001 * k, 0.01);
+  CHECK(guard.report() == "");
+  CHECK(ok);
+}
