@@ -19,8 +19,8 @@ FLOORS = {
     "robot": 5,
     "controllers": 6, "motion": 6, "record": 6, "sim": 6,
 }
-# The one allowed step sideways: a vehicle is built from control laws and drive kinematics.
-SIDEWAYS = {"vehicle": {"control", "mobile"}}
+# The allowed steps sideways: a vehicle is built from control laws and drive kinematics, a limit with braking distance from stops.
+SIDEWAYS = {"vehicle": {"control", "mobile"}, "control": {"trajectory"}}
 # What touches an operating system implements concepts of the lower floors, and nothing below knows it.
 PLATFORM, PLATFORM_MAY_USE = "platform", 3
 # Sources shared by rooms, with no public header; what they may use is what the lowest room that uses them may.

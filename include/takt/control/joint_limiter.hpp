@@ -1,0 +1,172 @@
+// Keeps what is commanded to one joint within its limits of position, velocity, acceleration and jerk: a joint at speed can always
+// stop inside its range, because no step is taken after which it could not.
+//
+//     auto limiter = JointLimiter::make(limits).value();
+//     limiter.reset({measured_position, 0, 0});
+//     ...
+//     const MotionState reference = limiter.toward_position(command, period).value;     // every period
+//
+// Each step is the beginning of the time-optimal jerk-limited motion to the command (trajectory/transfer.hpp), planned anew. It is
+// taken if the joint could then still stop inside (trajectory/stop.hpp); else the joint goes on along the stop that was possible
+// before. So the limits hold by induction, whatever is commanded. A joint that is outside its range, as after an encoder's or a
+// limit's change, may move inward only, and does not move by itself.
+//
+// Efforts cannot be limited so without a model of the joint: effort() keeps the effort limit, and takes away what would drive the
+// joint on when its braking distance is used up.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "takt/control/error.hpp"
+#include "takt/control/step.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
+#include "takt/trajectory/directional_limits.hpp"
+#include "takt/trajectory/jerk_profile.hpp"
+#include "takt/trajectory/stop.hpp"
+#include "takt/trajectory/transfer.hpp"
+
+namespace takt::control {
+
+/// A new reference, or the last one and why there is none.
+template <class Scalar>
+struct BasicReferenceStep {
+  BasicMotionState<Scalar> value;
+  Errc error{};  ///< 0 = none
+
+  [[nodiscard]] constexpr bool ok() const noexcept { return error == Errc{}; }
+};
+using ReferenceStep = BasicReferenceStep<double>;
+
+/// A value; every function is real-time safe.
+template <class Scalar>
+class BasicJointLimiter {
+ public:
+  using State = BasicMotionState<Scalar>;
+  using Limits = BasicJointLimits<Scalar>;
+  using Step = BasicReferenceStep<Scalar>;
+
+  /// Position limits may be infinite; velocity, acceleration and jerk must be finite. At rest at zero, or at the nearest position
+  /// that is allowed. Errors: not_finite, min_above_max, out_of_domain (a limit of zero, or beyond trajectory/domain.hpp).
+  [[nodiscard]] static Result<BasicJointLimiter> make(const Limits& limits) noexcept {
+    if (std::isnan(limits.position_min) || std::isnan(limits.position_max) || std::isnan(limits.effort))
+      return fail(Errc::not_finite);
+    if (limits.position_min > limits.position_max) return fail(Errc::min_above_max);
+    if (limits.effort < 0) return fail(Errc::out_of_domain);
+    for (const Scalar limit : {limits.velocity, limits.acceleration, limits.jerk}) {
+      if (!std::isfinite(limit)) return fail(Errc::not_finite);
+    }
+    if (!trajectory::check_limits(trajectory::both_ways(limits))) return fail(Errc::out_of_domain);
+    return BasicJointLimiter(limits);
+  }
+
+  /// Towards a position. What lies outside the range is approached as far as the range goes. Errors: bad_period, not_finite: the
+  /// joint then comes to a stop with each such step (bad_period: nothing changes).
+  Step toward_position(Scalar position, Scalar period) noexcept {
+    if (!is_period(period)) return {state_, Errc::bad_period};
+    const auto stop = profile_of_stop(state_);
+    if (!std::isfinite(position)) return {go_on(stop, period), Errc::not_finite};
+    const Range range = range_around(stop);
+    const State target{std::clamp(position, range.min, range.max), 0, 0};
+    return {take(target, trajectory::both_ways(limits_), range, stop, period), {}};
+  }
+
+  /// Towards a velocity, as long as the range lasts. Errors: as above.
+  Step toward_velocity(Scalar velocity, Scalar period) noexcept {
+    if (!is_period(period)) return {state_, Errc::bad_period};
+    const auto stop = profile_of_stop(state_);
+    if (!std::isfinite(velocity)) return {go_on(stop, period), Errc::not_finite};
+    auto limits = trajectory::both_ways(limits_);
+    const Scalar speed = std::min(std::abs(velocity), limits_.velocity);
+    if (speed < slowest) return {go_on(stop, period), {}};
+    (velocity > 0 ? limits.velocity_max : limits.velocity_min) = std::copysign(speed, velocity);
+    const Range range = range_around(stop);
+    // Further than it can matter within the period.
+    const Scalar far =
+        2 * limits_.velocity *
+        (period + limits_.velocity / limits_.acceleration + limits_.acceleration / limits_.jerk);
+    const State target{std::clamp(state_.position + std::copysign(far, velocity), range.min, range.max), 0,
+                       0};
+    return {take(target, limits, range, stop, period), {}};
+  }
+
+  /// An effort for a joint that is measured to move so: within the effort limit, and never further outward where the joint is
+  /// outside its range, or could no longer stop inside it with its acceleration limit. Errors: not_finite: the value is zero.
+  [[nodiscard]] BasicStep<Scalar> effort(Scalar wanted, const State& measured) const noexcept {
+    if (!std::isfinite(wanted) || !std::isfinite(measured.position) || !std::isfinite(measured.velocity))
+      return {0, Errc::not_finite};
+    const Scalar limited = std::clamp(wanted, -limits_.effort, limits_.effort);
+    const Scalar v = measured.velocity;
+    const Scalar stops_at = measured.position + v * std::abs(v) / (2 * limits_.acceleration);
+    if (limited > 0 && std::max(measured.position, stops_at) >= limits_.position_max) return {0, {}};
+    if (limited < 0 && std::min(measured.position, stops_at) <= limits_.position_min) return {0, {}};
+    return {limited, {}};
+  }
+
+  [[nodiscard]] const State& state() const noexcept { return state_; }
+
+  /// Goes on from here: after taking the joint over, a fault, a stop. Errors: not_finite: nothing changes.
+  Status reset(const State& state) noexcept {
+    if (!trajectory::check_state(state)) return fail(Errc::not_finite);
+    state_ = state;
+    return {};
+  }
+
+ private:
+  using Profile = trajectory::BasicJerkProfile<Scalar>;
+
+  /// Below this a velocity is none (rad/s).
+  static constexpr Scalar slowest = Scalar(1e-6);
+  static constexpr Scalar slack = 64 * std::numeric_limits<Scalar>::epsilon();
+
+  /// Where the joint may be.
+  struct Range {
+    Scalar min;
+    Scalar max;
+
+    [[nodiscard]] bool holds(const trajectory::Extrema<Scalar>& positions) const noexcept {
+      const auto rounding = [](Scalar bound) { return slack * (1 + std::abs(bound)); };
+      return positions.min.value >= min - rounding(min) && positions.max.value <= max + rounding(max);
+    }
+  };
+
+  explicit BasicJointLimiter(const Limits& limits) noexcept : limits_(limits) {
+    state_.position = std::clamp(Scalar(0), limits.position_min, limits.position_max);
+  }
+
+  [[nodiscard]] Profile profile_of_stop(const State& state) const noexcept {
+    const auto stop = trajectory::plan_stop(state, limits_);
+    Profile profile(state);
+    for (std::size_t k = 0; k < stop.phases.size(); ++k) {
+      const Scalar ends = k + 1 < stop.phases.size() ? stop.phases[k + 1].begins : stop.duration;
+      profile.append({ends - stop.phases[k].begins, stop.phases[k].jerk, stop.phases[k].state.acceleration});
+    }
+    profile.end_at({state.position + stop.distance, 0, 0}, stop.duration);
+    return profile;
+  }
+
+  /// The position limits, widened to where the joint is and to what its stop must pass.
+  [[nodiscard]] Range range_around(const Profile& stop) const noexcept {
+    const auto positions = stop.position_extrema();
+    return {std::min(limits_.position_min, positions.min.value),
+            std::max(limits_.position_max, positions.max.value)};
+  }
+
+  const State& go_on(const Profile& motion, Scalar period) noexcept { return state_ = motion.at(period); }
+
+  const State& take(const State& target, const trajectory::BasicDirectionalLimits<Scalar>& limits,
+                    const Range& range, const Profile& stop, Scalar period) noexcept {
+    const auto transfer = trajectory::BasicTransfer<Scalar>::between(state_, target, limits);
+    if (!transfer) return go_on(stop, period);
+    const State next = transfer->profile(transfer->shortest()).at(period);
+    if (!range.holds(profile_of_stop(next).position_extrema())) return go_on(stop, period);
+    return state_ = next;
+  }
+
+  Limits limits_;
+  State state_;
+};
+using JointLimiter = BasicJointLimiter<double>;
+
+}  // namespace takt::control
