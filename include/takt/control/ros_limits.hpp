@@ -1,0 +1,238 @@
+// Joint limits as users of ros_control know them, for those who move a robot over and want it to behave as before: saturation, and
+// the soft limits of the PR2. What they are and where they come short is told beside each; takt's own are in joint_limiter.hpp.
+//
+// Saturation of a position moves no further from the last command than the velocity limit allows; of a velocity, no further than
+// the acceleration limit; neither knows of braking distance. Soft limits slow a joint down in proportion to its distance from
+// them: with the velocity bounds
+//     lo = -k_p (x - soft_min),   hi = -k_p (x - soft_max),   both within the velocity limit,
+// a position moves by lo h .. hi h, and an effort is kept between -k_v (v - lo) and -k_v (v - hi). k_p h above 1 overshoots.
+//
+// Source: joint_limits_interface of ros_control (ROS 1, noetic), joint_limits of ros2_control (ROS 2, August 2026). Where these
+// throw, or let a NaN pass, the step here is an error and the last command stands. An infinite limit is none.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+#include "takt/control/error.hpp"
+#include "takt/control/step.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
+
+namespace takt::control {
+
+enum class RosConvention { ros1, ros2 };
+
+/// The safety_controller of a URDF.
+template <class Scalar>
+struct BasicSoftLimits {
+  Scalar position_min = 0;
+  Scalar position_max = 0;
+  Scalar position_gain = 0;  ///< k_p, 1/s
+  Scalar velocity_gain = 0;  ///< k_v, N m s/rad
+};
+using SoftLimits = BasicSoftLimits<double>;
+
+/// One joint that is commanded in one way. A value; every function is real-time safe.
+template <class Scalar, RosConvention convention>
+class BasicRosLimits {
+ public:
+  using Limits = BasicJointLimits<Scalar>;
+  using Soft = BasicSoftLimits<Scalar>;
+  using State = BasicMotionState<Scalar>;
+
+  /// Errors: not_finite (NaN, or a soft limit that is not finite), min_above_max, out_of_domain (a limit below zero).
+  [[nodiscard]] static Result<BasicRosLimits> make(const Limits& limits,
+                                                   const std::optional<Soft>& soft = {}) noexcept {
+    for (const Scalar number :
+         {limits.position_min, limits.position_max, limits.velocity, limits.acceleration, limits.effort}) {
+      if (std::isnan(number)) return fail(Errc::not_finite);
+    }
+    if (limits.position_min > limits.position_max) return fail(Errc::min_above_max);
+    if (limits.velocity < 0 || limits.acceleration < 0 || limits.effort < 0) return fail(Errc::out_of_domain);
+    if (soft) {
+      for (const Scalar number :
+           {soft->position_min, soft->position_max, soft->position_gain, soft->velocity_gain}) {
+        if (!std::isfinite(number)) return fail(Errc::not_finite);
+      }
+      if (soft->position_min > soft->position_max) return fail(Errc::min_above_max);
+    }
+    return BasicRosLimits(limits, soft);
+  }
+
+  /// A position (rad), given where the joint is measured (position and, with ROS 2, velocity). The first command after reset() is
+  /// bounded from the measured position. Errors: bad_period, not_finite; out_of_domain: with ROS 2, the joint is measured more
+  /// than 0.0087 rad outside its range.
+  BasicStep<Scalar> position(Scalar command, const State& measured, Scalar period) noexcept {
+    if (const Errc error = check(command, measured, period); error != Errc{})
+      return {last_or(measured.position), error};
+    const Scalar last = last_or(measured.position);
+    Bounds bounds{};
+    if constexpr (convention == RosConvention::ros1) {
+      const Bounds velocities = soft_velocities(last);
+      bounds = {std::max(last + velocities.low * period, limits_.position_min),
+                std::min(last + velocities.high * period, limits_.position_max)};
+    } else {
+      if (measured.position > limits_.position_max + far_out ||
+          measured.position < limits_.position_min - far_out)
+        return {last, Errc::out_of_domain};
+      bounds = ros2_positions(last, measured, period);
+    }
+    return {last_ = saturated(command, bounds), {}};
+  }
+
+  /// A velocity (rad/s). Errors: bad_period, not_finite.
+  BasicStep<Scalar> velocity(Scalar command, const State& measured, Scalar period) noexcept {
+    constexpr bool ros1 = convention == RosConvention::ros1;
+    const Scalar last = last_or(ros1 ? Scalar(0) : measured.velocity);
+    if (const Errc error = check(command, measured, period); error != Errc{}) return {last, error};
+    const Scalar reach = limits_.acceleration * period;
+    Bounds bounds{-limits_.velocity, limits_.velocity};
+    if constexpr (ros1) {
+      if (soft_) bounds = soft_velocities(measured.position);
+      const Scalar from = soft_ ? measured.velocity : last;
+      bounds = {std::max(from - reach, bounds.low), std::min(from + reach, bounds.high)};
+    } else {
+      bounds = ros2_soft_velocities(measured.position, measured);
+      if (std::isfinite(limits_.velocity) && soft_)
+        bounds = {std::max(measured.velocity - reach, bounds.low),
+                  std::min(measured.velocity + reach, bounds.high)};
+      const Bounds hard = ros2_velocities(command, last, measured, period);
+      bounds = {std::max(bounds.low, hard.low), std::min(bounds.high, hard.high)};
+    }
+    return {last_ = saturated(command, bounds), {}};
+  }
+
+  /// An effort (N m). Errors: not_finite: the value is zero.
+  [[nodiscard]] BasicStep<Scalar> effort(Scalar command, const State& measured) const noexcept {
+    if (check(command, measured, Scalar(1)) != Errc{}) return {0, Errc::not_finite};
+    Bounds bounds{-limits_.effort, limits_.effort};
+    if (!soft_ || convention == RosConvention::ros2) bounds = effort_bounds(measured);
+    if (soft_) {
+      const Bounds velocities = convention == RosConvention::ros1
+                                    ? soft_velocities(measured.position)
+                                    : ros2_soft_velocities(measured.position, measured);
+      const Bounds soft{saturated(-soft_->velocity_gain * (measured.velocity - velocities.low),
+                                  {-limits_.effort, limits_.effort}),
+                        saturated(-soft_->velocity_gain * (measured.velocity - velocities.high),
+                                  {-limits_.effort, limits_.effort})};
+      bounds = convention == RosConvention::ros1
+                   ? soft
+                   : Bounds{std::max(soft.low, bounds.low), std::min(soft.high, bounds.high)};
+    }
+    return {saturated(command, bounds), {}};
+  }
+
+  /// The next command is bounded from the measured state again: after a change of mode, an emergency stop. Of this joint alone.
+  void reset() noexcept { last_ = none; }
+
+ private:
+  static constexpr Scalar none = std::numeric_limits<Scalar>::quiet_NaN();
+  /// ROS 2: outside the range by no more than this a velocity may be zero only; by far_out a position is an error.
+  static constexpr Scalar little_out = Scalar(2e-3);
+  static constexpr Scalar far_out = Scalar(8.7e-3);
+
+  struct Bounds {
+    Scalar low;
+    Scalar high;
+  };
+
+  BasicRosLimits(const Limits& limits, const std::optional<Soft>& soft) noexcept
+      : limits_(limits), soft_(soft) {}
+
+  /// The upper bound wins where they are the wrong way round, as in the originals.
+  [[nodiscard]] static Scalar saturated(Scalar value, const Bounds& bounds) noexcept {
+    return std::min(std::max(value, bounds.low), bounds.high);
+  }
+
+  [[nodiscard]] static Errc check(Scalar command, const State& measured, Scalar period) noexcept {
+    if (!is_period(period)) return Errc::bad_period;
+    const bool finite =
+        std::isfinite(command) && std::isfinite(measured.position) && std::isfinite(measured.velocity);
+    return finite ? Errc{} : Errc::not_finite;
+  }
+
+  [[nodiscard]] Scalar last_or(Scalar otherwise) const noexcept {
+    return std::isnan(last_) ? otherwise : last_;
+  }
+
+  /// How fast the joint may move at x.
+  [[nodiscard]] Bounds soft_velocities(Scalar x) const noexcept {
+    const Bounds limit{-limits_.velocity, limits_.velocity};
+    if (!soft_) return limit;
+    return {saturated(-soft_->position_gain * (x - soft_->position_min), limit),
+            saturated(-soft_->position_gain * (x - soft_->position_max), limit)};
+  }
+
+  /// ROS 2 lets a joint that is measured outside the soft range move at one degree a second, and outside the hard one not at all.
+  /// Both bounds then have one sign: the joint is driven, even by a command of zero.
+  [[nodiscard]] Bounds ros2_soft_velocities(Scalar x, const State& measured) const noexcept {
+    const Bounds bounds = soft_velocities(x);
+    if (!soft_ || !std::isfinite(limits_.velocity)) return bounds;
+    const Scalar p = measured.position;
+    if (p < limits_.position_min - little_out || p > limits_.position_max + little_out) return {0, 0};
+    if (p >= soft_->position_min && p <= soft_->position_max) return bounds;
+    constexpr Scalar degree = std::numbers::pi_v<Scalar> / 180;
+    return {std::copysign(degree, bounds.low), std::copysign(degree, bounds.high)};
+  }
+
+  [[nodiscard]] Bounds ros2_positions(Scalar last, const State& measured, Scalar period) const noexcept {
+    Bounds hard{limits_.position_min, limits_.position_max};
+    if (std::isfinite(limits_.velocity)) {
+      const Scalar reach =
+          std::min(limits_.velocity, std::abs(measured.velocity) + limits_.acceleration * period) * period;
+      hard.low = std::max(std::min(last - reach, hard.high), hard.low);
+      hard.high = std::min(std::max(last + reach, hard.low), hard.high);
+    }
+    if (!soft_) return hard;
+    Bounds soft{soft_->position_min, soft_->position_max};
+    if (std::isfinite(limits_.velocity)) {
+      const Bounds velocities = ros2_soft_velocities(last, measured);
+      soft.low = std::clamp(last + velocities.low * period, soft.low, soft.high);
+      soft.high = std::clamp(last + velocities.high * period, soft.low, soft.high);
+    }
+    const Bounds both{std::max(soft.low, hard.low), std::min(soft.high, hard.high)};
+    return both.low > both.high ? soft : both;
+  }
+
+  [[nodiscard]] Bounds ros2_velocities(Scalar command, Scalar last, const State& measured,
+                                       Scalar period) const noexcept {
+    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+    if (!std::isfinite(limits_.velocity)) return {-infinity, infinity};
+    const Scalar p = measured.position;
+    Bounds bounds{std::max((limits_.position_min - p) / period, -limits_.velocity),
+                  std::min((limits_.position_max - p) / period, limits_.velocity)};
+    const bool above = p > limits_.position_max;
+    const bool below = p < limits_.position_min;
+    const bool outward = (above && command >= 0) || (below && command <= 0);
+    if (outward || p > limits_.position_max + little_out || p < limits_.position_min - little_out)
+      bounds = {0, 0};
+    const Scalar reach = limits_.acceleration * period;
+    bounds = {std::max(last - reach, bounds.low), std::min(last + reach, bounds.high)};
+    return {std::min(bounds.low, bounds.high), std::max(bounds.low, bounds.high)};
+  }
+
+  /// Outside its range, or too fast, no effort drives the joint on. ROS 2: at its range, and moving outward.
+  [[nodiscard]] Bounds effort_bounds(const State& measured) const noexcept {
+    Bounds bounds{-limits_.effort, limits_.effort};
+    const Scalar p = measured.position;
+    const Scalar v = measured.velocity;
+    constexpr bool ros1 = convention == RosConvention::ros1;
+    const bool below = ros1 ? p < limits_.position_min : p <= limits_.position_min && v <= 0;
+    const bool above = ros1 ? p > limits_.position_max : p >= limits_.position_max && v >= 0;
+    if (below || v < -limits_.velocity) bounds.low = 0;
+    if ((above && !below) || (v > limits_.velocity)) bounds.high = 0;
+    return bounds;
+  }
+
+  Limits limits_;
+  std::optional<Soft> soft_;
+  Scalar last_ = none;  ///< the last command; NaN: there was none
+};
+using Ros1Limits = BasicRosLimits<double, RosConvention::ros1>;
+using Ros2Limits = BasicRosLimits<double, RosConvention::ros2>;
+
+}  // namespace takt::control
