@@ -1,0 +1,130 @@
+// Force control of a position that stays gentle when the joint is blocked: a spring, a damper and an integral pull the joint
+// towards a proxy, and the proxy follows what is desired within limits of position, velocity and acceleration. While the force is
+// at its limit the joint drags the proxy along: let go, it starts from where it is, at the proxy's pace, and not with what would
+// have wound up.
+//
+// With the desired x_d, v_d, a_d, the proxy x, v and the joint q, w:
+//     a = a_d + 2 l (v_d - v) + l^2 (x_d - x)                          critically damped with bandwidth l, then limited
+//     f = m a + k_p (x - q) + k_d (v - w) + I,    I += h k_i (x - q)      both limited
+// The idea is that of the PR2's LimitedProxy; the position limits, which that left out, are kept with the braking distance of the
+// discrete steps (setpoint_follower.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "takt/control/error.hpp"
+#include "takt/control/setpoint_follower.hpp"
+#include "takt/control/step.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/joint.hpp"
+
+namespace takt::control {
+
+/// A value; every function is real-time safe.
+template <class Scalar>
+class BasicLimitedProxy {
+ public:
+  using State = BasicMotionState<Scalar>;
+
+  struct Configuration {
+    BasicJointLimits<Scalar>
+        limits;  ///< of the proxy; velocity and acceleration finite; effort: the largest force (N m)
+    Scalar bandwidth = 0;       ///< l, rad/s; at most 2 / period
+    Scalar mass = 0;            ///< m, kg m^2
+    Scalar stiffness = 0;       ///< k_p, N m/rad
+    Scalar damping = 0;         ///< k_d, N m s/rad
+    Scalar integral = 0;        ///< k_i, N m/(rad s)
+    Scalar integral_limit = 0;  ///< N m
+  };
+
+  /// Errors: not_finite; min_above_max; out_of_domain (bandwidth, stiffness, velocity, acceleration or effort not above zero, another
+  /// number below zero).
+  [[nodiscard]] static Result<BasicLimitedProxy> make(const Configuration& c) noexcept {
+    for (const Scalar number : {c.limits.velocity, c.limits.acceleration, c.limits.effort, c.bandwidth,
+                                c.stiffness, c.mass, c.damping, c.integral, c.integral_limit}) {
+      if (!std::isfinite(number)) return fail(Errc::not_finite);
+      if (number < 0) return fail(Errc::out_of_domain);
+    }
+    if (std::isnan(c.limits.position_min) || std::isnan(c.limits.position_max)) return fail(Errc::not_finite);
+    if (c.limits.position_min > c.limits.position_max) return fail(Errc::min_above_max);
+    for (const Scalar number :
+         {c.limits.velocity, c.limits.acceleration, c.limits.effort, c.bandwidth, c.stiffness}) {
+      if (number == 0) return fail(Errc::out_of_domain);
+    }
+    return BasicLimitedProxy(c);
+  }
+
+  /// The force (N m) for the next `period` seconds. The first call after reset() puts the proxy where the joint is. Errors:
+  /// bad_period, not_finite, out_of_domain (the bandwidth is too high for the period): nothing changes, the value is the last
+  /// force.
+  BasicStep<Scalar> step(const State& desired, const State& measured, Scalar period) noexcept {
+    if (!is_period(period)) return {force_, Errc::bad_period};
+    if (!(c_.bandwidth * period <= 2)) return {force_, Errc::out_of_domain};
+    for (const Scalar number :
+         {desired.position, desired.velocity, desired.acceleration, measured.position, measured.velocity}) {
+      if (!std::isfinite(number)) return {force_, Errc::not_finite};
+    }
+    if (!started_) proxy_ = {measured.position, 0, 0};
+    started_ = true;
+    advance(desired, period);
+    pull(measured, period);
+    return {force_, {}};
+  }
+
+  /// Where the proxy is.
+  [[nodiscard]] const State& proxy() const noexcept { return proxy_; }
+
+  void reset() noexcept {
+    started_ = false;
+    integral_ = 0;
+    force_ = 0;
+  }
+
+ private:
+  explicit BasicLimitedProxy(const Configuration& c) noexcept : c_(c) {}
+
+  void advance(const State& desired, Scalar period) noexcept {
+    const auto& l = c_.limits;
+    const Scalar wanted = desired.acceleration + 2 * c_.bandwidth * (desired.velocity - proxy_.velocity) +
+                          c_.bandwidth * c_.bandwidth * (desired.position - proxy_.position);
+    Scalar velocity = std::clamp(proxy_.velocity + wanted * period, -l.velocity, l.velocity);
+    velocity = std::min(velocity, braking_speed(l.position_max - proxy_.position, l.acceleration, period));
+    velocity = std::max(velocity, -braking_speed(proxy_.position - l.position_min, l.acceleration, period));
+    const Scalar reach = l.acceleration * period;
+    velocity = std::clamp(velocity, proxy_.velocity - reach, proxy_.velocity + reach);
+    proxy_.acceleration = (velocity - proxy_.velocity) / period;
+    proxy_.velocity = velocity;
+    proxy_.position += velocity * period;
+  }
+
+  void pull(const State& measured, Scalar period) noexcept {
+    const Scalar stretch = proxy_.position - measured.position;
+    const Scalar summed =
+        std::clamp(integral_ + period * c_.integral * stretch, -c_.integral_limit, c_.integral_limit);
+    const Scalar rest =
+        c_.mass * proxy_.acceleration + c_.damping * (proxy_.velocity - measured.velocity) + summed;
+    const Scalar wanted = rest + c_.stiffness * stretch;
+    force_ = std::clamp(wanted, -c_.limits.effort, c_.limits.effort);
+    if (force_ == wanted) {
+      integral_ = summed;
+      return;
+    }
+    // Dragged along: no more stretched than makes this force, and no faster than the joint.
+    const Scalar held =
+        std::clamp((force_ - integral_) / c_.stiffness, -std::abs(stretch), std::abs(stretch));
+    proxy_.position = std::clamp(measured.position + held, std::min(c_.limits.position_min, proxy_.position),
+                                 std::max(c_.limits.position_max, proxy_.position));
+    proxy_.velocity = std::clamp(measured.velocity, -c_.limits.velocity, c_.limits.velocity);
+    proxy_.acceleration = 0;
+  }
+
+  Configuration c_;
+  State proxy_;
+  Scalar integral_ = 0;
+  Scalar force_ = 0;
+  bool started_ = false;
+};
+using LimitedProxy = BasicLimitedProxy<double>;
+
+}  // namespace takt::control
