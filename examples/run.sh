@@ -89,8 +89,15 @@ mkdir "$demo/virtual"
 
 $experiment ways "$demo" --out "$demo/ways.txt"
 gnuplot -e "data='$demo/ways.txt'; out='$demo/picture.svg'" examples/paper_experiment/picture.gp || fail "no picture"
-build/release/examples/02_trajectory >"$demo/through.txt" 2>"$demo/through.log" || fail "02_trajectory ended with $?"
-gnuplot -e "data='$demo/through.txt'; out='$demo/through.svg'" examples/02_trajectory.gp || fail "no picture of the five ways"
+# An example that prints numbers, and the picture of them.
+draw() {
+  local program=$1 picture=$2
+  "build/release/examples/$program" >"$demo/$picture.txt" 2>"$demo/$picture.log" || fail "$program ended with $?"
+  gnuplot -e "data='$demo/$picture.txt'; out='$demo/$picture.svg'" "examples/$program.gp" || fail "no picture of $program"
+}
+draw 02_trajectory through
+draw 03_pid_tuning pid
+draw 04_odometry odometry
 $experiment table "$demo" || status=1
 echo
 echo "report:  $demo/index.html        numbers:  $demo/summary.json"

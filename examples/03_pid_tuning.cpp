@@ -1,0 +1,68 @@
+// Four PIDs turn the same joint to the same set-points, and are hit by the same disturbance: what a lower set-point weight does to
+// the overshoot, and anti-windup to the time that a saturated output takes to come back. Prints time (s), set-point, position
+// (rad) and torque (N m), one block for each controller; 03_pid_tuning.gp draws them. And to the standard error, how each did.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "takt/control/pid.hpp"
+
+using namespace takt::control;
+
+namespace {
+
+/// A motor behind a gear: inertia and viscous friction.
+struct Plant {
+  double position = 0;
+  double velocity = 0;
+
+  void push(double torque, double seconds) {
+    constexpr double inertia = 0.1;   // kg m^2
+    constexpr double friction = 0.6;  // N m s/rad
+    velocity += seconds * (torque - friction * velocity) / inertia;
+    position += seconds * velocity;
+  }
+};
+
+double setpoint(double t) { return t < 2.5 ? 1 : 0.2; }
+
+template <PidForm form>
+int run(const char* name, const PidGains& gains) {
+  auto pid = BasicPid<double, form>::make(gains);
+  if (!pid) return 1;
+  Plant plant;
+  double overshoot = 0;
+  double settled = 0;  // when the position was last further than 2 % from the first set-point
+  constexpr double period = 0.001;
+  for (int k = 0; k < 5000; ++k) {
+    const double t = k * period;
+    const Step torque = pid->step(setpoint(t), plant.position, period);
+    const double disturbance = t > 4 ? -1.5 : 0;  // N m
+    plant.push(torque.value + disturbance, period);
+    if (t < 2.5) overshoot = std::max(overshoot, plant.position - 1);
+    if (t < 2.5 && std::abs(plant.position - 1) > 0.02) settled = t;
+    if (k % 10 == 0) std::printf("%.2f %.4f %.5f %.4f\n", t, setpoint(t), plant.position, torque.value);
+  }
+  std::printf("\n\n");
+  std::fprintf(stderr, "%-28s overshoot %4.1f %%, within 2 %% after %.2f s\n", name, 100 * overshoot,
+               settled);
+  return 0;
+}
+
+}  // namespace
+
+int main() {
+  PidGains gains;
+  gains.proportional = 14;
+  gains.derivative = 0.8;
+  gains.derivative_filter = 0.005;
+  gains.output_min = -3;
+  gains.output_max = 3;
+  int failed = run<PidForm{}>("PD", gains);
+  gains.integral = 40;
+  failed += run<PidForm{.anti_windup = AntiWindup::none}>("PID without anti-windup", gains);
+  failed += run<PidForm{}>("PID", gains);
+  gains.setpoint_weight = 0.4;
+  failed += run<PidForm{}>("PID, set-point weight 0.4", gains);
+  return failed == 0 ? 0 : 1;
+}
