@@ -81,6 +81,22 @@ enum {
   TAKT_ERROR_TRAJECTORY_TOLERANCE_NEGATIVE = TAKT_STATUS(2, 13),
   TAKT_ERROR_TRAJECTORY_NOT_AT_REST_AT_END = TAKT_STATUS(2, 14),
 
+  /* room 3: controllers, filters and limits */
+  TAKT_ERROR_CONTROL_NOT_FINITE = TAKT_STATUS(3, 1),
+  TAKT_ERROR_CONTROL_MIN_ABOVE_MAX = TAKT_STATUS(3, 2),
+  TAKT_ERROR_CONTROL_BAD_PERIOD = TAKT_STATUS(3, 3),
+  TAKT_ERROR_CONTROL_OUT_OF_DOMAIN = TAKT_STATUS(3, 4),
+  TAKT_ERROR_CONTROL_WRONG_SIZE = TAKT_STATUS(3, 5),
+
+  /* room 4: wheels and where they lead */
+  TAKT_ERROR_MOBILE_NOT_FINITE = TAKT_STATUS(4, 1),
+  TAKT_ERROR_MOBILE_NOT_POSITIVE = TAKT_STATUS(4, 2),
+  TAKT_ERROR_MOBILE_OUT_OF_DOMAIN = TAKT_STATUS(4, 3),
+  TAKT_ERROR_MOBILE_BAD_PERIOD = TAKT_STATUS(4, 4),
+  TAKT_ERROR_MOBILE_ENCODER_JUMP = TAKT_STATUS(4, 5),
+  TAKT_ERROR_MOBILE_STALE = TAKT_STATUS(4, 6),
+  TAKT_ERROR_MOBILE_MIN_ABOVE_MAX = TAKT_STATUS(4, 7),
+
   /* room 12: why a motion is refused or ends badly */
   TAKT_ERROR_MOTION_MALFORMED = TAKT_STATUS(12, 1),
   TAKT_ERROR_MOTION_MESSAGE_TOO_LARGE = TAKT_STATUS(12, 2),
@@ -420,6 +436,132 @@ TAKT_API int32_t takt_stop_get(const takt_stop* stop, int64_t* duration_ns, doub
 
 /* The state time_ns after the stop began; at the end and after it exactly at rest. Real-time safe. */
 TAKT_API int32_t takt_stop_sample(const takt_stop* stop, int64_t time_ns, takt_motion_state* state);
+
+/* ---- control ------------------------------------------------------------------------------------------------------------ */
+
+/* A PID controller. Which formulas it has: takt's, or those of a convention whose gains are brought along. */
+typedef struct takt_pid takt_pid;
+enum {
+  TAKT_PID_TAKT = 0, /* backward Euler; the integral holds while it would drive the output further beyond a limit */
+  TAKT_PID_ROS1 = 1, /* control_toolbox of ROS 1; _ANTI_WINDUP: with antiwindup set */
+  TAKT_PID_ROS1_ANTI_WINDUP = 2,
+  TAKT_PID_ROS2 = 3, /* control_toolbox of ROS 2, by its anti-windup strategy */
+  TAKT_PID_ROS2_CONDITIONAL = 4,
+  TAKT_PID_ROS2_BACK_CALCULATION = 5,
+  TAKT_PID_DATASPEED = 6 /* of the Dataspeed drive-by-wire controller */
+};
+
+/* Gains in units of the output u, the error e and seconds. */
+typedef struct takt_pid_gains {
+  uint32_t struct_size; /* set by takt_pid_gains_init() */
+  int32_t form;         /* TAKT_PID_... */
+  double proportional;  /* u / e */
+  double integral;      /* u / (e s) */
+  double derivative;    /* u s / e */
+  double setpoint_weight;   /* of the proportional part; takt_pid_gains_init() says 1 */
+  double derivative_weight; /* of the set-point in the derivative: 0 none, 1 derivative of the error (the conventions) */
+  double derivative_filter; /* s: time constant */
+  double tracking_time;     /* s, of back-calculation; 0: from the gains */
+  double dead_band;         /* e: smaller errors are not integrated */
+  double integral_min;      /* u; infinite: none */
+  double integral_max;
+  double output_min; /* u; infinite: none */
+  double output_max;
+} takt_pid_gains;
+
+/* No gains, set-point weight 1, derivative on measurement, no limits. NULL is ignored. Real-time safe. */
+TAKT_API void takt_pid_gains_init(takt_pid_gains* gains);
+
+/* *pid is the caller's, to be freed with takt_pid_destroy(). Errors: TAKT_ERROR_CONTROL_NOT_FINITE, _MIN_ABOVE_MAX, _OUT_OF_DOMAIN,
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (form). */
+TAKT_API int32_t takt_pid_create(const takt_pid_gains* gains, takt_pid** pid);
+TAKT_API void takt_pid_destroy(takt_pid* pid);
+
+/* One period. *output may always be used: after an error it is the last good one. Errors: TAKT_ERROR_CONTROL_BAD_PERIOD (zero,
+ * negative, over 10 s), _NOT_FINITE; nothing changes then. Real-time safe. */
+TAKT_API int32_t takt_pid_step(takt_pid* pid, double setpoint, double measured, double feed_forward, int64_t period_ns,
+                               double* output);
+
+/* A period in which somebody else has the output (manual mode): the integral follows, so that takt_pid_step() goes on without a
+ * bump. Errors: as above. Real-time safe. */
+TAKT_API int32_t takt_pid_follow(takt_pid* pid, double output, double setpoint, double measured, double feed_forward,
+                                 int64_t period_ns);
+
+/* As new; with keep_integral not 0 the integral stays. NULL is ignored. Real-time safe. */
+TAKT_API void takt_pid_reset(takt_pid* pid, int32_t keep_integral);
+
+/* Keeps what is commanded to one joint within its limits, jerk included: a joint at speed can always stop inside its range. */
+typedef struct takt_joint_limiter takt_joint_limiter;
+
+/* Position limits may be infinite, velocity, acceleration and jerk not. *limiter is the caller's, to be freed with
+ * takt_joint_limiter_destroy(). Errors: TAKT_ERROR_CONTROL_NOT_FINITE, _MIN_ABOVE_MAX, _OUT_OF_DOMAIN. */
+TAKT_API int32_t takt_joint_limiter_create(const takt_joint_limits* limits, takt_joint_limiter** limiter);
+TAKT_API void takt_joint_limiter_destroy(takt_joint_limiter* limiter);
+
+/* Goes on from this state. Errors: TAKT_ERROR_CONTROL_NOT_FINITE: nothing changes. Real-time safe. */
+TAKT_API int32_t takt_joint_limiter_reset(takt_joint_limiter* limiter, const takt_motion_state* state);
+
+/* One period towards a position, or with a velocity as long as the range lasts. *reference is the new reference, also after
+ * TAKT_ERROR_CONTROL_NOT_FINITE, which begins a stop; after _BAD_PERIOD nothing has changed. Real-time safe. */
+TAKT_API int32_t takt_joint_limiter_toward_position(takt_joint_limiter* limiter, double position, int64_t period_ns,
+                                                    takt_motion_state* reference);
+TAKT_API int32_t takt_joint_limiter_toward_velocity(takt_joint_limiter* limiter, double velocity, int64_t period_ns,
+                                                    takt_motion_state* reference);
+
+/* ---- odometry ----------------------------------------------------------------------------------------------------------- */
+
+/* REP 103: x forward, y left, rotation counter-clockwise. */
+typedef struct takt_pose {
+  double x;       /* m */
+  double y;       /* m */
+  double heading; /* rad, within half a turn either way */
+} takt_pose;
+
+/* Velocities in the vehicle's own frame. */
+typedef struct takt_twist {
+  double forward;  /* m/s */
+  double left;     /* m/s */
+  double rotation; /* rad/s */
+} takt_twist;
+
+/* The twist of a vehicle with two driven sides, from the rates of its wheels (rad/s), and back: what the wheels must do. Lengths in m.
+ * Errors: TAKT_ERROR_MOBILE_NOT_FINITE, _NOT_POSITIVE (a length). Real-time safe. */
+TAKT_API int32_t takt_differential_twist(double left_radius, double right_radius, double track, double left, double right,
+                                         takt_twist* twist);
+TAKT_API int32_t takt_differential_wheels(double left_radius, double right_radius, double track, const takt_twist* twist,
+                                          double* left, double* right);
+
+/* Where a vehicle has got to. */
+typedef struct takt_odometry takt_odometry;
+
+/* How much a motion adds to the variances, and for how long velocities are taken. */
+typedef struct takt_odometry_options {
+  uint32_t struct_size; /* set by takt_odometry_options_init() */
+  uint32_t reserved;    /* 0 */
+  int64_t timeout_ns;   /* a longer period between two velocities is a gap; optional from here on: */
+  double forward_by_way;      /* m^2 for each m */
+  double left_by_way;         /* m^2 for each m */
+  double heading_by_way;      /* rad^2 for each m */
+  double heading_by_rotation; /* rad^2 for each rad */
+} takt_odometry_options;
+
+/* Half a second, no noise. NULL is ignored. */
+TAKT_API void takt_odometry_options_init(takt_odometry_options* options);
+
+/* At the origin. `options` may be NULL: as takt_odometry_options_init() says. *odometry is the caller's, to be freed with
+ * takt_odometry_destroy(). Errors: TAKT_ERROR_MOBILE_NOT_FINITE, _NOT_POSITIVE, _OUT_OF_DOMAIN. */
+TAKT_API int32_t takt_odometry_create(const takt_odometry_options* options, takt_odometry** odometry);
+TAKT_API void takt_odometry_destroy(takt_odometry* odometry);
+
+/* The vehicle has moved with these velocities for so long, along an exact arc. Errors: TAKT_ERROR_MOBILE_NOT_FINITE,
+ * _BAD_PERIOD, _STALE (longer than the time-out: what it did meanwhile is not known); the pose then stays. Real-time safe. */
+TAKT_API int32_t takt_odometry_advance(takt_odometry* odometry, const takt_twist* twist, int64_t period_ns);
+
+/* The vehicle is known to be here. Errors: TAKT_ERROR_MOBILE_NOT_FINITE: nothing changes. Real-time safe. */
+TAKT_API int32_t takt_odometry_set(takt_odometry* odometry, const takt_pose* pose);
+
+/* The pose, and its covariance over (x, y, heading): nine numbers, row by row. Either may be NULL. Real-time safe. */
+TAKT_API int32_t takt_odometry_get(const takt_odometry* odometry, takt_pose* pose, double* covariance);
 
 /* ---- the motion client -------------------------------------------------------------------------------------------------- */
 

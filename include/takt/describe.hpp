@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "takt/can/error.hpp"
+#include "takt/control/error.hpp"
 #include "takt/core/error.hpp"
+#include "takt/mobile/error.hpp"
 #include "takt/motion/error.hpp"
 #include "takt/platform/error.hpp"
 #include "takt/record/error.hpp"
@@ -22,6 +24,10 @@ namespace takt {
   switch (error.room) {
     case Room::trajectory:
       return describe(static_cast<trajectory::Errc>(error.code));
+    case Room::control:
+      return describe(static_cast<control::Errc>(error.code));
+    case Room::mobile:
+      return describe(static_cast<mobile::Errc>(error.code));
     case Room::can:
       return describe(static_cast<can::Errc>(error.code));
     case Room::rt:
@@ -34,13 +40,10 @@ namespace takt {
       return describe(static_cast<record::Errc>(error.code));
     case Room::sim:
       return describe(static_cast<sim::Errc>(error.code));
-      return describe(static_cast<platform::Errc>(error.code));
     case Room::platform:
       return describe(static_cast<platform::Errc>(error.code));
     case Room::none:
     case Room::core:
-    case Room::control:
-    case Room::mobile:
     case Room::vehicle:
     case Room::shm:
     case Room::component:

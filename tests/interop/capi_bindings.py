@@ -16,6 +16,8 @@ NO_WAYPOINTS, ONE_WAYPOINT, TIMES_NOT_INCREASING, NOT_FINITE, WRONG_SIZE, OUT_OF
     status(2, code) for code in range(1, 9))
 TARGET_OUTSIDE_LIMITS, NOT_IN_PHASE = status(2, 10), status(2, 11)
 POSITION_LIMIT, VELOCITY_LIMIT, ACCELERATION_LIMIT, JERK_LIMIT = (status(12, code) for code in range(20, 24))
+CONTROL_NOT_FINITE, CONTROL_MIN_ABOVE_MAX, CONTROL_BAD_PERIOD = (status(3, code) for code in range(1, 4))
+MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE, MOBILE_STALE = status(4, 1), status(4, 2), status(4, 6)
 NULL_POINTER, WRONG_STRUCT_SIZE, BAD_ARGUMENT, BAD_LIMITS, OUT_OF_MEMORY, INTERNAL, BUFFER_TOO_SMALL, MISALIGNED, TIMEOUT = (
     status(16, code) for code in range(1, 10))
 CONNECT_FAILED, CONNECTION_CLOSED = status(15, 2), status(15, 3)
@@ -43,6 +45,25 @@ class Waypoints(ctypes.Structure):
 class Violation(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("quantity", c_int32), ("joint", c_uint64), ("time_ns", c_int64),
                 ("value", c_double), ("limit", c_double)]
+
+
+class PidGains(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("form", c_int32)] + [(name, c_double) for name in (
+        "proportional", "integral", "derivative", "setpoint_weight", "derivative_weight", "derivative_filter",
+        "tracking_time", "dead_band", "integral_min", "integral_max", "output_min", "output_max")]
+
+
+class Pose(ctypes.Structure):
+    _fields_ = [(name, c_double) for name in ("x", "y", "heading")]
+
+
+class Twist(ctypes.Structure):
+    _fields_ = [(name, c_double) for name in ("forward", "left", "rotation")]
+
+
+class OdometryOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32), ("timeout_ns", c_int64)] + [
+        (name, c_double) for name in ("forward_by_way", "left_by_way", "heading_by_way", "heading_by_rotation")]
 
 
 class DirectionalLimits(ctypes.Structure):
@@ -134,6 +155,25 @@ def load(path):
              POINTER(c_void_p)),
             ("takt_stop_get", c_int32, c_void_p, POINTER(c_int64), numbers, POINTER(c_int32)),
             ("takt_stop_sample", c_int32, c_void_p, c_int64, POINTER(MotionState)),
+            ("takt_pid_gains_init", None, POINTER(PidGains)),
+            ("takt_pid_create", c_int32, POINTER(PidGains), POINTER(c_void_p)),
+            ("takt_pid_destroy", None, c_void_p),
+            ("takt_pid_step", c_int32, c_void_p, c_double, c_double, c_double, c_int64, numbers),
+            ("takt_pid_follow", c_int32, c_void_p, c_double, c_double, c_double, c_double, c_int64),
+            ("takt_pid_reset", None, c_void_p, c_int32),
+            ("takt_joint_limiter_create", c_int32, POINTER(JointLimits), POINTER(c_void_p)),
+            ("takt_joint_limiter_destroy", None, c_void_p),
+            ("takt_joint_limiter_reset", c_int32, c_void_p, POINTER(MotionState)),
+            ("takt_joint_limiter_toward_position", c_int32, c_void_p, c_double, c_int64, POINTER(MotionState)),
+            ("takt_joint_limiter_toward_velocity", c_int32, c_void_p, c_double, c_int64, POINTER(MotionState)),
+            ("takt_differential_twist", c_int32, c_double, c_double, c_double, c_double, c_double, POINTER(Twist)),
+            ("takt_differential_wheels", c_int32, c_double, c_double, c_double, POINTER(Twist), numbers, numbers),
+            ("takt_odometry_options_init", None, POINTER(OdometryOptions)),
+            ("takt_odometry_create", c_int32, POINTER(OdometryOptions), POINTER(c_void_p)),
+            ("takt_odometry_destroy", None, c_void_p),
+            ("takt_odometry_advance", c_int32, c_void_p, POINTER(Twist), c_int64),
+            ("takt_odometry_set", c_int32, c_void_p, POINTER(Pose)),
+            ("takt_odometry_get", c_int32, c_void_p, POINTER(Pose), numbers),
             ("takt_client_options_init", None, POINTER(ClientOptions)),
             ("takt_client_connect", c_int32, POINTER(ClientOptions), POINTER(c_void_p)),
             ("takt_client_close", None, c_void_p),

@@ -368,6 +368,81 @@ class SpliceTest(unittest.TestCase):
         self.assertEqual(takt.takt_trajectory_slow_down(None, 1), NULL_POINTER)
 
 
+class ControlTest(unittest.TestCase):
+    def test_a_pid_of_each_form_drives_a_plant_and_keeps_its_limits(self):
+        for form in range(7):
+            gains = PidGains()
+            takt.takt_pid_gains_init(byref(gains))
+            gains.form, gains.proportional, gains.integral, gains.tracking_time = form, 4, 8, 0.5
+            gains.output_min, gains.output_max, gains.integral_min, gains.integral_max = -3, 3, -3, 3
+            pid, output, x = c_void_p(), c_double(), 0.0
+            self.assertEqual(takt.takt_pid_create(byref(gains), byref(pid)), OK)
+            for _ in range(10_000):
+                self.assertEqual(takt.takt_pid_step(pid, 1, x, 0, 1_000_000, byref(output)), OK)
+                x += 0.001 * (output.value - x)
+            self.assertAlmostEqual(x, 1, places=3)
+            last = output.value
+            self.assertEqual(takt.takt_pid_step(pid, math.nan, x, 0, 1_000_000, byref(output)), CONTROL_NOT_FINITE)
+            self.assertEqual(output.value, last)
+            self.assertEqual(takt.takt_pid_step(pid, 1, x, 0, 0, byref(output)), CONTROL_BAD_PERIOD)
+            self.assertEqual(takt.takt_pid_follow(pid, 0.5, 1, x, 0, 1_000_000), OK)
+            takt.takt_pid_reset(pid, 0)
+            takt.takt_pid_destroy(pid)
+
+    def test_pids_that_cannot_be(self):
+        gains, pid = PidGains(), c_void_p()
+        takt.takt_pid_gains_init(byref(gains))
+        gains.form = 7
+        self.assertEqual(takt.takt_pid_create(byref(gains), byref(pid)), BAD_ARGUMENT)
+        gains.form, gains.output_min, gains.output_max = 0, 1, -1
+        self.assertEqual(takt.takt_pid_create(byref(gains), byref(pid)), CONTROL_MIN_ABOVE_MAX)
+        gains.struct_size = 3
+        self.assertEqual(takt.takt_pid_create(byref(gains), byref(pid)), WRONG_STRUCT_SIZE)
+        self.assertEqual(takt.takt_pid_create(None, byref(pid)), NULL_POINTER)
+        self.assertEqual(takt.takt_pid_step(None, 0, 0, 0, 1, None), NULL_POINTER)
+        takt.takt_pid_destroy(None)
+
+    def test_a_limited_joint_stays_in_its_range(self):
+        limits, limiter, state = JointLimits(-1, 1, 2, 10, 100, 5), c_void_p(), MotionState()
+        self.assertEqual(takt.takt_joint_limiter_create(byref(limits), byref(limiter)), OK)
+        for command in (5, -5, 0.3):
+            for _ in range(3000):
+                self.assertEqual(takt.takt_joint_limiter_toward_position(limiter, command, 1_000_000, byref(state)), OK)
+                self.assertLessEqual(abs(state.position), 1 + 1e-9)
+        self.assertAlmostEqual(state.position, 0.3)
+        for _ in range(5000):
+            self.assertEqual(takt.takt_joint_limiter_toward_velocity(limiter, 1, 1_000_000, byref(state)), OK)
+        self.assertAlmostEqual(state.position, 1)
+        self.assertEqual(takt.takt_joint_limiter_reset(limiter, byref(MotionState(math.nan, 0, 0))), CONTROL_NOT_FINITE)
+        takt.takt_joint_limiter_destroy(limiter)
+        limits.jerk = math.inf
+        self.assertEqual(takt.takt_joint_limiter_create(byref(limits), byref(limiter)), CONTROL_NOT_FINITE)
+
+
+class OdometryTest(unittest.TestCase):
+    def test_a_circle_closes_and_the_covariance_grows(self):
+        options, odometry = OdometryOptions(), c_void_p()
+        takt.takt_odometry_options_init(byref(options))
+        options.forward_by_way = options.heading_by_way = 1e-4
+        self.assertEqual(takt.takt_odometry_create(byref(options), byref(odometry)), OK)
+        twist, left, right = Twist(1, 0, 0.5), c_double(), c_double()
+        self.assertEqual(takt.takt_differential_wheels(0.3, 0.3, 1.285, byref(twist), byref(left), byref(right)), OK)
+        self.assertEqual(takt.takt_differential_twist(0.3, 0.3, 1.285, left, right, byref(twist)), OK)
+        steps = 1000
+        for _ in range(steps):
+            self.assertEqual(takt.takt_odometry_advance(odometry, byref(twist), round(4 * math.pi / steps * 1e9)), OK)
+        pose, covariance = Pose(), doubles([0] * 9)
+        self.assertEqual(takt.takt_odometry_get(odometry, byref(pose), covariance), OK)
+        self.assertLess(math.hypot(pose.x, pose.y), 1e-6)
+        self.assertGreater(covariance[0], 0)
+        self.assertEqual(covariance[1], covariance[3])
+        self.assertEqual(takt.takt_odometry_advance(odometry, byref(twist), SECOND), MOBILE_STALE)
+        self.assertEqual(takt.takt_odometry_set(odometry, byref(Pose(math.nan, 0, 0))), MOBILE_NOT_FINITE)
+        self.assertEqual(takt.takt_odometry_set(odometry, byref(Pose(3, 4, 0))), OK)
+        takt.takt_odometry_destroy(odometry)
+        self.assertEqual(takt.takt_differential_twist(0, 0.3, 1, 0, 0, byref(twist)), MOBILE_NOT_POSITIVE)
+
+
 class PointToPointTest(unittest.TestCase):
     def setUp(self):
         self.motion = c_void_p()

@@ -16,6 +16,8 @@ LIBRARY, NM, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 HEADER = (SOURCE / "capi/include/takt.h").read_text()
 ERROR_FILES = {
     "trajectory": "include/takt/trajectory/error.hpp",
+    "control": "include/takt/control/error.hpp",
+    "mobile": "include/takt/mobile/error.hpp",
     "motion": "include/takt/motion/error.hpp",
     "platform": "include/takt/platform/error.hpp",
     "capi": "capi/src/error.hpp",
