@@ -849,8 +849,8 @@ void Server::send_feedback(Time now) {
     goal.next_feedback = now + from_seconds(1 / options_.feedback_rate);
     if (clients_.count(goal.client) == 0) continue;
     const JointSnapshot* moved = nullptr;  // one of the goal's joints
-    goal.joints.for_each([&](std::size_t joint) {
-      if (state.joints[joint].goal == number) moved = &state.joints[joint];
+    goal.joints.for_each([&, owner = number](std::size_t joint) {
+      if (state.joints[joint].goal == owner) moved = &state.joints[joint];
     });
     if (moved == nullptr) continue;  // it is over already
     FeedbackReply reply;
