@@ -72,23 +72,33 @@ Running Experiment::start(std::string name, Body body, double expected_duration)
   return {std::move(name), session_->answer(session_->send(std::move(body))), expected_duration};
 }
 
-void Experiment::await(const std::vector<Running>& goals) {
+void Experiment::await(const std::vector<Running>& goals, motion::GoalState expected) {
+  const std::string wanted(motion::state_name(expected));
   for (const Running& goal : goals) {
     if (!goal.answer || goal.answer->why) {
-      add(goal.name, "succeeded", goal.answer ? "refused: " + text_of(*goal.answer->why) : "no answer",
-          false);
+      add(goal.name, wanted, goal.answer ? "refused: " + text_of(*goal.answer->why) : "no answer", false);
       continue;
     }
     const auto result = session_->result(goal.answer->goal, takt::from_seconds(goal.expected_duration) + 5s);
     std::string outcome = result ? std::string(motion::state_name(result->state)) : "no result in time";
-    const bool succeeded = result && result->state == motion::GoalState::succeeded;
-    if (result && !succeeded) outcome += ": " + text_of(result->why);
-    add(goal.name, "succeeded", std::move(outcome), succeeded);
+    const bool as_expected = result && result->state == expected;
+    if (result && !as_expected) outcome += ": " + text_of(result->why);
+    add(goal.name, wanted, std::move(outcome), as_expected);
   }
 }
 
 void Experiment::run(std::string name, Body body, double expected_duration) {
   await({start(std::move(name), std::move(body), expected_duration)});
+}
+
+void Experiment::ask(std::string name, Body body) {
+  const auto answer = session_->answer(session_->send(std::move(body)));
+  const bool accepted = answer && !answer->why;
+  add(std::move(name), "accepted",
+      accepted ? "accepted"
+      : answer ? "refused: " + text_of(*answer->why)
+               : "no answer",
+      accepted);
 }
 
 void Experiment::expect_all_accepted() {

@@ -44,10 +44,13 @@ class Experiment {
 
   /// Sends a request and waits until it is answered, not until it ends.
   [[nodiscard]] Running start(std::string name, Body body, double expected_duration);
-  /// Waits until all of them have ended; each is expected to succeed.
-  void await(const std::vector<Running>& goals);
+  /// Waits until all of them have ended, each as expected.
+  void await(const std::vector<Running>& goals, motion::GoalState expected = motion::GoalState::succeeded);
   /// start() and await() of one.
   void run(std::string name, Body body, double expected_duration);
+
+  /// A request that makes no goal of its own, and that must be accepted.
+  void ask(std::string name, Body body);
 
   /// A stream of set-points at a rate, the last one held for a moment, then cancelled. Expected: all are accepted, and the goal
   /// lives until it is cancelled.

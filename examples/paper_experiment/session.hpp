@@ -19,6 +19,7 @@
 namespace paper {
 
 namespace motion = takt::motion;
+namespace trajectory = takt::trajectory;
 using takt::Duration;
 using takt::Time;
 
