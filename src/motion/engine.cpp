@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "takt/trajectory/limits.hpp"
 
@@ -108,6 +109,7 @@ void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback, std
   } else if (state_ != RobotState::down) {
     watch_drives(was_ready);
   }
+  begin_scheduled();
 }
 
 bool Engine::accepts_requests() const noexcept {
@@ -304,6 +306,12 @@ void Engine::watch_drives(bool was_ready) noexcept {
 void Engine::start_trajectory(Request& request) noexcept {
   if (state_ != RobotState::ready)
     return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
+  if (request.start && *request.start >= now_) {
+    if (scheduled_count_ == scheduled_.size())
+      return answer(request, GoalState::rejected, {Errc::queue_full, 0, 0, 0});
+    scheduled_[scheduled_count_++] = &request;
+    return;
+  }
   if (const std::size_t busy = busy_joint(request.joints); request.spares_others && busy < axes_.size())
     return answer(request, GoalState::rejected, {Errc::joint_busy, busy, 0, 0});
   Lead lead;
@@ -312,6 +320,39 @@ void Engine::start_trajectory(Request& request) noexcept {
   const std::size_t slot = free_goal();
   take_joints(request, slot, lead.duration + request.trajectory.duration() - lead.leads_to);
   goals_[slot].lead = lead;
+}
+
+/// Those whose start has passed begin, in the order of their starts, as far as the cycle's share allows.
+void Engine::begin_scheduled() noexcept {
+  while (scheduled_count_ > 0 && accepts_requests()) {
+    const auto end = scheduled_.begin() + static_cast<std::ptrdiff_t>(scheduled_count_);
+    const auto first =
+        std::min_element(scheduled_.begin(), end,
+                         [](const Request* a, const Request* b) noexcept { return *a->start < *b->start; });
+    if (*(*first)->start >= now_) return;
+    Request& request = **first;
+    std::copy(first + 1, end, first);
+    --scheduled_count_;
+    submit(request);
+  }
+}
+
+/// That goal, or all of them if it is 0.
+void Engine::recall_scheduled(GoalId goal, Errc reason) noexcept {
+  const std::size_t count = std::exchange(scheduled_count_, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    Request* request = scheduled_[i];
+    if (goal == 0 || request->goal == goal) {
+      answer(*request, GoalState::recalled, {reason, 0, 0, 0});
+    } else {
+      scheduled_[scheduled_count_++] = request;
+    }
+  }
+}
+
+/// The trajectory's time at which the reference that stands was meant for.
+double Engine::time_at_last_reference(const Request& request) const noexcept {
+  return request.start ? to_seconds(now_ - period_ - *request.start) : 0;
 }
 
 /// One of the joints that does not stand still on its own, or none of the robot's.
@@ -325,13 +366,17 @@ std::size_t Engine::busy_joint(JointSet joints) const noexcept {
 Engine::Fault Engine::join_present_motion(Request& request, Lead& lead) noexcept {
   std::size_t columns = 0;
   bool moved = false;
+  bool at_rest = true;
   request.joints.for_each([&](std::size_t joint) noexcept {
-    starts_[columns] = axes_[joint].reference;
-    moved = moved || !(starts_[columns] == request.trajectory.knot(0, columns));
+    const MotionState& start = starts_[columns] = axes_[joint].reference;
+    moved = moved || !(start == request.trajectory.knot(0, columns));
+    at_rest = at_rest && start.velocity == 0 && start.acceleration == 0;
     ++columns;
   });
-  if (!moved) return {};
-  if (const Fault left = start_mismatch(request); left.reason != Errc{}) return left;
+  const double time = time_at_last_reference(request);
+  lead = {0, time};
+  if (!moved && (time == 0 || (time < 0 && at_rest))) return {};
+  if (const Fault left = start_mismatch(request); time <= 0 && left.reason != Errc{}) return left;
   for (std::size_t c = 0; c < columns; ++c) {
     limits_[c] = request.limits[c];
     limits_[c].position_min = std::min(limits_[c].position_min, starts_[c].position);
@@ -359,15 +404,26 @@ Engine::Fault Engine::start_mismatch(const Request& request) const noexcept {
 /// late by the least.
 Engine::Fault Engine::find_lead(Request& request, Lead& lead) noexcept {
   const std::size_t last = request.trajectory.segments();
+  const double now = time_at_last_reference(request);
   const auto time_to = [&](std::size_t knot) noexcept {
-    return std::max(request.trajectory.knot_time(knot) - request.may_gain, 0.0);
+    return std::max(request.trajectory.knot_time(knot) - request.may_gain, 0.0) - now;
   };
+  std::size_t first = request.first_waypoint;
+  for (std::size_t past_last = last + 1; first < past_last;) {  // bisection: the first that is not past
+    const std::size_t middle = first + (past_last - first) / 2;
+    if (time_to(middle) < 0) {
+      first = middle + 1;
+    } else {
+      past_last = middle;
+    }
+  }
+  if (first > last) return {Errc::start_too_far, 0, now, request.trajectory.duration()};
   std::size_t best = 0;
   double least_delay = std::numeric_limits<double>::infinity();
   std::size_t knot = 0;
   Fault fault;
   for (const std::size_t step : lead_steps) {
-    const std::size_t next = std::min(request.first_waypoint + step, last);
+    const std::size_t next = std::min(first + step, last);
     if (next == knot) break;
     knot = next;
     fault = plan_lead(request, knot, time_to(knot));
@@ -506,7 +562,9 @@ void Engine::begin_preempting(Goal& goal, Errc reason) noexcept {
 }
 
 void Engine::cancel(Request& request) noexcept {
-  bool found = request.goal == 0;
+  const std::size_t scheduled = scheduled_count_;
+  recall_scheduled(request.goal, request.reason != Errc{} ? request.reason : Errc::recalled);
+  bool found = request.goal == 0 || scheduled_count_ < scheduled;
   for (std::size_t i = 0; i < goals_.size(); ++i) {
     if (goals_[i].request == nullptr || (request.goal != 0 && goals_[i].request->goal != request.goal))
       continue;
@@ -605,6 +663,7 @@ void Engine::abort_all(const Fault& fault) noexcept {
 }
 
 void Engine::stop_robot(const Fault& fault, bool power_off_after) noexcept {
+  recall_scheduled(0, Errc::recalled);
   abort_all(fault);
   // A drive that has not taken hold yet must not do so later, at a reference that nobody measured.
   if (state_ == RobotState::starting) powered_ = powered_ & settled_;

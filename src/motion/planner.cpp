@@ -311,6 +311,19 @@ std::unique_ptr<Request> to_request(Task&& task, Motion&& motion, WhenBusy when_
   return request;
 }
 
+/// Lets a motion start where its first waypoint says. Whether that is where the joints are is seen when its time has come.
+Outcome<void> start_at(Task& task, const PointMessage& point) {
+  if (auto done = check_size(task, point.positions.size(), "positions"); !done) return done;
+  for (std::size_t c = 0; c < task.columns.size(); ++c) {
+    const std::size_t from = task.columns.from_message[c];
+    const double position = target(task, c, point.positions[from], task.start[c].position);
+    if (auto done = check_target(task, c, position, point.time); !done) return done;
+    task.start[c] = {position, point.velocities.empty() ? 0 : point.velocities[from],
+                     point.accelerations.empty() ? 0 : point.accelerations[from]};
+  }
+  return {};
+}
+
 /// The waypoints of a trajectory message in the robot's joint order, the first being the present reference.
 class Waypoints {
  public:
@@ -473,7 +486,7 @@ std::optional<Violation> find_position_violation(const Task& task, const Traject
   return find_violation(motion, range);
 }
 
-/// Slows a motion down uniformly until it keeps the limits. From rest that is the whole motion. From a moving start it is the
+/// Slows a motion down uniformly until it keeps the limits (without fit: not at all). From rest that is the whole motion. From a moving start it is the
 /// part from the first waypoint on, to which a jerk-limited motion leads. Slower still, until that motion and the stop after
 /// the end stay in range, too.
 class Fitting {
@@ -491,7 +504,7 @@ class Fitting {
     if (const auto violation = find_position_violation(task_, rest_)) return reject_rest(*violation);
     double stretch = required_slowdown(rest_, task_.limits);
     if (stretch > 1) stretch *= margin;
-    while (stretch <= longest_stretch) {
+    while (stretch <= (task_.fit ? longest_stretch : 1)) {
       failure_ = {};
       if (is_joined(stretch) && stops(stretch)) return build(stretch);
       stretch *= stretch_step;
@@ -508,6 +521,7 @@ class Fitting {
     const Status planned = lead_.plan(task_.start, slowed(states_at(rest_, 0), stretch), bounds_,
                                       trajectory::Synchronisation::time, first_time_ * stretch);
     if (!planned) return fails(reject(planned.error()));
+    if (!task_.fit && lead_.duration() > first_time_) return false;
     const auto violation = find_violation(lead_, task_.limits);
     return !violation || fails(reject(task_, *violation));
   }
@@ -563,17 +577,18 @@ Outcome<Motion> build_trajectory(const Task& task, const Waypoints& waypoints, A
   auto motion = waypoints.build(task);
   if (!motion) return reject(std::move(motion).error());
   if (!waypoints.starts_as_asked(task)) return Fitting(task, *motion, at_end).run();
-  if (const auto violation = find_violation(*motion, task.limits)) {
-    if (task.fit) return Fitting(task, *motion, at_end).run();
-    return reject(task, *motion, *violation);
-  }
   Motion whole{*motion};
-  if (auto done = add_stop(whole.trajectory, task, at_end); !done) return reject(done.error());
-  if (const auto violation = find_violation(whole.trajectory, task.limits)) {
-    if (task.fit) return Fitting(task, *motion, at_end).run();
-    return reject(task, whole.trajectory, *violation);
+  auto violation = find_violation(*motion, task.limits);
+  if (!violation) {
+    if (auto done = add_stop(whole.trajectory, task, at_end); !done) return reject(done.error());
+    violation = find_violation(whole.trajectory, task.limits);
+    if (!violation) return whole;
   }
-  return whole;
+  if (task.fit) return Fitting(task, *motion, at_end).run();
+  if (!task.starts_at_rest()) {  // a quintic to the first waypoint is not all that there is
+    if (auto fitted = Fitting(task, *motion, at_end).run()) return fitted;
+  }
+  return reject(task, whole.trajectory, *violation);
 }
 
 /// As soon as the limits allow, but not before `at_least` seconds.
@@ -650,6 +665,9 @@ Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const
   if (auto done = set_tolerances(*task, message.tolerances); !done) return reject(done.error());
   if (message.points.empty()) return reject(Errc::no_waypoints, std::string(describe(Errc::no_waypoints)));
   task->fit = task->fit || !message.timed;
+  if (message.start && message.timed && message.points.front().time == 0) {
+    if (auto done = start_at(*task, message.points.front()); !done) return reject(done.error());
+  }
   const auto waypoints = Waypoints::from(*task, message);
   if (!waypoints) return reject(waypoints.error());
   auto motion = build_trajectory(*task, *waypoints, message.at_end);
@@ -669,6 +687,7 @@ Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const
   }
   auto request = to_request(std::move(*task), std::move(*motion), message.when_busy);
   request->starts_here = message.timed && message.points.front().time == 0;
+  if (message.start) request->start = Time{} + from_seconds(*message.start);
   return request;
 }
 

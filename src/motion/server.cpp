@@ -16,6 +16,9 @@ using std::chrono::milliseconds;
 
 constexpr Duration busy_poll = milliseconds(1);
 constexpr Duration idle_poll = milliseconds(10);
+/// How long before its start a trajectory is planned.
+constexpr Duration short_planning = milliseconds(100);
+constexpr Duration long_planning = milliseconds(2000);
 
 /// A web page can make a browser send such a line to any port of this machine: no line of that connection is to be trusted.
 bool is_http(std::string_view line) {
@@ -81,6 +84,13 @@ std::size_t waypoints_of(const SetpointMessage&) { return 1; }
 bool has_to_search(const TrajectoryMessage& message) { return !message.timed && message.points.size() > 1; }
 bool has_to_search(const MoveMessage&) { return false; }
 bool has_to_search(const SetpointMessage&) { return false; }
+
+std::optional<Time> start_of(const TrajectoryMessage& message) {
+  if (!message.start) return std::nullopt;
+  return Time{} + from_seconds(*message.start);
+}
+std::optional<Time> start_of(const MoveMessage&) { return std::nullopt; }
+std::optional<Time> start_of(const SetpointMessage&) { return std::nullopt; }
 
 bool queues(const PlanningJob& job) {
   const auto* motion = std::get_if<MotionMessage>(&job.request);
@@ -296,6 +306,7 @@ void Server::plan_or_queue(ClientId client, const std::string& id, const Message
   job.request = MotionMessage(message);
   job.bytes = line_bytes_;
   job.received = now;
+  job.start = start_of(message);
   job.joints = joints_of(message.joints, *robot_).value_or(JointSet{});
   const auto is_mine = [client](const PlanningJob& other) { return other.client == client; };
   const bool is_next =
@@ -314,8 +325,7 @@ bool Server::is_short(const PlanningJob& job) const {
 }
 
 void Server::plan_now(PlanningJob job) {
-  job.before = goals_before(job);
-  if (!job.before.empty()) return wait(std::move(job));
+  if (has_to_wait(job)) return wait(std::move(job));
   Plan planned = std::visit([this](const auto& message) { return plan(message, *robot_, state_->value()); },
                             std::get<MotionMessage>(job.request));
   take_plan(job, std::move(planned));
@@ -341,8 +351,7 @@ void Server::advance_planning(Time now) {
   if (working_ || planning_.empty()) return;
   PlanningJob job = std::move(planning_.front());
   planning_.pop_front();
-  job.before = goals_before(job);
-  if (!job.before.empty()) return wait(std::move(job));
+  if (has_to_wait(job)) return wait(std::move(job));
   working_ = std::make_shared<PlanningWork>(std::move(job), robot_, state_->value(), options_.max_waypoints);
   options_.executor([work = working_] { work->run(); });
   take_work(now);
@@ -358,8 +367,7 @@ void Server::take_work(Time now) {
   }
   if (job.recalled) return refuse(job, Errc::recalled);
   if (clients_.count(job.client) == 0 && ends_with_client(job)) return refuse(job, Errc::client_lost);
-  job.before = goals_before(job);  // its joints may have been taken meanwhile
-  if (!job.before.empty()) return wait(std::move(job));
+  if (has_to_wait(job)) return wait(std::move(job));  // its joints may have been taken meanwhile
   take_plan(job, std::move(std::get<Plan>(work->result())));
 }
 
@@ -371,6 +379,7 @@ void Server::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
   if (recalled) return;
   const auto queue_first = [&](auto& message) {
     job.id = read->id;
+    job.start = start_of(message);
     job.joints = joints_of(message.joints, *robot_).value_or(JointSet{});
     job.request = MotionMessage(std::move(message));
     planning_.push_front(std::move(job));
@@ -383,6 +392,28 @@ void Server::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
 }
 
 // ---- motions that wait for others ----
+
+/// For its start, or for others.
+bool Server::has_to_wait(PlanningJob& job) const {
+  job.before = goals_before(job);
+  return !job.before.empty() || !may_begin(job);
+}
+
+/// Whether it is time to plan it. Its client hears first that it waits.
+bool Server::may_begin(const PlanningJob& job) const {
+  const Time now = state_->value().time;
+  if (!job.start || *job.start <= now) return true;
+  return job.goal != 0 && *job.start <= now + (is_short(job) ? short_planning : long_planning);
+}
+
+void Server::begin_scheduled() {
+  std::vector<PlanningJob> begin;
+  for (PlanningJob& job : std::exchange(waiting_, {})) {
+    const bool begins = job.before.empty() && may_begin(job);
+    (begins ? begin.emplace_back() : waiting_.emplace_back()) = std::move(job);
+  }
+  begin_waiting(std::move(begin));
+}
 
 /// What a motion that queues has to wait for: goals of its joints, and motions that are to become such. Nothing for any other.
 std::vector<GoalBefore> Server::goals_before(const PlanningJob& job) const {
@@ -410,6 +441,8 @@ void Server::wait(PlanningJob job) {
   const auto mistake = std::visit([this](const auto& message) { return find_mistake(message, *robot_); },
                                   std::get<MotionMessage>(job.request));
   if (mistake) return refuse(job, *mistake);
+  if (job.start && *job.start > state_->value().time + options_.farthest_start)
+    return refuse(job, Errc::start_too_far);
   if (!has_room_to_wait(job)) return refuse(job, Errc::queue_full);
   job.goal = ++last_goal_;
   AcceptedReply reply;
@@ -442,7 +475,11 @@ void Server::goal_ended(GoalId goal, bool succeeded) {
   }
   for (const PlanningJob& job : recall) refuse(job, Errc::goal_before_failed);
   state_->update();
-  for (PlanningJob& job : begin) {
+  begin_waiting(std::move(begin));
+}
+
+void Server::begin_waiting(std::vector<PlanningJob> jobs) {
+  for (PlanningJob& job : jobs) {
     job.received = now_;  // it is now that somebody waits for its first reference
     if (is_short(job)) {
       plan_now(std::move(job));
@@ -644,6 +681,7 @@ Duration Server::poll(Time now) {
   state_->update();
   send_states(now);
   send_feedback(now);
+  begin_scheduled();
   advance_planning(now);
   push_outbox(now);
   if (!working_ && !planning_.empty()) return Duration(0);

@@ -17,6 +17,7 @@ using json::Value;
 
 constexpr double longest_time = 1e6;    // s: eleven days; times beyond are mistakes
 constexpr double longest_timeout = 10;  // s
+constexpr double latest_start = 1e9;    // s: thirty years
 constexpr double highest_rate = 1000;   // Hz
 
 constexpr std::array request_keys{"trajectory", "move",      "setpoint", "cancel", "speed",
@@ -171,6 +172,7 @@ class Reader {
     object.word<AtEnd>("at_end", message.at_end, at_end_words);
     object.word<OnDisconnect>("on_disconnect", message.on_disconnect, on_disconnect_words);
     object.word<WhenBusy>("when_busy", message.when_busy, when_busy_words);
+    read_start(object, message);
     message.limits = limits(object);
     message.tolerances = tolerances(object);
     waypoints(object, max_waypoints, message);
@@ -210,6 +212,15 @@ class Reader {
              fmt::format("has {} waypoints, at most {} are allowed", points->size(), max_waypoints));
     } else
       read_points(*points, where, message);
+  }
+
+  void read_start(Object& object, TrajectoryMessage& message) {
+    double start = 0;
+    object.number("start", start, Range::between(0, latest_start));
+    if (start == 0) return;
+    message.start = start;
+    if (message.when_busy == WhenBusy::queue)
+      mistakes.add(object.at("start"), "is not for a trajectory that queues");
   }
 
   MoveMessage move(Object& object) {

@@ -92,6 +92,7 @@ std::pair<const char*, Out> to_json(const TrajectoryMessage& message) {
     if (message.timed) entry["time_from_start"] = point.time;
     put_columns(entry, point);
   }
+  if (message.start) out["start"] = *message.start;
   if (message.through) out["through"] = word_of(*message.through, through_words);
   if (message.at_end != AtEnd::rest) out["at_end"] = word_of(message.at_end, at_end_words);
   put_options(out, message);

@@ -1,6 +1,7 @@
 // How the engine joins a new motion to the one that the joints are in.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -119,6 +120,129 @@ TEST_CASE("a move to where the joint is already going does not take longer than 
     request = std::move(again);
     if (left < 0) break;
   }
+}
+
+TEST_CASE("a trajectory begins in the cycle after its start, and is where it says at exactly that time") {
+  for (const double share : {0.0, 0.3, 1.0}) {
+    CAPTURE(share);
+    Bench bench;
+    bench.make_ready();
+    auto request = bench.move(1, {0}, {1.0}, 1);
+    const Duration into_period(
+        static_cast<Duration::rep>(share * static_cast<double>(bench.robot.period.count())));
+    request->start = bench.now + 20 * bench.robot.period + into_period;
+    bench.cycle({request.get()});
+    CHECK(bench.events.empty());
+    while (bench.now <= *request->start) {
+      CHECK(bench.snapshot.joints[0].reference == MotionState{});
+      CHECK(bench.snapshot.active_goals == 0);
+      bench.cycle();
+    }
+    REQUIRE(bench.states_of(1) == std::vector{GoalState::active});
+    for (int i = 0; i < 100; ++i, bench.cycle()) {
+      const double time = to_seconds(bench.now - *request->start);
+      CHECK(bench.snapshot.joints[0].reference.position ==
+            doctest::Approx(request->trajectory.at(time, 0).position).epsilon(1e-12));
+    }
+    CHECK(bench.run_until_end(1).state == GoalState::succeeded);
+  }
+}
+
+TEST_CASE("at its start a trajectory takes over whatever moves its joints, which goes on until then") {
+  MovingBench bench;
+  auto request = bench.through({0, 1.5, 1.0}, 1.5);
+  request->start = bench.now + 40 * bench.robot.period + bench.robot.period / 3;
+  bench.checked_cycle({request.get()});
+  while (bench.now <= *request->start) {
+    CHECK(bench.snapshot.joints[0].goal == 1);
+    bench.checked_cycle({});
+  }
+  CHECK(bench.snapshot.joints[0].goal == 2);
+  CHECK(bench.states_of(1).back() == GoalState::preempted);
+  while (bench.now <= *request->start + std::chrono::milliseconds(1500)) bench.checked_cycle({});
+  const double time = to_seconds(bench.now - *request->start);
+  CHECK(bench.position() == doctest::Approx(request->trajectory.at(time, 0).position));
+  CHECK(bench.run_until_end(2).state == GoalState::succeeded);
+}
+
+TEST_CASE("with a start in the past what is past is dropped, and the rest keeps its times") {
+  for (const bool moving : {false, true}) {
+    MovingBench bench;
+    if (!moving) static_cast<void>(bench.run_until_end(1));
+    auto request = bench.through({0, 1.0, 1.9, 1.5, 1.0}, 1.5);
+    request->start = bench.now - std::chrono::milliseconds(1800);
+    bench.checked_cycle({request.get()});
+    CHECK(bench.events.back().state == GoalState::active);
+    CHECK(bench.events.back().duration == doctest::Approx(6 - 1.8));
+    while (bench.now < *request->start + std::chrono::milliseconds(3000)) bench.checked_cycle({});
+    CHECK(bench.position() == doctest::Approx(1.9));
+    while (bench.now < *request->start + std::chrono::milliseconds(4300)) bench.checked_cycle({});
+    CHECK(bench.position() ==
+          doctest::Approx(request->trajectory.at(to_seconds(bench.now - *request->start), 0).position));
+    CHECK(bench.run_until_end(2).state == GoalState::succeeded);
+  }
+  MovingBench bench;
+  auto over = bench.through({0, 1.0}, 1.5);
+  over->start = bench.now - std::chrono::milliseconds(1600);
+  bench.checked_cycle({over.get()});
+  CHECK(bench.events.back().state == GoalState::rejected);
+  CHECK(bench.events.back().reason == Errc::start_too_far);
+  CHECK(bench.events.back().limit == doctest::Approx(1.5));
+}
+
+TEST_CASE("trajectories of many clients begin each at its time, the earliest first") {
+  Bench bench;
+  bench.make_ready();
+  std::vector<std::unique_ptr<Request>> requests;
+  for (GoalId id = 1; id <= 3; ++id) {
+    requests.push_back(bench.move(id, {0}, {0.1}, 1));
+    requests.back()->start = bench.now + 10 * bench.robot.period + Duration(4 - static_cast<int>(id));
+    requests.back()->may_be_late = true;
+  }
+  bench.cycle({requests[0].get(), requests[1].get(), requests[2].get()});
+  for (int i = 0; i < 11; ++i) bench.cycle();
+  CHECK(bench.snapshot.joints[0].goal == 1);  // the last to begin, in the same cycle
+  CHECK(bench.states_of(2).front() == GoalState::active);
+  CHECK(bench.run_until_end(1).state == GoalState::succeeded);
+}
+
+TEST_CASE("what waits for its start is recalled by cancels and by whatever stops the robot") {
+  for (const int way : {0, 1, 2, 3}) {
+    CAPTURE(way);
+    Bench bench;
+    bench.make_ready();
+    auto request = bench.move(5, {0}, {1.0}, 1);
+    auto other = bench.move(6, {1}, {1.0}, 1);
+    request->start = other->start = bench.now + 100 * bench.robot.period;
+    bench.cycle({request.get(), other.get()});
+    auto stop = Bench::simple(way == 2 ? RequestKind::emergency_stop : RequestKind::cancel, way == 0 ? 5 : 0);
+    if (way == 3) {
+      bench.silent.insert(2);
+      for (int i = 0; i < 90 && bench.engine.state() == RobotState::ready; ++i) bench.cycle();
+    } else {
+      bench.cycle({stop.get()});
+    }
+    CHECK(bench.states_of(5) == (way == 0 ? std::vector{GoalState::recalled, GoalState::succeeded}
+                                          : std::vector{GoalState::recalled}));
+    CHECK((bench.states_of(6).empty()) == (way == 0));
+    if (way == 0) CHECK(bench.run_until_end(6).state == GoalState::succeeded);
+  }
+}
+
+TEST_CASE("only so many trajectories are held for their starts") {
+  Bench bench;
+  bench.make_ready();
+  std::vector<std::unique_ptr<Request>> requests;
+  for (GoalId id = 1; id <= Engine::max_scheduled + 1; ++id) {
+    requests.push_back(bench.move(id, {0}, {1.0}, 1));
+    requests.back()->start = bench.now + std::chrono::hours(1);
+    bench.cycle({requests.back().get()});
+  }
+  CHECK(bench.events.size() == 1);
+  CHECK(bench.events.back().reason == Errc::queue_full);
+  auto all = Bench::simple(RequestKind::cancel);
+  bench.cycle({all.get()});
+  CHECK(bench.events.size() == Engine::max_scheduled + 2);
 }
 
 TEST_CASE("a lead that would leave the range is refused by the limit, with joint, value and limit") {

@@ -283,6 +283,39 @@ TEST_CASE("a move with a duration is a quintic; with fit, what lasts that long a
   }
 }
 
+TEST_CASE(
+    "a trajectory with a start begins at its own first waypoint, wherever the joints are when it is "
+    "planned") {
+  const auto robot = arm6();
+  auto state = ready_state(robot);
+  auto message = trajectory({"elbow_joint"}, {{0, {0.5}, {0.1}, {}}, {1, {0.8}, {0}, {}}});
+  CHECK_FALSE(plan(message, robot, state));
+  message.start = 12.5;
+  const Plan planned = plan(message, robot, state);
+  REQUIRE(planned);
+  CHECK((*planned)->start == takt::Time{} + takt::from_seconds(12.5));
+  CHECK((*planned)->starts_here);
+  CHECK((*planned)->trajectory.knot(0, 0) == MotionState{0.5, 0.1, 0});
+  message.points.front().positions = {7};
+  CHECK(plan(message, robot, state).error().reason == Errc::position_limit);
+}
+
+TEST_CASE("a first waypoint that no quintic reaches in time may still be reached in time") {
+  const auto robot = arm6();
+  auto state = ready_state(robot);
+  auto message = move({"elbow_joint"}, {state.joints[2].reference.position + 1});
+  state.joints[2].reference.velocity = -1;
+  const double shortest = (*plan(message, robot, state))->trajectory.duration();
+  auto through = trajectory({"elbow_joint"}, {{shortest * 1.01, message.positions, {}, {}}});
+  const Plan planned = plan(through, robot, state);
+  REQUIRE(planned);
+  check_within_limits(**planned, robot);
+  CHECK((*planned)->trajectory.duration() == doctest::Approx(shortest * 1.01));
+  CHECK((*planned)->may_gain == doctest::Approx(0));
+  through.points.front().time = shortest * 0.99;
+  CHECK_FALSE(plan(through, robot, state));
+}
+
 TEST_CASE("a trajectory without times takes as long as the limits make it") {
   const auto robot = arm6();
   auto state = ready_state(robot);

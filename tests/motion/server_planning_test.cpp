@@ -564,6 +564,102 @@ TEST_CASE("one that the loop refuses, after it had waited, ends with a result") 
   CHECK(bench.server.borrowed() == 0);
 }
 
+/// The elbow to 1.6 within a second from `start`, which is on the loop's clock.
+std::string scheduled(double start) {
+  return Json{{"id", "later"},
+              {"trajectory",
+               {{"joint_names", {"elbow_joint"}},
+                {"start", start},
+                {"points", {{{"time_from_start", 1.0}, {"positions", {1.6}}}}}}}}
+      .dump();
+}
+
+/// The loop has come to this time.
+void set_loop_time(Bench& bench, double seconds) {
+  Snapshot state = takt::test::ready_state(bench.robot);
+  state.time = takt::Time{} + takt::from_seconds(seconds);
+  bench.state.write(state);
+  bench.poll();
+}
+
+TEST_CASE("a trajectory with a start in the future is pending, and is handed over shortly before") {
+  Bench bench;
+  bench.connect(1);
+  set_loop_time(bench, 10);
+  const auto said = bench.ask(1, scheduled(12.5));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0]["accepted"]["id"] == "later");
+  CHECK(said[0]["accepted"]["state"] == "pending");
+  const GoalId goal = said[0]["accepted"]["goal"];
+  set_loop_time(bench, 12.3);
+  CHECK(bench.taken() == nullptr);
+  set_loop_time(bench, 12.41);
+  Request* request = only_taken(bench);
+  CHECK(request->goal == goal);
+  CHECK(request->start == takt::Time{} + takt::from_seconds(12.5));
+  bench.emit(GoalState::active, goal, nullptr);
+  bench.emit(GoalState::succeeded, goal, request);
+  const auto ended = bench.said(1);
+  REQUIRE_FALSE(ended.empty());
+  CHECK(ended.back()["result"] == Json({{"id", "later"}, {"goal", goal}, {"state", "succeeded"}}));
+  CHECK(bench.server.idle());
+}
+
+TEST_CASE("a trajectory whose start is past goes to the loop at once, and too far ahead nowhere") {
+  Bench bench;
+  bench.connect(1);
+  set_loop_time(bench, 10);
+  CHECK(bench.ask(1, scheduled(9.7)).empty());
+  CHECK(only_taken(bench)->start == takt::Time{} + takt::from_seconds(9.7));
+  const auto said = bench.ask(1, scheduled(10 + 3601));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0]["rejected"]["reason"] == "start_too_far");
+}
+
+TEST_CASE("what waits for its start is recalled, here and in the loop") {
+  for (const std::string stop : {R"({"cancel":{}})", R"({"cancel":{"goal":1}})", R"({"estop":{}})"}) {
+    Bench bench;
+    bench.connect(1);
+    set_loop_time(bench, 10);
+    bench.ask(1, scheduled(12.5));
+    const auto said = bench.ask(1, stop);
+    REQUIRE_FALSE(said.empty());
+    CHECK(said[0]["result"]["state"] == "recalled");
+    CHECK(said[0]["result"]["goal"] == 1);
+    set_loop_time(bench, 13);
+    for (const Request* request = bench.taken(); request != nullptr; request = bench.taken())
+      CHECK(request->kind != RequestKind::trajectory);
+  }
+  Bench bench;
+  bench.connect(1);
+  set_loop_time(bench, 10);
+  bench.ask(1, scheduled(12.5));
+  set_loop_time(bench, 12.45);
+  Request* request = only_taken(bench);
+  bench.ask(1, R"({"cancel":{"goal":1}})");
+  CHECK(only_taken(bench)->kind == RequestKind::cancel);
+  bench.emit(GoalState::recalled, 1, request, Errc::recalled);
+  const auto said = bench.said(1);
+  REQUIRE_FALSE(said.empty());
+  CHECK(said.back()["result"]["state"] == "recalled");
+  CHECK(bench.server.goals() == 0);
+}
+
+TEST_CASE("what waits for its start counts among what waits, and goes with its client") {
+  ServerOptions options;
+  options.max_waiting_per_client = 2;
+  Bench bench(arm6(), options);
+  bench.connect(1);
+  set_loop_time(bench, 10);
+  bench.ask(1, scheduled(12.5));
+  bench.ask(1, scheduled(13.5));
+  const auto said = bench.ask(1, scheduled(14.5));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0]["rejected"]["reason"] == "queue_full");
+  bench.server.disconnected(1, bench.now);
+  CHECK(bench.server.idle());
+}
+
 TEST_CASE("waiting motions are bounded for each client") {
   ServerOptions options;
   options.max_waiting_per_client = 3;

@@ -55,6 +55,13 @@ TEST_CASE("golden requests: the text of the manual means what it says") {
                               "velocities":[],"accelerations":[]}]}})");
   CHECK(std::get<TrajectoryMessage>(ros1.body).points[0].time == 2.000000001);
 
+  const auto later = parsed(
+      R"({"trajectory":{"group":"arm","start":12.5,"points":[{"time_from_start":1,"positions":[1]}]}})");
+  CHECK(std::get<TrajectoryMessage>(later.body).start == 12.5);
+  const auto at_once =
+      parsed(R"({"trajectory":{"group":"arm","start":0,"points":[{"time_from_start":1,"positions":[1]}]}})");
+  CHECK_FALSE(std::get<TrajectoryMessage>(at_once.body).start);
+
   const auto untimed =
       parsed(R"({"trajectory":{"group":"arm","points":[{"positions":[1]},{"positions":[2]}]}})");
   CHECK_FALSE(std::get<TrajectoryMessage>(untimed.body).timed);
@@ -169,6 +176,8 @@ TEST_CASE("every request survives being written and read") {
     trajectory.at_end = static_cast<AtEnd>(i % 2);
     trajectory.on_disconnect = static_cast<OnDisconnect>(i % 2);
     trajectory.when_busy = static_cast<WhenBusy>(i % 3);
+    if (trajectory.when_busy != WhenBusy::queue && i % 5 == 0)
+      trajectory.start = takt::test::uniform(random, 1, 1e6);
     trajectory.limits.jerk.assign(1, takt::test::uniform(random, 0.1, 1e9));
     if (i % 3 != 0) trajectory.through = static_cast<Through>(i % 5);
     trajectory.tolerances.goal_time = i % 2 == 0 ? 0 : takt::test::uniform(random, -10, 10);
@@ -342,6 +351,11 @@ TEST_CASE("trajectories that cannot be one are refused by name and place") {
   CHECK(refused(with_points(R"([{"time_from_start":1,"positions":[1,2]},{"positions":[1,2]}])")) ==
         Errc::malformed);
   CHECK(refused(with_points(R"([{"positions":[1,2],"velocities":[1,2]}])")) == Errc::malformed);
+  for (const std::string options :
+       {R"("start":-1)", R"("start":"now")", R"("start":1,"when_busy":"queue")"}) {
+    CHECK(refused(R"({"trajectory":{"group":"a",)" + options +
+                  R"(,"points":[{"time_from_start":1,"positions":[1]}]}})") == Errc::malformed);
+  }
   CHECK(refused(R"({"move":{"group":"a","positions":[1],"duration":1,"synchronise":"phase"}})") ==
         Errc::malformed);
   CHECK(refused(with_points(R"([{"time_from_start":1}])")) == Errc::malformed);

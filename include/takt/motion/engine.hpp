@@ -21,6 +21,10 @@
 // within the tolerances there. They may be wider than the robot's own: whatever a goal allows itself, the robot's following
 // error stops the robot.
 //
+// A trajectory with a start in the future is held until then, and joined in the first cycle after it: at whose time the reference
+// is the trajectory's at exactly that time, if it could be joined at once. One with a start in the past is joined at a waypoint
+// that is still ahead, at its time. What is held is recalled by a cancel and by whatever stops the robot.
+//
 // Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference. One
 // that misses more in a row than the robot allows stops the robot, before anything that the drives did meanwhile is judged.
 #pragma once
@@ -46,6 +50,9 @@ namespace takt::motion {
 
 class Engine {
  public:
+  /// The most trajectories that are held for their start; more are rejected (queue_full).
+  static constexpr std::size_t max_scheduled = max_joints;
+
   /// Sizes everything for the robot. Set-up time: allocates.
   explicit Engine(const robot::RobotDescription& robot);
 
@@ -58,7 +65,7 @@ class Engine {
   [[nodiscard]] bool accepts_requests() const noexcept;
 
   /// Takes one validated request. The engine borrows it until an event carries it back in `retired`:
-  ///   trajectory, first set-point of a stream   with the event that ends the goal (or rejects it); before that, an event with
+  ///   trajectory, first set-point of a stream   with the event that ends the goal (rejects it, recalls it); before that, one with
   ///                                             state `active` and no `retired` says that it runs
   ///   further set-points of a stream            with an event `active` of this cycle
   ///   cancel, speed, emergency_stop, reset, shutdown
@@ -167,6 +174,9 @@ class Engine {
   void reset(Request& request) noexcept;
   [[nodiscard]] std::size_t busy_joint(JointSet joints) const noexcept;
   [[nodiscard]] Fault join_present_motion(Request& request, Lead& lead) noexcept;
+  void begin_scheduled() noexcept;
+  void recall_scheduled(GoalId goal, Errc reason) noexcept;
+  [[nodiscard]] double time_at_last_reference(const Request& request) const noexcept;
   [[nodiscard]] Fault start_mismatch(const Request& request) const noexcept;
   [[nodiscard]] Fault find_lead(Request& request, Lead& lead) noexcept;
   [[nodiscard]] Fault plan_lead(Request& request, std::size_t knot, double at_least) noexcept;
@@ -201,6 +211,8 @@ class Engine {
   std::vector<Axis> axes_;
   std::vector<Goal>
       goals_;  ///< one more than joints: each goal here holds a joint, and a new one takes its joints last
+  std::array<Request*, max_scheduled> scheduled_{};  ///< trajectories whose start is in the future
+  std::size_t scheduled_count_ = 0;
   std::vector<robot::JointFeedback> feedback_;
 
   Time now_{};
@@ -218,8 +230,8 @@ class Engine {
   std::size_t planned_ = 0;  ///< joints that leads were planned for in this cycle
 
   // Room for the worst: no request is taken while an event of an earlier cycle waits, so what can come together is the answers
-  // to one cycle's requests and, for each goal held then, its beginning, its preemption and its end.
-  std::array<Event, 3 * max_joints + 4 * max_requests_per_cycle> events_;
+  // to one cycle's requests, what is recalled, and, for each goal held then, its beginning, its preemption and its end.
+  std::array<Event, 3 * max_joints + 4 * max_requests_per_cycle + max_scheduled> events_;
   std::size_t event_count_ = 0;
   std::size_t backlog_ = 0;  ///< events of earlier cycles that still waited when this cycle began
 

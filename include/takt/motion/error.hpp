@@ -53,7 +53,8 @@ namespace takt::motion {
   X(loop_overrun, 51, "the loop missed more periods in a row than the robot allows")                      \
   X(drive_off, 52, "a drive that is to hold its joint is off")                                            \
   X(unknown_reason, 53, "the server gives a reason that this version does not know")                      \
-  X(not_in_phase, 54, "no straight line leads from here to the goal")
+  X(not_in_phase, 54, "no straight line leads from here to the goal")                                     \
+  X(start_too_far, 55, "the start lies too far ahead, or so far back that the trajectory is over")
 
 enum class Errc : std::uint16_t {
 #define TAKT_ENUMERATOR(name, number, text) name = number,

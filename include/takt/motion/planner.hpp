@@ -10,6 +10,9 @@
 // takes its place, so that nothing steps. The reference may move on until the loop takes the request; the loop then leads from
 // it to the first waypoint, or a later one, by a jerk-limited motion within the same limits, or refuses (engine.hpp).
 //
+// With a start of its own (on the loop's clock) a first waypoint at time 0 is not held against the present reference: the loop
+// sees, when that time has come.
+//
 // A move without a duration is jerk-limited (trajectory/point_to_point.hpp) and the fastest that there is within its limits of
 // velocity, acceleration and jerk. Where joints move, it may leave a position limit: then it is refused.
 //

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -43,6 +44,7 @@ struct PlanningJob {
   std::variant<std::string, MotionMessage> request;  ///< the line, or the message that it was
   std::size_t bytes = 0;                             ///< of the line
   Time received{};
+  std::optional<Time> start;       ///< of a motion that is to begin then, on the loop's clock
   GoalId goal = 0;                 ///< 0 = no number was given to the client yet
   JointSet joints;                 ///< of the message; empty where it names one that the robot has not
   std::vector<GoalBefore> before;  ///< what it waits for

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -68,6 +69,8 @@ struct Request {
   bool starts_here =
       false;  ///< kind trajectory: rejected (start_mismatch) if a joint has left its first waypoint
               ///< by more than its goal tolerance
+  std::optional<Time>
+      start;  ///< when the trajectory's time is 0, on the loop's clock; nothing: when it is taken
   trajectory::Synchronisation synchronisation = trajectory::Synchronisation::time;  ///< of the lead
   std::size_t first_waypoint = 1;  ///< the knot of the trajectory that a lead may end at, or at later ones
   double may_gain = 0;  ///< s by which a lead may bring the waypoints forward, from where they were planned

@@ -21,6 +21,9 @@
 // them before it; it is planned only then, from where they ended. If one of them ends in any other way, it is recalled. Streams,
 // and goals that are being stopped already, cannot succeed: they have only to end.
 //
+// A trajectory whose start is in the future waits here, too, and is planned shortly before: by 0.1 s, or 2 s where planning takes
+// long. The engine then begins it in the right cycle, whatever this thread does.
+//
 // What was asked for before a fault does not move the robot after it: a reset, too, recalls all motions that have not begun.
 //
 // A stream that was stopped by others (cancelled, its joints taken, a fault) does not begin anew by the set-points of a client that
@@ -32,6 +35,7 @@
 // One thread at a time. Allocates. The loop must have ended when a Server is destroyed, as it frees what the loop borrowed.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -71,7 +75,8 @@ struct ServerOptions {
   std::size_t max_waiting_per_client = 32;
   std::size_t max_waiting_bytes = std::size_t{64} << 20;  ///< of their lines, of all clients
   std::size_t max_waiting_bytes_per_client = std::size_t{16} << 20;
-  double feedback_rate = 10;  ///< Hz, "feedback" of each running trajectory or move
+  Duration farthest_start = std::chrono::hours(1);  ///< how far ahead a start may be
+  double feedback_rate = 10;                        ///< Hz, "feedback" of each running trajectory or move
   /// False where the loop's clock is not the one that gives `now` (simulated time).
   bool report_latency = true;
   /// Told, on the server's thread, of every mark that a client makes, and of every request that the server refuses itself; what the
@@ -172,6 +177,10 @@ class Server {
   void take_work(Time now);
   void take_read(PlanningJob job, PlanningWork::Read read, Time now);
 
+  [[nodiscard]] bool has_to_wait(PlanningJob& job) const;
+  [[nodiscard]] bool may_begin(const PlanningJob& job) const;
+  void begin_scheduled();
+  void begin_waiting(std::vector<PlanningJob> jobs);
   [[nodiscard]] std::vector<GoalBefore> goals_before(const PlanningJob& job) const;
   void wait(PlanningJob job);
   void goal_ended(GoalId goal, bool succeeded);

@@ -28,6 +28,8 @@
 //      "on_disconnect":"stop",                   or "continue": what happens when this client vanishes
 //      "when_busy":"splice",                     joints that another goal moves are taken over; or "queue": wait until that goal
 //                                                has succeeded; or "reject": refuse
+//      "start":12.5,                             s on the loop's clock ("time" in "state"): when the trajectory's time is 0; see
+//                                                below. Absent or 0: at once
 //      "limits":{"velocity":1,"acceleration":[5],"jerk":100},
 //                                                optional, for all joints or one for each: may only tighten
 //                                                the robot's
@@ -49,6 +51,12 @@
 //   ({"joint_trajectory":{...}}), and one of these within another; what they say of joints with many axes must be empty.
 //   Joints that are continuous go the short way from each waypoint to the next; the state tells how far they
 //   have turned, as their drives do.
+//
+//   With a "start" in the future the goal is pending until then, and whatever moves the joints goes on; then it is planned from
+//   the present motion. The reference of each cycle from the first one after the start on is the trajectory's at exactly that
+//   time, once its first waypoint is joined. With a start in the past (a message that was under way) waypoints that are past are
+//   dropped, and the rest is joined at its own times. A start more than an hour ahead, or so far back that the last waypoint is
+//   past, is refused (start_too_far); "start" with "when_busy":"queue" is malformed.
 //
 //   Without any time_from_start (and any velocities) the motion takes as long as the limits make it. A first point where the
 //   joints are is then their start, and "fit" is implied.
@@ -88,10 +96,10 @@
 //      For motion: the loop has taken it and its first reference has left. The latencies begin when the
 //      request entered the loop's queue, and when its last byte arrived. duration and joint_names (the
 //      robot's order, which "feedback" uses): for trajectory and move.
-//      With "state":"pending" and without duration and latencies: the motion waits for the goals that hold its joints
-//      ("when_busy":"queue"). It is planned when they have succeeded, and begins without another "accepted". When it
-//      cannot begin, a "result" says so: rejected, or recalled (a cancel, a stop or a reset came first, or a goal before
-//      it did not succeed: goal_before_failed). Streams, and goals that are being stopped, have only to end.
+//      With "state":"pending" and without duration and latencies: the motion waits for its "start", or for the goals that hold its
+//      joints ("when_busy":"queue"). It is planned then, or when they have succeeded, and begins without another "accepted". When
+//      it cannot begin, a "result" says so: rejected, or recalled (a cancel, a stop or a reset came first, or a goal before it did
+//      not succeed: goal_before_failed). Streams, and goals that are being stopped, have only to end.
 //   {"rejected":{"id":1,"reason":"acceleration_limit","message":"elbow: ...","joint":"elbow","time":0.07,"value":6.87,"limit":5}}
 //      Nothing was changed. "reason" is a name from motion/error.hpp; joint, time, value and limit where it
 //      has them.
@@ -201,6 +209,7 @@ struct TrajectoryMessage {
   AtEnd at_end = AtEnd::rest;
   OnDisconnect on_disconnect = OnDisconnect::stop;
   WhenBusy when_busy = WhenBusy::splice;
+  std::optional<double> start;  ///< s on the loop's clock; nothing: at once
   LimitsMessage limits;
   TolerancesMessage tolerances;
 
