@@ -732,6 +732,7 @@ void Engine::advance_trajectory(Goal& goal) noexcept {
 /// Whether the feedback shows that the goal has arrived, or has to be given up; it is then ended.
 bool Engine::has_ended(Goal& goal) noexcept {
   const Request& request = *goal.request;
+  if (goal.overtime < 0 && request.path_tolerance.empty()) return false;
   std::size_t columns = 0;
   request.joints.for_each([&](std::size_t joint) noexcept {
     starts_[columns] = axes_[joint].reference;

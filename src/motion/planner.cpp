@@ -208,7 +208,8 @@ Outcome<void> replace(const Task& task, const std::vector<ToleranceMessage>& wan
 }
 
 Outcome<void> set_tolerances(Task& task, const TolerancesMessage& message) {
-  task.path_tolerance.resize(task.columns.size());
+  task.path_tolerance.assign(message.path.empty() ? 0 : task.columns.size(),
+                             {});  // none: nothing to judge on the way
   task.goal_tolerance.clear();
   for (std::size_t c = 0; c < task.columns.size(); ++c)
     task.goal_tolerance.push_back({task.joint(c).goal_tolerance, 0, 0});
