@@ -300,7 +300,8 @@ TAKT_API int32_t takt_trajectory_fit(takt_trajectory* trajectory, const takt_joi
 TAKT_API int32_t takt_trajectory_slow_down(takt_trajectory* trajectory, double factor);
 
 /* Makes a trajectory of some of the joints, in the order of `selected`, which holds `count` of their numbers. *result is the
- * caller's, here and below. Errors: TAKT_ERROR_TRAJECTORY_WRONG_SIZE (none, or one that does not exist). */
+ * caller's, here and below. Errors: TAKT_ERROR_TRAJECTORY_WRONG_SIZE (none, more than TAKT_MAX_JOINTS, or one that does not
+ * exist). */
 TAKT_API int32_t takt_trajectory_select(const takt_trajectory* trajectory, const size_t* selected, size_t count,
                                         takt_trajectory** result);
 

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "boundary.hpp"
+#include "takt/core/joint.hpp"
 #include "takt/trajectory/assemble.hpp"
+#include "takt/trajectory/error.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "trajectory.hpp"
 
@@ -82,6 +84,7 @@ std::int32_t takt_trajectory_select(const takt_trajectory* trajectory, const std
                                     std::size_t count, takt_trajectory** result) {
   return guarded([&]() -> Status {
     if (trajectory == nullptr || selected == nullptr || result == nullptr) return fail(Errc::null_pointer);
+    if (count > takt::max_joints) return fail(takt::trajectory::Errc::wrong_size);
     return hand_over(select(trajectory->motion, std::span(selected, count)), result);
   });
 }

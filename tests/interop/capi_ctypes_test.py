@@ -345,6 +345,7 @@ class SpliceTest(unittest.TestCase):
         self.assertEqual(some.joints, 1)
         self.assertAlmostEqual(some.sample(SECOND // 4)[1][0], self.running.sample(SECOND // 4)[1][1])
         self.assertEqual(takt.takt_trajectory_select(some.handle, (c_size_t * 1)(1), 1, byref(c_void_p())), WRONG_SIZE)
+        self.assertEqual(takt.takt_trajectory_select(some.handle, (c_size_t * 65)(), 65, byref(c_void_p())), WRONG_SIZE)
 
     def test_each_joint_stops_by_itself(self):
         kept = c_int32(-1)

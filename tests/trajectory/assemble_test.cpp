@@ -197,6 +197,8 @@ TEST_CASE("what is no motion is a named error or a trajectory without segments")
   std::vector<JointMotion> patient{JointMotion(MotionState{})};
   patient[0].hold(1e9);
   CHECK(assemble<double>(patient).error() == Errc::out_of_domain);
+  patient[0] = JointMotion(MotionState{}).hold(std::numeric_limits<double>::infinity());
+  CHECK(assemble<double>(patient).error() == Errc::not_finite);
 }
 
 TEST_CASE("some of the joints of a trajectory move as before") {

@@ -162,7 +162,7 @@ TEST_CASE("the worst of several violations is reported") {
   CHECK(find_violation(trajectory, limits)->quantity == Quantity::jerk);
 }
 
-TEST_CASE("infinite limits allow everything; zero, NaN and missing ones only what does not move") {
+TEST_CASE("infinite limits allow everything; zero, negative, NaN and missing ones only what does not move") {
   const std::vector<double> times{0, 1}, positions{0, 0, 1, 0};
   const auto trajectory = through(Waypoints{2, times, positions, {}, {}}, Through::stop).value();
   std::vector<JointLimits> limits(2);
@@ -174,6 +174,10 @@ TEST_CASE("infinite limits allow everything; zero, NaN and missing ones only wha
   CHECK(find_violation(trajectory, limits)->joint == 0);
   CHECK(required_slowdown(trajectory, limits) == infinity);
   limits[0].velocity = std::numeric_limits<double>::quiet_NaN();
+  CHECK(find_violation(trajectory, limits)->joint == 0);
+  CHECK(required_slowdown(trajectory, limits) == infinity);
+  limits[0].velocity = -1;
+  REQUIRE(find_violation(trajectory, limits));
   CHECK(find_violation(trajectory, limits)->joint == 0);
   CHECK(required_slowdown(trajectory, limits) == infinity);
   limits[0] = {};

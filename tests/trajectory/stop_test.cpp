@@ -208,6 +208,16 @@ TEST_CASE("a trajectory that is outside its limits is stopped with the least vio
   CHECK(unlimited.trajectory.at(9, 0).velocity == 0);
 }
 
+TEST_CASE(
+    "a stop where a limit allows nothing says which limit it had to leave, unless it was at rest already") {
+  const std::vector<double> times{0, 1}, positions{0, 1};
+  const auto running = through(Waypoints{1, times, positions, {}, {}}, Through::stop).value();
+  const auto no_jerk = stop_each(running, 0.5, std::vector<JointLimits>{limits_of(5, 40, 0)}).value();
+  REQUIRE(no_jerk.violation);
+  CHECK(no_jerk.violation->quantity == Quantity::jerk);
+  CHECK_FALSE(stop_each(running, 0, std::vector<JointLimits>{limits_of(0, 0, 0)}).value().violation);
+}
+
 TEST_CASE("a stop at a time that is none is a named error") {
   const std::vector<double> times{0, 1}, positions{0, 1};
   const auto running = through(Waypoints{1, times, positions, {}, {}}, Through::stop).value();

@@ -227,6 +227,7 @@ class Assembly {
       if (Status status = check_state(state); !status) return status;
     }
     if (!motion.joins()) return fail(Errc::not_continuous);
+    if (!std::isfinite(motion.duration())) return fail(Errc::not_finite);
     const bool ends_early = knots_.back() - motion.duration() > same_time(knots_.back());
     if (ends_early && !at_rest(motion.end())) return fail(Errc::not_at_rest_at_end);
     return {};

@@ -148,12 +148,18 @@ class WorstViolation {
     record_peak(profile.acceleration_extrema().peak(), Quantity::acceleration, joint, 0, limits.acceleration);
   }
 
+  /// A profile whose jerk was chosen where a limit allows none.
+  void check_jerk(const BasicJerkProfile<Scalar>& profile, std::size_t joint, Scalar limit) noexcept {
+    for (std::size_t k = 0; k < profile.phases(); ++k)
+      record_peak({profile.begins(k), profile.jerk(k)}, Quantity::jerk, joint, 0, limit);
+  }
+
   [[nodiscard]] const std::optional<BasicViolation<Scalar>>& result() const noexcept { return worst_; }
 
  private:
   void record(Quantity quantity, std::size_t joint, Scalar time, Scalar value, Scalar limit,
               Scalar ratio) noexcept {
-    if (std::isnan(ratio)) ratio = std::numeric_limits<Scalar>::infinity();
+    if (!(ratio >= 0)) ratio = std::numeric_limits<Scalar>::infinity();  // by a limit that nothing can keep
     if (worst_ && !(ratio > ratio_)) return;
     worst_ = {quantity, joint, time, value, limit};
     ratio_ = ratio;
@@ -199,8 +205,9 @@ class WorstViolation {
 
   void record_peak(const Extremum<Scalar>& peak, Quantity quantity, std::size_t joint, Scalar start,
                    Scalar limit) noexcept {
-    const Scalar ratio = std::abs(peak.value) / limit;
-    if (!(ratio <= 1 + slack<Scalar>)) record(quantity, joint, start + peak.time, peak.value, limit, ratio);
+    const Scalar value = std::abs(peak.value);
+    if (value <= limit * (1 + slack<Scalar>)) return;
+    record(quantity, joint, start + peak.time, peak.value, limit, value / limit);
   }
 
   std::optional<BasicViolation<Scalar>> worst_;

@@ -262,6 +262,7 @@ template <class Scalar>
     const BasicStopMotion<Scalar> stop = plan_stop(state, finite);
     const BasicJerkProfile<Scalar> profile = to_profile(stop);
     worst.check(profile, j, limits[j]);
+    worst.check_jerk(profile, j, limits[j].jerk);
     motions.emplace_back(running.at(0, j)).append(running, j, 0, at).append(profile);
   }
   auto trajectory = assemble<Scalar>(motions);
