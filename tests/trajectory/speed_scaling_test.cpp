@@ -139,7 +139,7 @@ TEST_CASE("undisturbed, path time is the time that has passed, to the last bit")
 TEST_CASE("along splines that touch their limits, any change of speed keeps them to a thousandth") {
   auto random = test::generator(91);
   double worst = 0;
-  for (std::size_t n = 0; n < test::count(100); ++n) {
+  for (std::size_t n = 0; n < test::count(100, 1000); ++n) {
     const auto limits = any_joint_limits(random);
     const Trajectory motion = any_fitted(random, limits);
     worst = std::max(worst, travel(motion, random, limits, milliseconds(n % 2 == 0 ? 1 : 5)));
@@ -152,7 +152,7 @@ TEST_CASE("along paths whose own jerk steps between its limits, they are exceede
   auto random = test::generator(92);
   double worst = 0;
   double sum = 0;
-  const std::size_t count = test::count(100);
+  const std::size_t count = test::count(100, 1000);
   for (std::size_t n = 0; n < count; ++n) {
     const auto limits = any_joint_limits(random);
     const PointToPoint<> path = any_jerk_limited(random, limits);
@@ -167,7 +167,7 @@ TEST_CASE("along paths whose own jerk steps between its limits, they are exceede
 
 TEST_CASE("a path that leaves its limits as planned does not leave them further") {
   auto random = test::generator(93);
-  for (std::size_t n = 0; n < test::count(50); ++n) {
+  for (std::size_t n = 0; n < test::count(50, 1000); ++n) {
     auto limits = any_joint_limits(random);
     const Trajectory motion = any_fitted(random, limits);
     for (JointLimits& limit : limits) {
@@ -180,7 +180,7 @@ TEST_CASE("a path that leaves its limits as planned does not leave them further"
 
 TEST_CASE("without limits of jerk those of acceleration are kept") {
   auto random = test::generator(94);
-  for (std::size_t n = 0; n < test::count(50); ++n) {
+  for (std::size_t n = 0; n < test::count(50, 1000); ++n) {
     auto limits = any_joint_limits(random);
     for (JointLimits& limit : limits) limit.jerk = std::numeric_limits<double>::infinity();
     const Trajectory motion = any_fitted(random, limits);
@@ -192,7 +192,7 @@ TEST_CASE("a stop takes hardly longer than the slowest joint would need by itsel
   auto random = test::generator(95);
   std::vector<double> ratios;
   const Duration period = milliseconds(1);
-  for (std::size_t n = 0; n < test::count(200); ++n) {
+  for (std::size_t n = 0; n < test::count(200, 1000); ++n) {
     const auto limits = any_joint_limits(random);
     const Trajectory motion = any_fitted(random, limits);
     const double begin = test::uniform(random, 0, 0.9) * motion.duration();

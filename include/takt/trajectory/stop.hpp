@@ -136,17 +136,17 @@ struct StopPlan {
 
 /// The shortest stop of one joint from `state` within the acceleration and jerk limits. Position limits are not looked at: see
 /// StopMotion::distance. Where no stop keeps the limits, `fits` is false and this is the one with the least violation. Without a
-/// jerk limit the acceleration steps; without either the stop takes no time. A velocity or acceleration that is not finite is
-/// taken as zero. Real-time safe: closed formulas.
+/// jerk limit the acceleration steps; without either the stop takes no time. A velocity or acceleration outside domain.hpp is
+/// taken as zero, and limits that let the stop take more than max_duration as none that were given. Real-time safe: closed formulas.
 template <class Scalar>
 [[nodiscard]] BasicStopMotion<Scalar> plan_stop(
     const BasicMotionState<Scalar>& state,
     const std::type_identity_t<BasicJointLimits<Scalar>>& limits) noexcept {
   BasicMotionState<Scalar> from = state;
   BasicStopMotion<Scalar> stop;
-  stop.fits = std::isfinite(state.velocity) && std::isfinite(state.acceleration);
-  if (!std::isfinite(from.velocity)) from.velocity = 0;
-  if (!std::isfinite(from.acceleration)) from.acceleration = 0;
+  stop.fits = detail::in_domain(state.velocity) && detail::in_domain(state.acceleration);
+  if (!detail::in_domain(from.velocity)) from.velocity = 0;
+  if (!detail::in_domain(from.acceleration)) from.acceleration = 0;
 
   const detail::StopBounds<Scalar> bounds(std::abs(from.velocity), limits);
   const Scalar left_over =
@@ -171,6 +171,13 @@ template <class Scalar>
     if (k == 1)
       phase.state.acceleration = plan.durations[1] > 0 ? -direction * plan.peak : phase.state.acceleration;
     stop.duration += plan.durations[k];
+  }
+  if (!(stop.duration <= static_cast<Scalar>(max_duration))) {
+    BasicJointLimits<Scalar> none;
+    none.acceleration = none.jerk = 0;
+    stop = plan_stop(from, none);
+    stop.fits = false;
+    return stop;
   }
   stop.distance = stop.phases[2].at(stop.duration).position - from.position;
   return stop;
