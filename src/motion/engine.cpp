@@ -170,7 +170,7 @@ void Engine::describe(Snapshot& snapshot) const noexcept {
     joint.measured_position = feedback_[i].position;
     joint.measured_velocity = feedback_[i].velocity;
     joint.drive = feedback_[i].drive;
-    const bool owned = axis.source == Source::goal || (axis.source == Source::stop && axis.waited_for);
+    const bool owned = axis.source == Source::goal || (stopping(axis) && axis.waited_for);
     const Goal* goal = owned && goals_[axis.goal].request != nullptr ? &goals_[axis.goal] : nullptr;
     joint.goal = goal != nullptr ? goal->request->goal : 0;
     joint.goal_time = goal != nullptr ? goal->travel.time() : 0;
@@ -647,7 +647,8 @@ void Engine::begin_stop(std::size_t joint) noexcept {
   // Near the end of the range there may be room for a stop at the acceleration limit only: whatever obeyed that limit and was to
   // stay inside leaves room for it.
   const double end = axis.reference.position + axis.stop.distance;
-  if (end < axis.limits.position_min || end > axis.limits.position_max) {
+  const double rounding = trajectory::limit_slack * (axis.limits.position_max - axis.limits.position_min);
+  if (end < axis.limits.position_min - rounding || end > axis.limits.position_max + rounding) {
     axis.follower = control::SetpointFollower(axis.reference);
     axis.source = Source::brake;
   }

@@ -37,7 +37,8 @@ using Outcome = tl::expected<T, Rejection>;
 /// A trajectory that ends this slowly ends at rest: planners leave rounding errors behind.
 constexpr double rest_velocity = 1e-6;      // rad/s
 constexpr double rest_acceleration = 1e-4;  // rad/s^2
-/// How much slower a motion gets, step by step, until what is joined to its ends keeps the limits, and how slow at most.
+/// How much slower than its own limits ask for a motion gets, step by step, until what is joined to its ends keeps the limits, and
+/// how slow at most.
 constexpr double stretch_step = 1.05;
 constexpr double longest_stretch = 1000;
 /// Above a computed bound by more than its rounding, so that what was made to fit does fit.
@@ -503,12 +504,13 @@ class Fitting {
   [[nodiscard]] Outcome<Motion> run() {
     if (!appended_) return reject(appended_.error());
     if (const auto violation = find_position_violation(task_, rest_)) return reject_rest(*violation);
-    double stretch = required_slowdown(rest_, task_.limits);
-    if (stretch > 1) stretch *= margin;
-    while (stretch <= (task_.fit ? longest_stretch : 1)) {
+    double needed = required_slowdown(rest_, task_.limits);
+    if (needed > 1) needed *= margin;
+    for (double slower = 1; slower <= longest_stretch; slower *= stretch_step) {
+      const double stretch = needed * slower;
+      if (stretch > 1 && !task_.fit) break;
       failure_ = {};
       if (is_joined(stretch) && stops(stretch)) return build(stretch);
-      stretch *= stretch_step;
     }
     if (task_.starts_at_rest()) return reject(std::move(failure_));
     failure_.reason = Errc::joint_already_moving;

@@ -707,6 +707,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a joint belongs to its goal until it has come to rest, also where it has to brake hard") {
+  robot::RobotDescription robot = three_joints();
+  robot.joints[0].limits = {-1, 1, 3.14, 8, 20, 100};
+  Bench bench(robot);
+  bench.make_ready();
+  auto first = bench.stream(1, 0, 1, 0, std::chrono::seconds(1));
+  bench.cycle({first.get()});
+  for (int i = 0; i < 100; ++i) bench.cycle();
+  auto cancel = Bench::simple(RequestKind::cancel, 1);
+  bench.cycle({cancel.get()});
+  REQUIRE(bench.snapshot.joints[0].reference.velocity > 0);
+  while (bench.snapshot.joints[0].reference.velocity > 0) {
+    CHECK(bench.snapshot.joints[0].goal == 1);
+    bench.cycle();
+  }
+  CHECK(bench.snapshot.joints[0].reference.position <= 1 + 1e-3);
+  CHECK(bench.snapshot.joints[0].goal == 0);
+}
+
 TEST_CASE("a drive at fault is as good as off when the robot goes down") {
   Bench bench;
   bench.make_ready();

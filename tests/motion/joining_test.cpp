@@ -245,6 +245,29 @@ TEST_CASE("only so many trajectories are held for their starts") {
   CHECK(bench.events.size() == Engine::max_scheduled + 2);
 }
 
+TEST_CASE("a move to the very end of the range can be cancelled at any time within the limit of jerk") {
+  auto random = test::generator(2);
+  for (std::size_t n = 0; n < test::count(200); ++n) {
+    robot::RobotDescription robot = test::three_joints();
+    robot.joints[0].limits.acceleration = test::uniform(random, 2, 10);
+    Bench bench(robot);
+    bench.make_ready();
+    auto away = bench.fastest_move(1, {0}, {2});
+    bench.cycle({away.get()});
+    for (int i = 0; i < 40; ++i) bench.cycle();
+    auto to_the_end = bench.fastest_move(2, {0}, {robot.joints[0].limits.position_max});
+    bench.cycle({to_the_end.get()});
+    const auto pause = test::uniform_int(random, 1, 400);
+    for (int i = 0; i < pause; ++i) bench.cycle();
+    auto cancel = Bench::simple(RequestKind::cancel);
+    for (int i = 0; i < 250; ++i) {
+      const Snapshot before = bench.snapshot;
+      bench.cycle(i == 0 ? std::vector<Request*>{cancel.get()} : std::vector<Request*>{});
+      check_cycle(bench, before);
+    }
+  }
+}
+
 TEST_CASE("a lead that would leave the range is refused by the limit, with joint, value and limit") {
   MovingBench bench;
   auto request = bench.through({0, 2.99}, 1);

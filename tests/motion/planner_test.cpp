@@ -452,6 +452,17 @@ TEST_CASE("fit from a moving start keeps the start's velocity") {
   CHECK(hopeless.error().joint == "elbow_joint");
 }
 
+TEST_CASE("fit slows down a motion that is asked for in no time as far as it takes") {
+  const auto robot = arm6();
+  auto hasty = trajectory({"elbow_joint"}, {{1e-5, {1.0}, {}, {}}});
+  hasty.fit = true;
+  const Plan planned = plan(hasty, robot, ready_state(robot));
+  REQUIRE(planned);
+  check_within_limits(**planned, robot);
+  CHECK((*planned)->trajectory.duration() > 0.1);
+  CHECK((*planned)->trajectory.duration() < 2);
+}
+
 TEST_CASE("fit from rest slows down until the appended stop stays in range too") {
   const auto robot = arm6();
   const auto state = ready_state(robot);
