@@ -201,6 +201,14 @@ TEST_CASE("what is no motion is a named error or a trajectory without segments")
   CHECK(assemble<double>(patient).error() == Errc::not_finite);
 }
 
+TEST_CASE("what lasts too long for the digits of its times is refused") {
+  std::vector<BasicJointMotion<float>> narrow{BasicJointMotion<float>(BasicMotionState<float>{})};
+  narrow[0].hold(90);
+  CHECK(assemble<float>(narrow));
+  narrow[0].hold(30);
+  CHECK(assemble<float>(narrow).error() == Errc::out_of_domain);
+}
+
 TEST_CASE("some of the joints of a trajectory move as before") {
   auto random = test::generator(123);
   const auto table = test::any_waypoints<double>(random, 9, 4);

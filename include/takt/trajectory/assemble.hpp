@@ -167,6 +167,9 @@ template <class Scalar>
                   8 * std::numeric_limits<Scalar>::epsilon() * duration);
 }
 
+/// Knots that become one must not be further apart than this (s): in float that bounds the duration.
+inline constexpr double longest_merge = 1e-4;
+
 /// When any of the joints changes its polynomial, from 0 to the end of the last.
 template <class Scalar>
 [[nodiscard]] std::vector<Scalar> common_knots(std::span<const BasicJointMotion<Scalar>> motions) {
@@ -198,6 +201,7 @@ class Assembly {
     for (const auto& motion : motions_) {
       if (Status status = check(motion); !status) return fail(status.error());
     }
+    if (same_time(knots_.back()) > static_cast<Scalar>(longest_merge)) return fail(Errc::out_of_domain);
     std::vector<State> states;
     std::vector<Cutter<Scalar>> cutters;
     for (const auto& motion : motions_) {
@@ -242,7 +246,7 @@ class Assembly {
 /// The motions of all joints as one trajectory; joint j of it does what motions[j] says. Those that end earlier than others must
 /// be at rest then, and stand still. Knots nearer to each other than min_piece_duration, or than rounding, become one: a joint's
 /// change of jerk may move by that little, and nothing else. Where nothing moves for any time, the trajectory has no segments. At
-/// set-up only: allocates. Errors: wrong_size (no joints), not_continuous, not_at_rest_at_end, not_finite, out_of_domain.
+/// set-up only: allocates. In float, whose times have seven digits, no motion may last longer than 100 s. Errors: wrong_size (no joints), not_continuous, not_at_rest_at_end, not_finite, out_of_domain.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> assemble(std::span<const BasicJointMotion<Scalar>> motions) {
   if (motions.empty()) return fail(Errc::wrong_size);

@@ -17,10 +17,10 @@
 // what it takes there as planned counts as the limit. Ways back are looked at in few steps, longer than a period where they take
 // long, and with a little to spare. Between the places that are looked at, the limits are exceeded by what the path's derivatives
 // change meanwhile. Measured at 1 kHz and 200 Hz over random motions that touch their limits: less than 0.1 % along splines of seven
-// joints with some waypoints a second; up to 3 % where waypoints are a few periods apart; up to 15 %, for a period or a few, and
-// 0.5 % on average where the path's own jerk steps between its limits. There the speed may also pass its target by a few tenths
-// of a percent. tests/trajectory/speed_scaling_test.cpp measures the first and the last. A speed takes at least 20 periods from
-// one end of its range to the other, however light the joints are.
+// joints with some waypoints a second; up to 3 % where waypoints are a few periods apart; up to 23 %, for about ten periods, and
+// 0.5 % on average where the path's own jerk steps between its limits, which there may differ a thousandfold from joint to joint.
+// There the speed may also pass its target by a few tenths of a percent. tests/trajectory/speed_scaling_test.cpp measures the
+// first and the last. A speed takes at least 20 periods from one end of its range to the other, however light the joints are.
 #pragma once
 
 #include <algorithm>

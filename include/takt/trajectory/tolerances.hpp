@@ -85,7 +85,7 @@ template <class Scalar>
 }
 
 /// Collects the worst deviation of joints that are looked at one after the other: the one whose ratio to its tolerance is largest,
-/// a NaN before all others. Real-time safe.
+/// a NaN as if it were infinite. Real-time safe.
 template <class Scalar>
 class WorstDeviation {
  public:
