@@ -1,0 +1,99 @@
+// What it costs at most to join one request to moving joints: of as many joints as a robot can have, to waypoints none of which
+// can be reached in time, so that all that may be tried are tried. A whole cycle of the engine, which plays its drives itself.
+#include <array>
+#include <vector>
+
+#include "instructions.hpp"
+#include "takt/motion/engine.hpp"
+#include "takt/trajectory/through.hpp"
+
+namespace takt::bench {
+namespace {
+
+using namespace takt::motion;
+
+robot::RobotDescription many_joints() {
+  robot::RobotDescription robot;
+  robot.name = "many";
+  robot.period = std::chrono::milliseconds(1);
+  for (std::size_t i = 0; i < max_joints; ++i) {
+    robot::JointDescription joint;
+    joint.name = "joint";
+    joint.limits = {-3, 3, 2 + 0.01 * static_cast<double>(i), 10, 200, 100};
+    joint.following_error = 1;
+    joint.goal_tolerance = 1;
+    robot.joints.push_back(joint);
+  }
+  return robot;
+}
+
+class JoiningEngine {
+ public:
+  JoiningEngine() {
+    for (auto& joint : feedback_) {
+      joint.heard = true;
+      joint.drive = robot::DriveState::ready;
+    }
+    make_request(running_, 1, {2.5}, 100);
+    make_request(hasty_, 2, std::vector<double>(16, -1), 0.01);
+    for (int i = 0; i < 5; ++i) cycle(nullptr);
+    cycle(&running_);
+    for (int i = 0; i < 1000; ++i) cycle(nullptr);
+  }
+
+  void refuse() { cycle(&hasty_); }
+  [[nodiscard]] bool refused() const { return refused_; }
+
+ private:
+  void make_request(Request& request, GoalId id, const std::vector<double>& targets, double interval) {
+    std::vector<double> times{0};
+    std::vector<double> positions(max_joints, 0);
+    for (const double target : targets) {
+      times.push_back(times.back() + interval);
+      for (std::size_t j = 0; j < max_joints; ++j)
+        positions.push_back(target + 0.001 * static_cast<double>(j));
+    }
+    request.kind = RequestKind::trajectory;
+    request.goal = id;
+    request.joints = JointSet::first(max_joints);
+    request.trajectory = *trajectory::through(
+        trajectory::Waypoints{max_joints, times, positions, {}, {}}, trajectory::Through::stop);
+    request.lead = trajectory::PointToPoint<>(max_joints);
+    for (const auto& joint : robot_.joints) request.limits.push_back(joint.limits);
+    request.path_tolerance.resize(max_joints);
+    request.goal_tolerance.resize(max_joints);
+  }
+
+  void cycle(Request* request) {
+    now_ += robot_.period;
+    for (std::size_t j = 0; j < max_joints; ++j) {
+      feedback_[j].stamp = now_;
+      feedback_[j].position = commands_[j].position;
+    }
+    engine_.begin(now_, feedback_);
+    if (request != nullptr) engine_.submit(*request);
+    engine_.advance(commands_);
+    engine_.deliver(now_, [this](const Event& event) {
+      refused_ = event.state == GoalState::rejected;
+      return true;
+    });
+  }
+
+  robot::RobotDescription robot_ = many_joints();
+  Engine engine_{robot_};
+  std::vector<robot::JointFeedback> feedback_{max_joints};
+  std::vector<robot::JointCommand> commands_{max_joints};
+  Request running_;
+  Request hasty_;
+  Time now_{};
+  bool refused_ = false;
+};
+
+const Kernel join("motion/cycle_that_refuses_to_join_64_joints", [](Counter& count) {
+  JoiningEngine engine;
+  count([&] { engine.refuse(); });
+  if (!engine.refused()) std::abort();
+});
+
+}  // namespace
+}  // namespace takt::bench
