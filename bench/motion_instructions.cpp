@@ -56,8 +56,8 @@ class JoiningEngine {
     request.kind = RequestKind::trajectory;
     request.goal = id;
     request.joints = JointSet::first(max_joints);
-    request.trajectory = *trajectory::through(
-        trajectory::Waypoints{max_joints, times, positions, {}, {}}, trajectory::Through::stop);
+    request.trajectory = *trajectory::through(trajectory::Waypoints{max_joints, times, positions, {}, {}},
+                                              trajectory::Through::stop);
     request.lead = trajectory::PointToPoint<>(max_joints);
     for (const auto& joint : robot_.joints) request.limits.push_back(joint.limits);
     request.path_tolerance.resize(max_joints);
