@@ -32,7 +32,8 @@
 //                                                below. Absent or 0: at once
 //      "limits":{"velocity":1,"acceleration":[5],"jerk":100},
 //                                                optional, for all joints or one for each: may only tighten
-//                                                the robot's
+//                                                the robot's. A joint that moves faster than that now refuses
+//                                                the motion: stop or slow it first
 //      "path_tolerance":[{"name":"elbow","position":0.1,"velocity":0,"acceleration":0}],
 //      "goal_tolerance":[{"name":"elbow","position":0.01}],
 //      "goal_time_tolerance":0.5}}               optional: see below
@@ -77,7 +78,8 @@
 //   {"speed":{"goal":3,"scale":0.5}}
 //                               how fast a trajectory or move goes along its path from now on: 1 as planned, 0 pause (it stays
 //                               active and holds its joints). Without "goal" or with 0: all that move or pause now. It changes
-//                               as fast as the goal's limits of velocity, acceleration and jerk allow
+//                               as fast as the goal's limits of velocity, acceleration and jerk allow. A goal that waits is
+//                               unknown_goal here, and begins as planned
 //   {"cancel":{"goal":3}}       bounded stop of one goal; {"cancel":{}} of all. Motions of any client that have not begun (long
 //                               ones wait to be planned, queued ones for others) are then recalled
 //                               With "stop":"path" the joints of a trajectory come to rest together on their path; else ("now"),
