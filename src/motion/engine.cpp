@@ -457,7 +457,7 @@ Engine::Fault Engine::plan_lead(Request& request, std::size_t knot, double at_le
     return {leaves_the_line ? Errc::not_in_phase : Errc::out_of_domain, 0, 0, 0};
   }
   const auto violation =
-      trajectory::find_violation(request.lead, std::span<const JointLimits>(limits_).first(columns));
+      trajectory::keep_in_range(request.lead, std::span<const JointLimits>(limits_).first(columns));
   if (!violation) return {};
   return {errc_of(violation->quantity), joint_of(request.joints, violation->joint), violation->value,
           violation->limit};

@@ -525,7 +525,7 @@ class Fitting {
                                       trajectory::Synchronisation::time, first_time_ * stretch);
     if (!planned) return fails(reject(planned.error()));
     if (!task_.fit && lead_.duration() > first_time_) return false;
-    const auto violation = find_violation(lead_, task_.limits);
+    const auto violation = keep_in_range(lead_, task_.limits);
     return !violation || fails(reject(task_, *violation));
   }
 
@@ -603,7 +603,7 @@ Outcome<Motion> build_fastest(const Task& task, const std::vector<MotionState>& 
   const double shortest = std::max(at_least, to_seconds(task.robot->period));
   if (Status done = fastest.plan(task.start, ends, bounds, synchronisation, shortest); !done)
     return reject(done.error());
-  if (const auto violation = find_violation(fastest, task.limits)) return reject(task, *violation);
+  if (const auto violation = keep_in_range(fastest, task.limits)) return reject(task, *violation);
   auto motion = to_trajectory(fastest);
   if (!motion) return reject(motion.error());
   const std::size_t end = motion->segments();

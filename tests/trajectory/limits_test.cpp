@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "takt/trajectory/stop.hpp"
@@ -147,6 +149,22 @@ TEST_CASE("positions between the waypoints are checked, and no slow-down helps t
   CHECK_FALSE(find_violation(trajectory, limits));
   limits[0].position_min = 0.01;
   CHECK(find_violation(trajectory, limits)->limit == 0.01);
+}
+
+TEST_CASE("a limit may be exceeded by limit_slack of it, and by no more") {
+  const std::vector<double> times{0, 1}, positions{0, 1};
+  const auto trajectory = through(Waypoints{1, times, positions, {}, {}}, Through::stop).value();
+  const auto exceeds = [&](double JointLimits::*member, double peak, double part) {
+    std::vector<JointLimits> limits(1);
+    limits[0].*member = peak / (1 + part);
+    return find_violation(trajectory, limits).has_value();
+  };
+  for (const auto& [member, peak] :
+       {std::pair{&JointLimits::velocity, 1.875}, std::pair{&JointLimits::acceleration, 10 / std::sqrt(3)},
+        std::pair{&JointLimits::jerk, 60.0}}) {
+    CHECK_FALSE(exceeds(member, peak, 0.9 * limit_slack));
+    CHECK(exceeds(member, peak, 1.1 * limit_slack));
+  }
 }
 
 TEST_CASE("the worst of several violations is reported") {

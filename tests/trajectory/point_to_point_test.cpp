@@ -284,3 +284,28 @@ TEST_CASE("many joints work in single precision") {
     for (std::size_t j = 0; j < 4; ++j) REQUIRE(fault_of(motion.joint(j), problem.joint(j), 2e-4) == "");
   }
 }
+
+TEST_CASE("a joint that others slow down stays in its range if that is possible at all") {
+  PointToPoint<2> motion;
+  // The first joint moves towards the end of its range and has to turn back, but in no hurry: the second one has far to go.
+  const std::array<MotionState, 2> from{{{0.8, 1, 0}, {0, 0, 0}}};
+  const std::array<MotionState, 2> to{{{0.5, 0, 0}, {20, 0, 0}}};
+  const std::array<JointLimits, 2> limits{{{-2, 1.0, 2, 5, 100, 1}, {-30, 30, 2, 5, 100, 1}}};
+  const std::array<DirectionalLimits, 2> bounds{both_ways(limits[0]), both_ways(limits[1])};
+  REQUIRE(motion.plan(from, to, bounds));
+  const double duration = motion.duration();
+  REQUIRE(find_violation(motion, limits));
+  CHECK_FALSE(keep_in_range(motion, limits));
+  CHECK(motion.duration() == duration);
+  const JerkProfile& joint = motion.joint(0);
+  CHECK(joint.duration() == duration);
+  CHECK(joint.at(duration * 0.9).position == doctest::Approx(0.5));
+  CHECK(joint.at(duration) == to[0]);
+  CHECK(joint.position_extrema().max.value <= 1.0);
+
+  // Where nobody may be early, or need be, nothing changes.
+  REQUIRE(motion.plan(from, from, bounds, Synchronisation::time, 5));
+  const double furthest = motion.joint(0).position_extrema().max.value;
+  motion.arrive_early(0);
+  CHECK(motion.joint(0).position_extrema().max.value == furthest);
+}

@@ -159,7 +159,7 @@ TEST_CASE("along paths whose own jerk steps between its limits, they are exceede
     const double excess = travel(path, random, limits, milliseconds(n % 2 == 0 ? 1 : 5));
     worst = std::max(worst, excess);
     sum += excess;
-    REQUIRE(excess <= 0.25);
+    REQUIRE(excess <= 0.15);
   }
   CHECK(sum / static_cast<double>(count) <= 0.01);
   MESSAGE("at worst exceeded by ", worst, ", on average ", sum / static_cast<double>(count));

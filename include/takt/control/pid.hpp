@@ -113,9 +113,21 @@ template <class Value>
   return select(value > high, high, value);
 }
 
+/// Zero, but of a NaN or an infinity a NaN.
+template <class Value>
+[[nodiscard, gnu::always_inline]] constexpr Value probe(Value value) noexcept {
+  return value - value;  // NOLINT(misc-redundant-expression): not redundant for what is not finite
+}
+
+/// Not for a NaN.
+template <class Value>
+[[nodiscard, gnu::always_inline]] constexpr auto is_number(Value value) noexcept {
+  return value == value;  // NOLINT(misc-redundant-expression): as above
+}
+
 template <class Scalar>
 [[nodiscard]] constexpr bool is_finite(Scalar value) noexcept {
-  return value - value == 0;
+  return probe(value) == 0;
 }
 
 /// The gains as the step uses them. Nothing but Values: pid_bank.hpp sees an array of them.
@@ -212,12 +224,12 @@ template <PidForm form, class Value, class Divide>
   const Value slope_of = g.derivative_weight * setpoint - measured;
   Value slope_before = s.slope_of;
   if constexpr (!form.derivative_from_zero)
-    slope_before = select(slope_before == slope_before, slope_before, slope_of);
+    slope_before = select(is_number(slope_before), slope_before, slope_of);
   const Value slope = by_slope_time(g.derivative_filter * s.slope + (slope_of - slope_before));
 
   Value summed = error;
   if constexpr (form.integration == Integration::trapezoidal)
-    summed = (error + select(s.error == s.error, s.error, error)) / 2;
+    summed = (error + select(is_number(s.error), s.error, error)) / 2;
   const auto integrates = select(error < Value{}, -error, error) > g.dead_band;
   const Value rate = form.integral == IntegralState::term ? period * g.integral : period;
   Value moved = s.integral + rate * summed;
@@ -247,7 +259,7 @@ template <PidForm form, class Value, class Divide>
   }
 
   // A NaN or an overflow anywhere ends up in one of these two.
-  return {{next, slope, slope_of, error, output}, (wanted - wanted) + (next - next)};
+  return {{next, slope, slope_of, error, output}, probe(wanted) + probe(next)};
 }
 
 }  // namespace detail
@@ -314,7 +326,7 @@ class BasicPid {
     const bool weight_changed = next->derivative_weight != coefficients_.derivative_weight;
     coefficients_ = *next;
     set_integral_part(part);
-    if (weight_changed && state_.slope_of == state_.slope_of)
+    if (weight_changed && detail::is_number(state_.slope_of))
       state_.slope_of = coefficients_.derivative_weight * setpoint - measured;
     return {};
   }

@@ -32,12 +32,11 @@ class Brake {
     ramp_to(std::clamp(start.acceleration, limits.acceleration_min, limits.acceleration_max), limits.jerk);
     const Scalar v = state_.velocity;
     const Scalar ahead = inevitable_velocity(v, state_.acceleration, limits.jerk);
-    if (ahead < limits.velocity_min) {
+    const bool too_fast = ahead > limits.velocity_max || v > limits.velocity_max;
+    if (ahead < limits.velocity_min || (v < limits.velocity_min && !too_fast)) {
       speed_up(limits);
-    } else if (ahead > limits.velocity_max || v > limits.velocity_max) {
+    } else if (too_fast) {
       slow_down(limits);
-    } else if (v < limits.velocity_min) {
-      speed_up(limits);
     }
   }
 

@@ -8,7 +8,8 @@
 //     motion.sample(t, position, velocity, acceleration);        // t = 0 .. motion.duration()
 //
 // The duration is the shortest that is possible for every joint, or, where one is asked for that is possible, exactly that.
-// Joints that could be faster move with less jerk, not at once and then wait. Positions between start and target are not limited: joint(j).position_extrema() has them exactly.
+// Joints that could be faster move with less jerk, not at once and then wait. Positions between start and target are not limited:
+// joint(j).position_extrema() has them exactly, and keep_in_range() lets joints that would leave their range turn back earlier.
 #pragma once
 
 #include <algorithm>
@@ -185,6 +186,18 @@ class BasicPointToPoint {
                                                      : plan_in_time(start, target, limits, at_least);
   }
 
+  /// Lets a joint be as fast as it can alone, and wait at its target for the others: it then turns back as early as it can, too.
+  /// Changes nothing where the joints are in phase, and for a joint whose target does not rest.
+  void arrive_early(std::size_t joint) noexcept {
+    const State target = profiles_[joint].end();
+    if (!in_time_ || target.velocity != 0 || target.acceleration != 0) return;
+    const Scalar shortest = transfers_[joint].shortest();
+    if (!(shortest < duration_)) return;
+    profiles_[joint] = transfers_[joint].profile(shortest);
+    profiles_[joint].append({duration_ - shortest, 0, 0});
+    profiles_[joint].end_at(target, duration_);
+  }
+
   /// Position, velocity and acceleration of all joints at t seconds from the start; before it the start's state, at the end and
   /// after it exactly the target's. A span shorter than joints() gets that many joints.
   void sample(Scalar t, std::span<Scalar> position, std::span<Scalar> velocity,
@@ -215,6 +228,7 @@ class BasicPointToPoint {
 
   [[nodiscard]] Status plan_in_time(std::span<const State> start, std::span<const State> target,
                                     std::span<const Limits> limits, Scalar at_least) noexcept {
+    in_time_ = false;
     for (std::size_t j = 0; j < joints(); ++j) {
       auto transfer = Transfer::between(start[j], target[j], limits[j]);
       if (!transfer) return fail(transfer.error());
@@ -223,6 +237,7 @@ class BasicPointToPoint {
     const Scalar duration = common_duration(at_least);
     if (!(duration <= static_cast<Scalar>(max_duration))) return fail(Errc::out_of_domain);
     duration_ = duration;
+    in_time_ = true;
     fits_ = true;
     for (std::size_t j = 0; j < joints(); ++j) {
       profiles_[j] = transfers_[j].profile(duration);
@@ -257,6 +272,7 @@ class BasicPointToPoint {
     const Scalar duration = transfer->not_less_than(at_least);
     if (!(duration <= static_cast<Scalar>(max_duration))) return fail(Errc::out_of_domain);
     duration_ = duration;
+    in_time_ = false;
     fits_ = transfer->fits();
     const Profile leading = transfer->profile(duration);
     for (std::size_t j = 0; j < joints(); ++j)
@@ -266,6 +282,7 @@ class BasicPointToPoint {
 
   Scalar duration_ = 0;
   bool fits_ = true;
+  bool in_time_ = false;  // transfers_ are those of the motion
   Storage<Transfer> transfers_{};
   Storage<Profile> profiles_{};
 };
@@ -282,6 +299,20 @@ template <class Scalar, std::size_t Joints>
   for (std::size_t j = 0; j < motion.joints(); ++j)
     worst.check(motion.joint(j), j, detail::limits_of(limits, j));
   return worst.result();
+}
+
+/// Lets joints that would leave their position limits arrive early (BasicPointToPoint::arrive_early). The worst violation that is
+/// left, if any. Real-time safe.
+template <class Scalar, std::size_t Joints>
+[[nodiscard]] std::optional<BasicViolation<Scalar>> keep_in_range(
+    BasicPointToPoint<Scalar, Joints>& motion,
+    std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
+  for (std::size_t j = 0; j < motion.joints(); ++j) {
+    detail::WorstViolation<Scalar> worst;
+    worst.check(motion.joint(j), j, detail::limits_of(limits, j));
+    if (worst.result() && worst.result()->quantity == Quantity::position) motion.arrive_early(j);
+  }
+  return find_violation(motion, limits);
 }
 
 }  // namespace takt::trajectory

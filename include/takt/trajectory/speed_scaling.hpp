@@ -16,11 +16,11 @@
 // What is kept: both ends of each period are within the limits with the u of that period; where a joint leaves a limit as planned,
 // what it takes there as planned counts as the limit. Ways back are looked at in few steps, longer than a period where they take
 // long, and with a little to spare. Between the places that are looked at, the limits are exceeded by what the path's derivatives
-// change meanwhile. Measured at 1 kHz and 200 Hz over random motions that touch their limits: less than 0.1 % along splines of seven
-// joints with some waypoints a second; up to 3 % where waypoints are a few periods apart; up to 23 %, for about ten periods, and
-// 0.5 % on average where the path's own jerk steps between its limits, which there may differ a thousandfold from joint to joint.
-// There the speed may also pass its target by a few tenths of a percent. tests/trajectory/speed_scaling_test.cpp measures the
-// first and the last. A speed takes at least 20 periods from one end of its range to the other, however light the joints are.
+// change meanwhile. Measured over random motions that touch their limits: less than 0.1 % along splines with some waypoints a
+// second; 0.2 % on average and 8 % in single periods where the path's own jerk steps between its limits; up to 3 % where waypoints
+// are a few periods apart. There the speed may also pass its target by a few tenths of a percent. A stop takes 8 % longer in the
+// median than the slowest joint would alone. tests/trajectory/speed_scaling_test.cpp measures it. A speed takes at least 20
+// periods from one end of its range to the other, however light the joints are.
 #pragma once
 
 #include <algorithm>
@@ -125,10 +125,10 @@ class SpeedSearch {
   };
 
   /// Steps of a way back: as many as it should take, and as may be taken.
-  static constexpr int planned_steps = 16;
-  static constexpr int most_steps = 32;
+  static constexpr int planned_steps = 32;
+  static constexpr int most_steps = 64;
   /// The part of the limits that ways back may use, so that what is found in long steps is still there in short ones.
-  static constexpr Scalar share = Scalar(0.97);
+  static constexpr Scalar share = Scalar(0.85);
   /// The part of what is missing to the target that is left for later: where a way back ends is known only so well.
   static constexpr Scalar short_of_target = Scalar(0.01);
   /// How many values between the best and the way back are tried.
