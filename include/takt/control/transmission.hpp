@@ -32,10 +32,10 @@ class BasicTransmission {
   /// From the matrix, row by row: entry (j, a) is how far joint j turns when actuator a turns by one. Offsets are the joints'
   /// positions where all actuators are at zero. Errors: not_finite; out_of_domain if a direction of motion is lost on the way
   /// (M has not full rank, as with an infinite reduction).
-  [[nodiscard]] static Result<BasicTransmission> make(const std::array<Scalar, Joints * Actuators>& rows,
+  [[nodiscard]] static Result<BasicTransmission> make(const std::array<Scalar, Joints * Actuators>& matrix,
                                                       const JointValues& offsets = {}) noexcept {
     BasicTransmission transmission;
-    transmission.joint_by_actuator_ = Eigen::Map<const Matrix>(rows.data());
+    transmission.joint_by_actuator_ = Eigen::Map<const Matrix>(matrix.data());
     transmission.offsets_ = Eigen::Map<const JointVector>(offsets.data());
     if (!transmission.joint_by_actuator_.allFinite() || !transmission.offsets_.allFinite())
       return fail(Errc::not_finite);
