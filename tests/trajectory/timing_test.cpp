@@ -33,6 +33,12 @@ struct Problem {
       if (random() % 2 == 0) limit.jerk = static_cast<Scalar>(test::uniform(random, 10, 50));
     }
   }
+  /// Instead of to and fro.
+  void lie_on_a_curve() {
+    for (std::size_t i = 0; i < positions.size(); ++i)
+      positions[i] =
+          static_cast<Scalar>(std::sin(0.3 * static_cast<double>((i / joints) * (i % joints + 1))));
+  }
   [[nodiscard]] BasicWaypoints<Scalar> waypoints(std::span<const Scalar> times = {}) const {
     return {joints, times, positions, {}, {}};
   }
@@ -96,7 +102,8 @@ TEST_CASE("they are nearly the shortest that brute force finds") {
     double sum = 0;
     const std::size_t count = test::count(12, 10'000);
     for (std::size_t n = 0; n < count; ++n) {
-      const Problem<double> problem(random, 2 + n % 8, 1 + n % 4);
+      Problem<double> problem(random, 2 + n % 8, 1 + n % 4);
+      if (n % 2 == 1) problem.lie_on_a_curve();
       const auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
       std::vector<double> durations;
       for (std::size_t k = 0; k < motion.segments(); ++k)
@@ -106,7 +113,7 @@ TEST_CASE("they are nearly the shortest that brute force finds") {
       sum += ratio;
     }
     CAPTURE(static_cast<int>(mode));
-    CHECK(worst <= (mode == Through::stop ? 1 + 1e-6 : 1.1));
+    CHECK(worst <= (mode == Through::stop ? 1 + 1e-6 : 1.15));
     CHECK(sum / static_cast<double>(count) <= 1.03);
   }
 }
