@@ -6,6 +6,7 @@
 Targets are rows of one of two forms:
     {"benchmark": "shm/ring_64B", "against": "floor", "max_ratio": 1.25}        takt's time over the other's
     {"benchmark": "sim/mhubo_1s", "value": "times_wall_time", "min": 200}       a counter, or "time"; "max" likewise
+Where a case has a row called loop, what its benchmark's own loop costs, the ratios are net of that.
 """
 
 import argparse
@@ -76,9 +77,10 @@ def summarise(cases, targets):
             result["against"].setdefault(target["against"], {"absent": "not installed"})
     for result in table.values():
         ours = result["takt"]
-        for other in result["against"].values():
-            if ours and "value" in ours and other.get("value"):
-                other["ratio"] = ours["value"] / other["value"]
+        loop = result["against"].get("loop", {}).get("value", 0)
+        for who, other in result["against"].items():
+            if who != "loop" and ours and "value" in ours and other.get("value", 0) > loop:
+                other["ratio"] = (ours["value"] - loop) / (other["value"] - loop)
     for target in targets:
         result = table.get(target["benchmark"])
         if result is not None:

@@ -41,6 +41,16 @@ void sample_takt(benchmark::State& state, std::size_t joints) {
   }
 }
 
+/// What the benchmark's own loop costs: ratios are net of it.
+void sample_nothing(benchmark::State& state, std::size_t joints) {
+  const Table table(joints);
+  Ticks ticks(table.times.back());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(ticks.next());
+    benchmark::ClobberMemory();
+  }
+}
+
 /// The least that a sample can cost: structure of arrays padded to whole vectors everywhere, nothing checked.
 struct Floor {
   std::size_t stride;
@@ -266,6 +276,7 @@ const bool registered = [] {
     const std::string name = "trajectory/sample_100pts/" + std::to_string(joints);
     benchmark::RegisterBenchmark((name + "/takt").c_str(), sample_takt, joints);
     benchmark::RegisterBenchmark((name + "/floor").c_str(), sample_floor, joints);
+    benchmark::RegisterBenchmark((name + "/loop").c_str(), sample_nothing, joints);
 #ifdef TAKT_BENCH_KDL
     benchmark::RegisterBenchmark((name + "/kdl").c_str(), sample_kdl, joints);
 #endif

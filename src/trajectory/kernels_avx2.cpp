@@ -14,6 +14,7 @@ namespace {
 
 struct Four {
   using Vector = __m256d;
+  using Half = Four;
   static constexpr std::size_t width = 4;
   static Vector load(const double* from) noexcept { return _mm256_load_pd(from); }
   static Vector load_any(const double* from) noexcept { return _mm256_loadu_pd(from); }
@@ -36,7 +37,14 @@ struct Four {
   static void store(Vector x, double* to) noexcept { _mm256_storeu_pd(to, x); }
   static void store_whole(Vector x, double* to) noexcept { _mm256_store_pd(to, x); }
   static void store_part(Vector x, double* to, std::size_t count) noexcept {
-    _mm256_maskstore_pd(to, first(count), x);
+    // Not a masked store: that is microcode on some processors, and slower than these branches.
+    if (count >= 4) return store(x, to);
+    __m128d rest = _mm256_castpd256_pd128(x);
+    if (count >= 2) {
+      _mm_storeu_pd(to, rest);
+      rest = _mm256_extractf128_pd(x, 1);
+    }
+    if (count % 2 != 0) _mm_store_sd(to + count - 1, rest);
   }
 
  private:
@@ -50,11 +58,11 @@ struct Four {
 struct One {
   using Vector = double;
   static constexpr std::size_t width = 1;
-  static double load(const double* from) noexcept { return *from; }
+  static double load_any(const double* from) noexcept { return *from; }
   static double broadcast(double x) noexcept { return x; }
   static double multiply(double x, double y) noexcept { return x * y; }
   static double multiply_add(double x, double y, double z) noexcept { return __builtin_fma(x, y, z); }
-  static void store(double x, double* to) noexcept { *to = x; }
+  static void store_part(double x, double* to, std::size_t) noexcept { *to = x; }
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 
 struct Two {
   using Vector = __m128d;
+  using Half = Two;
   static constexpr std::size_t width = 2;
   static Vector load(const double* from) noexcept { return _mm_load_pd(from); }
   static Vector load_any(const double* from) noexcept { return _mm_loadu_pd(from); }
@@ -35,7 +36,10 @@ struct Two {
   }
   static void store(Vector x, double* to) noexcept { _mm_storeu_pd(to, x); }
   static void store_whole(Vector x, double* to) noexcept { _mm_store_pd(to, x); }
-  static void store_part(Vector x, double* to, std::size_t) noexcept { _mm_store_sd(to, x); }
+  static void store_part(Vector x, double* to, std::size_t count) noexcept {
+    if (count >= 2) return store(x, to);
+    _mm_store_sd(to, x);
+  }
 };
 
 }  // namespace

@@ -182,13 +182,13 @@ class BasicTrajectory {
               std::span<Scalar> acceleration) const noexcept {
     const std::size_t count = std::min({joints_, position.size(), velocity.size(), acceleration.size()});
     if (count == 0) return;
-    if (segments() == 0 || t >= knots_.back()) {
+    t = t > 0 ? t : 0;  // a NaN is the start
+    if (t >= knots_.back()) {
       std::copy_n(end_.data(), count, position.data());
       std::copy_n(end_.data() + stride_, count, velocity.data());
       std::copy_n(end_.data() + 2 * stride_, count, acceleration.data());
       return;
     }
-    if (!(t > 0)) t = 0;  // a NaN is the start
     const std::size_t k = find(t, cursor);
     kernels_->sample(coefficients_.data() + 6 * stride_ * k, stride_, count, (t - knots_[k]) * rates_[k],
                      rates_[k], position.data(), velocity.data(), acceleration.data());
