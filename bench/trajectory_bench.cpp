@@ -183,6 +183,17 @@ void check_takt(benchmark::State& state, std::size_t joints, std::size_t rows, d
   for (auto _ : state) benchmark::DoNotOptimize(find_violation(trajectory, limits).has_value());
 }
 
+/// Nothing can be cleared: each joint breaks each of its limits, in each segment more than before.
+void check_worst_takt(benchmark::State& state, std::size_t joints, std::size_t rows) {
+  Table table(joints, rows);
+  for (std::size_t i = 0; i < table.positions.size(); ++i)
+    table.positions[i] *= std::pow(1.05, static_cast<double>(i / joints));
+  const Trajectory trajectory = through(table.view(), Through::smooth).value();
+  const std::vector<JointLimits> limits(joints, JointLimits{-1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1});
+  if (!find_violation(trajectory, limits)) return state.SkipWithError("no limit should hold");
+  for (auto _ : state) benchmark::DoNotOptimize(find_violation(trajectory, limits).has_value());
+}
+
 /// Where every limit is half of the peak.
 void fit_takt(benchmark::State& state, std::size_t joints, std::size_t rows) {
   const Trajectory trajectory = through(Table(joints, rows).view(), Through::smooth).value();
@@ -290,6 +301,7 @@ const bool registered = [] {
   benchmark::RegisterBenchmark("trajectory/through_smooth_100pts/20/takt", smooth_takt, twenty, waypoints);
   benchmark::RegisterBenchmark("trajectory/check_100pts_wide/20/takt", check_takt, twenty, waypoints, 0.5);
   benchmark::RegisterBenchmark("trajectory/check_100pts_tight/20/takt", check_takt, twenty, waypoints, 1.0);
+  benchmark::RegisterBenchmark("trajectory/check_100pts_worst/20/takt", check_worst_takt, twenty, waypoints);
   constexpr std::size_t fifteen = 15;
   benchmark::RegisterBenchmark("trajectory/through_smooth_10000pts/15/takt", smooth_takt, fifteen,
                                many_waypoints);

@@ -231,7 +231,8 @@ void check_steps(const BasicTrajectory<Scalar>& trajectory, std::span<const Basi
 /// ratio of value to limit; a position counts 1 + its excess over the allowed range (over max(1, |limit|), where one side is
 /// open). Infinite limits are none; a limit that is NaN or missing is violated by anything. Where a derivative steps
 /// (Continuity::position), the acceleration or the jerk is infinite.
-/// No heap. O(segments x joints).
+/// No heap. O(segments x joints): where bounds clear everything 3 ns for each joint and segment; where nothing can be cleared, each
+/// joint beyond every limit and worse in each segment, 0.11 us (trajectory/check_100pts_* in bench/, 2026).
 template <class Scalar>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
     const BasicTrajectory<Scalar>& trajectory,
