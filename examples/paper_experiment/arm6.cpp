@@ -1,6 +1,8 @@
-// The 6-joint arm: a planner's trajectory that must be refused, slowed, or stopped at its end; a stream and requests at 1 kHz.
+// The 6-joint arm: a planner's trajectory that must be refused, slowed, or stopped at its end; motions that change on their way,
+// begin at a time, wait for each other, take the short way; a stream and requests at 1 kHz.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numbers>
@@ -93,6 +95,82 @@ void run_along_the_path(Experiment& experiment, const motion::TrajectoryMessage&
   experiment.run("back once more", back, 3);
 }
 
+std::size_t column_of(const motion::StateReply& state, const std::string& joint) {
+  const auto found = std::find(state.joint_names.begin(), state.joint_names.end(), joint);
+  if (found == state.joint_names.end()) give_up("the robot has no " + joint);
+  return static_cast<std::size_t>(found - state.joint_names.begin());
+}
+
+/// A trajectory that begins at a time of the loop's clock: half way, the reference must be what it says for just that moment.
+void begin_at_a_time(Experiment& experiment, const std::string& joint) {
+  using namespace std::chrono_literals;
+  constexpr double duration = 1;
+  Session& session = experiment.session();
+  const motion::StateReply before = session.state();
+  const std::size_t column = column_of(before, joint);
+  const double from = before.reference[column];
+  const double to = from + 0.4;
+  motion::TrajectoryMessage message;
+  message.joints.names = {joint};
+  message.points = {{duration, {to}, {0}, {0}}};
+  message.start = before.time + 0.5;
+  const Running ahead = experiment.start_waiting("begins in half a second", message, 0.5 + duration);
+  session.wait_until(session.now() + 1s);
+  const motion::StateReply half_way = session.state();
+  const double elapsed = half_way.time - *message.start;
+  // Periods that the loop missed on a busy machine delay the motion.
+  const double missed = session.robot().period * static_cast<double>(half_way.overruns - before.overruns);
+  const double least = rest_to_rest(from, to, duration, elapsed - missed).position;
+  const double most = rest_to_rest(from, to, duration, elapsed).position;
+  const double reference = half_way.reference[column];
+  constexpr double rounding = 1e-9;
+  experiment.add(
+      "is on time", fmt::format("{:.9f} to {:.9f} rad {:.3f} s after it began", least, most, elapsed),
+      fmt::format("{:.9f}", reference),
+      elapsed > 0 && elapsed < duration && reference >= least - rounding && reference <= most + rounding);
+  experiment.await({ahead});
+}
+
+/// Three moves at once, the last one back to `end`: each begins where the one before it has succeeded.
+void run_in_turn(Experiment& experiment, const std::string& joint, double end) {
+  motion::MoveMessage move;
+  move.joints.names = {joint};
+  move.positions = {end + 0.2};
+  const Running first = experiment.start("first", move, 2);
+  move.when_busy = motion::WhenBusy::queue;
+  move.positions = {end + 0.5};
+  const Running second = experiment.start_waiting("second", move, 4);
+  move.positions = {end};
+  const Running third = experiment.start_waiting("third", move, 6);
+  experiment.await({first, second, third});
+}
+
+/// A joint that turns without end is told to go on by 350 degrees, and goes back by 10.
+void take_the_short_way(Experiment& experiment, const std::string& joint) {
+  constexpr double degree = std::numbers::pi / 180;
+  Session& session = experiment.session();
+  const motion::StateReply before = session.state();
+  const std::size_t column = column_of(before, joint);
+  const double from = before.reference[column];
+  motion::MoveMessage move;
+  move.joints.names = {joint};
+  move.positions = {from + 350 * degree};
+  experiment.run("told to go 350 degrees", move, 2);
+  const double turned = (session.state().measured[column] - from) / degree;
+  experiment.add("goes the short way", "-10 degrees", fmt::format("{:.2f} degrees", turned),
+                 std::abs(turned + 10) < 1);
+  move.positions = {from};
+  experiment.run("and back", move, 2);
+}
+
+void run_waiting_and_turning(Experiment& experiment, const motion::TrajectoryMessage& planned) {
+  experiment.begin_section("on time, in turn, the short way");
+  const std::string& joint = planned.joints.names.back();
+  begin_at_a_time(experiment, joint);
+  run_in_turn(experiment, joint, planned.points.front().positions.back());
+  take_the_short_way(experiment, joint);
+}
+
 void run_stream(Experiment& experiment, const std::vector<double>& start) {
   experiment.begin_section("1 kHz stream");
   experiment.stream(1000, 3001, [&](std::size_t k) {
@@ -127,6 +205,7 @@ void run_on_arm6(Experiment& experiment, const std::string& data) {
   const std::vector<double>& start = planned.points.front().positions;
   run_planned_trajectory(experiment, planned);
   run_along_the_path(experiment, planned);
+  run_waiting_and_turning(experiment, planned);
   run_stream(experiment, start);
   run_requests(experiment, start.back() + 0.5);
 }

@@ -72,6 +72,16 @@ Running Experiment::start(std::string name, Body body, double expected_duration)
   return {std::move(name), session_->answer(session_->send(std::move(body))), expected_duration};
 }
 
+Running Experiment::start_waiting(std::string name, Body body, double expected_duration) {
+  Running running = start(std::move(name), std::move(body), expected_duration);
+  if (running.answer && !running.answer->why) {
+    const motion::GoalState state = running.answer->state;
+    add(running.name + ": waits", "pending", std::string(motion::state_name(state)),
+        state == motion::GoalState::pending);
+  }
+  return running;
+}
+
 void Experiment::await(const std::vector<Running>& goals, motion::GoalState expected) {
   const std::string wanted(motion::state_name(expected));
   for (const Running& goal : goals) {

@@ -44,6 +44,8 @@ class Experiment {
 
   /// Sends a request and waits until it is answered, not until it ends.
   [[nodiscard]] Running start(std::string name, Body body, double expected_duration);
+  /// start() of one that must be told to wait.
+  [[nodiscard]] Running start_waiting(std::string name, Body body, double expected_duration);
   /// Waits until all of them have ended, each as expected.
   void await(const std::vector<Running>& goals, motion::GoalState expected = motion::GoalState::succeeded);
   /// start() and await() of one.

@@ -85,6 +85,12 @@ std::optional<motion::ResultReply> Session::result(motion::GoalId goal, Duration
   return found == results_.end() ? std::nullopt : std::optional(found->second);
 }
 
+motion::StateReply Session::state() {
+  auto state = client_.state(answer_time);
+  if (!state) give_up(state.error().message);
+  return *std::move(state);
+}
+
 void Session::wait_until(Time time) {
   take_until(time, [] { return false; });
 }
@@ -104,9 +110,9 @@ bool Session::take(Duration patience) {
 
 void Session::book(const motion::ServerMessage& message) {
   if (const auto* accepted = std::get_if<motion::AcceptedReply>(&message)) {
-    book_answer(accepted->id, {accepted->goal, std::nullopt}, accepted->latency);
+    book_answer(accepted->id, {accepted->goal, accepted->state, std::nullopt}, accepted->latency);
   } else if (const auto* rejected = std::get_if<motion::RejectedReply>(&message)) {
-    book_answer(rejected->id, {0, rejected->why}, std::nullopt);
+    book_answer(rejected->id, {0, motion::GoalState::rejected, rejected->why}, std::nullopt);
   } else if (const auto* result = std::get_if<motion::ResultReply>(&message)) {
     results_[result->goal] = *result;
   } else if (const auto* error = std::get_if<motion::ErrorReply>(&message)) {

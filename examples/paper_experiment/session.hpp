@@ -42,7 +42,8 @@ struct SectionBooks {
 /// What was said to one request.
 struct Answer {
   motion::GoalId goal = 0;
-  std::optional<motion::Rejection> why;  ///< of a rejection
+  motion::GoalState state = motion::GoalState::active;  ///< of the goal: active, or pending
+  std::optional<motion::Rejection> why;                 ///< of a rejection
 };
 
 class Session {
@@ -68,6 +69,8 @@ class Session {
   [[nodiscard]] std::optional<Answer> answer(std::uint64_t request);
   /// Waits for the end of a goal; nothing if it does not come in time.
   [[nodiscard]] std::optional<motion::ResultReply> result(motion::GoalId goal, Duration patience);
+  /// The state of the robot now.
+  [[nodiscard]] motion::StateReply state();
   /// Takes replies until `time`.
   void wait_until(Time time);
   [[nodiscard]] Time now() const { return clock_.now(); }
