@@ -666,6 +666,8 @@ typedef struct takt_motion_options {
   const takt_joint_tolerance* path_tolerance;
   const takt_joint_tolerance* goal_tolerance;
   int64_t goal_time_ns;           /* from the end on; 0: the robot's, negative: no limit */
+  int64_t start_ns;               /* trajectories: when their time is 0, on the loop's clock (takt_robot_state's time_ns); accepted
+                                   * as TAKT_GOAL_PENDING until then. 0: at once */
 } takt_motion_options;
 
 enum {

@@ -333,6 +333,7 @@ Result<motion::TrajectoryMessage> read_trajectory(const takt_motion_options& opt
   if (!points) return fail(points.error());
   message.through = *through;
   message.at_end = *at_end;
+  if (options.start_ns != 0) message.start = takt::capi::seconds(options.start_ns);
   message.points = *std::move(points);
   return message;
 }
@@ -439,6 +440,7 @@ std::int32_t takt_client_move(takt_client* client, const takt_motion_options* op
     if (Status status = check_joints(joints); !status) return status;
     const auto wanted = read_struct(options, motion_options_required);
     if (!wanted) return fail(wanted.error());
+    if (wanted->start_ns != 0) return fail(Errc::bad_argument);
     auto targets = read_numbers(positions, joints);
     if (!targets) return fail(targets.error());
     motion::MoveMessage message;

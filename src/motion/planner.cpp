@@ -684,8 +684,10 @@ Plan plan(const TrajectoryMessage& message, const RobotDescription& robot, const
     why.value = end.velocity;
     why.limit = 0;
     why.message = fmt::format(
-        "{}: the trajectory ends at {:.6g} rad/s and {:.6g} rad/s^2; end at rest, or say \"at_end\":\"stop\"",
-        why.joint, *why.value, end.acceleration);
+        "{}: the trajectory ends at {:.6g} {unit}/s and {:.6g} {unit}/s^2; end at rest, or say "
+        "\"at_end\":\"stop\"",
+        why.joint, *why.value, end.acceleration,
+        fmt::arg("unit", robot::position_unit(task->joint(*moving).kind)));
     return reject(std::move(why));
   }
   auto request = to_request(std::move(*task), std::move(*motion), message.when_busy);

@@ -22,6 +22,7 @@ struct SendOptions {
   bool fit = false;
   bool stop_at_end = false;
   std::optional<motion::WhenBusy> when_busy;
+  std::optional<double> start;
   std::optional<double> velocity;
   std::optional<double> acceleration;
   double timeout = 3600;
@@ -60,10 +61,14 @@ motion::ClientMessage read_message_or_exit(const SendOptions& options) {
   if (auto* trajectory = std::get_if<motion::TrajectoryMessage>(&message->body)) {
     apply(options, *trajectory);
     if (options.stop_at_end) trajectory->at_end = motion::AtEnd::stop;
-  } else if (auto* move = std::get_if<motion::MoveMessage>(&message->body)) {
+    if (options.start) trajectory->start = options.start;
+  } else if (auto* move = std::get_if<motion::MoveMessage>(&message->body);
+             move != nullptr && !options.start) {
     apply(options, *move);
   } else {
-    fmt::print(stderr, "takt: {}: holds neither a trajectory nor a move\n", options.file);
+    fmt::print(
+        stderr, "takt: {}: holds {}\n", options.file,
+        options.start ? "no trajectory, and nothing else has a start" : "neither a trajectory nor a move");
     throw CLI::RuntimeError(exit_bad_input);
   }
   return *message;
@@ -79,8 +84,8 @@ void show_progress(const motion::FeedbackReply& feedback) {
   for (std::size_t i = 0; i < std::min(feedback.reference.size(), feedback.measured.size()); ++i) {
     worst = std::max(worst, std::abs(feedback.reference[i] - feedback.measured[i]));
   }
-  fmt::print("\r[{:=<{}}{: <{}}] {:6.2f} of {:.2f} s   worst error {:.4f} rad ", "", done, "", width - done,
-             feedback.time, feedback.duration, worst);
+  fmt::print("\r[{:=<{}}{: <{}}] {:6.2f} of {:.2f} s   worst error {:.4f} rad or m ", "", done, "",
+             width - done, feedback.time, feedback.duration, worst);
   std::fflush(stdout);
 }
 
@@ -90,7 +95,7 @@ void send(const SendOptions& options) {
   const auto accepted = client.request(message, answer_time);
   if (!accepted) exit_with(accepted.error());
   fmt::print("goal {} accepted", accepted->goal);
-  if (accepted->state == motion::GoalState::pending) fmt::print(", waits for the goals that hold its joints");
+  if (accepted->state == motion::GoalState::pending) fmt::print(", waits");
   if (accepted->duration) fmt::print(", {:.3f} s", *accepted->duration);
   if (accepted->latency)
     fmt::print(", first reference after {:.0f} us", accepted->latency->receive_to_reference);
@@ -127,9 +132,18 @@ void add_send(CLI::App& app) {
           std::map<std::string, motion::WhenBusy>{{"splice", motion::WhenBusy::splice},
                                                   {"queue", motion::WhenBusy::queue},
                                                   {"reject", motion::WhenBusy::reject}}));
-  command->add_option("--velocity", options->velocity, "Tighten the velocity limits, rad/s")
+  command
+      ->add_option("--start", options->start,
+                   "Begin a trajectory at this time on the loop's clock, in seconds; `takt state` says what "
+                   "time it is")
       ->check(CLI::PositiveNumber);
-  command->add_option("--acceleration", options->acceleration, "Tighten the acceleration limits, rad/s^2")
+  command
+      ->add_option("--velocity", options->velocity,
+                   "Tighten the velocity limits, rad/s (m/s for linear joints)")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--acceleration", options->acceleration,
+                   "Tighten the acceleration limits, rad/s^2 (m/s^2 for linear joints)")
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--timeout", options->timeout,

@@ -97,7 +97,7 @@ class MotionOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("fit", c_int32), ("group", c_char_p), ("joint_names", POINTER(c_char_p)),
                 ("at_end", c_int32), ("on_disconnect", c_int32), ("when_busy", c_int32), ("reserved", c_int32),
                 ("path_tolerance", POINTER(JointTolerance)), ("goal_tolerance", POINTER(JointTolerance)),
-                ("goal_time_ns", c_int64)]
+                ("goal_time_ns", c_int64), ("start_ns", c_int64)]
 
 
 class Reply(ctypes.Structure):

@@ -20,6 +20,7 @@ from capi_bindings import *  # the library, named in the first argument, and its
 
 UNKNOWN_REQUEST, UNKNOWN_JOINT, UNKNOWN_GOAL = status(12, 4), status(12, 5), status(12, 7)
 PENDING, ACTIVE, WHEN_BUSY_QUEUE, WHEN_BUSY_REJECT, JOINT_BUSY = 0, 1, 1, 2, status(12, 28)
+START_TOO_FAR = status(12, 55)
 MALFORMED, TOO_LARGE, MOTION_WRONG_SIZE = status(12, 1), status(12, 2), status(12, 9)
 EMERGENCY_STOP, SETPOINT_TIMEOUT, PATH_TOLERANCE = status(12, 43), status(12, 45), status(12, 56)
 
@@ -158,6 +159,21 @@ class RobotTest(unittest.TestCase):
         self.assertEqual(self.client.wait(), OK)
         self.assertEqual(self.client.reply.state, SUCCEEDED)
         self.assertAlmostEqual(self.reference(1), start + 0.02, places=6)
+
+    def test_a_trajectory_begins_at_a_time_of_the_loops_clock(self):
+        here = self.reference(1)
+        w = waypoints([SECOND // 5], [[here + 0.01]], through=STOP)
+        start = self.client.state().time_ns + SECOND // 2
+        self.assertEqual(self.client.trajectory(self.names[1:2], w, start_ns=start), OK)
+        self.assertEqual((self.client.reply.state, self.client.reply.duration_ns), (PENDING, -1))
+        while (state := self.client.state()).time_ns < start:
+            self.assertEqual(self.client.references[1], here)
+        self.assertEqual(self.client.wait(), OK)
+        self.assertEqual(self.client.reply.state, SUCCEEDED)
+        self.assertAlmostEqual(self.reference(1), here + 0.01, places=6)
+        self.assertEqual(self.client.trajectory(self.names[1:2], w, start_ns=state.time_ns + 7200 * SECOND), START_TOO_FAR)
+        self.assertEqual(self.client.trajectory(self.names[1:2], w, start_ns=-1), MALFORMED)
+        self.assertEqual(self.client.move(self.names[1:2], [here], start_ns=start), BAD_ARGUMENT)
 
     def test_a_limit_is_named_with_joint_time_value_and_limit_and_fit_cures_it(self):
         start = self.reference(2)

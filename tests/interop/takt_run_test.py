@@ -4,7 +4,7 @@
 usage: takt_run_test.py TAKT SOURCE_FOLDER PATIENT_ARM [unittest arguments]
 PATIENT_ARM describes the six-joint arm with a slow loop that catches up whenever it was late, for the runs in wall time.
 """
-import contextlib, json, os, random, signal, socket, subprocess, sys, tempfile, time, unittest
+import contextlib, json, math, os, random, signal, socket, subprocess, sys, tempfile, time, unittest
 
 TAKT = sys.argv[1]
 SOURCE = sys.argv[2]
@@ -306,6 +306,12 @@ class TaktRun(unittest.TestCase):
             state = subprocess.run([TAKT, "state", "--port", str(port)], capture_output=True, text=True, timeout=60)
             self.assertEqual(state.returncode, 0)
             self.assertIn("elbow_joint", state.stdout)
+            client = Client(port)
+            start = client.ask({"state": {}})[1]["time"] + 1
+            client.close()
+            ahead = send("--stop-at-end", "--start", str(start))
+            self.assertEqual(ahead.returncode, 0, ahead.stderr)
+            self.assertIn("accepted, waits", ahead.stdout)
 
 
 class VirtualTime(unittest.TestCase):
@@ -343,6 +349,32 @@ class VirtualTime(unittest.TestCase):
             done = subprocess.run([TAKT, "run", robot("arm6"), "--virtual-time", "--requests", script],
                                   capture_output=True, text=True, timeout=60)
             self.assertEqual(done.stdout.count('"state":"succeeded"'), 2, done.stdout)
+
+    def test_a_continuous_joint_goes_the_short_way_and_its_drive_counts_the_turns(self):
+        with open(robot("arm6")) as file:
+            wrist = json.load(file)["joints"][5]
+        self.assertEqual(wrist["kind"], "continuous")
+        start, degree = wrist["plant"]["start"], math.pi / 180
+
+        def move(degrees):
+            return {"move": {"joint_names": [wrist["name"]], "positions": [start + degrees * degree]}}
+
+        # 350 degrees are 10 back; then by 120 degrees at a time, of angles that begin anew with each turn.
+        requests = [move(350), move(110), move(230), move(350), move(110)]
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "script.jsonl")
+            with open(script, "w") as file:
+                for k, request in enumerate(requests):
+                    file.write(json.dumps({"at": 2 * k, **request}) + "\n")
+                    file.write(json.dumps({"at": 2 * k + 1.9, "state": {}}) + "\n")
+            done = subprocess.run([TAKT, "run", robot("arm6"), "--virtual-time", "--requests", script],
+                                  capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count('"state":"succeeded"'), len(requests), done.stdout)
+        states = [json.loads(line)["state"] for line in done.stdout.splitlines() if line.startswith('{"state"')]
+        turned = [(state["measured"][5] - start) / degree for state in states]
+        for measured, expected in zip(turned, (-10, 110, 230, 350, 470), strict=True):
+            self.assertAlmostEqual(measured, expected, delta=0.2)
 
     def test_a_bad_robot_file_is_refused_with_every_mistake(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -99,6 +99,7 @@ TEST_CASE("at the robot's own 8 rad/s^2 it runs to a bounded stop, and is refuse
   const Plan moving = plan(message, robot, ready_state(robot));
   REQUIRE_FALSE(moving);
   CHECK(moving.error().reason == Errc::not_at_rest_at_end);
+  CHECK(moving.error().message.find("rad/s ") != std::string::npos);
   CHECK_FALSE(moving.error().joint.empty());
 
   message.at_end = AtEnd::stop;
