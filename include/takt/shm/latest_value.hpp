@@ -46,7 +46,7 @@ class LatestWriter {
 
   /// Publishes a copy of `value`.
   void write(const T& value) noexcept {
-    Machine::copy(&begin_write(), &value, sizeof(T));
+    Machine::template copy<alignof(T)>(&begin_write(), &value, sizeof(T));
     publish();
   }
 
@@ -92,7 +92,7 @@ class LatestReader {
   /// update() and a copy of the latest value, new or old. `value` stays as it is when there is none.
   [[nodiscard]] Freshness read(T& value) noexcept {
     const Freshness freshness = update();
-    if (freshness != Freshness::none) Machine::copy(&value, &this->value(), sizeof(T));
+    if (freshness != Freshness::none) Machine::template copy<alignof(T)>(&value, &this->value(), sizeof(T));
     return freshness;
   }
 

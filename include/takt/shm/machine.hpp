@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 namespace takt::shm {
 
@@ -14,8 +15,13 @@ struct Processor {
   template <class Word>
   using Atomic = std::atomic<Word>;
 
-  /// Copies memory that nobody else uses at the moment.
-  static void copy(void* to, const void* from, std::size_t bytes) noexcept { std::memcpy(to, from, bytes); }
+  /// Copies memory that nobody else uses at the moment. Both places are aligned to `alignment`: where the compiler has to expect
+  /// any address it copies an odd piece first, and a long message then takes twice the time from core to core.
+  template <std::size_t alignment = 1>
+  static void copy(void* to, const void* from, std::size_t bytes) noexcept {
+    std::memcpy(std::assume_aligned<alignment>(static_cast<std::byte*>(to)),
+                std::assume_aligned<alignment>(static_cast<const std::byte*>(from)), bytes);
+  }
 
   /// Asks for a cache line before it is needed. A hint: no effect on what is read or written.
   static void prefetch_to_read([[maybe_unused]] const void* place) noexcept {

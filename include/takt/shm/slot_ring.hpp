@@ -40,7 +40,7 @@ class SlotProducer {
   [[nodiscard]] bool try_push(const T& message) noexcept {
     if (write_ == limit_ && !look_for_room()) return false;
     Slot<T, Machine>& slot = slots_[write_ & (capacity_ - 1)];
-    Machine::copy(&slot.message, &message, sizeof(T));
+    Machine::template copy<alignof(T)>(&slot.message, &message, sizeof(T));
     ++write_;
     // release: whoever sees the number sees the message.
     slot.sequence.store(write_, std::memory_order_release);
@@ -84,7 +84,7 @@ class SlotConsumer {
       if (given_back_ != read_) give_back();
       return false;
     }
-    Machine::copy(&message, &slot.message, sizeof(T));
+    Machine::template copy<alignof(T)>(&message, &slot.message, sizeof(T));
     ++read_;
     if (read_ - given_back_ >= batch_) give_back();
     return true;

@@ -53,7 +53,7 @@ class RingProducer {
   /// Appends a message; false, and no effect, when the ring is full.
   [[nodiscard]] bool try_push(const T& message) noexcept {
     if (write_ == limit_ && free_slots() == 0) return false;
-    Machine::copy(slot(write_), &message, sizeof(T));
+    Machine::template copy<alignof(T)>(slot(write_), &message, sizeof(T));
     publish(write_ + 1);
     return true;
   }
@@ -65,9 +65,10 @@ class RingProducer {
     const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(messages.size(), limit_ - write_));
     const std::uint32_t until_wrap = std::min(count, capacity_ - (write_ & (capacity_ - 1)));
     if (count == 0) return 0;
-    Machine::copy(slot(write_), messages.data(), until_wrap * sizeof(T));
+    Machine::template copy<alignof(T)>(slot(write_), messages.data(), until_wrap * sizeof(T));
     if (count != until_wrap) {
-      Machine::copy(slots_, messages.data() + until_wrap, (count - until_wrap) * sizeof(T));
+      Machine::template copy<alignof(T)>(slots_, messages.data() + until_wrap,
+                                         (count - until_wrap) * sizeof(T));
     }
     publish(write_ + count);
     return count;
@@ -127,7 +128,7 @@ class RingConsumer {
       if (released_ != read_) release();
       return false;
     }
-    Machine::copy(&message, slot(read_), sizeof(T));
+    Machine::template copy<alignof(T)>(&message, slot(read_), sizeof(T));
     ++read_;
     // Looking for the next messages shortly before they are needed hides the time that the index takes to cross. Not for
     // small messages, many of which share a line: there it would only take the index from the producer more often.
@@ -142,9 +143,10 @@ class RingConsumer {
     const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(messages.size(), limit_ - read_));
     const std::uint32_t until_wrap = std::min(count, capacity_ - (read_ & (capacity_ - 1)));
     if (count != 0) {
-      Machine::copy(messages.data(), slot(read_), until_wrap * sizeof(T));
+      Machine::template copy<alignof(T)>(messages.data(), slot(read_), until_wrap * sizeof(T));
       if (count != until_wrap) {
-        Machine::copy(messages.data() + until_wrap, slots_, (count - until_wrap) * sizeof(T));
+        Machine::template copy<alignof(T)>(messages.data() + until_wrap, slots_,
+                                           (count - until_wrap) * sizeof(T));
       }
       read_ += count;
     }

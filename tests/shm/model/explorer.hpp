@@ -183,6 +183,7 @@ struct Machine {
     std::size_t location_;
   };
 
+  template <std::size_t = 1>
   static void copy(void* to, const void* from, std::size_t bytes) noexcept {
     Explorer::copy(to, from, bytes);
   }
