@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "control/pid_tables.hpp"
 #include "support/random.hpp"
-#include "support/rt_guard.hpp"
 
 using namespace takt;
 using namespace takt::control;
@@ -39,12 +39,10 @@ struct Ros1 {
   PidGains g;
   bool anti_windup;
   double sum = 0, last = 0;
-  bool valid = false;
 
   double operator()(double e, double h) {
-    const double slope = valid ? (e - last) / h : 0;
+    const double slope = (e - last) / h;
     last = e;
-    valid = true;
     sum += h * e;
     if (anti_windup && g.integral != 0) {
       const double a = g.integral_min / g.integral;
@@ -186,8 +184,8 @@ TEST_CASE("the conventions against tables worked out by hand") {
   const auto outputs = [](auto pid) {
     return std::array{pid->step(1, 0, 0.5).value, pid->step(1, 0, 0.5).value, pid->step(2, 0, 0.5).value};
   };
-  SUBCASE("ROS 1: integrates first, no derivative at the first step") {
-    CHECK(outputs(BasicPid<double, conventions::ros1>::make(gains)) == std::array{4.0, 6.0, 14.0});
+  SUBCASE("ROS 1: integrates first, derivative from zero at the first step") {
+    CHECK(outputs(BasicPid<double, conventions::ros1>::make(gains)) == std::array{6.0, 6.0, 14.0});
   }
   SUBCASE("ROS 2: integrates last, derivative from zero at the first step") {
     CHECK(outputs(BasicPid<double, conventions::ros2>::make(gains)) == std::array{4.0, 4.0, 10.0});
@@ -200,6 +198,48 @@ TEST_CASE("the conventions against tables worked out by hand") {
     constexpr PidForm form{Integration::trapezoidal, AntiWindup::none, IntegralState::term, false};
     CHECK(outputs(BasicPid<double, form>::make(gains)) == std::array{4.0, 6.0, 13.0});
   }
+}
+
+TEST_CASE("the conventions against tables computed from their projects' formulas, bit for bit") {
+  namespace tables = test::pid_tables;
+  PidGains gains{.proportional = 2.3, .integral = 17.1, .derivative = 0.07, .derivative_weight = 1};
+  const auto limited = [](PidGains g) {
+    g.integral_min = -0.9;
+    g.integral_max = 0.7;
+    return g;
+  };
+  const auto saturated = [](PidGains g) {
+    g.output_min = -3.1;
+    g.output_max = 4.3;
+    return g;
+  };
+  const auto outputs = [](auto pid) {
+    auto out = tables::errors;
+    for (std::size_t k = 0; k < out.size(); ++k)
+      out[k] = pid->step(tables::errors[k], 0, tables::periods[k]).value;
+    return out;
+  };
+  CHECK(outputs(BasicPid<double, conventions::ros1>::make(limited(gains))) == tables::ros1);
+  CHECK(outputs(BasicPid<double, conventions::ros1_anti_windup>::make(limited(gains))) ==
+        tables::ros1_anti_windup);
+  CHECK(outputs(BasicPid<double, conventions::dataspeed>::make(saturated(gains))) == tables::dataspeed);
+  gains.dead_band = 0.02;
+  const PidGains ros2 = saturated(limited(gains));
+  CHECK(outputs(BasicPid<double, conventions::ros2>::make(ros2)) == tables::ros2);
+  CHECK(outputs(BasicPid<double, conventions::ros2_conditional>::make(ros2)) == tables::ros2_conditional);
+  using BackCalculation = BasicPid<double, conventions::ros2_back_calculation>;
+  CHECK(outputs(BackCalculation::make(ros2)) == tables::ros2_back_calculation);
+  auto other = ros2;
+  other.tracking_time = 0.5;
+  CHECK(outputs(BackCalculation::make(other)) == tables::ros2_back_calculation_slow);
+  other = ros2;
+  other.derivative = 0;
+  CHECK(outputs(BackCalculation::make(other)) == tables::ros2_back_calculation_without_derivative);
+  other = limited(gains);
+  other.integral = -17.1;
+  other.dead_band = 0;
+  CHECK(outputs(BasicPid<double, conventions::ros1_anti_windup>::make(other)) ==
+        tables::ros1_anti_windup_negative);
 }
 
 TEST_CASE("a plant is driven to its set-point without an error that stays") {

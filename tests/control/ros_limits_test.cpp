@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "support/random.hpp"
 
@@ -29,6 +31,244 @@ JointLimits limits() {
 constexpr SoftLimits soft{-0.8, 0.8, 4, 10};
 
 MotionState at(double position, double velocity = 0) { return {position, velocity, 0}; }
+
+// The originals once more, line by line as their code has it, flags and all.
+
+struct Flags {
+  explicit Flags(const JointLimits& l)
+      : position(std::isfinite(l.position_min)),
+        velocity(std::isfinite(l.velocity)),
+        acceleration(std::isfinite(l.acceleration)),
+        effort(std::isfinite(l.effort)) {}
+  bool position, velocity, acceleration, effort;
+};
+
+double saturate(double value, double low, double high) { return std::min(std::max(value, low), high); }
+
+struct Ros1Original {
+  JointLimits l;
+  std::optional<SoftLimits> s;
+  double previous_position = not_a_number;
+  double previous_velocity = 0;
+  Flags has{l};
+
+  std::pair<double, double> soft_velocities(double x) const {
+    if (!has.position) return {-l.velocity, l.velocity};
+    return {saturate(-s->position_gain * (x - s->position_min), -l.velocity, l.velocity),
+            saturate(-s->position_gain * (x - s->position_max), -l.velocity, l.velocity)};
+  }
+
+  std::optional<double> position(double command, const MotionState& measured, double dt) {
+    if (std::isnan(previous_position)) previous_position = measured.position;
+    const double pos = previous_position;
+    double low = 0, high = 0;
+    if (s) {
+      const auto [soft_min, soft_max] = soft_velocities(pos);
+      low = pos + soft_min * dt;
+      high = pos + soft_max * dt;
+      if (has.position) {
+        low = std::max(low, l.position_min);
+        high = std::min(high, l.position_max);
+      }
+    } else {
+      const double delta = l.velocity * dt;
+      low = std::max(pos - delta, l.position_min);
+      high = std::min(pos + delta, l.position_max);
+    }
+    return previous_position = saturate(command, low, high);
+  }
+
+  std::optional<double> velocity(double command, const MotionState& measured, double dt) {
+    auto [low, high] = s ? soft_velocities(measured.position) : std::pair(-l.velocity, l.velocity);
+    if (has.acceleration) {
+      const double from = s ? measured.velocity : previous_velocity;
+      low = std::max(from - l.acceleration * dt, low);
+      high = std::min(from + l.acceleration * dt, high);
+    }
+    return previous_velocity = saturate(command, low, high);
+  }
+
+  double effort(double command, const MotionState& measured) const {
+    double low = -l.effort, high = l.effort;
+    if (s) {
+      const auto [soft_min, soft_max] = soft_velocities(measured.position);
+      low = saturate(-s->velocity_gain * (measured.velocity - soft_min), -l.effort, l.effort);
+      high = saturate(-s->velocity_gain * (measured.velocity - soft_max), -l.effort, l.effort);
+      return saturate(command, low, high);
+    }
+    if (has.position && measured.position < l.position_min) {
+      low = 0;
+    } else if (has.position && measured.position > l.position_max) {
+      high = 0;
+    }
+    if (measured.velocity < -l.velocity) {
+      low = 0;
+    } else if (measured.velocity > l.velocity) {
+      high = 0;
+    }
+    return saturate(command, low, high);
+  }
+};
+
+struct Ros2Original {
+  JointLimits l;
+  std::optional<SoftLimits> s;
+  std::optional<double> previous_position = {}, previous_velocity = {};
+  Flags has{l};
+
+  std::pair<double, double> soft_velocities(double from, double act) const {
+    if (!has.velocity) return {-infinity, infinity};
+    double low = -l.velocity, high = l.velocity;
+    const bool soft_range = s->position_max - s->position_min > 1e-10;
+    if (has.position && soft_range && std::abs(s->position_gain) > 1e-10) {
+      low = std::clamp(-s->position_gain * (from - s->position_min), -l.velocity, l.velocity);
+      high = std::clamp(-s->position_gain * (from - s->position_max), -l.velocity, l.velocity);
+      if (act < l.position_min - 0.002 || act > l.position_max + 0.002) {
+        low = high = 0;
+      } else if (act < s->position_min || act > s->position_max) {
+        low = std::copysign(1.0 * (3.14159265358979323846 / 180.0), low);
+        high = std::copysign(1.0 * (3.14159265358979323846 / 180.0), high);
+      }
+    }
+    return {low, high};
+  }
+
+  std::optional<double> position(double command, const MotionState& measured, double dt) {
+    double lower = l.position_min, upper = l.position_max;
+    if (has.position && (measured.position > upper + 0.0087 || measured.position < lower - 0.0087)) return {};
+    if (!previous_position) previous_position = measured.position;
+    const double previous = *previous_position;
+    if (has.velocity) {
+      const double delta_vel =
+          has.acceleration ? std::fabs(measured.velocity) + l.acceleration * dt : l.velocity;
+      const double delta = std::min(l.velocity, delta_vel) * dt;
+      lower = std::max(std::min(previous - delta, upper), lower);
+      upper = std::min(std::max(previous + delta, lower), upper);
+    }
+    if (lower > upper) std::swap(lower, upper);
+    if (!s) return previous_position = std::clamp(command, lower, upper);
+    double low = -infinity, high = infinity;
+    if (s->position_max - s->position_min > 1e-10) low = s->position_min, high = s->position_max;
+    if (has.velocity) {
+      const auto [soft_min, soft_max] = soft_velocities(previous, measured.position);
+      low = std::clamp(previous + soft_min * dt, low, high);
+      high = std::clamp(previous + soft_max * dt, low, high);
+    }
+    const double soft_low = low, soft_high = high;
+    low = std::max(low, lower);
+    high = std::min(high, upper);
+    if (low > high) low = soft_low, high = soft_high;
+    return previous_position = std::clamp(command, low, high);
+  }
+
+  std::optional<double> velocity(double command, const MotionState& measured, double dt) {
+    if (!previous_velocity) previous_velocity = measured.velocity;
+    double lower = -infinity, upper = infinity;
+    if (has.velocity) {
+      lower = -l.velocity, upper = l.velocity;
+      const double act = measured.position;
+      if (has.position) {
+        lower = std::max((l.position_min - act) / dt, lower);
+        upper = std::min((l.position_max - act) / dt, upper);
+        if (act > l.position_max || act < l.position_min) {
+          if ((act < l.position_max + 0.002 && act > l.position_min && command >= 0) ||
+              (act > l.position_min - 0.002 && act < l.position_max && command <= 0)) {
+            lower = upper = 0;
+          } else if (act > l.position_max + 0.002 || act < l.position_min - 0.002) {
+            lower = upper = 0;
+          }
+        }
+      }
+      if (has.acceleration) {
+        lower = std::max(*previous_velocity - l.acceleration * dt, lower);
+        upper = std::min(*previous_velocity + l.acceleration * dt, upper);
+      }
+      if (lower > upper) std::swap(lower, upper);
+    }
+    if (s) {
+      auto [low, high] = soft_velocities(measured.position, measured.position);
+      if (has.velocity && has.acceleration) {
+        low = std::max(measured.velocity - l.acceleration * dt, low);
+        high = std::min(measured.velocity + l.acceleration * dt, high);
+      }
+      lower = std::max(low, lower);
+      upper = std::min(high, upper);
+    }
+    return previous_velocity = saturate(command, lower, upper);
+  }
+
+  double effort(double command, const MotionState& measured) const {
+    if (!has.effort) return command;
+    double lower = -l.effort, upper = l.effort;
+    if (has.position && measured.position <= l.position_min && measured.velocity <= 0) {
+      lower = 0;
+    } else if (has.position && measured.position >= l.position_max && measured.velocity >= 0) {
+      upper = 0;
+    }
+    if (has.velocity && measured.velocity < -l.velocity) {
+      lower = 0;
+    } else if (has.velocity && measured.velocity > l.velocity) {
+      upper = 0;
+    }
+    if (!s) return saturate(command, lower, upper);
+    const auto [soft_min, soft_max] = soft_velocities(measured.position, measured.position);
+    const double low = std::clamp(-s->velocity_gain * (measured.velocity - soft_min), -l.effort, l.effort);
+    const double high = std::clamp(-s->velocity_gain * (measured.velocity - soft_max), -l.effort, l.effort);
+    return saturate(command, std::max(low, lower), std::min(high, upper));
+  }
+};
+
+/// Limits of which some may be missing. ROS 1 refuses soft limits and efforts without a velocity limit.
+JointLimits any_limits(std::mt19937_64& random, bool may_lack_velocity) {
+  const auto maybe = [&](double limit) { return test::uniform_int(random, 0, 3) == 0 ? infinity : limit; };
+  JointLimits l;
+  l.position_max = maybe(test::uniform(random, 0.2, 2));
+  l.position_min = std::isfinite(l.position_max) ? -test::uniform(random, 0.2, 2) : -infinity;
+  l.velocity = test::uniform(random, 0.1, 4);
+  if (may_lack_velocity) l.velocity = maybe(l.velocity);
+  l.acceleration = maybe(test::uniform(random, 0.5, 20));
+  l.effort = may_lack_velocity ? maybe(test::uniform(random, 1, 20)) : test::uniform(random, 1, 20);
+  return l;
+}
+
+std::optional<SoftLimits> any_soft_limits(std::mt19937_64& random) {
+  if (test::uniform_int(random, 0, 1) == 0) return std::nullopt;
+  const auto often = [&](double value) { return test::uniform_int(random, 0, 7) == 0 ? 0 : value; };
+  return SoftLimits{-often(test::uniform(random, 0.1, 1.5)), often(test::uniform(random, 0.1, 1.5)),
+                    often(test::uniform(random, 0.5, 30)), test::uniform(random, 0.5, 50)};
+}
+
+/// Both get the same commands, for a joint that now and then is outside its range or too fast: the same numbers, bit for bit.
+template <class Limiter, class Original>
+void same_as(std::uint64_t salt, bool may_lack_velocity) {
+  auto random = test::generator(salt);
+  for (std::size_t i = 0; i < test::count(3000); ++i) {
+    const JointLimits l = any_limits(random, may_lack_velocity);
+    const auto s = any_soft_limits(random);
+    auto limiter = Limiter::make(l, s).value();
+    Original original{.l = l, .s = s};
+    const auto way = test::uniform_int(random, 0, 2);
+    const double reach = std::isfinite(l.position_max) ? l.position_max + 0.01 : 2;
+    double around = test::uniform(random, -2, reach);
+    for (int k = 0; k < 20; ++k) {
+      const double command = test::uniform_int(random, 0, 9) == 0 ? 0 : test::uniform(random, -25, 25) / 5;
+      if (test::uniform_int(random, 0, 9) == 0) around = reach - test::uniform(random, 0, 0.02);
+      around += test::uniform(random, -0.01, 0.01);
+      const MotionState measured = at(around, test::uniform(random, -5, 5));
+      const double period = test::uniform(random, 1e-3, 0.1);
+      if (way == 2) {
+        CHECK(limiter.effort(5 * command, measured).value == original.effort(5 * command, measured));
+        continue;
+      }
+      const Step got = way == 0 ? limiter.position(command, measured, period)
+                                : limiter.velocity(command, measured, period);
+      const auto wanted = way == 0 ? original.position(command, measured, period)
+                                   : original.velocity(command, measured, period);
+      CHECK(got.ok() == wanted.has_value());
+      if (wanted) CHECK(got.value == *wanted);
+    }
+  }
+}
 
 }  // namespace
 
@@ -107,6 +347,25 @@ TEST_CASE("efforts do not drive on") {
   const auto soft1 = Ros1Limits::make(limits(), soft).value();
   CHECK(soft1.effort(8, at(0.7, 0.1)).value == doctest::Approx(3));  // -10 (0.1 - 0.4)
   CHECK(soft1.effort(8, at(0.8, 0.5)).value == doctest::Approx(-5));
+}
+
+TEST_CASE("limits brought along from ROS 1 and ROS 2 give the numbers that they gave there, bit for bit") {
+  same_as<Ros1Limits, Ros1Original>(2, false);
+  same_as<Ros2Limits, Ros2Original>(3, true);
+}
+
+TEST_CASE("soft limits leave a continuous joint its way, and a gain of zero the effort its limit") {
+  JointLimits endless = limits();
+  endless.position_min = -infinity;
+  endless.position_max = infinity;
+  // What a URDF's safety_controller with no more than a k_velocity says.
+  const SoftLimits damping{0, 0, 0, 10};
+  CHECK(Ros1Limits::make(endless, damping).value().position(5, at(3), h).value == doctest::Approx(3.2));
+  CHECK(Ros2Limits::make(endless, damping).value().velocity(9, at(3, 2), h).value == doctest::Approx(2));
+  JointLimits any_speed = limits();
+  any_speed.velocity = infinity;
+  CHECK(Ros1Limits::make(any_speed, SoftLimits{-0.8, 0.8, 0, 0}).value().effort(20, at(0)).value == 8);
+  CHECK(Ros2Limits::make(any_speed, SoftLimits{-0.8, 0.8, 0, 0}).value().effort(20, at(0)).value == 8);
 }
 
 TEST_CASE("within the formulas no command leaves its range") {

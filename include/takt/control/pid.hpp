@@ -63,9 +63,9 @@ struct PidForm {
 /// Other people's conventions, to the rounding of their formulas. Where their step would fail (a period of zero, a NaN) takt's
 /// rules hold. Derivatives are on the error: set derivative_weight to 1.
 namespace conventions {
-inline constexpr PidForm ros1{Integration::backward_euler, AntiWindup::none, IntegralState::error, false};
+inline constexpr PidForm ros1{Integration::backward_euler, AntiWindup::none, IntegralState::error, true};
 inline constexpr PidForm ros1_anti_windup{Integration::backward_euler, AntiWindup::clamping,
-                                          IntegralState::error, false};
+                                          IntegralState::error, true};
 inline constexpr PidForm ros2{Integration::forward_euler, AntiWindup::clamping, IntegralState::term, true};
 inline constexpr PidForm ros2_conditional{Integration::forward_euler, AntiWindup::hold_when_outward,
                                           IntegralState::term, true};

@@ -8,7 +8,8 @@
 // a position moves by lo h .. hi h, and an effort is kept between -k_v (v - lo) and -k_v (v - hi). k_p h above 1 overshoots.
 //
 // Source: joint_limits_interface of ros_control (ROS 1, noetic), joint_limits of ros2_control (ROS 2, August 2026). Where these
-// throw, or let a NaN pass, the step here is an error and the last command stands. An infinite limit is none.
+// throw, or let a NaN pass, the step here is an error and the last command stands. An infinite limit is none; where both ends of the
+// range are, soft velocities and efforts know no range either, as with a continuous joint.
 #pragma once
 
 #include <algorithm>
@@ -90,14 +91,14 @@ class BasicRosLimits {
     const Scalar last = last_or(ros1 ? Scalar(0) : measured.velocity);
     if (const Errc error = check(command, measured, period); error != Errc{}) return {last, error};
     const Scalar reach = limits_.acceleration * period;
-    Bounds bounds{-limits_.velocity, limits_.velocity};
+    Bounds bounds{-infinity, infinity};
     if constexpr (ros1) {
-      if (soft_) bounds = soft_velocities(measured.position);
+      bounds = soft_velocities(measured.position);
       const Scalar from = soft_ ? measured.velocity : last;
       bounds = {std::max(from - reach, bounds.low), std::min(from + reach, bounds.high)};
     } else {
-      bounds = ros2_soft_velocities(measured.position, measured);
-      if (std::isfinite(limits_.velocity) && soft_)
+      if (soft_) bounds = ros2_soft_velocities(measured.position, measured);
+      if (soft_ && std::isfinite(limits_.velocity))
         bounds = {std::max(measured.velocity - reach, bounds.low),
                   std::min(measured.velocity + reach, bounds.high)};
       const Bounds hard = ros2_velocities(command, last, measured, period);
@@ -109,9 +110,10 @@ class BasicRosLimits {
   /// An effort (N m). Errors: not_finite: the value is zero.
   [[nodiscard]] BasicStep<Scalar> effort(Scalar command, const State& measured) const noexcept {
     if (check(command, measured, Scalar(1)) != Errc{}) return {0, Errc::not_finite};
+    if (convention == RosConvention::ros2 && !std::isfinite(limits_.effort)) return {command, {}};
     Bounds bounds{-limits_.effort, limits_.effort};
     if (!soft_ || convention == RosConvention::ros2) bounds = effort_bounds(measured);
-    if (soft_) {
+    if (soft_ && std::isfinite(limits_.velocity)) {
       const Bounds velocities = convention == RosConvention::ros1
                                     ? soft_velocities(measured.position)
                                     : ros2_soft_velocities(measured.position, measured);
@@ -131,6 +133,8 @@ class BasicRosLimits {
 
  private:
   static constexpr Scalar none = std::numeric_limits<Scalar>::quiet_NaN();
+  static constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+  static constexpr Scalar nothing = Scalar(1e-10);
   /// ROS 2: outside the range by no more than this a velocity may be zero only; by far_out a position is an error.
   static constexpr Scalar little_out = Scalar(2e-3);
   static constexpr Scalar far_out = Scalar(8.7e-3);
@@ -159,10 +163,21 @@ class BasicRosLimits {
     return std::isnan(last_) ? otherwise : last_;
   }
 
+  [[nodiscard]] bool softens() const noexcept {
+    if (!soft_ || (!std::isfinite(limits_.position_min) && !std::isfinite(limits_.position_max)))
+      return false;
+    if constexpr (convention == RosConvention::ros1) return true;
+    return std::isfinite(limits_.velocity) && has_soft_range() && std::abs(soft_->position_gain) > nothing;
+  }
+  /// ROS 2: a soft range that is none is ignored.
+  [[nodiscard]] bool has_soft_range() const noexcept {
+    return soft_->position_max - soft_->position_min > nothing;
+  }
+
   /// How fast the joint may move at x.
   [[nodiscard]] Bounds soft_velocities(Scalar x) const noexcept {
     const Bounds limit{-limits_.velocity, limits_.velocity};
-    if (!soft_) return limit;
+    if (!softens()) return limit;
     return {saturated(-soft_->position_gain * (x - soft_->position_min), limit),
             saturated(-soft_->position_gain * (x - soft_->position_max), limit)};
   }
@@ -171,7 +186,7 @@ class BasicRosLimits {
   /// Both bounds then have one sign: the joint is driven, even by a command of zero.
   [[nodiscard]] Bounds ros2_soft_velocities(Scalar x, const State& measured) const noexcept {
     const Bounds bounds = soft_velocities(x);
-    if (!soft_ || !std::isfinite(limits_.velocity)) return bounds;
+    if (!softens()) return bounds;
     const Scalar p = measured.position;
     if (p < limits_.position_min - little_out || p > limits_.position_max + little_out) return {0, 0};
     if (p >= soft_->position_min && p <= soft_->position_max) return bounds;
@@ -188,7 +203,8 @@ class BasicRosLimits {
       hard.high = std::min(std::max(last + reach, hard.low), hard.high);
     }
     if (!soft_) return hard;
-    Bounds soft{soft_->position_min, soft_->position_max};
+    Bounds soft{-infinity, infinity};
+    if (has_soft_range()) soft = {soft_->position_min, soft_->position_max};
     if (std::isfinite(limits_.velocity)) {
       const Bounds velocities = ros2_soft_velocities(last, measured);
       soft.low = std::clamp(last + velocities.low * period, soft.low, soft.high);
@@ -200,7 +216,6 @@ class BasicRosLimits {
 
   [[nodiscard]] Bounds ros2_velocities(Scalar command, Scalar last, const State& measured,
                                        Scalar period) const noexcept {
-    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
     if (!std::isfinite(limits_.velocity)) return {-infinity, infinity};
     const Scalar p = measured.position;
     Bounds bounds{std::max((limits_.position_min - p) / period, -limits_.velocity),
