@@ -6,7 +6,8 @@
 #     --clang  with clang instead of g++
 #     --fuzz   runs each fuzz target for SECONDS; finds are kept in build/fuzz/finds/
 #     --cases  runs each random test of the trajectories on N cases (those that are searches on fewer) from the seed in $SEED, or
-#              one of its own; further arguments are the test program's, such as -tc='extrema*'
+#              one of its own; of another room with ROOM=control, mobile, ...; further arguments are the test program's, such as
+#              -tc='extrema*'
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -28,7 +29,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     -h | --help)
-      sed -n '2,9s/^# \?//p' "$0"
+      sed -n '2,10s/^# \?//p' "$0"
       exit 0
       ;;
     *) break ;;
@@ -70,8 +71,9 @@ if [ "$preset" = fuzz ]; then
 fi
 
 if [ -n "$cases" ]; then
-  build --target takt_test_trajectory
-  exec "build/$preset/tests/takt_test_trajectory" --count="$cases" --seed="${SEED:-$(date +%s)}" --duration "$@"
+  program=takt_test_${ROOM:-trajectory}
+  build --target "$program"
+  exec "build/$preset/tests/$program" --count="$cases" --seed="${SEED:-$(date +%s)}" --duration "$@"
 fi
 
 build

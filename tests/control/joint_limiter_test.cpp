@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "support/random.hpp"
-#include "support/rt_guard.hpp"
 
 using namespace takt;
 using namespace takt::control;
@@ -179,18 +178,4 @@ TEST_CASE("bad periods change nothing, limits that allow nothing are refused by 
   CHECK(JointLimiter::make(bad).error() == Errc::min_above_max);
   bad.position_min = not_a_number;
   CHECK(JointLimiter::make(bad).error() == Errc::not_finite);
-}
-
-TEST_CASE("limiting a joint keeps the rules of the loop") {
-  auto random = test::generator(4);
-  auto limiter = JointLimiter::make(any_limits(random)).value();
-  test::RtGuard guard;
-  bool ok = true;
-  for (int k = 0; k < 1000; ++k) {
-    ok = ok && limiter.toward_position(k % 100 < 50 ? 1 : -1, 0.001).ok();
-    ok = ok && limiter.toward_velocity(k % 100 < 50 ? 1 : -1, 0.001).ok();
-    ok = ok && limiter.effort(1, limiter.state()).ok();
-  }
-  CHECK(guard.report() == "");
-  CHECK(ok);
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "support/adversary.hpp"
 #include "support/random.hpp"
 #include "support/rt_guard.hpp"
 
@@ -111,6 +112,57 @@ TEST_CASE("the wheels turn no faster than they may, throttle and brake are never
       CHECK(now.brake <= 1);
       if (stepped) CHECK(now.throttle * wanted.forward >= 0);
       last = now.steering;
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE(
+    "whatever is commanded and measured: reverse mirrors forward, one pedal at a time, all limits kept",
+    Scalar, double, float) {
+  // One case is a whole sequence; --count=1000000 is the long run.
+  auto random = test::generator(101);
+  using Law = BasicTwistLaw<Scalar>;
+  const auto any = [&](double low, double high) {
+    return static_cast<Scalar>(test::uniform(random, low, high));
+  };
+  for (std::size_t i = 0; i < test::count(1000); ++i) {
+    CAPTURE(i);
+    typename Law::Configuration c;
+    c.wheelbase = any(0.5, 4);
+    c.max_steering = any(0.1, 1.5);
+    c.steering_rate = any(0.1, 5);
+    c.command_threshold = any(0.01, 1);
+    c.measured_threshold = any(0.01, 1);
+    c.holding_brake = any(0, 1);
+    c.throttle.proportional = any(0, 2);
+    c.throttle.integral = any(0, 2);
+    c.throttle.derivative = any(0, 0.1);
+    c.brake.proportional = any(0, 2);
+    c.brake.integral = any(0, 2);
+    auto forward = Law::make(c).value();
+    auto reverse = Law::make(c).value();
+    const Scalar period = any(1e-3, 0.1);
+    test::Adversary<Scalar> speeds(random, 3), rotations(random, 2), measurements(random, 3);
+    for (int k = 0; k < 60; ++k) {
+      const mobile::BasicTwist<Scalar> wanted{speeds.next(), 0, rotations.next()};
+      const Scalar measured = measurements.next();
+      const auto before = forward.command();
+      const auto step = forward.step(wanted, measured, period);
+      const auto mirrored = reverse.step({-wanted.forward, 0, -wanted.rotation}, -measured, period);
+      const auto& now = forward.command();
+      bool good = step.has_value() == mirrored.has_value();
+      good = good && now.throttle == -reverse.command().throttle && now.brake == reverse.command().brake &&
+             now.steering == reverse.command().steering;
+      good = good && (step ? *step == now : now == before);
+      if (!std::isfinite(wanted.forward) || !std::isfinite(wanted.rotation) || !std::isfinite(measured))
+        good = good && !step && step.error() == control::Errc::not_finite;
+      good = good && std::abs(now.steering) <= c.max_steering;
+      good = good && std::abs(now.steering - before.steering) <= c.steering_rate * period + Scalar(1e-6);
+      good = good && (now.throttle == 0 || now.brake == 0);
+      good = good && std::abs(now.throttle) <= 1 && now.brake >= 0 && now.brake <= 1;
+      if (step)
+        good = good && (now.throttle == 0 || std::signbit(now.throttle) == std::signbit(wanted.forward));
+      if (!good) CHECK(good);
     }
   }
 }

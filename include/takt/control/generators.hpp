@@ -1,5 +1,6 @@
 // Test signals with their derivatives: what one sends through a joint to get to know it. Times are seconds from the signal's start;
-// before it, and where a signal has ended, the value stands still. Values; every function is real-time safe.
+// before it, and where a signal has ended, the value stands still; a sinusoid has neither end. A time that is no number counts as the
+// start. Values; every function is real-time safe.
 #pragma once
 
 #include <cmath>
@@ -22,6 +23,7 @@ struct BasicSinusoid {
   Scalar phase = 0;      ///< rad
 
   [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept {
+    if (!std::isfinite(t)) t = 0;
     const Scalar w = 2 * std::numbers::pi_v<Scalar> * frequency;
     const Scalar angle = w * t + phase;
     const Scalar s = amplitude * std::sin(angle);

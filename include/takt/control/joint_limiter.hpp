@@ -69,7 +69,7 @@ class BasicJointLimiter {
     if (!std::isfinite(position)) return {go_on(stop, period), Errc::not_finite};
     const Range range = range_around(stop);
     const State target{std::clamp(position, range.min, range.max), 0, 0};
-    return {take(target, trajectory::both_ways(limits_), range, stop, period), {}};
+    return {take(target, trajectory::both_ways(limits_), stop, period), {}};
   }
 
   /// Towards a velocity, as long as the range lasts. Errors: as above.
@@ -88,7 +88,7 @@ class BasicJointLimiter {
         (period + limits_.velocity / limits_.acceleration + limits_.acceleration / limits_.jerk);
     const State target{std::clamp(state_.position + std::copysign(far, velocity), range.min, range.max), 0,
                        0};
-    return {take(target, limits, range, stop, period), {}};
+    return {take(target, limits, stop, period), {}};
   }
 
   /// An effort for a joint that is measured to move so: within the effort limit, and never further outward where the joint is
@@ -125,9 +125,12 @@ class BasicJointLimiter {
     Scalar min;
     Scalar max;
 
-    [[nodiscard]] bool holds(const trajectory::Extrema<Scalar>& positions) const noexcept {
+    [[nodiscard]] Range with(Scalar position) const noexcept {
+      return {std::min(min, position), std::max(max, position)};
+    }
+    [[nodiscard]] bool holds(Scalar low, Scalar high) const noexcept {
       const auto rounding = [](Scalar bound) { return slack * (1 + std::abs(bound)); };
-      return positions.min.value >= min - rounding(min) && positions.max.value <= max + rounding(max);
+      return low >= min - rounding(min) && high <= max + rounding(max);
     }
   };
 
@@ -146,21 +149,34 @@ class BasicJointLimiter {
     return profile;
   }
 
-  /// The position limits, widened to where the joint is and to what its stop must pass.
+  [[nodiscard]] Range allowed() const noexcept { return {limits_.position_min, limits_.position_max}; }
+
+  /// Where the joint may be sent: where it is allowed, or else no further out than it comes to rest by itself.
   [[nodiscard]] Range range_around(const Profile& stop) const noexcept {
-    const auto positions = stop.position_extrema();
-    return {std::min(limits_.position_min, positions.min.value),
-            std::max(limits_.position_max, positions.max.value)};
+    return allowed().with(stop.at(stop.duration()).position);
+  }
+
+  /// Whether the joint is inside and can stop there; or else is no further out than it was, and its stop leads inward and nowhere
+  /// back.
+  [[nodiscard]] bool is_safe(const State& next) const noexcept {
+    const Profile stop = profile_of_stop(next);
+    const auto passed = stop.position_extrema();
+    const Scalar end = stop.at(stop.duration()).position;
+    const Range no_way_back{std::min(limits_.position_min, passed.max.value),
+                            std::max(limits_.position_max, passed.min.value)};
+    return allowed().with(state_.position).holds(next.position, next.position) &&
+           allowed().with(next.position).holds(passed.min.value, passed.max.value) &&
+           no_way_back.holds(end, end);
   }
 
   const State& go_on(const Profile& motion, Scalar period) noexcept { return state_ = motion.at(period); }
 
   const State& take(const State& target, const trajectory::BasicDirectionalLimits<Scalar>& limits,
-                    const Range& range, const Profile& stop, Scalar period) noexcept {
+                    const Profile& stop, Scalar period) noexcept {
     const auto transfer = trajectory::BasicTransfer<Scalar>::between(state_, target, limits);
     if (!transfer) return go_on(stop, period);
     const State next = transfer->profile(transfer->shortest()).at(period);
-    if (!range.holds(profile_of_stop(next).position_extrema())) return go_on(stop, period);
+    if (!is_safe(next)) return go_on(stop, period);
     return state_ = next;
   }
 

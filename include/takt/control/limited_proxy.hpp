@@ -56,8 +56,8 @@ class BasicLimitedProxy {
   }
 
   /// The force (N m) for the next `period` seconds. The first call after reset() puts the proxy where the joint is. Errors:
-  /// bad_period, not_finite, out_of_domain (the bandwidth is too high for the period): nothing changes, the value is the last
-  /// force.
+  /// bad_period, not_finite (an overflow too), out_of_domain (the bandwidth is too high for the period): nothing changes, the value
+  /// is the last force. Periods of one proxy should be equal: its braking distance is counted in them.
   BasicStep<Scalar> step(const State& desired, const State& measured, Scalar period) noexcept {
     if (!is_period(period)) return {force_, Errc::bad_period};
     if (!(c_.bandwidth * period <= 2)) return {force_, Errc::out_of_domain};
@@ -65,11 +65,15 @@ class BasicLimitedProxy {
          {desired.position, desired.velocity, desired.acceleration, measured.position, measured.velocity}) {
       if (!std::isfinite(number)) return {force_, Errc::not_finite};
     }
+    const BasicLimitedProxy before = *this;
     if (!started_) proxy_ = {measured.position, 0, 0};
     started_ = true;
     advance(desired, period);
     pull(measured, period);
-    return {force_, {}};
+    if (std::isfinite(force_) && std::isfinite(proxy_.position) && std::isfinite(proxy_.velocity))
+      return {force_, {}};
+    *this = before;
+    return {force_, Errc::not_finite};
   }
 
   /// Where the proxy is.
@@ -88,14 +92,20 @@ class BasicLimitedProxy {
     const auto& l = c_.limits;
     const Scalar wanted = desired.acceleration + 2 * c_.bandwidth * (desired.velocity - proxy_.velocity) +
                           c_.bandwidth * c_.bandwidth * (desired.position - proxy_.position);
-    Scalar velocity = std::clamp(proxy_.velocity + wanted * period, -l.velocity, l.velocity);
-    velocity = std::min(velocity, braking_speed(l.position_max - proxy_.position, l.acceleration, period));
-    velocity = std::max(velocity, -braking_speed(proxy_.position - l.position_min, l.acceleration, period));
+    Scalar velocity = stoppable(proxy_.velocity + wanted * period, period);
     const Scalar reach = l.acceleration * period;
     velocity = std::clamp(velocity, proxy_.velocity - reach, proxy_.velocity + reach);
     proxy_.acceleration = (velocity - proxy_.velocity) / period;
     proxy_.velocity = velocity;
     proxy_.position += velocity * period;
+  }
+
+  /// The velocity nearest to this one with which the proxy keeps its limit, and can stop inside its range.
+  [[nodiscard]] Scalar stoppable(Scalar velocity, Scalar period) const noexcept {
+    const auto& l = c_.limits;
+    velocity = std::clamp(velocity, -l.velocity, l.velocity);
+    velocity = std::min(velocity, braking_speed(l.position_max - proxy_.position, l.acceleration, period));
+    return std::max(velocity, -braking_speed(proxy_.position - l.position_min, l.acceleration, period));
   }
 
   void pull(const State& measured, Scalar period) noexcept {
@@ -115,7 +125,7 @@ class BasicLimitedProxy {
         std::clamp((force_ - integral_) / c_.stiffness, -std::abs(stretch), std::abs(stretch));
     proxy_.position = std::clamp(measured.position + held, std::min(c_.limits.position_min, proxy_.position),
                                  std::max(c_.limits.position_max, proxy_.position));
-    proxy_.velocity = std::clamp(measured.velocity, -c_.limits.velocity, c_.limits.velocity);
+    proxy_.velocity = stoppable(measured.velocity, period);
     proxy_.acceleration = 0;
   }
 

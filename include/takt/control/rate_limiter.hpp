@@ -59,7 +59,10 @@ class BasicRateLimiter {
     rate = std::clamp(rate, rate_ - limits_.second * period, rate_ + limits_.second * period);
     const bool arrives =
         rate * period == target - value_ || std::abs(target - (value_ + rate * period)) <= rounding(target);
-    value_ = arrives ? target : std::clamp(value_ + rate * period, limits_.min, limits_.max);
+    // A value that was set outside its range comes back as fast as its rates allow.
+    const Scalar low = std::min(limits_.min, value_);
+    const Scalar high = std::max(limits_.max, value_);
+    value_ = arrives ? target : std::clamp(value_ + rate * period, low, high);
     rate_ = rate;
     return {value_, {}};
   }

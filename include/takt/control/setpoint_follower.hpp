@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "takt/core/joint.hpp"
+#include "takt/core/period.hpp"
 
 namespace takt::control {
 
@@ -44,11 +45,12 @@ class BasicSetpointFollower {
   /// Starts from a reference that is already being commanded, so that the first step is no jump.
   constexpr explicit BasicSetpointFollower(const BasicMotionState<Scalar>& start) noexcept : state_(start) {}
 
-  /// Advances by one `period` (s, positive) towards `target`, which is meant for the end of this period. A
-  /// target that is not finite is ignored: the joint then brakes to rest. Returns the new reference.
-  /// Real-time safe.
+  /// Advances by one `period` (s) towards `target`, which is meant for the end of this period. A
+  /// target that is not finite is ignored: the joint then brakes to rest; with a bad period (is_period()) nothing changes. Returns
+  /// the reference. Periods of one follower should be equal: its braking distance is counted in them. Real-time safe.
   BasicMotionState<Scalar> step(const BasicTarget<Scalar>& target, const BasicJointLimits<Scalar>& limits,
                                 Scalar period) noexcept {
+    if (!is_period(period)) return state_;
     const Scalar slowest = state_.velocity - limits.acceleration * period;
     const Scalar fastest = state_.velocity + limits.acceleration * period;
     Scalar velocity = std::clamp(wanted_velocity(target, limits, period), -limits.velocity, limits.velocity);

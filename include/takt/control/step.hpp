@@ -2,17 +2,9 @@
 #pragma once
 
 #include "takt/control/error.hpp"
+#include "takt/core/period.hpp"
 
 namespace takt::control {
-
-/// The longest period between two steps, in seconds: a longer one is a mistake, not a slow loop.
-inline constexpr double longest_period = 10;
-
-/// Whether a step may take this long (s). False for NaN too.
-template <class Scalar>
-[[nodiscard]] constexpr bool is_period(Scalar period) noexcept {
-  return period > 0 && period <= static_cast<Scalar>(longest_period);
-}
 
 /// The result of a step.
 template <class Scalar>

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "takt/core/error.hpp"
+#include "takt/core/period.hpp"
 #include "takt/mobile/error.hpp"
 
 namespace takt::mobile {
@@ -29,15 +30,15 @@ class BasicEncoder {
   }
 
   /// How far (rad) the wheel has turned since the last call, `period` seconds ago. The first call, and the one after reset(), only
-  /// takes the count. More than half the counter's range cannot be told from less the other way. Errors: bad_period: nothing
-  /// changes; encoder_jump: further than max_rate allows, as when the counter was set to zero: it goes on from the new count.
+  /// takes the count. More than half the counter's range cannot be told from less the other way. Errors: bad_period (also of a gap
+  /// longer than longest_period, in which the wheel may have gone anywhere: reset()): nothing changes; encoder_jump: further than max_rate allows, as when the counter was set to zero: it goes on from the new count.
   Result<Scalar> turned(std::uint64_t count, Scalar period) noexcept {
     if (!started_) {
       started_ = true;
       last_ = count;
       return Scalar(0);
     }
-    if (!(period > 0) || !std::isfinite(period)) return fail(Errc::bad_period);
+    if (!is_period(period)) return fail(Errc::bad_period);
     // Shifted up, the counter's own highest bit is the sign.
     const unsigned unused = 64 - configuration_.bits;
     const auto difference = static_cast<std::int64_t>((count - last_) << unused) >> unused;

@@ -55,12 +55,14 @@ class BasicOdometry {
     return odometry;
   }
 
-  /// The vehicle has made this motion (m, m, rad in its own frame). Errors: not_finite: nothing changes.
+  /// The vehicle has made this motion (m, m, rad in its own frame). Errors: not_finite (an overflow too): nothing changes.
   Status move(const BasicTwist<Scalar>& motion) noexcept {
     if (!detail::is_finite(motion)) return fail(Errc::not_finite);
     const BasicPose<Scalar> next = moved(pose_, motion, configuration_.integration);
     if (!std::isfinite(next.x) || !std::isfinite(next.y)) return fail(Errc::not_finite);
-    grow(motion, next);
+    const Covariance grown = covariance_after(motion, next);
+    if (!std::isfinite(grown.trace())) return fail(Errc::not_finite);
+    covariance_ = grown;
     pose_ = next;
     return {};
   }
@@ -95,7 +97,8 @@ class BasicOdometry {
   }
 
  private:
-  void grow(const BasicTwist<Scalar>& motion, const BasicPose<Scalar>& next) noexcept {
+  [[nodiscard]] Covariance covariance_after(const BasicTwist<Scalar>& motion,
+                                            const BasicPose<Scalar>& next) const noexcept {
     const auto& n = configuration_.noise;
     const Scalar way = std::hypot(motion.forward, motion.left);
     const Scalar along = n.forward_by_way * way;
@@ -114,7 +117,7 @@ class BasicOdometry {
     grown(1, 0) = grown(0, 1);
     grown(2, 0) = grown(0, 2);
     grown(2, 1) = grown(1, 2);
-    covariance_ = grown;
+    return grown;
   }
 
   Configuration configuration_;

@@ -6,10 +6,21 @@
 #include <cmath>
 
 #include "takt/core/error.hpp"
+#include "takt/core/period.hpp"
 #include "takt/mobile/error.hpp"
 #include "takt/mobile/pose.hpp"
 
 namespace takt::mobile {
+
+/// A new twist, or the last one and why.
+template <class Scalar>
+struct BasicTwistStep {
+  BasicTwist<Scalar> value;
+  Errc error{};  ///< 0 = none
+
+  [[nodiscard]] constexpr bool ok() const noexcept { return error == Errc{}; }
+};
+using TwistStep = BasicTwistStep<double>;
 
 /// A value; every function is real-time safe.
 template <class Scalar>
@@ -37,12 +48,12 @@ class BasicTwistLimiter {
   }
 
   /// The twist for the next `period` seconds: on the curve that is asked for, slowed down as a whole to keep the velocity limits;
-  /// from there towards it as far as the accelerations allow, all three by the same part of the way. A twist that is not finite
-  /// asks for standstill. A period that is not above zero changes nothing.
-  BasicTwist<Scalar> step(const BasicTwist<Scalar>& wanted, Scalar period) noexcept {
-    if (!(period > 0) || !std::isfinite(period)) return twist_;
-    const BasicTwist<Scalar> target =
-        within_velocities(detail::is_finite(wanted) ? wanted : BasicTwist<Scalar>{});
+  /// from there towards it as far as the accelerations allow, all three by the same part of the way. Errors: bad_period: nothing
+  /// changes; not_finite: the vehicle comes to a stop with each such step.
+  BasicTwistStep<Scalar> step(const BasicTwist<Scalar>& wanted, Scalar period) noexcept {
+    if (!is_period(period)) return {twist_, Errc::bad_period};
+    const bool finite = detail::is_finite(wanted);
+    const BasicTwist<Scalar> target = within_velocities(finite ? wanted : BasicTwist<Scalar>{});
     const Scalar part = std::min(
         {Scalar(1), share(twist_.forward, target.forward, period), share(twist_.left, target.left, period),
          limits_.rotational_acceleration * period / std::abs(target.rotation - twist_.rotation)});
@@ -53,7 +64,7 @@ class BasicTwistLimiter {
       twist_.left += part * (target.left - twist_.left);
       twist_.rotation += part * (target.rotation - twist_.rotation);
     }
-    return twist_;
+    return {twist_, finite ? Errc{} : Errc::not_finite};
   }
 
   [[nodiscard]] const BasicTwist<Scalar>& twist() const noexcept { return twist_; }
@@ -74,10 +85,15 @@ class BasicTwistLimiter {
     return (1 / excess) * twist;
   }
 
-  /// Which part of the way from one velocity to another one period allows; more than 1, or NaN for no way at all: all of it.
+  /// Which part of the way from one velocity to another one period allows; more than 1, or NaN for no way at all: all of it. What
+  /// passes zero brakes up to there, and accelerates for the rest of the period.
   [[nodiscard]] Scalar share(Scalar from, Scalar to, Scalar period) const noexcept {
-    const bool brakes = std::abs(to) < std::abs(from) || (from > 0 && to < 0) || (from < 0 && to > 0);
-    return (brakes ? limits_.braking : limits_.acceleration) * period / std::abs(to - from);
+    const bool turns = (from > 0 && to < 0) || (from < 0 && to > 0);
+    const bool brakes = turns || std::abs(to) < std::abs(from);
+    Scalar reach = (brakes ? limits_.braking : limits_.acceleration) * period;
+    if (turns && reach > std::abs(from))
+      reach = std::abs(from) + limits_.acceleration * (period - std::abs(from) / limits_.braking);
+    return reach / std::abs(to - from);
   }
 
   Limits limits_;

@@ -86,7 +86,7 @@ class BasicTwistLaw {
   /// The command for the next `period` seconds; `measured` is the speed along the vehicle (m/s, backwards below zero). Of the
   /// twist, `left` is not looked at. Errors: bad_period, not_finite: nothing changes, command() is the last good one.
   Result<Command> step(const mobile::BasicTwist<Scalar>& wanted, Scalar measured, Scalar period) noexcept {
-    if (!control::is_period(period)) return fail(control::Errc::bad_period);
+    if (!is_period(period)) return fail(control::Errc::bad_period);
     if (!std::isfinite(wanted.forward) || !std::isfinite(wanted.rotation) || !std::isfinite(measured))
       return fail(control::Errc::not_finite);
     const BasicTwistLaw before = *this;
