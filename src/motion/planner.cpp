@@ -361,7 +361,7 @@ class Waypoints {
       auto motion = trajectory::through_within(trajectory::Waypoints{joints_, {}, positions_, {}, {}},
                                                through_, task.limits);
       if (!motion) return reject(motion.error());
-      return std::move(*motion);
+      return std::move(motion->trajectory);
     }
     // Rest at each waypoint is a velocity as good as any other, and leaves the start its own.
     const Through mode = through_ == Through::stop ? Through::given : through_;

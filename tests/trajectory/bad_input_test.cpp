@@ -231,7 +231,10 @@ TEST_CASE_TEMPLATE("whatever the limits are, durations are found or refused by n
     auto table = source.waypoints();
     if (n % 2 == 0) table.times.clear();
     const auto limits = source.limits(table.joints);
-    for (const Through mode : every_way) REQUIRE(fine(through_within(table.view(), mode, limits)));
+    for (const Through mode : every_way) {
+      const auto timed = through_within(table.view(), mode, limits);
+      REQUIRE((timed ? finite(timed->trajectory) : has_name(timed.error())));
+    }
   }
 }
 

@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("allocated times keep the limits, and touch one", Scalar, dou
   for (std::size_t n = 0; n < test::count(60, 1000); ++n) {
     const Problem<Scalar> problem(random, 2 + n % 12, 1 + n % 7);
     for (const Through mode : ways) {
-      auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
+      auto motion = through_within(problem.waypoints(), mode, problem.limits).value().trajectory;
       REQUIRE(motion.segments() == problem.positions.size() / problem.joints - 1);
       REQUIRE_FALSE(find_violation(motion, problem.limits));
       for (std::size_t j = 0; j < problem.joints; ++j) {
@@ -104,7 +104,7 @@ TEST_CASE("they are nearly the shortest that brute force finds") {
     for (std::size_t n = 0; n < count; ++n) {
       Problem<double> problem(random, 2 + n % 8, 1 + n % 4);
       if (n % 2 == 1) problem.lie_on_a_curve();
-      const auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
+      const auto motion = through_within(problem.waypoints(), mode, problem.limits).value().trajectory;
       std::vector<double> durations;
       for (std::size_t k = 0; k < motion.segments(); ++k)
         durations.push_back(motion.knot_time(k + 1) - motion.knot_time(k));
@@ -129,9 +129,9 @@ TEST_CASE("going through is never slower than stopping, however unlike the segme
       }
     }
     const double stopping =
-        through_within(problem.waypoints(), Through::stop, problem.limits).value().duration();
+        through_within(problem.waypoints(), Through::stop, problem.limits).value().trajectory.duration();
     for (const Through mode : ways) {
-      const auto motion = through_within(problem.waypoints(), mode, problem.limits).value();
+      const auto motion = through_within(problem.waypoints(), mode, problem.limits).value().trajectory;
       REQUIRE(motion.duration() <= stopping * (1 + 1e-9));
       REQUIRE_FALSE(find_violation(motion, problem.limits));
     }
@@ -148,10 +148,11 @@ TEST_CASE("hundreds of segments take hardly longer than their parts from rest to
     for (std::size_t part = 0; part < parts; ++part) {
       auto waypoints = problem.waypoints();
       waypoints.positions = waypoints.positions.subspan(2 * part * segments, 2 * (segments + 1));
-      sum += through_within(waypoints, mode, problem.limits).value().duration();
+      sum += through_within(waypoints, mode, problem.limits).value().trajectory.duration();
     }
     CAPTURE(static_cast<int>(mode));
-    CHECK(through_within(problem.waypoints(), mode, problem.limits).value().duration() <= 1.03 * sum);
+    CHECK(through_within(problem.waypoints(), mode, problem.limits).value().trajectory.duration() <=
+          1.03 * sum);
   }
 }
 
@@ -162,7 +163,7 @@ TEST_CASE("no segment is shorter than the times that are given") {
     std::vector<double> times{3};
     for (std::size_t k = 0; k < 5; ++k) times.push_back(times.back() + test::any_scale(random, 0.1, 10));
     for (const Through mode : ways) {
-      const auto motion = through_within(problem.waypoints(times), mode, problem.limits).value();
+      const auto motion = through_within(problem.waypoints(times), mode, problem.limits).value().trajectory;
       REQUIRE_FALSE(find_violation(motion, problem.limits));
       for (std::size_t k = 0; k < 5; ++k) {
         const double duration = motion.knot_time(k + 1) - motion.knot_time(k);
@@ -178,7 +179,7 @@ TEST_CASE("joints that do not move may have limits of zero") {
   limits[0].velocity = limits[0].acceleration = limits[0].jerk = 0;
   limits[1].velocity = 1;
   for (const Through mode : ways) {
-    const auto motion = through_within(Waypoints{2, {}, positions, {}, {}}, mode, limits).value();
+    const auto motion = through_within(Waypoints{2, {}, positions, {}, {}}, mode, limits).value().trajectory;
     CHECK_FALSE(find_violation(motion, limits));
     CHECK(motion.duration() > 2);
     CHECK(motion.duration() < 5);
@@ -186,7 +187,7 @@ TEST_CASE("joints that do not move may have limits of zero") {
   const std::vector<double> still{1, 1, 1};
   CHECK(through_within(Waypoints{1, {}, still, {}, {}}, Through::smooth, std::span(limits).first(1))
             .value()
-            .at(0, 0) == MotionState{1, 0, 0});
+            .trajectory.at(0, 0) == MotionState{1, 0, 0});
 }
 
 TEST_CASE("what no times can satisfy is refused by name") {
@@ -215,8 +216,73 @@ TEST_CASE("what no times can satisfy is refused by name") {
       }
     }
   }
-  limits[0] = {};  // without any limit the motion is as fast as numbers go, or faster
-  CHECK(error(positions) == Errc::out_of_domain);
+  limits[0] = {};  // without any limit the motion would be as fast as numbers go
+  for (const Through mode : ways) {
+    CHECK(error(positions, {}, mode) == Errc::out_of_domain);
+    CHECK(error(std::span(positions).first(2), {}, mode) == Errc::out_of_domain);
+  }
   limits.clear();
   CHECK(error(positions) == Errc::wrong_size);
+}
+
+TEST_CASE("a joint without limits moves along with others, or as the times say") {
+  const std::vector<double> positions{0, 0, 1, 1, 2, 2}, apart{0, 0, 1, 0, 1, 1}, times{0, 0.5, 2};
+  std::vector<JointLimits> limits(2);
+  limits[0].velocity = 1;
+  for (const Through mode : ways) {
+    const auto along = through_within(Waypoints{2, {}, positions, {}, {}}, mode, limits).value();
+    CHECK(along.trajectory.duration() > 2);
+    CHECK(along.trajectory.duration() < 4);
+    // The second segment is the unlimited joint's alone.
+    CHECK(through_within(Waypoints{2, {}, apart, {}, {}}, mode, limits).error() == Errc::out_of_domain);
+    CHECK(through_within(Waypoints{2, times, apart, {}, {}}, mode, limits).value().mode == mode);
+    const std::vector<JointLimits> none(2);
+    const auto timed = through_within(Waypoints{2, times, positions, {}, {}}, mode, none).value();
+    CHECK(timed.trajectory.duration() == doctest::Approx(2));
+    CHECK(timed.mode == mode);
+  }
+}
+
+TEST_CASE("whether the motion goes through its waypoints or stops at each is told") {
+  auto random = test::generator(85);
+  std::size_t through_them = 0;
+  std::size_t stopped = 0;
+  for (std::size_t n = 0; n < test::count(60, 1000); ++n) {
+    Problem<double> problem(random, 3 + n % 5, 1 + n % 3);
+    if (n % 3 == 0) {  // to and fro: nothing is gained by not stopping
+      for (std::size_t i = problem.joints; i < problem.positions.size(); ++i)
+        problem.positions[i] = (i / problem.joints) % 2 == 0 ? -1 : 1;
+    }
+    for (const Through mode : ways) {
+      const auto timed = through_within(problem.waypoints(), mode, problem.limits).value();
+      REQUIRE((timed.mode == mode || timed.mode == Through::stop));
+      bool rests = true;
+      for (std::size_t k = 1; k < timed.trajectory.segments(); ++k) {
+        for (std::size_t j = 0; j < problem.joints; ++j)
+          rests = rests &&
+                  timed.trajectory.knot(k, j) == MotionState{problem.positions[k * problem.joints + j], 0, 0};
+      }
+      if (timed.mode == Through::stop) REQUIRE(rests);
+      if (timed.mode == Through::smooth) REQUIRE_FALSE(rests);
+      ++(timed.mode == mode ? through_them : stopped);
+    }
+  }
+  CHECK(through_them > 0);
+  CHECK(stopped > 0);
+}
+
+TEST_CASE("a search ends after so many trajectories, however many segments there are") {
+  auto random = test::generator(86);
+  for (const std::size_t waypoints : {2U, 3U, 10U, 11U, 12U, 30U, 200U}) {
+    for (const bool curve : {false, true}) {
+      Problem<double> problem(random, waypoints, 2);
+      if (curve) problem.lie_on_a_curve();
+      for (const Through mode : ways) {
+        detail::DurationSearch<double> search(problem.waypoints(), mode, problem.limits);
+        REQUIRE(search.run());
+        CHECK(search.evaluations() <= search.evaluation_bound());
+        CHECK(search.evaluation_bound() == 534);  // as the header says
+      }
+    }
+  }
 }

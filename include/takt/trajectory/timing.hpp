@@ -1,5 +1,6 @@
-// Times for waypoints that have none: how long each segment must take at least so that the motion keeps the limits. With a stop
-// at each waypoint there is a formula; otherwise every duration changes the whole spline, and the durations are searched for.
+// Times for waypoints that have none: how long each segment must take at least so that the motion, from rest to rest, keeps the
+// limits. With a stop at each waypoint there is a formula; otherwise every duration changes the whole spline, and the durations
+// are searched for. For a motion that starts or ends at speed there is no such search: slowed down it would be another path.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +37,15 @@ template <class Scalar>
   return std::isfinite(sum) ? std::max({velocity, acceleration, jerk}) : sum;
 }
 
+/// A trajectory whose durations were found.
+template <class Scalar>
+struct BasicTimed {
+  BasicTrajectory<Scalar> trajectory;
+  Through mode =
+      Through::stop;  ///< how it goes through its waypoints: as was asked for, or `stop` where that is faster
+};
+using Timed = BasicTimed<double>;
+
 namespace detail {
 
 /// Searches for the durations of a spline's segments. The need of a segment is by what its duration must be multiplied to keep
@@ -57,21 +67,31 @@ class DurationSearch {
         segments_(waypoints.positions.size() / waypoints.joints - 1),
         rest_(waypoints.positions.size()) {}
 
-  [[nodiscard]] Result<BasicTrajectory<Scalar>> run() {
+  [[nodiscard]] Result<BasicTimed<Scalar>> run() {
     std::vector<Scalar> durations = first_durations();
     if (!std::all_of(durations.begin(), durations.end(), [](Scalar d) { return std::isfinite(d); }))
       return fail(Errc::out_of_domain);
     Candidate best = evaluate(durations, Through::stop);
     if (!best.motion) return fail(best.motion.error());
     if (!std::isfinite(best.total())) return fail(Errc::out_of_domain);
+    Through mode = Through::stop;
     if (mode_ != Through::stop) {
       now_ = evaluate(std::move(durations), mode_);
       if (!now_.motion) return fail(now_.motion.error());
       improve();
-      if (now_.total() < best.total()) best = std::move(now_);
+      if (now_.total() <= best.total()) {
+        best = std::move(now_);
+        mode = mode_;
+      }
     }
     if (Status slowed = best.motion->slow_down(best.scale()); !slowed) return fail(slowed.error());
-    return std::move(best.motion);
+    return BasicTimed<Scalar>{*std::move(best.motion), mode};
+  }
+
+  /// How many trajectories were made and judged, and how many there can be: a round that has begun is ended, by up to four more.
+  [[nodiscard]] std::size_t evaluations() const noexcept { return evaluations_; }
+  [[nodiscard]] static constexpr std::size_t evaluation_bound() noexcept {
+    return most_evaluations + 4 + last_evaluations;
   }
 
  private:
@@ -79,6 +99,8 @@ class DurationSearch {
   static constexpr std::size_t work = 4'000'000;
   static constexpr std::size_t fewest_evaluations = 10;
   static constexpr std::size_t most_evaluations = 500;
+  /// And on those that follow, by which the durations of many segments are evened out.
+  static constexpr std::size_t last_evaluations = 30;
   /// By how much (its logarithm) one duration is changed at first, and at last.
   static constexpr Scalar first_step = Scalar(0.3);
   static constexpr Scalar last_step = Scalar(0.01);
@@ -126,19 +148,30 @@ class DurationSearch {
     return std::max(given, static_cast<Scalar>(min_duration));
   }
 
-  /// As if the motion stopped at each waypoint.
+  /// How long segment k takes at least if the motion stops at both its ends; infinite where no duration will do, or where nothing
+  /// says which one.
+  [[nodiscard]] Scalar shortest_stopping(std::size_t k) const {
+    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+    Scalar shortest = this->shortest(k);
+    bool moves = false;
+    bool limited = !waypoints_.times.empty();
+    for (std::size_t j = 0; j < waypoints_.joints; ++j) {
+      const std::size_t i = k * waypoints_.joints + j;
+      const Scalar distance = std::abs(waypoints_.positions[i + waypoints_.joints] - waypoints_.positions[i]);
+      if (distance == 0) continue;
+      const Scalar own = shortest_from_rest(distance, limits_[j]);
+      if (!std::isfinite(own)) return infinity;
+      shortest = std::max(shortest, own);
+      moves = true;
+      limited =
+          limited || std::min({limits_[j].velocity, limits_[j].acceleration, limits_[j].jerk}) < infinity;
+    }
+    return moves && !limited ? infinity : shortest;
+  }
+
   [[nodiscard]] std::vector<Scalar> first_durations() const {
     std::vector<Scalar> durations(segments_);
-    for (std::size_t k = 0; k < segments_; ++k) {
-      durations[k] = shortest(k);
-      for (std::size_t j = 0; j < waypoints_.joints; ++j) {
-        const std::size_t i = k * waypoints_.joints + j;
-        const Scalar distance =
-            std::abs(waypoints_.positions[i + waypoints_.joints] - waypoints_.positions[i]);
-        const Scalar least = shortest_from_rest(distance, limits_[j]);
-        if (!(least <= durations[k])) durations[k] = least;  // NaN too: it is refused when the motion is made
-      }
-    }
+    for (std::size_t k = 0; k < segments_; ++k) durations[k] = shortest_stopping(k);
     return durations;
   }
 
@@ -274,7 +307,7 @@ class DurationSearch {
       if (time_of_blocks(now_) > before * (1 - great_gain)) vary(step);
       if (time_of_blocks(now_) > before * (1 - least_gain)) step /= 2;
     }
-    while (blocks_.size() > 1 && even_out()) continue;
+    for (std::size_t i = 0; i < last_evaluations && blocks_.size() > 1 && even_out(); ++i) continue;
   }
 
   BasicWaypoints<Scalar> waypoints_;
@@ -291,20 +324,22 @@ class DurationSearch {
 }  // namespace detail
 
 /// The trajectory through the waypoints, from rest to rest, with durations of its own that keep the limits of velocity,
-/// acceleration and jerk (one entry for each joint), and touch one of them. `times` may be empty; where they are given, no segment
-/// is shorter than they say. Velocities and accelerations are not looked at, and positions between the waypoints are not held to
-/// their limits: whether they leave them, find_violation() says of the result.
+/// acceleration and jerk (one entry for each joint), and touch one of them or the shortest durations that there may be: those of
+/// `times`, which may be empty, and min_duration. Velocities and accelerations are not looked at, and positions between the
+/// waypoints are not held to their limits: whether they leave them, find_violation() says of the result.
 ///
 /// The shortest there is with `stop`. With the others a local search, whose result over up to ten segments was within 1 % of the
-/// shortest that brute force found in the mean; in the worst of a hundred cases within 4 %, with `monotone` 10 %. Over 100 to 10 000 random waypoints of six joints it
-/// took 0.83 to 0.89 (`smooth`), 0.75 to 0.76 (`cubic`) and 0.97 (`monotone`) of the time that stopping at each waypoint takes,
-/// along smooth paths a half to a quarter. Where going through turns out slower than stopping, as at waypoints that lie to and
-/// fro, the motion stops at each: it is never slower than that. At set-up only: allocates, and takes up to some seconds
-/// (100 000 waypoints; usually milliseconds).
+/// shortest that brute force found in the mean; in the worst of a hundred cases within 4 %, with `monotone` 10 %. Over 100 to
+/// 10 000 random waypoints of six joints it took 0.83 to 0.89 (`smooth`), 0.75 to 0.76 (`cubic`) and 0.97 (`monotone`) of the time
+/// that stopping at each waypoint takes, along smooth paths a half to a quarter. Where going through turns out slower than
+/// stopping, as at waypoints that lie to and fro, the motion stops at each, and `mode` says so: it is never slower than that.
+/// At set-up only: allocates, and takes up to some seconds (100 000 waypoints; usually milliseconds), in which it makes at most
+/// 534 trajectories.
 /// Errors: those of through() but for missing times; no_velocities (`given` has none), wrong_size (limits), out_of_domain (a
-/// limit of NaN, or of zero for a joint that moves, or a motion beyond domain.hpp, as without any limits).
+/// limit of NaN, or of zero for a joint that moves; a segment without a given time in which no joint moves that has a limit; a
+/// motion beyond domain.hpp).
 template <class Scalar>
-[[nodiscard]] Result<BasicTrajectory<Scalar>> through_within(
+[[nodiscard]] Result<BasicTimed<Scalar>> through_within(
     const BasicWaypoints<Scalar>& waypoints, Through mode,
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) {
   if (mode == Through::given) return fail(Errc::no_velocities);
