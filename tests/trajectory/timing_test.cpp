@@ -95,6 +95,23 @@ TEST_CASE_TEMPLATE("allocated times keep the limits, and touch one", Scalar, dou
   }
 }
 
+TEST_CASE_TEMPLATE(
+    "durations of few segments keep the limits, and would not if they were one per cent shorter", Scalar,
+    double, float) {
+  auto random = test::generator(87);
+  for (std::size_t n = 0; n < test::count(400); ++n) {
+    const Problem<Scalar> problem(random, 2 + n % 3, 1 + n % 2);
+    const Through mode = *(ways.begin() + n / 6 % ways.size());
+    auto motion = through_within(problem.waypoints(), mode, problem.limits).value().trajectory;
+    const auto stopping =
+        through_within(problem.waypoints(), Through::stop, problem.limits).value().trajectory;
+    REQUIRE_FALSE(find_violation(motion, problem.limits));
+    REQUIRE(motion.duration() <= stopping.duration() * (1 + 10 * std::numeric_limits<Scalar>::epsilon()));
+    REQUIRE(motion.slow_down(Scalar(0.99)));
+    REQUIRE(find_violation(motion, problem.limits));
+  }
+}
+
 TEST_CASE("they are nearly the shortest that brute force finds") {
   auto random = test::generator(81);
   for (const Through mode : ways) {
