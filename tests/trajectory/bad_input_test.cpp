@@ -3,6 +3,8 @@
 // now and then all is well but for one of them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -11,10 +13,12 @@
 #include "takt/trajectory/assemble.hpp"
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/point_to_point.hpp"
+#include "takt/trajectory/speed_scaling.hpp"
 #include "takt/trajectory/splice.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
 #include "takt/trajectory/timing.hpp"
+#include "takt/trajectory/tolerances.hpp"
 #include "trajectory/samples.hpp"
 
 using namespace takt;
@@ -54,6 +58,19 @@ class Source {
                                     Limits::infinity(),
                                     -Limits::infinity(),
                                     Limits::quiet_NaN()};
+    return table[up_to(table.size() - 1)];
+  }
+
+  /// Of a control loop, or of one slower or faster than there are.
+  Duration period() {
+    using namespace std::chrono_literals;
+    if (!rarely()) return std::chrono::microseconds(test::uniform_int(random_, 100, 20'000));
+    const std::vector<Duration> table{1ns, 1us, 1s, 10s};
+    return table[up_to(table.size() - 1)];
+  }
+  Duration no_period() {
+    using namespace std::chrono_literals;
+    const std::vector<Duration> table{0ns, -1ns, -1s, 10s + 1ns, 1'000'000'000s, -1'000'000'000s};
     return table[up_to(table.size() - 1)];
   }
 
@@ -295,4 +312,119 @@ TEST_CASE_TEMPLATE(
     REQUIRE(fine(to_trajectory(motion)));
   }
   CHECK(made > 0);
+}
+
+TEST_CASE_TEMPLATE("whatever motions are assembled, the trajectory is finite or refused by name", Scalar,
+                   double, float) {
+  Source<Scalar> source(136);
+  std::size_t made = 0;
+  std::size_t refused = 0;
+  for (std::size_t n = 0; n < test::count(3000); ++n) {
+    source.set_rarity(20 + 60 * (n % 4));
+    const std::size_t joints = 1 + n % 3;
+    auto trajectory = through(source.waypoints().view(), Through::stop);
+    BasicPointToPoint<Scalar> motion(joints);
+    std::vector<BasicDirectionalLimits<Scalar>> limits(joints, {-1, 2, -4, 3, 50});
+    std::vector<BasicMotionState<Scalar>> start(joints);
+    for (auto& state : start) state.position = source.number(-3, 3);
+    if (!trajectory || !motion.plan(source.states(joints), start, limits)) continue;
+    std::vector<BasicJointMotion<Scalar>> motions;
+    for (std::size_t j = 0; j < joints; ++j) {
+      motions.emplace_back(source.rarely() ? source.state() : motion.joint(j).at(0));
+      if (!source.rarely()) motions[j].append(motion.joint(j));
+      motions[j].hold(source.number(-1, 2));
+      if (n % 2 == 0) continue;
+      const std::size_t from = j % trajectory->joints();
+      motions.emplace_back(trajectory->at(0, from))
+          .append(*trajectory, from, source.number(-1, 0), source.number(1, 9));
+    }
+    const auto together = assemble<Scalar>(motions);
+    REQUIRE(fine(together));
+    ++(together ? made : refused);
+    std::vector<std::size_t> selected;
+    for (std::size_t i = source.up_to(4); i > 0; --i)
+      selected.push_back(source.up_to(source.rarely() ? 9 : 2));
+    const bool exist = std::all_of(selected.begin(), selected.end(),
+                                   [&](std::size_t j) { return j < trajectory->joints(); });
+    const auto some = select<Scalar>(*trajectory, selected);
+    REQUIRE(fine(some));
+    if (!exist || selected.empty()) REQUIRE(some.error() == Errc::wrong_size);
+    REQUIRE(fine(part(*trajectory, source.number(-1, 5), source.number(-1, 9))));
+  }
+  CHECK(made > 0);
+  CHECK(refused > 0);
+}
+
+TEST_CASE_TEMPLATE("whatever speed is asked for, in whatever periods, a motion goes on along its path",
+                   Scalar, double, float) {
+  Source<Scalar> source(137);
+  for (std::size_t n = 0; n < test::count(400); ++n) {
+    source.set_rarity(10 + 30 * (n % 4));
+    const auto trajectory = through(source.waypoints().view(), n % 2 == 0 ? Through::stop : Through::cubic);
+    if (!trajectory) continue;
+    const auto limits = source.limits(trajectory->joints());
+    const BasicSpeedBounds<Scalar> bounds{source.number(0.5, 5), source.number(5, 50)};
+    BasicSpeedScaling<Scalar> scaling(source.number(0, 1), bounds);
+    const Duration period = source.period();
+    CAPTURE(period.count());
+    for (int i = 0; i < 100; ++i) {
+      if (i % 10 == 0) scaling.aim(source.number(-0.5, 1.5));
+      const BasicSpeedScaling<Scalar> before = scaling;
+      const bool passes = !source.rarely();
+      scaling.step(*trajectory, {}, limits, passes ? period : source.no_period());
+      REQUIRE(finite(BasicMotionState<Scalar>{scaling.time(), scaling.speed(), scaling.rate()}));
+      REQUIRE(scaling.speed() >= 0);
+      REQUIRE(scaling.speed() <= Scalar(1.1));  // passed by 2.5 % where a path breaks its limits as planned
+      REQUIRE((passes ? scaling.time() >= before.time() : scaling.time() == before.time()));
+      Scalar velocity = 1, acceleration = 1;
+      scaling.scale(std::span(&velocity, 1), std::span(&acceleration, 1));
+      REQUIRE(std::isfinite(acceleration));
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("whatever the tolerances are, they are refused by name or judged by numbers", Scalar,
+                   double, float) {
+  Source<Scalar> source(138);
+  std::size_t accepted = 0;
+  std::size_t refused = 0;
+  for (std::size_t n = 0; n < test::count(5000); ++n) {
+    source.set_rarity(10 + 30 * (n % 4));
+    const std::size_t joints = 1 + n % 3;
+    std::vector<BasicJointTolerance<Scalar>> path(source.rarely() ? source.up_to(4) : joints),
+        goal(path.size());
+    bool good = true;
+    const auto tolerance = [&] {
+      const Scalar value = source.number(0, 2);
+      good = good && value >= 0;
+      return value;
+    };
+    for (auto* list : {&path, &goal}) {
+      for (auto& joint : *list) joint = {tolerance(), tolerance(), tolerance()};
+    }
+    const BasicTolerances<Scalar> tolerances{path, goal, tolerance()};
+    const Status status = check_tolerances(tolerances);
+    REQUIRE(fine(status));
+    REQUIRE(status.has_value() == good);
+    ++(status ? accepted : refused);
+    const auto reference = source.states(joints);
+    const auto measured = source.states(joints);
+    const Scalar time = source.number(-2, 2);
+    const auto verdict = judge<Scalar>(tolerances, reference, measured, time);
+    const bool met = verdict.tracking == Tracking::following || verdict.tracking == Tracking::reached;
+    REQUIRE((verdict.tracking == Tracking::following || verdict.tracking == Tracking::path_violated) ==
+            (time < 0));
+    if (!status || met) continue;
+    REQUIRE(verdict.worst.joint < path.size());
+    REQUIRE(std::isfinite(verdict.worst.allowed));
+    REQUIRE_FALSE(verdict.worst.value <= verdict.worst.allowed);
+    const auto all_finite = [&](const auto& states) {
+      return states.size() >= path.size() && std::all_of(states.begin(), states.end(), [](const auto& state) {
+               return static_cast<bool>(check_state(state));
+             });
+    };
+    if (all_finite(reference) && all_finite(measured)) REQUIRE(std::isfinite(verdict.worst.value));
+  }
+  CHECK(accepted > 0);
+  CHECK(refused > 0);
 }

@@ -263,7 +263,8 @@ template <class Scalar, std::size_t Joints>
   return assemble<Scalar>(motions);
 }
 
-/// The same motion of some of its joints, in this order. Allocates. Errors: wrong_size (none, or one that it does not have).
+/// The same motion of some of its joints, in this order. Allocates. Errors: wrong_size (none, or one that it does not have), and
+/// those of assemble(), as for a motion at the very edge of the domain.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> select(const BasicTrajectory<Scalar>& trajectory,
                                                      std::span<const std::size_t> joints) {
@@ -276,7 +277,7 @@ template <class Scalar>
 }
 
 /// The same motion from `from` to `to` seconds, as far as it lasts then; its time starts with 0 there. Allocates. Errors: wrong_size
-/// (no joints), not_finite (a NaN).
+/// (no joints), not_finite (a NaN), and those of assemble(), as for a motion at the very edge of the domain.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> part(const BasicTrajectory<Scalar>& trajectory, Scalar from,
                                                    Scalar to = std::numeric_limits<Scalar>::infinity()) {

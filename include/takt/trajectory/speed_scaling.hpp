@@ -24,6 +24,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -264,9 +265,9 @@ class BasicSpeedScaling {
   /// Begins at the path time 0, as planned.
   BasicSpeedScaling() = default;
 
-  /// Begins at the path time `time` (s), as planned.
+  /// Begins at the path time `time` (s), as planned. What is not finite is taken as 0.
   explicit BasicSpeedScaling(Scalar time, const BasicSpeedBounds<Scalar>& bounds = {}) noexcept
-      : bounds_(bounds), anchor_(time), progress_{time, 1, 0} {}
+      : bounds_(bounds), anchor_(std::isfinite(time) ? time : 0), progress_{anchor_, 1, 0} {}
 
   /// Asks for another speed: 0 (rest on the path) to 1 (as planned). What is beyond is taken as the nearer of these, NaN as 0.
   void aim(Scalar speed) noexcept {
@@ -284,14 +285,16 @@ class BasicSpeedScaling {
   /// Whether the speed is the one that was asked for, and stays so.
   [[nodiscard]] bool steady() const noexcept { return steady_; }
 
-  /// Goes on by one period (positive). A steady speed costs nothing, and its path time is counted in whole nanoseconds from where
-  /// it was reached: as planned, path time is the time that has passed, exactly. Beyond the end of the path, where nothing moves,
-  /// the speed is as planned at once. False where limits had to be exceeded; then by little more than need be, and without
-  /// changing the speed ever faster. O(joints), and up to some hundred times a sample of the path while the speed changes.
+  /// Goes on by one period, always the same: positive, and at most 10 s; with any other nothing changes. A steady speed costs
+  /// nothing, and its path time is counted in whole nanoseconds from where it was reached: as planned, path time is the time that
+  /// has passed, exactly. Beyond the end of the path, where nothing moves, the speed is as planned at once. False where limits had
+  /// to be exceeded; then by little more than need be, and without changing the speed ever faster. O(joints), and up to some
+  /// hundred times a sample of the path while the speed changes.
   template <TimedPath<Scalar> Path>
   bool step(const Path& path, const typename Path::Cursor& cursor,
             std::type_identity_t<std::span<const BasicJointLimits<Scalar>>> limits,
             Duration period) noexcept {
+    if (period <= Duration{} || period > longest_period) return true;
     if (time() >= path.duration() && (speed() != 1 || target_ != 1)) {
       progress_ = {time(), 1, 0};
       aim(1);
@@ -323,6 +326,8 @@ class BasicSpeedScaling {
   }
 
  private:
+  static constexpr Duration longest_period = std::chrono::seconds(10);
+
   void settle() noexcept {
     const bool was_steady = steady_;
     steady_ = speed() == target_ && rate() == 0;
