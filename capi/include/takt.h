@@ -16,9 +16,9 @@
  *            without struct_size never change.
  *
  * OWNERSHIP  Objects of set-up are made by _create or _connect functions and freed by the matching _destroy or _close, which
- *            take NULL. Real-time objects live in memory of the caller: at least _size() bytes at an address that is a multiple
- *            of _align(), initialised by _init_in, and simply forgotten when no longer needed. Arguments are read during
- *            the call only, never kept.
+ *            take NULL. Objects that a loop can make, too, live in memory of the caller: at least _size() bytes at an address
+ *            that is a multiple of _align(), initialised by _init_in, and simply forgotten when no longer needed. They are never
+ *            copied to another address. Other arguments are read during the call only, never kept.
  *
  * THREADS    Functions without an object may be called from any thread at any time. Functions that take an object as pointer to
  *            const may be called for the same object from many threads at a time, all others from one.
@@ -253,13 +253,14 @@ TAKT_API void takt_violation_init(takt_violation* violation);
 TAKT_API int32_t takt_trajectory_create(const takt_waypoints* waypoints, takt_trajectory** trajectory);
 
 /* Makes a trajectory from rest to rest with times of its own: as short as the limits of velocity, acceleration and jerk (one entry
- * for each joint) allow, exactly with TAKT_THROUGH_STOP, after a search of up to about a second with the others. times_ns may be
- * NULL; where it is given, no segment is shorter than it says. Velocities and accelerations are not looked at; positions between
- * the waypoints: takt_trajectory_check(). Errors: as above, and TAKT_ERROR_TRAJECTORY_NO_VELOCITIES for GIVEN,
- * TAKT_ERROR_CAPI_BAD_LIMITS, TAKT_ERROR_TRAJECTORY_OUT_OF_DOMAIN for a limit of zero of a joint that
- * moves. */
+ * for each joint) allow, exactly with TAKT_THROUGH_STOP, after a search of up to some seconds (usually milliseconds) with the others.
+ * *through, which may be NULL, is as was asked for, or TAKT_THROUGH_STOP where stopping at each waypoint is faster than what the
+ * search found. times_ns may be NULL; where it is given, no segment is shorter than it says. Velocities and accelerations are not
+ * looked at; positions between the waypoints: takt_trajectory_check(). Errors: as above, and TAKT_ERROR_TRAJECTORY_NO_VELOCITIES
+ * for GIVEN, TAKT_ERROR_CAPI_BAD_LIMITS, TAKT_ERROR_TRAJECTORY_OUT_OF_DOMAIN for a limit of zero of a joint that moves, and for
+ * a segment without a given time in which no joint moves that has a limit. */
 TAKT_API int32_t takt_trajectory_create_within(const takt_waypoints* waypoints, const takt_joint_limits* limits, size_t joints,
-                                               takt_trajectory** trajectory);
+                                               int32_t* through, takt_trajectory** trajectory);
 
 /* Frees it. No thread may be using it. */
 TAKT_API void takt_trajectory_destroy(takt_trajectory* trajectory);
@@ -369,7 +370,7 @@ TAKT_API int32_t takt_trajectory_to_json(const takt_trajectory* trajectory, cons
 
 /* ---- point to point ----------------------------------------------------------------------------------------------------- */
 
-/* Jerk-limited motion of all joints from any states to any others, planned within a control period. */
+/* Jerk-limited motion of all joints from any states to any others, planned within a control period, in the caller's memory. */
 typedef struct takt_point_to_point takt_point_to_point;
 
 /* Limits that differ by direction. The minima are negative, the rest is positive; none may be infinite. */
@@ -390,10 +391,14 @@ enum {
   TAKT_SYNCHRONISE_PHASE = 1 /* they also move in proportion, along the straight line from start to target */
 };
 
-/* Makes room for motions of 1 .. TAKT_MAX_JOINTS joints, which stand still at zero; *motion is the caller's, to be freed with
- * takt_point_to_point_destroy(). */
-TAKT_API int32_t takt_point_to_point_create(size_t joints, takt_point_to_point** motion);
-TAKT_API void takt_point_to_point_destroy(takt_point_to_point* motion);
+/* Bytes that a motion of so many joints needs (0 unless 1 .. TAKT_MAX_JOINTS; about 1.2 kB for each), and the alignment of its
+ * address. Constant while the library is loaded. Real-time safe. */
+TAKT_API size_t takt_point_to_point_size(size_t joints);
+TAKT_API size_t takt_point_to_point_align(void);
+
+/* Makes a motion of 1 .. TAKT_MAX_JOINTS joints, which stand still at zero, in `memory` (`size` bytes); *motion is that memory.
+ * Errors: TAKT_ERROR_TRAJECTORY_WRONG_SIZE (joints), TAKT_ERROR_CAPI_BUFFER_TOO_SMALL, _MISALIGNED. Real-time safe. */
+TAKT_API int32_t takt_point_to_point_init_in(void* memory, size_t size, size_t joints, takt_point_to_point** motion);
 
 /* Plans the motion from `start` to `target` (one entry of each for each joint), in the shortest duration that is possible for all
  * and not below at_least_ns (0: the shortest): exactly that where it is possible. A start outside the limits comes back inside

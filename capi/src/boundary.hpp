@@ -72,6 +72,15 @@ template <class Struct>
   return value;
 }
 
+/// Whether the caller's memory can hold an object. Errors: null_pointer, buffer_too_small, misaligned.
+[[nodiscard]] inline Status check_memory(const void* memory, std::size_t size, std::size_t needed,
+                                         std::size_t alignment) noexcept {
+  if (memory == nullptr) return fail(Errc::null_pointer);
+  if (size < needed) return fail(Errc::buffer_too_small);
+  if (reinterpret_cast<std::uintptr_t>(memory) % alignment != 0) return fail(Errc::misaligned);
+  return {};
+}
+
 /// Writes the fields that the caller's structure has room for and leaves its struct_size. NULL is not wanted. The size has been
 /// checked.
 template <class Struct>

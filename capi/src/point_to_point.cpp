@@ -1,11 +1,15 @@
-// Point-to-point motion of the C API: sized when it is made, planned and sampled in the loop.
+// Point-to-point motion of the C API: made, planned and sampled in the loop, in the caller's memory.
 #include "takt/trajectory/point_to_point.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include "boundary.hpp"
 #include "takt/trajectory/assemble.hpp"
@@ -22,9 +26,18 @@ using takt::capi::to_status;
 using takt::trajectory::DirectionalLimits;
 using takt::trajectory::Synchronisation;
 
+using Motion = takt::trajectory::PointToPoint<takt::trajectory::borrowed_extent>;
+
+/// What the motion is planned in follows it in the same memory.
 struct takt_point_to_point {
-  takt::trajectory::PointToPoint<> motion;
+  Motion motion;
 };
+// The caller forgets it when it is no longer needed: there must be nothing to destroy.
+static_assert(std::is_trivially_destructible_v<takt_point_to_point> &&
+              std::is_trivially_destructible_v<Motion::Transfer> &&
+              std::is_trivially_destructible_v<Motion::Profile>);
+static_assert(alignof(takt_point_to_point) >= alignof(Motion::Transfer) &&
+              alignof(Motion::Transfer) == alignof(Motion::Profile));
 
 namespace {
 
@@ -42,18 +55,27 @@ void takt_directional_limits_init(takt_directional_limits* limits, const takt_jo
              both_ways->jerk};
 }
 
-std::int32_t takt_point_to_point_create(std::size_t joints, takt_point_to_point** motion) {
-  return guarded([&]() -> Status {
-    if (motion == nullptr) return fail(Errc::null_pointer);
-    if (joints == 0 || joints > max_joints) return fail(takt::trajectory::Errc::wrong_size);
-    *motion =
-        std::make_unique<takt_point_to_point>(takt_point_to_point{takt::trajectory::PointToPoint<>(joints)})
-            .release();
-    return {};
-  });
+std::size_t takt_point_to_point_size(std::size_t joints) {
+  if (joints == 0 || joints > max_joints) return 0;
+  return sizeof(takt_point_to_point) + joints * (sizeof(Motion::Transfer) + sizeof(Motion::Profile));
 }
+std::size_t takt_point_to_point_align() { return alignof(takt_point_to_point); }
 
-void takt_point_to_point_destroy(takt_point_to_point* motion) { delete motion; }
+std::int32_t takt_point_to_point_init_in(void* memory, std::size_t size, std::size_t joints,
+                                         takt_point_to_point** motion) {
+  if (motion == nullptr) return to_status(Errc::null_pointer);
+  const std::size_t needed = takt_point_to_point_size(joints);
+  if (needed == 0) return to_status(takt::trajectory::Errc::wrong_size);
+  if (Status status = takt::capi::check_memory(memory, size, needed, alignof(takt_point_to_point)); !status)
+    return to_status(status);
+  auto* const transfers =
+      reinterpret_cast<Motion::Transfer*>(static_cast<std::byte*>(memory) + sizeof(takt_point_to_point));
+  auto* const profiles = reinterpret_cast<Motion::Profile*>(transfers + joints);
+  std::uninitialized_value_construct_n(transfers, joints);
+  std::uninitialized_value_construct_n(profiles, joints);
+  *motion = new (memory) takt_point_to_point{Motion({transfers, joints}, {profiles, joints})};
+  return TAKT_OK;
+}
 
 std::int32_t takt_point_to_point_plan(takt_point_to_point* motion, const takt_motion_state* start,
                                       const takt_motion_state* target, const takt_directional_limits* limits,

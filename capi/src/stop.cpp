@@ -1,6 +1,7 @@
 // Bounded stops of the C API: real-time objects in the caller's memory.
 #include "takt/trajectory/stop.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <type_traits>
@@ -23,11 +24,9 @@ std::size_t takt_stop_align() { return alignof(takt_stop); }
 
 std::int32_t takt_stop_init_in(void* memory, std::size_t size, const takt_motion_state* state,
                                const takt_joint_limits* limits, takt_stop** stop) {
-  if (memory == nullptr || state == nullptr || limits == nullptr || stop == nullptr) {
-    return to_status(Errc::null_pointer);
-  }
-  if (size < sizeof(takt_stop)) return to_status(Errc::buffer_too_small);
-  if (reinterpret_cast<std::uintptr_t>(memory) % alignof(takt_stop) != 0) return to_status(Errc::misaligned);
+  if (state == nullptr || limits == nullptr || stop == nullptr) return to_status(Errc::null_pointer);
+  if (Status status = takt::capi::check_memory(memory, size, sizeof(takt_stop), alignof(takt_stop)); !status)
+    return to_status(status);
   const takt::MotionState from{state->position, state->velocity, state->acceleration};
   if (Status status = takt::trajectory::check_state(from); !status) return to_status(status);
   if (Status status = takt::capi::check_limits(*limits); !status) return to_status(status);

@@ -28,6 +28,7 @@ using takt::capi::guarded;
 using takt::capi::to_status;
 using takt::trajectory::Quantity;
 using takt::trajectory::Through;
+using takt::trajectory::Timed;
 using takt::trajectory::Trajectory;
 using takt::trajectory::Violation;
 
@@ -147,8 +148,8 @@ Result<Trajectory> make_trajectory(const takt_waypoints& from) {
   return through(waypoints, mode->value_or(otherwise));
 }
 
-Result<Trajectory> make_trajectory_within(const takt_waypoints& from, const takt_joint_limits* limits,
-                                          std::size_t joints) {
+Result<Timed> make_trajectory_within(const takt_waypoints& from, const takt_joint_limits* limits,
+                                     std::size_t joints) {
   if (Status status = takt::capi::check_shape(from); !status) return fail(status.error());
   const auto mode = takt::capi::read_through(from.through);
   if (!mode) return fail(mode.error());
@@ -208,12 +209,19 @@ std::int32_t takt_trajectory_create(const takt_waypoints* waypoints, takt_trajec
 }
 
 std::int32_t takt_trajectory_create_within(const takt_waypoints* waypoints, const takt_joint_limits* limits,
-                                           std::size_t joints, takt_trajectory** trajectory) {
+                                           std::size_t joints, std::int32_t* through,
+                                           takt_trajectory** trajectory) {
   return guarded([&]() -> Status {
     if (trajectory == nullptr) return fail(Errc::null_pointer);
     const auto from = takt::capi::read_struct(waypoints, takt::capi::waypoints_required);
     if (!from) return fail(from.error());
-    return takt::capi::hand_over(make_trajectory_within(*from, limits, joints), trajectory);
+    auto timed = make_trajectory_within(*from, limits, joints);
+    if (!timed) return fail(timed.error());
+    if (Status status = takt::capi::hand_over(std::move(timed->trajectory), trajectory); !status)
+      return status;
+    const std::int32_t asked = from->through == TAKT_THROUGH_DEFAULT ? TAKT_THROUGH_SMOOTH : from->through;
+    if (through != nullptr) *through = timed->mode == Through::stop ? TAKT_THROUGH_STOP : asked;
+    return {};
   });
 }
 

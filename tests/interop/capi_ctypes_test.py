@@ -242,23 +242,37 @@ class WithinTest(unittest.TestCase):
     def test_waypoints_without_times_get_the_shortest_that_the_limits_allow(self):
         w = waypoints([0, SECOND, 2 * SECOND], [[0, 0], [1, -2], [0, 0]], through=STOP)
         w.times_ns = None
-        limits = usual_limits(2)
-        trajectory = Trajectory(make=lambda handle: takt.takt_trajectory_create_within(byref(w), limits, 2, handle))
+        limits, through = usual_limits(2), c_int32()
+        create = lambda handle: takt.takt_trajectory_create_within(byref(w), limits, 2, byref(through), handle)
+        trajectory = Trajectory(make=create)
+        self.assertEqual(through.value, STOP)
         self.assertEqual(takt.takt_trajectory_check(trajectory.handle, limits, 2, None), OK)
         longest = max(15 / 8 * 2 / 2, math.sqrt(10 / math.sqrt(3) * 2 / 6), (60 * 2 / 80)**(1 / 3))
         self.assertAlmostEqual(trajectory.duration_ns() / SECOND, 2 * longest, places=6)
+        w.through = SMOOTH  # to and fro and at the same place: no faster than stopping there
+        self.assertLessEqual(Trajectory(make=create).duration_ns(), trajectory.duration_ns())
+        w = waypoints([0, SECOND, 2 * SECOND], [[0, 0], [0.1, -0.2], [0.2, -0.4]], through=SMOOTH)
+        w.times_ns, w.through = None, STOP
+        stopping = Trajectory(make=create).duration_ns()
+        w.through = SMOOTH
+        self.assertLess(Trajectory(make=create).duration_ns(), 0.8 * stopping)
+        self.assertEqual(through.value, SMOOTH)
 
     def test_errors(self):
         w, handle = waypoints([0, SECOND], [[0], [1]], through=GIVEN), c_void_p()
         create = takt.takt_trajectory_create_within
-        self.assertEqual(create(byref(w), usual_limits(1), 1, byref(handle)), NO_VELOCITIES)
+        self.assertEqual(create(byref(w), usual_limits(1), 1, None, byref(handle)), NO_VELOCITIES)
         w.through = 0
-        self.assertEqual(create(byref(w), usual_limits(2), 2, byref(handle)), WRONG_SIZE)
+        self.assertEqual(create(byref(w), usual_limits(2), 2, None, byref(handle)), WRONG_SIZE)
         limits = usual_limits(1)
         limits[0].velocity = 0
-        self.assertEqual(create(byref(w), limits, 1, byref(handle)), OUT_OF_DOMAIN)
-        self.assertEqual(create(byref(w), None, 1, byref(handle)), NULL_POINTER)
-        self.assertEqual(create(byref(w), usual_limits(1), 1, None), NULL_POINTER)
+        self.assertEqual(create(byref(w), limits, 1, None, byref(handle)), OUT_OF_DOMAIN)
+        self.assertEqual(create(byref(w), None, 1, None, byref(handle)), NULL_POINTER)
+        self.assertEqual(create(byref(w), usual_limits(1), 1, None, None), NULL_POINTER)
+        self.assertEqual(create(byref(w), no_limits(1), 1, None, byref(handle)), OK)  # as the times say
+        takt.takt_trajectory_destroy(handle)
+        w.times_ns = None
+        self.assertEqual(create(byref(w), no_limits(1), 1, None, byref(handle)), OUT_OF_DOMAIN)
         self.assertEqual(takt.takt_trajectory_create(byref(waypoints([0], [[0]])), byref(handle)), ONE_WAYPOINT)
 
 
@@ -444,16 +458,38 @@ class OdometryTest(unittest.TestCase):
         self.assertEqual(takt.takt_differential_twist(0, 0.3, 1, 0, 0, byref(twist)), MOBILE_NOT_POSITIVE)
 
 
+class AlignedMemory:
+    """Memory for an object of the library, between bytes that it must not touch."""
+    GUARD = b"guard" * 20
+
+    def __init__(self, size, align):
+        self.size = size
+        self.buffer = ctypes.create_string_buffer(size + align + 2 * len(self.GUARD))
+        begin = ctypes.addressof(self.buffer) + len(self.GUARD)
+        self.address = begin + -begin % align
+        for at in (self.address - len(self.GUARD), self.address + size):
+            ctypes.memmove(at, self.GUARD, len(self.GUARD))
+
+    def untouched_outside(self):
+        return all(ctypes.string_at(at, len(self.GUARD)) == self.GUARD
+                   for at in (self.address - len(self.GUARD), self.address + self.size))
+
+
 class PointToPointTest(unittest.TestCase):
     def setUp(self):
+        self.memory = AlignedMemory(takt.takt_point_to_point_size(2), takt.takt_point_to_point_align())
         self.motion = c_void_p()
-        self.assertEqual(takt.takt_point_to_point_create(2, byref(self.motion)), OK)
+        self.assertEqual(self.init_in(self.memory.size), OK)
+        self.assertEqual(self.motion.value, self.memory.address)
         self.limits = (DirectionalLimits * 2)((-1, 2, -4, 3, 50), (-2, 2, -6, 6, 80))
         self.start = (MotionState * 2)((0, 0.5, 0), (1, 0, 0))
         self.target = (MotionState * 2)((1, 0, 0), (-1, 0, 0))
 
     def tearDown(self):
-        takt.takt_point_to_point_destroy(self.motion)
+        self.assertTrue(self.memory.untouched_outside())
+
+    def init_in(self, size, joints=2, offset=0):
+        return takt.takt_point_to_point_init_in(self.memory.address + offset, size, joints, byref(self.motion))
 
     def plan(self, how=0, at_least=0):
         return takt.takt_point_to_point_plan(self.motion, self.start, self.target, self.limits, 2, how, at_least)
@@ -511,18 +547,36 @@ class PointToPointTest(unittest.TestCase):
         arguments = [self.motion, self.start, self.target, self.limits, 2, 0, 0]
         for k in range(4):
             self.assertEqual(plan(*(None if i == k else x for i, x in enumerate(arguments))), NULL_POINTER)
-        self.assertEqual(takt.takt_point_to_point_create(0, byref(c_void_p())), WRONG_SIZE)
-        self.assertEqual(takt.takt_point_to_point_create(65, byref(c_void_p())), WRONG_SIZE)
-        self.assertEqual(takt.takt_point_to_point_create(1, None), NULL_POINTER)
-        takt.takt_point_to_point_destroy(None)
+
+    def test_bad_memory_is_refused(self):
+        size, handle = self.memory.size, self.motion.value
+        self.assertEqual(self.init_in(size - 1), BUFFER_TOO_SMALL)
+        self.assertEqual(self.init_in(size, joints=3), BUFFER_TOO_SMALL)
+        self.assertEqual(self.init_in(size, offset=1), MISALIGNED)
+        self.assertEqual(self.init_in(size, offset=-self.memory.address), NULL_POINTER)
+        self.assertEqual(takt.takt_point_to_point_init_in(self.memory.address, size, 2, None), NULL_POINTER)
+        for joints in (0, 65, 2**64 - 1):
+            self.assertEqual(self.init_in(size, joints), WRONG_SIZE)
+            self.assertEqual(takt.takt_point_to_point_size(joints), 0)
+        self.assertEqual(self.motion.value, handle)
+        self.assertEqual(self.init_in(size, joints=1), OK)  # there is room for fewer
+
+    def test_as_many_joints_as_there_may_be_fit_into_the_memory_that_is_asked_for(self):
+        memory = AlignedMemory(takt.takt_point_to_point_size(64), takt.takt_point_to_point_align())
+        motion, end = c_void_p(), doubles([0] * 64)
+        self.assertEqual(takt.takt_point_to_point_init_in(memory.address, memory.size, 64, byref(motion)), OK)
+        start, target = (MotionState * 64)(), (MotionState * 64)(*((j, 0, 0) for j in range(64)))
+        limits = (DirectionalLimits * 64)(*((-1, 2, -4, 3, 50) for _ in range(64)))
+        self.assertEqual(takt.takt_point_to_point_plan(motion, start, target, limits, 64, 0, 0), OK)
+        self.assertEqual(takt.takt_point_to_point_sample(motion, 100 * SECOND, 64, end, None, None), OK)
+        self.assertEqual(list(end), list(range(64)))
+        self.assertTrue(memory.untouched_outside())
 
 
 class StopTest(unittest.TestCase):
     def setUp(self):
-        self.size, align = takt.takt_stop_size(), takt.takt_stop_align()
-        self.memory = ctypes.create_string_buffer(self.size + align)
-        address = ctypes.addressof(self.memory)
-        self.address = address + -address % align
+        self.memory = AlignedMemory(takt.takt_stop_size(), takt.takt_stop_align())
+        self.size, self.address = self.memory.size, self.memory.address
         self.limits = no_limits(1)
         self.limits[0].acceleration, self.limits[0].jerk = 5, 100
 

@@ -73,6 +73,13 @@ std::array<takt_joint_limits, joints> some_limits() {
   return limits;
 }
 
+/// For an object of the caller's: more than it needs.
+struct Memory {
+  alignas(64) std::array<unsigned char, 8192> bytes{};
+  [[nodiscard]] void* data() { return bytes.data(); }
+  [[nodiscard]] static constexpr std::size_t size() { return 8192; }
+};
+
 /// Runs `call` with memory for 0, 1, 2, ... allocations until it succeeds; every failure must be a clean one.
 template <class Call>
 long allocations_needed(Call&& call) {
@@ -168,9 +175,9 @@ TEST_CASE("running out of memory while trajectories are made of others is a stat
         }) > 3);
   CHECK(needed([&] { return takt_trajectory_part(running, 0, 500'000'000, &result); }) > 3);
   takt_point_to_point* motion = nullptr;
-  CHECK(allocations_needed([&] { return takt_point_to_point_create(joints, &motion); }) > 1);
+  Memory memory;
+  REQUIRE(takt_point_to_point_init_in(memory.data(), memory.size(), joints, &motion) == TAKT_OK);
   CHECK(needed([&] { return takt_point_to_point_to_trajectory(motion, &result); }) > 3);
-  takt_point_to_point_destroy(motion);
   takt_trajectory_destroy(running);
 }
 
@@ -183,12 +190,11 @@ TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor 
   std::array<double, joints> v{};
   std::array<double, joints> a{};
   takt_cursor cursor{};
-  alignas(64) std::array<unsigned char, 1024> memory{};
-  REQUIRE(takt_stop_size() <= memory.size());
+  Memory memory;
+  Memory more_memory;
   takt_stop* stop = nullptr;
   takt_motion_state state{};
   takt_point_to_point* motion = nullptr;
-  REQUIRE(takt_point_to_point_create(joints, &motion) == TAKT_OK);
   std::array<takt_motion_state, joints> from{};
   const std::array<takt_motion_state, joints> to{};
   std::array<takt_directional_limits, joints> both_ways{};
@@ -205,6 +211,7 @@ TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor 
     failed |= takt_stop_get(stop, nullptr, nullptr, nullptr);
     failed |= takt_stop_sample(stop, 1'000'000, &state);
     for (std::size_t j = 0; j < joints; ++j) from[j] = {p[j], v[j], a[j]};
+    failed |= takt_point_to_point_init_in(more_memory.data(), more_memory.size(), joints, &motion);
     failed |= takt_point_to_point_plan(motion, from.data(), to.data(), both_ways.data(), joints,
                                        TAKT_SYNCHRONISE_TIME, t);
     failed |= takt_point_to_point_get(motion, nullptr, nullptr);
@@ -214,6 +221,5 @@ TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor 
   CHECK(guard.report() == "");
   CHECK(failed == 0);
   CHECK(texts);
-  takt_point_to_point_destroy(motion);
   takt_trajectory_destroy(trajectory);
 }

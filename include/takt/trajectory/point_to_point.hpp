@@ -143,13 +143,18 @@ class StraightLine {
 
 }  // namespace detail
 
+/// Instead of a number of joints: of as many as there is room for in memory that belongs to someone else.
+inline constexpr std::size_t borrowed_extent = std::dynamic_extent - 1;
+
 /// The motion of `Joints` joints, a value without heap; with std::dynamic_extent of as many as it is constructed for, the only
-/// time that it allocates. plan() and everything else is real-time safe.
+/// time that it allocates; with borrowed_extent in memory that must outlive it, and that its copies share. plan() and everything
+/// else is real-time safe.
 template <class Scalar, std::size_t Joints = std::dynamic_extent>
 class BasicPointToPoint {
  public:
   using State = BasicMotionState<Scalar>;
   using Limits = BasicDirectionalLimits<Scalar>;
+  using Transfer = BasicTransfer<Scalar>;
   using Profile = BasicJerkProfile<Scalar>;
   struct Cursor {};  ///< nothing to remember
 
@@ -157,6 +162,11 @@ class BasicPointToPoint {
   BasicPointToPoint() = default;
   explicit BasicPointToPoint(std::size_t joints) requires(Joints == std::dynamic_extent)
       : transfers_(joints), profiles_(joints) {}
+  /// One of each for each joint.
+  BasicPointToPoint(std::span<Transfer> transfers, std::span<Profile> profiles) noexcept
+      requires(Joints == borrowed_extent)
+      : transfers_(transfers.first(std::min(transfers.size(), profiles.size()))),
+        profiles_(profiles.first(transfers_.size())) {}
 
   [[nodiscard]] std::size_t joints() const noexcept { return profiles_.size(); }
 
@@ -222,9 +232,10 @@ class BasicPointToPoint {
   }
 
  private:
-  using Transfer = BasicTransfer<Scalar>;
   template <class T>
-  using Storage = std::conditional_t<Joints == std::dynamic_extent, std::vector<T>, std::array<T, Joints>>;
+  using Storage =
+      std::conditional_t<Joints == std::dynamic_extent, std::vector<T>,
+                         std::conditional_t<Joints == borrowed_extent, std::span<T>, std::array<T, Joints>>>;
 
   [[nodiscard]] Status plan_in_time(std::span<const State> start, std::span<const State> target,
                                     std::span<const Limits> limits, Scalar at_least) noexcept {
