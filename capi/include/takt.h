@@ -515,6 +515,91 @@ TAKT_API int32_t takt_joint_limiter_toward_position(takt_joint_limiter* limiter,
 TAKT_API int32_t takt_joint_limiter_toward_velocity(takt_joint_limiter* limiter, double velocity, int64_t period_ns,
                                                     takt_motion_state* reference);
 
+/* Limits a value, how fast it changes, and how fast that changes. */
+typedef struct takt_rate_limiter takt_rate_limiter;
+
+/* In units u of the value. Rates are magnitudes above zero, for values above zero (forward) and below (reverse). */
+typedef struct takt_rate_limits {
+  uint32_t struct_size; /* set by takt_rate_limits_init() */
+  uint32_t reserved;    /* 0 */
+  double min;           /* u; not above zero */
+  double max;           /* u; not below zero */
+  double forward_acceleration; /* u/s */
+  double forward_braking;      /* u/s */
+  double reverse_acceleration; /* u/s */
+  double reverse_braking;      /* u/s */
+  double second;               /* u/s^2; periods should then be equal */
+} takt_rate_limits;
+
+/* All infinite: no limits. NULL is ignored. Real-time safe. */
+TAKT_API void takt_rate_limits_init(takt_rate_limits* limits);
+
+/* At zero and at rest. *limiter is the caller's, to be freed with takt_rate_limiter_destroy(). Errors: TAKT_ERROR_CONTROL_NOT_FINITE,
+ * _MIN_ABOVE_MAX, _OUT_OF_DOMAIN, TAKT_ERROR_CAPI_BAD_ARGUMENT (reserved). */
+TAKT_API int32_t takt_rate_limiter_create(const takt_rate_limits* limits, takt_rate_limiter** limiter);
+TAKT_API void takt_rate_limiter_destroy(takt_rate_limiter* limiter);
+
+/* Goes on from this value, at rest. What is not finite is taken as zero. NULL is ignored. Real-time safe. */
+TAKT_API void takt_rate_limiter_reset(takt_rate_limiter* limiter, double value);
+
+/* One period on the way to `target`, which may be infinite. *value may always be used. Errors: TAKT_ERROR_CONTROL_BAD_PERIOD,
+ * _NOT_FINITE (NaN): nothing changes then. Real-time safe. */
+TAKT_API int32_t takt_rate_limiter_step(takt_rate_limiter* limiter, double target, int64_t period_ns, double* value);
+
+/* A filter of samples at equal times. */
+typedef struct takt_filter takt_filter;
+enum {
+  TAKT_FILTER_FIRST_ORDER = 0, /* low-pass; quality is not looked at */
+  TAKT_FILTER_LOW_PASS = 1,    /* second order, as are those below; quality 1/sqrt(2) has the flattest pass band */
+  TAKT_FILTER_HIGH_PASS = 2,
+  TAKT_FILTER_BAND_PASS = 3,
+  TAKT_FILTER_NOTCH = 4
+};
+
+/* `kind` is a TAKT_FILTER_..., frequency (Hz) its cut-off or the middle of its band, period_ns the time between samples. *filter is
+ * the caller's, to be freed with takt_filter_destroy(). Errors: TAKT_ERROR_CONTROL_NOT_FINITE, _BAD_PERIOD, _OUT_OF_DOMAIN (frequency
+ * or quality not above zero; second order: not below half the sampling rate), TAKT_ERROR_CAPI_BAD_ARGUMENT (kind). */
+TAKT_API int32_t takt_filter_create(int32_t kind, double frequency, double quality, int64_t period_ns, takt_filter** filter);
+TAKT_API void takt_filter_destroy(takt_filter* filter);
+
+/* One sample; the first is taken to have been there for ever. *value may always be used. Errors: TAKT_ERROR_CONTROL_NOT_FINITE: the
+ * sample does not count. Real-time safe. */
+TAKT_API int32_t takt_filter_step(takt_filter* filter, double sample, double* value);
+
+/* The next sample is the first again. NULL is ignored. Real-time safe. */
+TAKT_API void takt_filter_reset(takt_filter* filter);
+
+/* What lies between actuators and as many joints: a gear box, a differential, a four-bar linkage, any linear coupling M:
+ * joint positions = M actuator positions + offsets, velocities without offsets, actuator efforts = M^T joint efforts. */
+typedef struct takt_transmission takt_transmission;
+#define TAKT_MAX_TRANSMISSION 6
+enum {
+  TAKT_TRANSMISSION_POSITIONS = 0,
+  TAKT_TRANSMISSION_VELOCITIES = 1,
+  TAKT_TRANSMISSION_EFFORTS = 2
+};
+
+/* From M, `size` rows of `size` numbers (1 to TAKT_MAX_TRANSMISSION); or from the two reductions of the actuators n and of the joints m:
+ *   differential  q1 = (a1/n1 + a2/n2) / (2 m1) + o1,   q2 = (a1/n1 - a2/n2) / (2 m2) + o2
+ *   four-bar      q1 = a1 / (m1 n1) + o1,               q2 = (a2/n2 - a1/(m1 n1)) / m2 + o2
+ * `offsets`, one for each joint, may be NULL: zero. *transmission is the caller's, to be freed with takt_transmission_destroy().
+ * Errors: TAKT_ERROR_CONTROL_NOT_FINITE, _OUT_OF_DOMAIN (a reduction of zero; a direction of motion is lost), _WRONG_SIZE. */
+TAKT_API int32_t takt_transmission_create(const double* matrix, size_t size, const double* offsets,
+                                          takt_transmission** transmission);
+TAKT_API int32_t takt_transmission_create_differential(const double* actuator_reductions, const double* joint_reductions,
+                                                       const double* offsets, takt_transmission** transmission);
+TAKT_API int32_t takt_transmission_create_four_bar(const double* actuator_reductions, const double* joint_reductions,
+                                                   const double* offsets, takt_transmission** transmission);
+TAKT_API void takt_transmission_destroy(takt_transmission* transmission);
+
+/* What the actuators' positions, velocities or efforts (`quantity`) are at the joints, and the other way round; `size` must be the
+ * transmission's. Numbers that are none come through. Errors: TAKT_ERROR_CONTROL_WRONG_SIZE, TAKT_ERROR_CAPI_BAD_ARGUMENT (quantity).
+ * Real-time safe. */
+TAKT_API int32_t takt_transmission_to_joints(const takt_transmission* transmission, int32_t quantity, size_t size,
+                                             const double* actuators, double* joints);
+TAKT_API int32_t takt_transmission_to_actuators(const takt_transmission* transmission, int32_t quantity, size_t size,
+                                                const double* joints, double* actuators);
+
 /* ---- odometry ----------------------------------------------------------------------------------------------------------- */
 
 /* REP 103: x forward, y left, rotation counter-clockwise. */
@@ -537,6 +622,30 @@ TAKT_API int32_t takt_differential_twist(double left_radius, double right_radius
                                          takt_twist* twist);
 TAKT_API int32_t takt_differential_wheels(double left_radius, double right_radius, double track, const takt_twist* twist,
                                           double* left, double* right);
+
+/* The same of a car, as a bicycle whose origin is the middle of its rear axle (max_steering in rad, below pi/2), and of a tricycle
+ * whose one front wheel is steered and driven. What a car cannot drive it comes nearest to, with the speed asked for: *exact, which may
+ * be NULL, is then 0. Errors: as above, and TAKT_ERROR_MOBILE_OUT_OF_DOMAIN (max_steering). Real-time safe. */
+TAKT_API int32_t takt_car_twist(double wheelbase, double speed, double steering, takt_twist* twist);
+TAKT_API int32_t takt_car_drive(double wheelbase, double max_steering, const takt_twist* twist, double* speed,
+                                double* steering, int32_t* exact);
+TAKT_API int32_t takt_tricycle_twist(double wheelbase, double wheel_speed, double steering, takt_twist* twist);
+TAKT_API int32_t takt_tricycle_drive(double wheelbase, const takt_twist* twist, double* wheel_speed, double* steering);
+
+/* A wheel that stands at (x, y) and can only push in one direction (rad; 0 = forward). A mecanum wheel of radius r is one of radius
+ * r/sqrt(2) that pushes along its roller's other diagonal: front left and rear right at -pi/4, front right and rear left at pi/4. */
+typedef struct takt_omni_wheel {
+  double x;         /* m */
+  double y;         /* m */
+  double direction; /* rad */
+  double radius;    /* m */
+} takt_omni_wheel;
+
+/* The twist of a vehicle with 3 to 8 such wheels, from their rates (rad/s; what they contradict each other by is slip), and back. It is
+ * worked out anew with each call. Errors: as above, and TAKT_ERROR_MOBILE_OUT_OF_DOMAIN (the number of wheels, or they cannot make
+ * every motion). Real-time safe. */
+TAKT_API int32_t takt_omni_twist(const takt_omni_wheel* wheels, size_t count, const double* rates, takt_twist* twist);
+TAKT_API int32_t takt_omni_rates(const takt_omni_wheel* wheels, size_t count, const takt_twist* twist, double* rates);
 
 /* Where a vehicle has got to. */
 typedef struct takt_odometry takt_odometry;
@@ -564,11 +673,58 @@ TAKT_API void takt_odometry_destroy(takt_odometry* odometry);
  * _BAD_PERIOD, _STALE (longer than the time-out: what it did meanwhile is not known); the pose then stays. Real-time safe. */
 TAKT_API int32_t takt_odometry_advance(takt_odometry* odometry, const takt_twist* twist, int64_t period_ns);
 
+/* The vehicle has made this motion, in m and rad in its own frame: what the drives above make of how far wheels turned since the last
+ * call. Errors: TAKT_ERROR_MOBILE_NOT_FINITE: nothing changes. Real-time safe. */
+TAKT_API int32_t takt_odometry_move(takt_odometry* odometry, const takt_twist* motion);
+
 /* The vehicle is known to be here. Errors: TAKT_ERROR_MOBILE_NOT_FINITE: nothing changes. Real-time safe. */
 TAKT_API int32_t takt_odometry_set(takt_odometry* odometry, const takt_pose* pose);
 
 /* The pose, and its covariance over (x, y, heading): nine numbers, row by row. Either may be NULL. Real-time safe. */
 TAKT_API int32_t takt_odometry_get(const takt_odometry* odometry, takt_pose* pose, double* covariance);
+
+/* ---- vehicle ------------------------------------------------------------------------------------------------------------ */
+
+/* From a commanded twist to steering angle, throttle and brake of a car-like vehicle. */
+typedef struct takt_twist_law takt_twist_law;
+
+typedef struct takt_twist_law_options {
+  uint32_t struct_size; /* set by takt_twist_law_options_init() */
+  uint32_t reserved;    /* 0 */
+  double wheelbase;          /* m */
+  double max_steering;       /* rad, below pi/2 */
+  double steering_rate;      /* rad/s */
+  double command_threshold;  /* m/s: above it the commanded speed decides on the steering; 0.1 */
+  double measured_threshold; /* m/s: above it, and below the other, the measured one does; 0.5 */
+  double standstill;         /* m/s: the vehicle stands; 0.05 */
+  double hysteresis;         /* m/s: too fast by this, it brakes; 0.1 */
+  double holding_brake;      /* 0..1: holds the vehicle where it stands; 0.2 */
+  double throttle[3];        /* proportional, integral, derivative: from m/s to 0..1 */
+  double brake[3];           /* from m/s too fast to 0..1 */
+} takt_twist_law_options;
+
+/* Everything zero but what is said above. NULL is ignored. Real-time safe. */
+TAKT_API void takt_twist_law_options_init(takt_twist_law_options* options);
+
+/* What the vehicle is driven with. */
+typedef struct takt_drive_command {
+  double steering; /* rad, counter-clockwise: left when driving forward */
+  double throttle; /* -1..1; negative drives backwards; zero while it brakes */
+  double brake;    /* 0..1 */
+} takt_drive_command;
+
+/* *law is the caller's, to be freed with takt_twist_law_destroy(). Errors: TAKT_ERROR_CONTROL_NOT_FINITE, _OUT_OF_DOMAIN,
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (reserved). */
+TAKT_API int32_t takt_twist_law_create(const takt_twist_law_options* options, takt_twist_law** law);
+TAKT_API void takt_twist_law_destroy(takt_twist_law* law);
+
+/* The command for the next period; `measured` is the speed along the vehicle (m/s, backwards below zero). *command may always be used:
+ * after TAKT_ERROR_CONTROL_BAD_PERIOD or _NOT_FINITE it is the last good one. Real-time safe. */
+TAKT_API int32_t takt_twist_law_step(takt_twist_law* law, const takt_twist* wanted, double measured, int64_t period_ns,
+                                     takt_drive_command* command);
+
+/* As new, but for the steering angle, which the wheels have. NULL is ignored. Real-time safe. */
+TAKT_API void takt_twist_law_reset(takt_twist_law* law, double steering);
 
 /* ---- the motion client -------------------------------------------------------------------------------------------------- */
 

@@ -1,15 +1,18 @@
-// Controllers, limits and odometry of the C API.
+// Controllers, limits, filters and transmissions of the C API.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
+#include <utility>
 #include <variant>
 
 #include "boundary.hpp"
+#include "takt/control/biquad.hpp"
 #include "takt/control/joint_limiter.hpp"
+#include "takt/control/low_pass.hpp"
 #include "takt/control/pid.hpp"
-#include "takt/mobile/differential_drive.hpp"
-#include "takt/mobile/odometry.hpp"
+#include "takt/control/rate_limiter.hpp"
+#include "takt/control/transmission.hpp"
 
 using takt::fail;
 using takt::Result;
@@ -21,7 +24,6 @@ using takt::capi::seconds;
 using takt::capi::to_status;
 using takt::control::PidGains;
 namespace conventions = takt::control::conventions;
-namespace mobile = takt::mobile;
 
 template <takt::control::PidForm form>
 using PidOf = takt::control::BasicPid<double, form>;
@@ -37,8 +39,23 @@ struct takt_joint_limiter {
   takt::control::JointLimiter limiter;
 };
 
-struct takt_odometry {
-  mobile::Odometry odometry;
+struct takt_rate_limiter {
+  takt::control::RateLimiter limiter;
+};
+
+struct takt_filter {
+  std::variant<takt::control::LowPass, takt::control::Biquad> filter;
+};
+
+template <class Sizes>
+struct SquareTransmissions;
+template <std::size_t... sizes>
+struct SquareTransmissions<std::index_sequence<sizes...>> {
+  using type = std::variant<takt::control::Transmission<sizes + 1>...>;
+};
+
+struct takt_transmission {
+  SquareTransmissions<std::make_index_sequence<TAKT_MAX_TRANSMISSION>>::type transmission;
 };
 
 namespace {
@@ -70,8 +87,58 @@ std::int32_t limit(takt_joint_limiter* limiter, takt_motion_state* reference, au
   return status_of(done.error);
 }
 
-mobile::Twist to_twist(const takt_twist& twist) noexcept {
-  return {twist.forward, twist.left, twist.rotation};
+/// As many numbers of the caller's; NULL: zeros.
+template <std::size_t Size>
+std::array<double, Size> read_array(const double* numbers) noexcept {
+  std::array<double, Size> values{};
+  if (numbers != nullptr) std::copy_n(numbers, Size, values.begin());
+  return values;
+}
+
+template <std::size_t Size>
+Status keep(const Result<takt::control::Transmission<Size>>& made, takt_transmission** transmission) {
+  if (!made) return fail(made.error());
+  *transmission = std::make_unique<takt_transmission>(takt_transmission{*made}).release();
+  return {};
+}
+
+template <std::size_t Size = 1>
+Status make_transmission(const double* matrix, std::size_t size, const double* offsets,
+                         takt_transmission** transmission) {
+  if constexpr (Size > TAKT_MAX_TRANSMISSION) {
+    return fail(takt::control::Errc::wrong_size);
+  } else {
+    if (size != Size) return make_transmission<Size + 1>(matrix, size, offsets, transmission);
+    return keep(
+        takt::control::Transmission<Size>::make(read_array<Size * Size>(matrix), read_array<Size>(offsets)),
+        transmission);
+  }
+}
+
+std::int32_t make_pair(auto make, const double* actuator_reductions, const double* joint_reductions,
+                       const double* offsets, takt_transmission** transmission) noexcept {
+  return guarded([&]() -> Status {
+    if (actuator_reductions == nullptr || joint_reductions == nullptr || transmission == nullptr)
+      return fail(Errc::null_pointer);
+    return keep(
+        make(read_array<2>(actuator_reductions), read_array<2>(joint_reductions), read_array<2>(offsets)),
+        transmission);
+  });
+}
+
+/// `move(transmission, from)` for the transmission's own size.
+std::int32_t transmit(const takt_transmission* transmission, std::size_t size, const double* from, double* to,
+                      auto&& move) noexcept {
+  if (transmission == nullptr || from == nullptr || to == nullptr) return to_status(Errc::null_pointer);
+  return std::visit(
+      [&]<std::size_t Size>(const takt::control::Transmission<Size>& own) {
+        if (size != Size) return to_status(takt::control::Errc::wrong_size);
+        const Result<std::array<double, Size>> moved = move(own, read_array<Size>(from));
+        if (!moved) return to_status(moved.error());
+        std::copy(moved->begin(), moved->end(), to);
+        return static_cast<std::int32_t>(TAKT_OK);
+      },
+      transmission->transmission);
 }
 
 }  // namespace
@@ -180,76 +247,141 @@ std::int32_t takt_joint_limiter_toward_velocity(takt_joint_limiter* limiter, dou
                [&](auto& own) { return own.toward_velocity(velocity, seconds(period_ns)); });
 }
 
-// ---- odometry ------------------------------------------------------------------------------------------------------------
+// ---- rate limiter --------------------------------------------------------------------------------------------------------
 
-std::int32_t takt_differential_twist(double left_radius, double right_radius, double track, double left,
-                                     double right, takt_twist* twist) {
-  if (twist == nullptr) return to_status(Errc::null_pointer);
-  const auto drive = mobile::DifferentialDrive::make({left_radius, right_radius, track});
-  if (!drive) return to_status(drive.error());
-  const mobile::Twist made = drive->twist({left, right});
-  if (!mobile::detail::is_finite(made)) return to_status(mobile::Errc::not_finite);
-  *twist = {made.forward, made.left, made.rotation};
-  return TAKT_OK;
+void takt_rate_limits_init(takt_rate_limits* limits) {
+  if (limits == nullptr) return;
+  const takt::control::RateLimiter::Limits none;
+  *limits = {sizeof *limits,
+             0,
+             none.min,
+             none.max,
+             none.forward_acceleration,
+             none.forward_braking,
+             none.reverse_acceleration,
+             none.reverse_braking,
+             none.second};
 }
 
-std::int32_t takt_differential_wheels(double left_radius, double right_radius, double track,
-                                      const takt_twist* twist, double* left, double* right) {
-  if (twist == nullptr || left == nullptr || right == nullptr) return to_status(Errc::null_pointer);
-  const auto drive = mobile::DifferentialDrive::make({left_radius, right_radius, track});
-  if (!drive) return to_status(drive.error());
-  if (!mobile::detail::is_finite(to_twist(*twist))) return to_status(mobile::Errc::not_finite);
-  const mobile::Sides wheels = drive->wheels(to_twist(*twist));
-  *left = wheels.left;
-  *right = wheels.right;
-  return TAKT_OK;
-}
-
-void takt_odometry_options_init(takt_odometry_options* options) {
-  if (options == nullptr) return;
-  *options = {sizeof *options, 0, 500'000'000, 0, 0, 0, 0};
-}
-
-std::int32_t takt_odometry_create(const takt_odometry_options* options, takt_odometry** odometry) {
+std::int32_t takt_rate_limiter_create(const takt_rate_limits* limits, takt_rate_limiter** limiter) {
   return guarded([&]() -> Status {
-    if (odometry == nullptr) return fail(Errc::null_pointer);
-    takt_odometry_options usual;
-    takt_odometry_options_init(&usual);
-    const auto o =
-        read_struct(options != nullptr ? options : &usual, offsetof(takt_odometry_options, forward_by_way));
-    if (!o) return fail(o.error());
-    if (o->reserved != 0) return fail(Errc::bad_argument);
-    auto made = mobile::Odometry::make(
-        {mobile::Integration::exact_arc,
-         seconds(o->timeout_ns),
-         {o->forward_by_way, o->left_by_way, o->heading_by_way, o->heading_by_rotation}});
+    if (limiter == nullptr) return fail(Errc::null_pointer);
+    const auto l = read_struct(limits, sizeof(takt_rate_limits));
+    if (!l) return fail(l.error());
+    if (l->reserved != 0) return fail(Errc::bad_argument);
+    auto made = takt::control::RateLimiter::make({l->min, l->max, l->forward_acceleration, l->forward_braking,
+                                                  l->reverse_acceleration, l->reverse_braking, l->second});
     if (!made) return fail(made.error());
-    *odometry = std::make_unique<takt_odometry>(takt_odometry{*made}).release();
+    *limiter = std::make_unique<takt_rate_limiter>(takt_rate_limiter{*made}).release();
     return {};
   });
 }
 
-void takt_odometry_destroy(takt_odometry* odometry) { delete odometry; }
+void takt_rate_limiter_destroy(takt_rate_limiter* limiter) { delete limiter; }
 
-std::int32_t takt_odometry_advance(takt_odometry* odometry, const takt_twist* twist, std::int64_t period_ns) {
-  if (odometry == nullptr || twist == nullptr) return to_status(Errc::null_pointer);
-  return to_status(odometry->odometry.advance(to_twist(*twist), seconds(period_ns)));
+void takt_rate_limiter_reset(takt_rate_limiter* limiter, double value) {
+  if (limiter != nullptr) limiter->limiter.reset(value);
 }
 
-std::int32_t takt_odometry_set(takt_odometry* odometry, const takt_pose* pose) {
-  if (odometry == nullptr || pose == nullptr) return to_status(Errc::null_pointer);
-  return to_status(odometry->odometry.set({pose->x, pose->y, pose->heading}));
+std::int32_t takt_rate_limiter_step(takt_rate_limiter* limiter, double target, std::int64_t period_ns,
+                                    double* value) {
+  if (limiter == nullptr || value == nullptr) return to_status(Errc::null_pointer);
+  const takt::control::Step step = limiter->limiter.step(target, seconds(period_ns));
+  *value = step.value;
+  return status_of(step.error);
 }
 
-std::int32_t takt_odometry_get(const takt_odometry* odometry, takt_pose* pose, double* covariance) {
-  if (odometry == nullptr) return to_status(Errc::null_pointer);
-  const mobile::Pose& at = odometry->odometry.pose();
-  if (pose != nullptr) *pose = {at.x, at.y, at.heading};
-  if (covariance != nullptr) {
-    for (int row = 0; row < 3; ++row) {
-      for (int column = 0; column < 3; ++column)
-        covariance[3 * row + column] = odometry->odometry.covariance()(row, column);
+// ---- filters -------------------------------------------------------------------------------------------------------------
+
+std::int32_t takt_filter_create(std::int32_t kind, double frequency, double quality, std::int64_t period_ns,
+                                takt_filter** filter) {
+  return guarded([&]() -> Status {
+    using takt::control::Biquad;
+    if (filter == nullptr) return fail(Errc::null_pointer);
+    const auto own = [&](const auto& made) -> Status {
+      if (!made) return fail(made.error());
+      *filter = std::make_unique<takt_filter>(takt_filter{*made}).release();
+      return {};
+    };
+    const Biquad::Design design{frequency, quality, seconds(period_ns)};
+    switch (kind) {
+      case TAKT_FILTER_FIRST_ORDER:
+        return own(takt::control::LowPass::from_cutoff(frequency, seconds(period_ns)));
+      case TAKT_FILTER_LOW_PASS:
+        return own(Biquad::low_pass(design));
+      case TAKT_FILTER_HIGH_PASS:
+        return own(Biquad::high_pass(design));
+      case TAKT_FILTER_BAND_PASS:
+        return own(Biquad::band_pass(design));
+      case TAKT_FILTER_NOTCH:
+        return own(Biquad::notch(design));
+      default:
+        return fail(Errc::bad_argument);
     }
-  }
-  return TAKT_OK;
+  });
+}
+
+void takt_filter_destroy(takt_filter* filter) { delete filter; }
+
+std::int32_t takt_filter_step(takt_filter* filter, double sample, double* value) {
+  if (filter == nullptr || value == nullptr) return to_status(Errc::null_pointer);
+  const takt::control::Step step = std::visit([&](auto& own) { return own.step(sample); }, filter->filter);
+  *value = step.value;
+  return status_of(step.error);
+}
+
+void takt_filter_reset(takt_filter* filter) {
+  if (filter != nullptr) std::visit([](auto& own) { own.reset(); }, filter->filter);
+}
+
+// ---- transmissions -------------------------------------------------------------------------------------------------------
+
+std::int32_t takt_transmission_create(const double* matrix, std::size_t size, const double* offsets,
+                                      takt_transmission** transmission) {
+  return guarded([&]() -> Status {
+    if (matrix == nullptr || transmission == nullptr) return fail(Errc::null_pointer);
+    return make_transmission(matrix, size, offsets, transmission);
+  });
+}
+
+std::int32_t takt_transmission_create_differential(const double* actuator_reductions,
+                                                   const double* joint_reductions, const double* offsets,
+                                                   takt_transmission** transmission) {
+  return make_pair(takt::control::differential_transmission<double>, actuator_reductions, joint_reductions,
+                   offsets, transmission);
+}
+
+std::int32_t takt_transmission_create_four_bar(const double* actuator_reductions,
+                                               const double* joint_reductions, const double* offsets,
+                                               takt_transmission** transmission) {
+  return make_pair(takt::control::four_bar_transmission<double>, actuator_reductions, joint_reductions,
+                   offsets, transmission);
+}
+
+void takt_transmission_destroy(takt_transmission* transmission) { delete transmission; }
+
+std::int32_t takt_transmission_to_joints(const takt_transmission* transmission, std::int32_t quantity,
+                                         std::size_t size, const double* actuators, double* joints) {
+  return transmit(
+      transmission, size, actuators, joints,
+      [&]<std::size_t Size>(const takt::control::Transmission<Size>& own,
+                            const std::array<double, Size>& from) -> Result<std::array<double, Size>> {
+        if (quantity == TAKT_TRANSMISSION_POSITIONS) return own.joint_positions(from);
+        if (quantity == TAKT_TRANSMISSION_VELOCITIES) return own.joint_velocities(from);
+        if (quantity == TAKT_TRANSMISSION_EFFORTS) return own.joint_efforts(from);
+        return fail(Errc::bad_argument);
+      });
+}
+
+std::int32_t takt_transmission_to_actuators(const takt_transmission* transmission, std::int32_t quantity,
+                                            std::size_t size, const double* joints, double* actuators) {
+  return transmit(
+      transmission, size, joints, actuators,
+      [&]<std::size_t Size>(const takt::control::Transmission<Size>& own,
+                            const std::array<double, Size>& from) -> Result<std::array<double, Size>> {
+        if (quantity == TAKT_TRANSMISSION_POSITIONS) return own.actuator_positions(from);
+        if (quantity == TAKT_TRANSMISSION_VELOCITIES) return own.actuator_velocities(from);
+        if (quantity == TAKT_TRANSMISSION_EFFORTS) return own.actuator_efforts(from);
+        return fail(Errc::bad_argument);
+      });
 }

@@ -134,6 +134,25 @@ TEST_CASE("a joint outside its range stays where it is, or moves inward") {
   }
 }
 
+TEST_CASE("a joint that comes inward does not slow down so hard that its stop would lead out again") {
+  JointLimits limits;
+  limits.position_min = -0.0037;
+  limits.position_max = 0.0037;
+  limits.velocity = 6.3;
+  limits.acceleration = 143;
+  limits.jerk = 1193;
+  auto limiter = JointLimiter::make(limits).value();
+  REQUIRE(limiter.reset({0.1139, -1.473, 26.5}).has_value());
+  // Slower at once, as fast as acceleration and jerk allow; then left alone.
+  double last = limiter.toward_velocity(-0.84, 0.0222).value.position;
+  for (int k = 0; k < 50; ++k) {
+    const double position = limiter.toward_position(not_a_number, 0.002).value.position;
+    CHECK(position <= last + 1e-12);
+    last = position;
+  }
+  CHECK(limiter.state().velocity == 0);
+}
+
 TEST_CASE("efforts do not drive a joint out of its range") {
   JointLimits limits;
   limits.position_min = -1;

@@ -16,8 +16,9 @@ NO_WAYPOINTS, ONE_WAYPOINT, TIMES_NOT_INCREASING, NOT_FINITE, WRONG_SIZE, OUT_OF
     status(2, code) for code in range(1, 9))
 TARGET_OUTSIDE_LIMITS, NOT_IN_PHASE = status(2, 10), status(2, 11)
 POSITION_LIMIT, VELOCITY_LIMIT, ACCELERATION_LIMIT, JERK_LIMIT = (status(12, code) for code in range(20, 24))
-CONTROL_NOT_FINITE, CONTROL_MIN_ABOVE_MAX, CONTROL_BAD_PERIOD = (status(3, code) for code in range(1, 4))
-MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE, MOBILE_STALE = status(4, 1), status(4, 2), status(4, 6)
+CONTROL_NOT_FINITE, CONTROL_MIN_ABOVE_MAX, CONTROL_BAD_PERIOD, CONTROL_OUT_OF_DOMAIN, CONTROL_WRONG_SIZE = (
+    status(3, code) for code in range(1, 6))
+MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE, MOBILE_OUT_OF_DOMAIN, MOBILE_STALE = (status(4, code) for code in (1, 2, 3, 6))
 NULL_POINTER, WRONG_STRUCT_SIZE, BAD_ARGUMENT, BAD_LIMITS, OUT_OF_MEMORY, INTERNAL, BUFFER_TOO_SMALL, MISALIGNED, TIMEOUT = (
     status(16, code) for code in range(1, 10))
 CONNECT_FAILED, CONNECTION_CLOSED = status(15, 2), status(15, 3)
@@ -51,6 +52,25 @@ class PidGains(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("form", c_int32)] + [(name, c_double) for name in (
         "proportional", "integral", "derivative", "setpoint_weight", "derivative_weight", "derivative_filter",
         "tracking_time", "dead_band", "integral_min", "integral_max", "output_min", "output_max")]
+
+
+class RateLimits(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32)] + [(name, c_double) for name in (
+        "min", "max", "forward_acceleration", "forward_braking", "reverse_acceleration", "reverse_braking", "second")]
+
+
+class OmniWheel(ctypes.Structure):
+    _fields_ = [(name, c_double) for name in ("x", "y", "direction", "radius")]
+
+
+class TwistLawOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32)] + [(name, c_double) for name in (
+        "wheelbase", "max_steering", "steering_rate", "command_threshold", "measured_threshold", "standstill",
+        "hysteresis", "holding_brake")] + [("throttle", c_double * 3), ("brake", c_double * 3)]
+
+
+class DriveCommand(ctypes.Structure):
+    _fields_ = [(name, c_double) for name in ("steering", "throttle", "brake")]
 
 
 class Pose(ctypes.Structure):
@@ -168,6 +188,33 @@ def load(path):
             ("takt_joint_limiter_reset", c_int32, c_void_p, POINTER(MotionState)),
             ("takt_joint_limiter_toward_position", c_int32, c_void_p, c_double, c_int64, POINTER(MotionState)),
             ("takt_joint_limiter_toward_velocity", c_int32, c_void_p, c_double, c_int64, POINTER(MotionState)),
+            ("takt_rate_limits_init", None, POINTER(RateLimits)),
+            ("takt_rate_limiter_create", c_int32, POINTER(RateLimits), POINTER(c_void_p)),
+            ("takt_rate_limiter_destroy", None, c_void_p),
+            ("takt_rate_limiter_reset", None, c_void_p, c_double),
+            ("takt_rate_limiter_step", c_int32, c_void_p, c_double, c_int64, numbers),
+            ("takt_filter_create", c_int32, c_int32, c_double, c_double, c_int64, POINTER(c_void_p)),
+            ("takt_filter_destroy", None, c_void_p),
+            ("takt_filter_step", c_int32, c_void_p, c_double, numbers),
+            ("takt_filter_reset", None, c_void_p),
+            ("takt_transmission_create", c_int32, numbers, c_size_t, numbers, POINTER(c_void_p)),
+            ("takt_transmission_create_differential", c_int32, numbers, numbers, numbers, POINTER(c_void_p)),
+            ("takt_transmission_create_four_bar", c_int32, numbers, numbers, numbers, POINTER(c_void_p)),
+            ("takt_transmission_destroy", None, c_void_p),
+            ("takt_transmission_to_joints", c_int32, c_void_p, c_int32, c_size_t, numbers, numbers),
+            ("takt_transmission_to_actuators", c_int32, c_void_p, c_int32, c_size_t, numbers, numbers),
+            ("takt_car_twist", c_int32, c_double, c_double, c_double, POINTER(Twist)),
+            ("takt_car_drive", c_int32, c_double, c_double, POINTER(Twist), numbers, numbers, POINTER(c_int32)),
+            ("takt_tricycle_twist", c_int32, c_double, c_double, c_double, POINTER(Twist)),
+            ("takt_tricycle_drive", c_int32, c_double, POINTER(Twist), numbers, numbers),
+            ("takt_omni_twist", c_int32, POINTER(OmniWheel), c_size_t, numbers, POINTER(Twist)),
+            ("takt_omni_rates", c_int32, POINTER(OmniWheel), c_size_t, POINTER(Twist), numbers),
+            ("takt_odometry_move", c_int32, c_void_p, POINTER(Twist)),
+            ("takt_twist_law_options_init", None, POINTER(TwistLawOptions)),
+            ("takt_twist_law_create", c_int32, POINTER(TwistLawOptions), POINTER(c_void_p)),
+            ("takt_twist_law_destroy", None, c_void_p),
+            ("takt_twist_law_step", c_int32, c_void_p, POINTER(Twist), c_double, c_int64, POINTER(DriveCommand)),
+            ("takt_twist_law_reset", None, c_void_p, c_double),
             ("takt_differential_twist", c_int32, c_double, c_double, c_double, c_double, c_double, POINTER(Twist)),
             ("takt_differential_wheels", c_int32, c_double, c_double, c_double, POINTER(Twist), numbers, numbers),
             ("takt_odometry_options_init", None, POINTER(OdometryOptions)),

@@ -434,7 +434,187 @@ class ControlTest(unittest.TestCase):
         self.assertEqual(takt.takt_joint_limiter_create(byref(limits), byref(limiter)), CONTROL_NOT_FINITE)
 
 
+    def test_a_limited_value_keeps_its_rates_and_arrives(self):
+        limits, limiter, value = RateLimits(), c_void_p(), c_double()
+        takt.takt_rate_limits_init(byref(limits))
+        self.assertEqual(limits.max, math.inf)
+        limits.forward_acceleration, limits.forward_braking, limits.second = 2, 4, 20
+        self.assertEqual(takt.takt_rate_limiter_create(byref(limits), byref(limiter)), OK)
+        last = 0.0
+        for _ in range(2000):
+            self.assertEqual(takt.takt_rate_limiter_step(limiter, 1.5, 1_000_000, byref(value)), OK)
+            self.assertLessEqual(value.value - last, 2e-3 + 1e-12)
+            last = value.value
+        self.assertEqual(last, 1.5)
+        self.assertEqual(takt.takt_rate_limiter_step(limiter, math.nan, 1_000_000, byref(value)), CONTROL_NOT_FINITE)
+        self.assertEqual(takt.takt_rate_limiter_step(limiter, 0, 0, byref(value)), CONTROL_BAD_PERIOD)
+        self.assertEqual(value.value, 1.5)
+        takt.takt_rate_limiter_reset(limiter, 0.5)
+        self.assertEqual(takt.takt_rate_limiter_step(limiter, 0.5, 1_000_000, byref(value)), OK)
+        self.assertEqual(value.value, 0.5)
+        takt.takt_rate_limiter_destroy(limiter)
+        limits.min = 1
+        self.assertEqual(takt.takt_rate_limiter_create(byref(limits), byref(limiter)), CONTROL_MIN_ABOVE_MAX)
+        limits.min, limits.second = -1, 0
+        self.assertEqual(takt.takt_rate_limiter_create(byref(limits), byref(limiter)), CONTROL_OUT_OF_DOMAIN)
+        limits.reserved = 1
+        self.assertEqual(takt.takt_rate_limiter_create(byref(limits), byref(limiter)), BAD_ARGUMENT)
+        self.assertEqual(takt.takt_rate_limiter_create(None, byref(limiter)), NULL_POINTER)
+        self.assertEqual(takt.takt_rate_limiter_step(None, 0, 1, byref(value)), NULL_POINTER)
+
+    def test_filters_pass_what_they_should(self):
+        first_order, low_pass, high_pass, band_pass, notch = range(5)
+        # Gains of a constant and of the design frequency.
+        for kind, constant, middle in ((first_order, 1, None), (low_pass, 1, 4), (high_pass, 0, 4), (band_pass, 0, 1),
+                                       (notch, 1, 0)):
+            filter, value = c_void_p(), c_double()
+            self.assertEqual(takt.takt_filter_create(kind, 50, 4, 1_000_000, byref(filter)), OK)
+            for _ in range(10):
+                self.assertEqual(takt.takt_filter_step(filter, 3, byref(value)), OK)
+            self.assertAlmostEqual(value.value, 3 * constant)
+            self.assertEqual(takt.takt_filter_step(filter, math.nan, byref(value)), CONTROL_NOT_FINITE)
+            self.assertAlmostEqual(value.value, 3 * constant)
+            takt.takt_filter_reset(filter)
+            most = 0
+            for k in range(2000):
+                self.assertEqual(takt.takt_filter_step(filter, math.sin(2 * math.pi * 0.05 * k), byref(value)), OK)
+                if k > 1500:
+                    most = max(most, abs(value.value))
+            if middle is not None:
+                self.assertAlmostEqual(most, middle, delta=0.01 + 0.06 * middle)
+            takt.takt_filter_destroy(filter)
+        self.assertEqual(takt.takt_filter_create(5, 50, 1, 1_000_000, byref(filter)), BAD_ARGUMENT)
+        self.assertEqual(takt.takt_filter_create(low_pass, 500, 1, 1_000_000, byref(filter)), CONTROL_OUT_OF_DOMAIN)
+        self.assertEqual(takt.takt_filter_create(notch, 50, 1, 0, byref(filter)), CONTROL_BAD_PERIOD)
+        self.assertEqual(takt.takt_filter_step(None, 0, byref(value)), NULL_POINTER)
+
+    def test_transmissions_go_both_ways_and_keep_the_power(self):
+        positions, velocities, efforts = range(3)
+        n, m, offsets = doubles([10, -20]), doubles([2, 3]), doubles([0.1, 0.2])
+        four_bar, differential, coupling = c_void_p(), c_void_p(), c_void_p()
+        self.assertEqual(takt.takt_transmission_create_four_bar(n, m, offsets, byref(four_bar)), OK)
+        self.assertEqual(takt.takt_transmission_create_differential(n, m, None, byref(differential)), OK)
+        self.assertEqual(takt.takt_transmission_create(doubles([1, 0.5, 0, 2]), 2, offsets, byref(coupling)), OK)
+        a, q, back = doubles([3, 4]), doubles([0] * 2), doubles([0] * 2)
+        self.assertEqual(takt.takt_transmission_to_joints(four_bar, positions, 2, a, q), OK)
+        self.assertAlmostEqual(q[0], 3 / 20 + 0.1)
+        self.assertAlmostEqual(q[1], (4 / -20 - 3 / 20) / 3 + 0.2)
+        self.assertEqual(takt.takt_transmission_to_joints(differential, positions, 2, a, q), OK)
+        self.assertAlmostEqual(q[0], (0.3 - 0.2) / 4)
+        self.assertEqual(takt.takt_transmission_to_joints(coupling, positions, 2, a, q), OK)
+        self.assertEqual(list(q), [5.1, 8.2])
+        for transmission in (four_bar, differential, coupling):
+            for quantity in (positions, velocities, efforts):
+                self.assertEqual(takt.takt_transmission_to_joints(transmission, quantity, 2, a, q), OK)
+                self.assertEqual(takt.takt_transmission_to_actuators(transmission, quantity, 2, q, back), OK)
+                for own, got in zip(a, back):
+                    self.assertAlmostEqual(own, got)
+            v, f = doubles([0] * 2), doubles([0] * 2)
+            takt.takt_transmission_to_joints(transmission, velocities, 2, a, v)
+            takt.takt_transmission_to_joints(transmission, efforts, 2, back, f)
+            self.assertAlmostEqual(v[0] * f[0] + v[1] * f[1], a[0] * back[0] + a[1] * back[1])
+            self.assertEqual(takt.takt_transmission_to_joints(transmission, efforts, 3, a, q), CONTROL_WRONG_SIZE)
+            self.assertEqual(takt.takt_transmission_to_joints(transmission, 3, 2, a, q), BAD_ARGUMENT)
+            takt.takt_transmission_destroy(transmission)
+        identity = doubles([float(k % 7 == 0) for k in range(36)])
+        self.assertEqual(takt.takt_transmission_create(identity, 6, None, byref(coupling)), OK)
+        takt.takt_transmission_destroy(coupling)
+        for size in (0, 7):
+            self.assertEqual(takt.takt_transmission_create(identity, size, None, byref(coupling)), CONTROL_WRONG_SIZE)
+        self.assertEqual(takt.takt_transmission_create(doubles([0]), 1, None, byref(coupling)), CONTROL_OUT_OF_DOMAIN)
+        self.assertEqual(takt.takt_transmission_create_four_bar(n, doubles([0, 1]), None, byref(coupling)),
+                         CONTROL_OUT_OF_DOMAIN)
+        self.assertEqual(takt.takt_transmission_create(None, 1, None, byref(coupling)), NULL_POINTER)
+        self.assertEqual(takt.takt_transmission_to_joints(None, positions, 2, a, q), NULL_POINTER)
+
+
+class DriveTest(unittest.TestCase):
+    def test_what_a_drive_is_told_is_what_its_wheels_are_read_as(self):
+        wanted, got, speed, steering, exact = Twist(1, 0, 0.3), Twist(), c_double(), c_double(), c_int32()
+        self.assertEqual(takt.takt_car_drive(1.6, 0.6, byref(wanted), byref(speed), byref(steering), byref(exact)), OK)
+        self.assertAlmostEqual(steering.value, math.atan(1.6 * 0.3))
+        self.assertEqual(exact.value, 1)
+        self.assertEqual(takt.takt_car_twist(1.6, speed, steering, byref(got)), OK)
+        self.assertAlmostEqual(got.rotation, 0.3)
+        self.assertEqual(takt.takt_car_drive(1.6, 0.6, byref(Twist(0, 0, 1)), byref(speed), byref(steering), byref(exact)),
+                         OK)
+        self.assertEqual((steering.value, exact.value), (0.6, 0))
+        self.assertEqual(takt.takt_tricycle_drive(1.5, byref(wanted), byref(speed), byref(steering)), OK)
+        self.assertEqual(takt.takt_tricycle_twist(1.5, speed, steering, byref(got)), OK)
+        self.assertAlmostEqual(got.forward, 1)
+        self.assertAlmostEqual(got.rotation, 0.3)
+        # Mecanum wheels by the formula of the field.
+        eighth, lever = math.pi / 4, 0.3 + 0.2
+        wheels = (OmniWheel * 4)(*(OmniWheel(x, y, d, 0.1 / math.sqrt(2)) for x, y, d in (
+            (0.3, 0.2, -eighth), (0.3, -0.2, eighth), (-0.3, 0.2, eighth), (-0.3, -0.2, -eighth))))
+        rates, wanted = doubles([0] * 4), Twist(1, 0.5, 0.25)
+        self.assertEqual(takt.takt_omni_rates(wheels, 4, byref(wanted), rates), OK)
+        for rate, formula in zip(rates, (1 - 0.5 - lever * 0.25, 1 + 0.5 + lever * 0.25, 1 + 0.5 - lever * 0.25,
+                                         1 - 0.5 + lever * 0.25)):
+            self.assertAlmostEqual(rate, formula / 0.1)
+        self.assertEqual(takt.takt_omni_twist(wheels, 4, rates, byref(got)), OK)
+        self.assertAlmostEqual(got.left, 0.5)
+
+    def test_drives_that_cannot_be(self):
+        twist, number = Twist(), c_double()
+        self.assertEqual(takt.takt_car_twist(0, 1, 0, byref(twist)), MOBILE_NOT_POSITIVE)
+        self.assertEqual(takt.takt_car_twist(1, math.nan, 0, byref(twist)), MOBILE_NOT_FINITE)
+        self.assertEqual(takt.takt_car_drive(1, 1.6, byref(twist), byref(number), byref(number), None),
+                         MOBILE_OUT_OF_DOMAIN)
+        self.assertEqual(takt.takt_tricycle_twist(-1, 1, 0, byref(twist)), MOBILE_NOT_POSITIVE)
+        self.assertEqual(takt.takt_tricycle_drive(1, byref(Twist(math.inf, 0, 0)), byref(number), byref(number)),
+                         MOBILE_NOT_FINITE)
+        wheels = (OmniWheel * 9)(*(OmniWheel(1, 0, 0, 0.1) for _ in range(9)))
+        for count in (2, 3, 9):  # three that all push the same way
+            self.assertEqual(takt.takt_omni_twist(wheels, count, doubles([0] * 9), byref(twist)), MOBILE_OUT_OF_DOMAIN)
+        self.assertEqual(takt.takt_omni_rates(None, 3, byref(twist), doubles([0] * 3)), NULL_POINTER)
+        self.assertEqual(takt.takt_car_drive(1, 0.5, None, byref(number), byref(number), None), NULL_POINTER)
+
+
+class TwistLawTest(unittest.TestCase):
+    def test_a_vehicle_drives_and_stops(self):
+        options, law, command = TwistLawOptions(), c_void_p(), DriveCommand()
+        takt.takt_twist_law_options_init(byref(options))
+        self.assertEqual((options.command_threshold, options.holding_brake), (0.1, 0.2))
+        self.assertEqual(takt.takt_twist_law_create(byref(options), byref(law)), CONTROL_OUT_OF_DOMAIN)
+        options.wheelbase, options.max_steering, options.steering_rate = 1.6, 0.5, 0.6
+        options.throttle[:], options.brake[:] = (0.4, 0.2, 0), (0.5, 0.1, 0)
+        self.assertEqual(takt.takt_twist_law_create(byref(options), byref(law)), OK)
+        speed = 0.0
+        for wanted in (2.0, 0.0):
+            for _ in range(4000):
+                twist = Twist(wanted, 0, 0.1 * wanted)
+                self.assertEqual(takt.takt_twist_law_step(law, byref(twist), speed, 10_000_000, byref(command)), OK)
+                self.assertEqual(command.throttle * command.brake, 0)
+                speed = max(0.0, speed + 0.01 * (3 * command.throttle - 6 * command.brake - 0.2 * speed))
+            self.assertAlmostEqual(speed, wanted, delta=0.05)
+            if wanted > 0:
+                self.assertAlmostEqual(command.steering, math.atan(1.6 * 0.1))
+        self.assertGreaterEqual(command.brake, 0.2)
+        last = command.brake
+        twist.forward = math.nan
+        self.assertEqual(takt.takt_twist_law_step(law, byref(twist), 0, 10_000_000, byref(command)), CONTROL_NOT_FINITE)
+        self.assertEqual(takt.takt_twist_law_step(law, byref(Twist()), 0, 0, byref(command)), CONTROL_BAD_PERIOD)
+        self.assertEqual(command.brake, last)
+        takt.takt_twist_law_reset(law, 0.3)
+        self.assertEqual(takt.takt_twist_law_step(law, None, 0, 1, byref(command)), NULL_POINTER)
+        takt.takt_twist_law_destroy(law)
+        options.struct_size -= 8
+        self.assertEqual(takt.takt_twist_law_create(byref(options), byref(law)), WRONG_STRUCT_SIZE)
+
+
 class OdometryTest(unittest.TestCase):
+    def test_wheels_that_turned_move_the_vehicle(self):
+        odometry, motion, pose = c_void_p(), Twist(), Pose()
+        self.assertEqual(takt.takt_odometry_create(None, byref(odometry)), OK)
+        self.assertEqual(takt.takt_differential_twist(0.1, 0.1, 0.5, 10, 10, byref(motion)), OK)
+        self.assertEqual(takt.takt_odometry_move(odometry, byref(motion)), OK)
+        self.assertEqual(takt.takt_odometry_get(odometry, byref(pose), None), OK)
+        self.assertAlmostEqual(pose.x, 1)
+        self.assertEqual(takt.takt_odometry_move(odometry, byref(Twist(math.nan, 0, 0))), MOBILE_NOT_FINITE)
+        self.assertEqual(takt.takt_odometry_move(None, byref(motion)), NULL_POINTER)
+        takt.takt_odometry_destroy(odometry)
+
     def test_a_circle_closes_and_the_covariance_grows(self):
         options, odometry = OdometryOptions(), c_void_p()
         takt.takt_odometry_options_init(byref(options))

@@ -223,3 +223,74 @@ TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor 
   CHECK(texts);
   takt_trajectory_destroy(trajectory);
 }
+
+TEST_CASE(
+    "so do controllers, limits, filters, transmissions, drives, odometry and the law from twists to pedals") {
+  takt_pid_gains gains;
+  takt_pid_gains_init(&gains);
+  gains.proportional = 1;
+  takt_pid* pid = nullptr;
+  const takt_joint_limits limits{-1, 1, 2, 10, 100, 5};
+  takt_joint_limiter* joint = nullptr;
+  takt_rate_limits rates;
+  takt_rate_limits_init(&rates);
+  rates.second = 10;
+  takt_rate_limiter* rate = nullptr;
+  takt_filter* filter = nullptr;
+  const std::array<double, 4> matrix{1, 0.5, 0, 2};
+  takt_transmission* transmission = nullptr;
+  takt_odometry* odometry = nullptr;
+  takt_twist_law_options options;
+  takt_twist_law_options_init(&options);
+  options.wheelbase = options.max_steering = options.steering_rate = 1;
+  takt_twist_law* law = nullptr;
+  REQUIRE(takt_pid_create(&gains, &pid) == TAKT_OK);
+  REQUIRE(takt_joint_limiter_create(&limits, &joint) == TAKT_OK);
+  REQUIRE(takt_rate_limiter_create(&rates, &rate) == TAKT_OK);
+  REQUIRE(takt_filter_create(TAKT_FILTER_NOTCH, 50, 4, 1'000'000, &filter) == TAKT_OK);
+  REQUIRE(takt_transmission_create(matrix.data(), 2, nullptr, &transmission) == TAKT_OK);
+  REQUIRE(takt_odometry_create(nullptr, &odometry) == TAKT_OK);
+  REQUIRE(takt_twist_law_create(&options, &law) == TAKT_OK);
+  const std::array<takt_omni_wheel, 3> wheels{{{1, 0, 1.6, 0.1}, {0, 1, 3.1, 0.1}, {0, -1, 0, 0.1}}};
+  std::array<double, 3> values{};
+  std::int32_t failed = 0;
+
+  takt::test::RtGuard guard;
+  for (int k = 0; k < 100; ++k) {
+    double x = 0;
+    double y = 0;
+    takt_motion_state state{};
+    takt_twist twist{1, 0, 0.1};
+    takt_drive_command command{};
+    takt_pose pose{};
+    failed |= takt_pid_step(pid, 1, 0.5, 0, 1'000'000, &x) | takt_pid_follow(pid, 0, 1, 0.5, 0, 1'000'000);
+    failed |= takt_joint_limiter_toward_position(joint, 0.5, 1'000'000, &state);
+    failed |= takt_joint_limiter_toward_velocity(joint, 0.5, 1'000'000, &state);
+    failed |= takt_joint_limiter_reset(joint, &state);
+    failed |= takt_rate_limiter_step(rate, 1, 1'000'000, &x) | takt_filter_step(filter, x, &y);
+    failed |= takt_transmission_to_joints(transmission, k % 3, 2, values.data(), values.data());
+    failed |= takt_transmission_to_actuators(transmission, k % 3, 2, values.data(), values.data());
+    failed |= takt_omni_rates(wheels.data(), 3, &twist, values.data());
+    failed |= takt_omni_twist(wheels.data(), 3, values.data(), &twist);
+    failed |= takt_differential_wheels(0.1, 0.1, 1, &twist, &x, &y);
+    failed |= takt_differential_twist(0.1, 0.1, 1, x, y, &twist);
+    failed |= takt_car_drive(1, 0.6, &twist, &x, &y, nullptr) | takt_car_twist(1, x, y, &twist);
+    failed |= takt_tricycle_drive(1, &twist, &x, &y) | takt_tricycle_twist(1, x, y, &twist);
+    failed |= takt_odometry_move(odometry, &twist) | takt_odometry_advance(odometry, &twist, 1'000'000);
+    failed |= takt_odometry_get(odometry, &pose, nullptr) | takt_odometry_set(odometry, &pose);
+    failed |= takt_twist_law_step(law, &twist, 0.5, 1'000'000, &command);
+  }
+  takt_pid_reset(pid, 1);
+  takt_rate_limiter_reset(rate, 0);
+  takt_filter_reset(filter);
+  takt_twist_law_reset(law, 0);
+  CHECK(guard.report() == "");
+  CHECK(failed == 0);
+  takt_pid_destroy(pid);
+  takt_joint_limiter_destroy(joint);
+  takt_rate_limiter_destroy(rate);
+  takt_filter_destroy(filter);
+  takt_transmission_destroy(transmission);
+  takt_odometry_destroy(odometry);
+  takt_twist_law_destroy(law);
+}
