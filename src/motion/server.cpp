@@ -326,7 +326,8 @@ bool Server::is_short(const PlanningJob& job) const {
 
 void Server::plan_now(PlanningJob job) {
   if (has_to_wait(job)) return wait(std::move(job));
-  Plan planned = std::visit([this](const auto& message) { return plan(message, *robot_, state_->value()); },
+  const Snapshot state = state_at_start(job);
+  Plan planned = std::visit([&](const auto& message) { return plan(message, *robot_, state); },
                             std::get<MotionMessage>(job.request));
   take_plan(job, std::move(planned));
 }
@@ -352,7 +353,8 @@ void Server::advance_planning(Time now) {
   PlanningJob job = std::move(planning_.front());
   planning_.pop_front();
   if (has_to_wait(job)) return wait(std::move(job));
-  working_ = std::make_shared<PlanningWork>(std::move(job), robot_, state_->value(), options_.max_waypoints);
+  const Snapshot state = state_at_start(job);
+  working_ = std::make_shared<PlanningWork>(std::move(job), robot_, state, options_.max_waypoints);
   options_.executor([work = working_] { work->run(); });
   take_work(now);
 }
@@ -404,6 +406,28 @@ bool Server::may_begin(const PlanningJob& job) const {
   const Time now = state_->value().time;
   if (!job.start || *job.start <= now) return true;
   return job.goal != 0 && *job.start <= now + (is_short(job) ? short_planning : long_planning);
+}
+
+/// What a motion is planned from: if it begins later, the references that the running goals lead to by then. They may change their
+/// speed or end meanwhile: it is the engine that joins it to what there is.
+Snapshot Server::state_at_start(const PlanningJob& job) const {
+  Snapshot state = state_->value();
+  if (!job.start || *job.start <= state.time) return state;
+  const double ahead = to_seconds(*job.start - state.time);
+  for (const auto& [number, goal] : goals_) {
+    if (goal.kind != RequestKind::trajectory || goal.state != GoalState::active) continue;
+    const trajectory::Trajectory& path = goal.first->trajectory;
+    const double lead = goal.duration - path.duration();  // what joining it took, or saved
+    std::size_t column = 0;
+    goal.joints.for_each([&, owner = number](std::size_t joint) {
+      JointSnapshot& seen = state.joints[joint];
+      MotionState then = path.at(seen.goal_time + seen.speed * ahead - lead, column++);
+      then.velocity *= seen.speed;
+      then.acceleration *= seen.speed * seen.speed;
+      if (seen.goal == owner) seen.reference = then;
+    });
+  }
+  return state;
 }
 
 void Server::begin_scheduled() {

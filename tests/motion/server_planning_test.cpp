@@ -645,6 +645,36 @@ TEST_CASE("what waits for its start is recalled, here and in the loop") {
   CHECK(bench.server.goals() == 0);
 }
 
+TEST_CASE("a trajectory is planned from where the goals that run lead to by its start") {
+  Bench bench;
+  Request* running = run_elbow(bench);  // to 1.2
+  const auto& path = running->trajectory;
+  const double lead = bench.begun_duration - path.duration();
+  Snapshot state = takt::test::ready_state(bench.robot);
+  /// What the planner makes of a first waypoint at 1.2, 20 ms after the start, when the goal is there on its path 0.09 s before.
+  const auto plan_at = [&](double path_time, double speed, double start) {
+    bench.ask(1, Json{{"trajectory",
+                       {{"joint_names", {"elbow_joint"}},
+                        {"start", start},
+                        {"points", {{{"time_from_start", 0.02}, {"positions", {1.2}}}}}}}}
+                     .dump());
+    bench.said(1);
+    state.time = takt::Time{} + takt::from_seconds(start - 0.09);
+    state.joints[2].goal = running->goal;
+    state.joints[2].goal_time = path_time + lead;
+    state.joints[2].speed = speed;
+    state.joints[2].reference = path.at(path_time, 0);
+    bench.state.write(state);
+    bench.poll();
+    return bench.taken();
+  };
+  const Request* planned = plan_at(path.duration() - 0.08, 1, 20);
+  REQUIRE(planned != nullptr);
+  CHECK(planned->trajectory.knot(0, 0) == path.knot(path.segments(), 0));
+  CHECK(plan_at(path.duration() - 0.08, 0, 30) == nullptr);  // paused, it will not have arrived
+  CHECK(bench.said(1).back()["result"]["state"] == "rejected");
+}
+
 TEST_CASE("what waits for its start counts among what waits, and goes with its client") {
   ServerOptions options;
   options.max_waiting_per_client = 2;

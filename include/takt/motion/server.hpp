@@ -22,7 +22,7 @@
 // and goals that are being stopped already, cannot succeed: they have only to end.
 //
 // A trajectory whose start is in the future waits here, too, and is planned shortly before: by 0.1 s, or 2 s where planning takes
-// long. The engine then begins it in the right cycle, whatever this thread does.
+// long; from where the goals that run then will have led to by its start. The engine then begins it in the right cycle, whatever this thread does.
 //
 // What was asked for before a fault does not move the robot after it: a reset, too, recalls all motions that have not begun.
 //
@@ -179,6 +179,7 @@ class Server {
 
   [[nodiscard]] bool has_to_wait(PlanningJob& job) const;
   [[nodiscard]] bool may_begin(const PlanningJob& job) const;
+  [[nodiscard]] Snapshot state_at_start(const PlanningJob& job) const;
   void begin_scheduled();
   void begin_waiting(std::vector<PlanningJob> jobs);
   [[nodiscard]] std::vector<GoalBefore> goals_before(const PlanningJob& job) const;

@@ -53,8 +53,9 @@
 //   Joints that are continuous go the short way from each waypoint to the next; the state tells how far they
 //   have turned, as their drives do.
 //
-//   With a "start" in the future the goal is pending until then, and whatever moves the joints goes on; then it is planned from
-//   the present motion. The reference of each cycle from the first one after the start on is the trajectory's at exactly that
+//   With a "start" in the future the goal is pending until then, and whatever moves the joints goes on. It is planned shortly
+//   before (0.1 s; long ones 2 s), from where the trajectories and moves that run then lead to by its start, and from where the
+//   joints are if it is a stream or a stop that moves them. The reference of each cycle from the first one after the start on is the trajectory's at exactly that
 //   time, once its first waypoint is joined. With a start in the past (a message that was under way) waypoints that are past are
 //   dropped, and the rest is joined at its own times. A start more than an hour ahead, or so far back that the last waypoint is
 //   past, is refused (start_too_far); "start" with "when_busy":"queue" is malformed.
