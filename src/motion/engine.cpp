@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "takt/trajectory/brake.hpp"
 #include "takt/trajectory/limits.hpp"
 
 namespace takt::motion {
@@ -318,8 +319,28 @@ void Engine::start_trajectory(Request& request) noexcept {
   if (const Fault fault = join_present_motion(request, lead); fault.reason != Errc{})
     return answer(request, GoalState::rejected, fault);
   const std::size_t slot = free_goal();
-  take_joints(request, slot, lead.duration + request.trajectory.duration() - lead.leads_to);
+  take_joints(request, slot, lead.duration + request.trajectory.duration() - lead.leads_to,
+              unavoidable_excess(request));
   goals_[slot].lead = lead;
+}
+
+/// The worst one of the limits that the joints, as they move now, cannot help exceeding; or none.
+Engine::Fault Engine::unavoidable_excess(const Request& request) const noexcept {
+  Fault worst;
+  double worst_ratio = 1 + trajectory::limit_slack;
+  std::size_t column = 0;
+  request.joints.for_each([&](std::size_t joint) noexcept {
+    const JointLimits& limits = request.limits[column++];
+    const JointLimits raised = trajectory::raised_for(axes_[joint].reference, limits);
+    const auto look_at = [&](trajectory::Quantity quantity, double value, double limit) noexcept {
+      if (!(value > worst_ratio * limit)) return;
+      worst_ratio = value / limit;
+      worst = {errc_of(quantity), joint, value, limit, quantity};
+    };
+    look_at(trajectory::Quantity::velocity, raised.velocity, limits.velocity);
+    look_at(trajectory::Quantity::acceleration, raised.acceleration, limits.acceleration);
+  });
+  return worst;
 }
 
 /// Those whose start has passed begin, in the order of their starts, as far as the cycle's share allows.
@@ -378,10 +399,10 @@ Engine::Fault Engine::join_present_motion(Request& request, Lead& lead) noexcept
   if (!moved && (time == 0 || (time < 0 && at_rest))) return {};
   if (const Fault left = start_mismatch(request); time <= 0 && left.reason != Errc{}) return left;
   for (std::size_t c = 0; c < columns; ++c) {
-    limits_[c] = request.limits[c];
+    limits_[c] = trajectory::raised_for(starts_[c], request.limits[c]);
     limits_[c].position_min = std::min(limits_[c].position_min, starts_[c].position);
     limits_[c].position_max = std::max(limits_[c].position_max, starts_[c].position);
-    bounds_[c] = trajectory::both_ways(limits_[c]);
+    bounds_[c] = trajectory::both_ways(request.limits[c]);
   }
   return find_lead(request, lead);
 }
@@ -489,7 +510,7 @@ void Engine::start_or_continue_stream(Request& request) noexcept {
   if (slot != no_goal)
     return answer(request, GoalState::rejected, {Errc::unknown_goal, 0, 0, 0});  // it is stopping
   slot = free_goal();
-  take_joints(request, slot, 0);
+  take_joints(request, slot, 0, Fault{});
   goals_[slot].setpoint = request.setpoint;
   goals_[slot].setpoint_began = tick_ - 1;
   request.joints.for_each([&](std::size_t joint) noexcept {
@@ -497,7 +518,7 @@ void Engine::start_or_continue_stream(Request& request) noexcept {
   });
 }
 
-void Engine::take_joints(Request& request, std::size_t slot, double duration) noexcept {
+void Engine::take_joints(Request& request, std::size_t slot, double duration, const Fault& excess) noexcept {
   request.joints.for_each([&](std::size_t joint) noexcept {
     axes_[joint].source = Source::goal;
     axes_[joint].goal = static_cast<std::uint8_t>(slot);
@@ -521,6 +542,11 @@ void Engine::take_joints(Request& request, std::size_t slot, double duration) no
   Event event;
   event.goal = request.goal;
   event.state = GoalState::active;
+  event.reason = excess.reason;
+  event.joint = static_cast<std::uint8_t>(excess.joint);
+  event.quantity = excess.quantity;
+  event.value = excess.value;
+  event.limit = excess.limit;
   event.duration = duration;
   event.received = request.received;
   event.handed_over = request.handed_over;
@@ -705,7 +731,7 @@ void Engine::settle_robot_state() noexcept {
 // ---- one period of motion ------------------------------------------------------------------------------------------------
 
 void Engine::advance_trajectory(Goal& goal) noexcept {
-  if (!goal.stops_on_path && has_ended(goal)) return;
+  if (has_ended(goal)) return;
   const Request& request = *goal.request;
   const Path path{goal};
   goal.travel.step(path, goal.cursor, request.limits, period_);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "takt/trajectory/assemble.hpp"
+#include "takt/trajectory/brake.hpp"
 #include "takt/trajectory/directional_limits.hpp"
 #include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/limits.hpp"
@@ -113,6 +114,14 @@ struct Task {
     });
   }
 };
+
+/// What a motion keeps that begins in the present state, and brakes first if its limits are exceeded already.
+std::vector<JointLimits> raised_for_start(const Task& task) {
+  std::vector<JointLimits> limits = task.limits;
+  for (std::size_t c = 0; c < limits.size(); ++c)
+    limits[c] = trajectory::raised_for(task.start[c], limits[c]);
+  return limits;
+}
 
 /// Tightens one limit of every column by the message's list: none, one for all, or one for each.
 Outcome<void> tighten(Task& task, const std::vector<double>& wanted, double JointLimits::*member,
@@ -525,7 +534,7 @@ class Fitting {
                                       trajectory::Synchronisation::time, first_time_ * stretch);
     if (!planned) return fails(reject(planned.error()));
     if (!task_.fit && lead_.duration() > first_time_) return false;
-    const auto violation = keep_in_range(lead_, task_.limits);
+    const auto violation = keep_in_range(lead_, raised_for_start(task_));
     return !violation || fails(reject(task_, *violation));
   }
 
@@ -542,21 +551,15 @@ class Fitting {
   }
 
   [[nodiscard]] Outcome<Motion> build(double stretch) {
-    const auto end = slowed(states_at(rest_, rest_.segments()), stretch);
     if (Status done = rest_.slow_down(stretch); !done) return reject(done.error());
-    Motion motion{std::move(rest_)};
-    if (from_ != 0) {
-      auto lead = to_trajectory(lead_);
-      if (!lead) return reject(lead.error());
-      if (auto done = append(*lead, motion.trajectory, 0); !done) return reject(done.error());
-      motion.first_waypoint = lead->segments() - motion.trajectory.segments();
-      motion.may_gain = lead_.duration() - first_time_ * stretch;
-      motion.trajectory = std::move(*lead);
-    }
-    if (auto done = add_stop(motion.trajectory, task_, at_end_); !done) return reject(done.error());
-    if (const auto violation = find_violation(motion.trajectory, task_.limits))
-      return reject(task_, motion.trajectory, *violation);
-    return motion;
+    if (auto done = add_stop(rest_, task_, at_end_); !done) return reject(done.error());
+    if (const auto violation = find_violation(rest_, task_.limits)) return reject_rest(*violation);
+    if (from_ == 0) return Motion{std::move(rest_)};
+    auto lead = to_trajectory(lead_);
+    if (!lead) return reject(lead.error());
+    const std::size_t first_waypoint = lead->segments();
+    if (auto done = append(*lead, rest_, 0); !done) return reject(done.error());
+    return Motion{std::move(*lead), first_waypoint, lead_.duration() - first_time_ * stretch};
   }
 
   [[nodiscard]] tl::unexpected<Rejection> reject_rest(Violation violation) const {
@@ -603,7 +606,7 @@ Outcome<Motion> build_fastest(const Task& task, const std::vector<MotionState>& 
   const double shortest = std::max(at_least, to_seconds(task.robot->period));
   if (Status done = fastest.plan(task.start, ends, bounds, synchronisation, shortest); !done)
     return reject(done.error());
-  if (const auto violation = keep_in_range(fastest, task.limits)) return reject(task, *violation);
+  if (const auto violation = keep_in_range(fastest, raised_for_start(task))) return reject(task, *violation);
   auto motion = to_trajectory(fastest);
   if (!motion) return reject(motion.error());
   const std::size_t end = motion->segments();

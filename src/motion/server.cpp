@@ -737,6 +737,7 @@ void Server::take_goal_event(const Event& event, Time now) {
     return;
   Goal& goal = goals_[event.goal];
   goal.state = event.state;
+  if (event.state == GoalState::active && event.reason != Errc{}) goal.exceeds = excess_of(event);
   const auto first = borrowed_.find(goal.first);
   const bool was_answered = first != borrowed_.end() && first->second.answered;
   if (first != borrowed_.end()) answer(first->second, event);
@@ -749,7 +750,7 @@ void Server::take_goal_event(const Event& event, Time now) {
   if (event.state == GoalState::preempting) end_stream(goal, event.goal, now);
   if (!is_terminal(event.state)) return;
   if (event.state != GoalState::rejected || was_answered || goal.waited) {
-    send(goal.client, ResultReply{goal.id, event.goal, event.state, why(event)});
+    send(goal.client, ResultReply{goal.id, event.goal, event.state, why(event), goal.exceeds});
   }
   const bool ended_by_itself = event.reason == Errc::setpoint_timeout ||
                                (event.state == GoalState::rejected && event.reason != Errc::recalled);
@@ -818,6 +819,7 @@ void Server::answer(Borrowed& borrowed, const Event& event) {
   if (begins_goal(request.kind)) reply.goal = request.goal;
   if (request.kind == RequestKind::trajectory) {
     reply.duration = event.duration;
+    if (goal != goals_.end()) reply.exceeds = goal->second.exceeds;
     request.joints.for_each(
         [&](std::size_t joint) { reply.joint_names.push_back(robot_->joints[joint].name); });
   }
@@ -855,7 +857,8 @@ void Server::refuse(const PlanningJob& job, Rejection why) {
   if (options_.on_refusal) options_.on_refusal(now_, why);
   const bool recalled = why.reason == Errc::recalled || why.reason == Errc::goal_before_failed;
   send(job.client,
-       ResultReply{job.id, job.goal, recalled ? GoalState::recalled : GoalState::rejected, std::move(why)});
+       ResultReply{
+           job.id, job.goal, recalled ? GoalState::recalled : GoalState::rejected, std::move(why), {}});
   goal_ended(job.goal, false);
 }
 
@@ -888,6 +891,20 @@ Rejection Server::why(const Event& event) const {
   }
   if (event.time != 0) why.time = event.time;
   return why;
+}
+
+/// What a goal that becomes active exceeds.
+Rejection Server::excess_of(const Event& event) const {
+  Rejection excess;
+  excess.reason = event.reason;
+  excess.joint = robot_->joints[event.joint].name;
+  excess.value = event.value;
+  excess.limit = event.limit;
+  excess.message = fmt::format(
+      "{}: begins with a {} of {:.6g}, beyond the limit of {:.6g}, and comes back first", excess.joint,
+      event.quantity == trajectory::Quantity::velocity ? "velocity" : "acceleration", event.value,
+      event.limit);
+  return excess;
 }
 
 void Server::send_states(Time now) {

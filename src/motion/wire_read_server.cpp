@@ -109,6 +109,13 @@ class ReplyReader {
     return why;
   }
 
+  std::optional<Rejection> exceeds(Object& object) {
+    const Value* value = object.find("exceeds");
+    if (value == nullptr) return std::nullopt;
+    Object inner(*value, object.at("exceeds"), *mistakes_);
+    return why(inner);
+  }
+
   ServerMessage greeting(Object& object) {
     GreetingReply reply;
     reply.version = text(object, "version");
@@ -138,6 +145,7 @@ class ReplyReader {
       reply.latency =
           LatencyReply{number(inner, "handover_to_reference"), number(inner, "receive_to_reference")};
     }
+    reply.exceeds = exceeds(object);
     return reply;
   }
 
@@ -166,6 +174,7 @@ class ReplyReader {
     reply.goal = count(object, "goal");
     if (object.require("state") != nullptr) object.word<GoalState>("state", reply.state, goal_state_words);
     reply.why = why(object);
+    reply.exceeds = exceeds(object);
     return reply;
   }
 

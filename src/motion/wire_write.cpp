@@ -159,6 +159,10 @@ void put_why(Out& out, const Rejection& why) {
   if (why.limit) out["limit"] = *why.limit;
 }
 
+void put_exceeds(Out& out, const std::optional<Rejection>& exceeds) {
+  if (exceeds) put_why(out["exceeds"] = Out::object(), *exceeds);
+}
+
 std::pair<const char*, Out> to_json(const GreetingReply& reply) {
   Out out = Out::object();
   out["version"] = reply.version;
@@ -182,6 +186,7 @@ std::pair<const char*, Out> to_json(const AcceptedReply& reply) {
     out["latency_us"] = Out{{"handover_to_reference", reply.latency->handover_to_reference},
                             {"receive_to_reference", reply.latency->receive_to_reference}};
   }
+  put_exceeds(out, reply.exceeds);
   return {"accepted", std::move(out)};
 }
 
@@ -210,6 +215,7 @@ std::pair<const char*, Out> to_json(const ResultReply& reply) {
   out["goal"] = reply.goal;
   out["state"] = state_name(reply.state);
   put_why(out, reply.why);
+  put_exceeds(out, reply.exceeds);
   return {"result", std::move(out)};
 }
 

@@ -8,6 +8,7 @@
 
 #include "motion/engine_bench.hpp"
 #include "support/random.hpp"
+#include "takt/trajectory/brake.hpp"
 
 namespace {
 
@@ -265,6 +266,46 @@ TEST_CASE("a move to the very end of the range can be cancelled at any time with
       bench.cycle(i == 0 ? std::vector<Request*>{cancel.get()} : std::vector<Request*>{});
       check_cycle(bench, before);
     }
+  }
+}
+
+TEST_CASE(
+    "a joint beyond the new goal's own limits brakes first, by the least violation, and the goal says so") {
+  for (const auto quantity : {trajectory::Quantity::velocity, trajectory::Quantity::acceleration}) {
+    const bool is_speed = quantity == trajectory::Quantity::velocity;
+    MovingBench bench;
+    if (!is_speed) {  // it speeds up again
+      auto faster = bench.fastest_move(9, {0}, {2.9});
+      bench.checked_cycle({faster.get()});
+      for (int i = 0; i < 12; ++i) bench.checked_cycle({});
+    }
+    auto slow = bench.fastest_move(2, {0}, {2.9});
+    JointLimits& limits = slow->limits[0];
+    const double limit = is_speed ? 0.3 : 4;
+    (is_speed ? limits.velocity : limits.acceleration) = limit;
+    slow->trajectory = bench.move(2, {0}, {2.9}, 30)->trajectory;
+    slow->may_gain = 30;
+    const MotionState at_first = bench.snapshot.joints[0].reference;
+    const JointLimits raised = trajectory::raised_for(at_first, limits);
+    bench.checked_cycle({slow.get()});
+    const Event begun = bench.events.back();
+    REQUIRE(begun.state == GoalState::active);
+    CHECK(begun.reason == (is_speed ? Errc::velocity_limit : Errc::acceleration_limit));
+    CHECK(begun.joint == 0);
+    CHECK(begun.quantity == quantity);
+    CHECK(begun.limit == limit);
+    CHECK(begun.value == (is_speed ? raised.velocity : raised.acceleration));
+    bool inside = false;
+    for (int i = 0; i < 6000 && bench.states_of(2).back() == GoalState::active; ++i) {
+      const MotionState& now = bench.snapshot.joints[0].reference;
+      const double taken = is_speed ? std::abs(now.velocity) : std::abs(now.acceleration);
+      const double allowed = inside ? limit : begun.value;
+      CHECK(taken <= allowed * (1 + 1e-6));
+      inside = inside || taken <= limit;
+      bench.checked_cycle({});
+    }
+    CHECK(inside);
+    CHECK(bench.states_of(2).back() == GoalState::succeeded);
   }
 }
 

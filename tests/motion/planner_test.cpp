@@ -8,6 +8,7 @@
 
 #include "motion/wire_support.hpp"
 #include "support/random.hpp"
+#include "takt/trajectory/brake.hpp"
 #include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/stop.hpp"
 
@@ -556,6 +557,40 @@ TEST_CASE("a joint outside its limits may move back, and no farther out") {
   state.joints[2].reference.position = edge + 0.01;
   CHECK(plan(move({"elbow_joint"}, {edge - 0.5}), robot, state));
   CHECK_FALSE(plan(move({"elbow_joint"}, {edge + 0.005}), robot, state));
+}
+
+TEST_CASE(
+    "from beyond the request's own limits a motion comes back first, and exceeds them no more than it must") {
+  const auto robot = arm6();
+  auto state = ready_state(robot);
+  MotionState& elbow = state.joints[2].reference;
+  elbow = {1.0, 1.5, 3};
+  const auto beyond = [&](const auto& message) -> std::optional<takt::trajectory::Violation> {
+    const Plan planned = plan(message, robot, state);
+    if (!planned) FAIL(planned.error().message);
+    const Request& request = **planned;
+    check_within_limits(request, robot);
+    const std::vector<takt::JointLimits> raised{takt::trajectory::raised_for(elbow, request.limits[0])};
+    CHECK_FALSE(find_violation(request.trajectory, raised));
+    CHECK(request.limits[0].velocity == 0.5);
+    return find_violation(request.trajectory, request.limits);
+  };
+  auto slow = move({"elbow_joint"}, {2.5});
+  slow.limits.velocity = {0.5};
+  const auto excess = beyond(slow);
+  REQUIRE(excess);
+  CHECK(excess->quantity == takt::trajectory::Quantity::velocity);
+  CHECK(excess->value == doctest::Approx(1.5 + 3 * 3 / (2 * robot.joints[2].limits.jerk)));
+
+  auto timed = trajectory({"elbow_joint"}, {{6.0, {2.5}, {}, {}}, {8.0, {2.0}, {}, {}}});
+  timed.through = Through::stop;
+  timed.limits.velocity = {0.5};
+  CHECK(beyond(timed));
+  elbow = {1.0, 0.4, 0};
+  CHECK_FALSE(beyond(slow));
+  elbow = {robot.joints[2].limits.position_max - 0.1, 1, 0};  // too little room to brake so gently
+  slow.limits.acceleration = {0.5};
+  CHECK(plan(slow, robot, state).error().reason == Errc::position_limit);
 }
 
 TEST_CASE("whatever is accepted keeps the limits, from rest and from motion") {

@@ -92,6 +92,37 @@ TEST_CASE("what the loop refuses is rejected with joint and value") {
   CHECK(bench.server.goals() == 0);
 }
 
+TEST_CASE("a goal that begins beyond its own limits says so when it is accepted, and with its result") {
+  Bench bench;
+  bench.connect(1);
+  bench.ask(1, move_elbow);
+  Request* request = bench.taken();
+  Event event;
+  event.goal = 1;
+  event.state = GoalState::active;
+  event.reason = Errc::velocity_limit;
+  event.quantity = takt::trajectory::Quantity::velocity;
+  event.joint = 2;
+  event.value = 1.3;
+  event.limit = 0.5;
+  REQUIRE(bench.events.try_push(event));
+  bench.poll();
+  bench.emit(GoalState::succeeded, 1, request);
+  const Json expected =
+      Json::parse(R"({"reason":"velocity_limit","joint":"elbow_joint","value":1.3,"limit":0.5,
+      "message":"elbow_joint: begins with a velocity of 1.3, beyond the limit of 0.5, and comes back first"})");
+  std::size_t told = 0;
+  for (const Json& message : bench.said(1)) {
+    for (const char* kind : {"accepted", "result"}) {
+      if (!message.contains(kind)) continue;
+      ++told;
+      CHECK(message[kind]["exceeds"] == expected);
+      CHECK_FALSE(message[kind].contains("reason"));
+    }
+  }
+  CHECK(told == 2);
+}
+
 TEST_CASE("what the planner refuses never reaches the loop") {
   Bench bench;
   bench.connect(1);

@@ -211,6 +211,22 @@ TEST_CASE("the speed of what is no trajectory goal is not known") {
   CHECK(moving.bench.run_until_end(2).state == GoalState::preempted);
 }
 
+TEST_CASE("a goal that leaves its path while it stops on it is aborted") {
+  Moving moving(200);
+  moving.move->path_tolerance.assign(moving.move->joints.size(), {0.05, 0, 0});
+  auto cancel = cancel_on_path(1);
+  moving.bench.stuck.insert(0);
+  moving.cycle({cancel.get()});
+  const Event end = moving.bench.run_until_end(1);
+  CHECK(end.state == GoalState::aborted);
+  CHECK(end.reason == Errc::path_tolerance);
+  CHECK(end.joint == 0);
+  CHECK(end.value > 0.05);
+  for (int i = 0; i < 300; ++i) moving.bench.cycle();
+  CHECK(rests(moving.bench));
+  CHECK(moving.bench.engine.state() == RobotState::ready);
+}
+
 TEST_CASE("an emergency stop takes over while the speed changes") {
   for (const bool cancelled : {false, true}) {
     Moving moving;

@@ -228,6 +228,10 @@ TEST_CASE("every reply survives being written and read") {
       accepted,
       AcceptedReply{},
       AcceptedReply{"1", 6, GoalState::pending, {}, {"x"}, {}},
+      AcceptedReply{
+          "1", 6, GoalState::active, 1, {}, {}, Rejection{Errc::velocity_limit, "m", "j", {}, 2.0, 1.0}},
+      ResultReply{
+          "1", 6, GoalState::succeeded, {}, Rejection{Errc::acceleration_limit, "m", "j", {}, 2.0, 1.0}},
       RejectedReply{"2", {Errc::start_mismatch, "m", "j", 0.0, 1.0, 2.0}},
       FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}},
       FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}, 0.3},

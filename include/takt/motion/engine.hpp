@@ -14,7 +14,8 @@
 // A goal owns joints. A new goal on owned joints takes them over from their present reference; the old goal ends `preempted`,
 // and those of its joints that the new one does not take come to a bounded stop. A new goal that cannot be joined to the
 // present motion within its limits, or that asked not to take joints from others, is rejected and the old one goes on as if
-// nothing had happened.
+// nothing had happened. Where the joints already exceed the new goal's own limits, it brakes first, with the least violation there
+// is, and its event `active` says so.
 //
 // A goal that follows a trajectory is judged each cycle by its tolerances: the feedback against the reference that it answers.
 // One that leaves its path ends aborted, and its joints come to a bounded stop; at its end it has succeeded when its joints are
@@ -181,7 +182,8 @@ class Engine {
   [[nodiscard]] Fault find_lead(Request& request, Lead& lead) noexcept;
   [[nodiscard]] Fault plan_lead(Request& request, std::size_t knot, double at_least) noexcept;
   [[nodiscard]] Fault missing_time(const Request& request, double time) const noexcept;
-  void take_joints(Request& request, std::size_t goal, double duration) noexcept;
+  [[nodiscard]] Fault unavoidable_excess(const Request& request) const noexcept;
+  void take_joints(Request& request, std::size_t goal, double duration, const Fault& excess) noexcept;
 
   void advance_trajectory(Goal& goal) noexcept;
   void advance_stream(Goal& goal) noexcept;

@@ -2,7 +2,8 @@
 //
 //   pending --> active --> succeeded
 //      |          |------> aborted                     (a fault, a stream that fell silent, joints that did not arrive)
-//      |          '------> preempting --> preempted    (cancelled, or its joints were taken: it stops first)
+//      |          '------> preempting --> preempted    (cancelled, or its joints were taken: it stops first;
+//      |                                                aborted, if it leaves its path tolerances on the way)
 //      |--> rejected                                   (there is no such motion within the limits, or not from here)
 //      '--> recalled                                   (a stop came before it began, or a goal that it waited for did not succeed)
 //

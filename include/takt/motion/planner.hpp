@@ -1,9 +1,11 @@
 // From what a client asked for to what the loop can execute: joints are looked up, columns put into the robot's order, the motion
 // is joined to the present reference and checked against every limit between the waypoints too. Nothing that leaves here can
-// exceed a limit. Pure functions: the same message, robot and state give the same answer.
+// exceed a limit of the robot. Pure functions: the same message, robot and state give the same answer.
 //
 // Limits are the robot's, or tighter ones of the request. A joint that stands outside its position limits (an encoder's
-// rounding, a limit that was changed) may stay where it is and move back, and no farther out.
+// rounding, a limit that was changed) may stay where it is and move back, and no farther out. One that moves beyond the request's
+// own velocity or acceleration comes back within them first, by the shortest way that they and its jerk allow: no other exceeds
+// them less. Where it would leave a position limit meanwhile, or miss a waypoint, it is refused.
 //
 // Where a motion starts. A first waypoint later than time 0 is reached from the present reference, with its position, velocity
 // and acceleration. A first waypoint at time 0 must be within the joint's goal tolerance of the present reference, which then

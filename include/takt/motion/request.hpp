@@ -92,16 +92,17 @@ struct Request {
 struct Event {
   GoalId goal = 0;
   GoalState state = GoalState::pending;  ///< the goal's new state; pending for events of no goal
-  Errc reason{};                         ///< of a rejected or aborted goal, 0 = none
-  std::uint8_t joint = 0;                ///< which joint the reason is about, where it is about one
-  double time = 0;                       ///< s from the goal's start, where the reason has a time
-  trajectory::Quantity quantity{};       ///< of path_tolerance and goal_tolerance: what is off
-  double value = 0;                      ///< what was found, where the reason has a value
-  double limit = 0;                      ///< what is allowed
-  double duration = 0;                   ///< state active, of a trajectory: s from here to its end
-  Time received{};                       ///< copied from the request
-  Time handed_over{};                    ///< copied from the request
-  Time first_reference{};  ///< state active: when its first reference had been written to the bus
+  Errc reason{};           ///< of a rejected or aborted goal, 0 = none; of one that becomes active: the
+                           ///< limit of its own that it begins beyond
+  std::uint8_t joint = 0;  ///< which joint the reason is about, where it is about one
+  double time = 0;         ///< s from the goal's start, where the reason has a time
+  trajectory::Quantity quantity{};  ///< of a tolerance or a limit: what is off
+  double value = 0;                 ///< what was found, where the reason has a value
+  double limit = 0;                 ///< what is allowed
+  double duration = 0;              ///< state active, of a trajectory: s from here to its end
+  Time received{};                  ///< copied from the request
+  Time handed_over{};               ///< copied from the request
+  Time first_reference{};           ///< state active: when its first reference had been written to the bus
   Request* retired = nullptr;
 };
 static_assert(std::is_trivially_copyable_v<Event>);

@@ -42,6 +42,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -151,8 +152,9 @@ class Server {
     GoalState state = GoalState::pending;
     double duration = 0;
     Time next_feedback{};
-    Request* first = nullptr;  ///< the request that began it, borrowed until the goal ends
-    bool waited = false;       ///< it waited for others, and was accepted before that
+    Request* first = nullptr;          ///< the request that began it, borrowed until the goal ends
+    bool waited = false;               ///< it waited for others, and was accepted before that
+    std::optional<Rejection> exceeds;  ///< a limit of its own that it began beyond
   };
 
   void handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now);
@@ -218,6 +220,7 @@ class Server {
   void refuse(ClientId client, const std::string& id, Errc reason, Time now);
   void send(ClientId client, const ServerMessage& message, bool close = false);
   [[nodiscard]] Rejection why(const Event& event) const;
+  [[nodiscard]] Rejection excess_of(const Event& event) const;
   void send_states(Time now);
   void send_feedback(Time now);
 

@@ -32,8 +32,8 @@
 //                                                below. Absent or 0: at once
 //      "limits":{"velocity":1,"acceleration":[5],"jerk":100},
 //                                                optional, for all joints or one for each: may only tighten
-//                                                the robot's. A joint that moves faster than that now refuses
-//                                                the motion: stop or slow it first
+//                                                the robot's. A joint that is beyond them now brakes first, by
+//                                                the shortest way that they allow: see "exceeds"
 //      "path_tolerance":[{"name":"elbow","position":0.1,"velocity":0,"acceleration":0}],
 //      "goal_tolerance":[{"name":"elbow","position":0.01}],
 //      "goal_time_tolerance":0.5}}               optional: see below
@@ -43,6 +43,8 @@
 //   control_msgs/FollowJointTrajectory 0, or nothing, is the default, which is no limit on the way and the robot's
 //   goal_tolerance and goal_time at the end, and a negative number is no limit. Tolerances may be wider than the robot's, but
 //   beyond its following_error the robot stops all the same. Accelerations are not measured: theirs cannot be above 0.
+//   What the drives measure in one cycle answers the reference of the cycle before, so a goal succeeds one period after its last
+//   reference at the earliest. The tolerances on the way also hold while a cancelled goal comes to rest on its path.
 //
 //   If the first point's time is above 0 the motion starts from the present reference. A first point at time
 //   0 must be where the joints are (within each joint's goal tolerance), and the present reference takes its
@@ -55,8 +57,9 @@
 //
 //   With a "start" in the future the goal is pending until then, and whatever moves the joints goes on. It is planned shortly
 //   before (0.1 s; long ones 2 s), from where the trajectories and moves that run then lead to by its start, and from where the
-//   joints are if it is a stream or a stop that moves them. The reference of each cycle from the first one after the start on is the trajectory's at exactly that
-//   time, once its first waypoint is joined. With a start in the past (a message that was under way) waypoints that are past are
+//   joints are if it is a stream or a stop that moves them; with "fit" it can also be late where that turns out otherwise. The
+//   reference of each cycle from the first one after the start on is the trajectory's at exactly that time, once its first
+//   waypoint is joined. With a start in the past (a message that was under way) waypoints that are past are
 //   dropped, and the rest is joined at its own times. A start more than an hour ahead, or so far back that the last waypoint is
 //   past, is refused (start_too_far); "start" with "when_busy":"queue" is malformed.
 //
@@ -74,6 +77,7 @@
 //      One target of a stream, followed within the joint's limits. The first one begins a goal, further ones
 //      for the same joints continue it. When no further one comes within "timeout" (s; 0.1 if not given, at
 //      most 10) the joints stop and the goal is aborted. "velocities" say how fast the target itself moves.
+//      Continuous joints go to the angle nearest to where they are: a stream that turns on must not be half a turn ahead.
 //      A stream that was stopped (cancelled, its joints taken, a fault) refuses further set-points with
 //      stream_ended until none has come for "timeout": then the next one begins a new goal.
 //   {"speed":{"goal":3,"scale":0.5}}
@@ -99,6 +103,9 @@
 //      For motion: the loop has taken it and its first reference has left. The latencies begin when the
 //      request entered the loop's queue, and when its last byte arrived. duration and joint_names (the
 //      robot's order, which "feedback" uses): for trajectory and move.
+//      With "exceeds":{"reason":"velocity_limit","message":"...","joint":"elbow","value":1.3,"limit":0.5} where a joint moves beyond
+//      the request's own limits of velocity or acceleration as the goal begins: it comes back within them first, and exceeds them
+//      by no more than is inevitable (value). The worst one, if there are several. Also in the goal's "result".
 //      With "state":"pending" and without duration and latencies: the motion waits for its "start", or for the goals that hold its
 //      joints ("when_busy":"queue"). It is planned then, or when they have succeeded, and begins without another "accepted". When
 //      it cannot begin, a "result" says so: rejected, or recalled (a cancel, a stop or a reset came first, or a goal before it did
@@ -339,6 +346,7 @@ struct AcceptedReply {
   std::optional<double> duration;       ///< s
   std::vector<std::string> joint_names;
   std::optional<LatencyReply> latency;
+  std::optional<Rejection> exceeds{};  ///< a limit of its own that the goal begins beyond
 
   friend bool operator==(const AcceptedReply&, const AcceptedReply&) = default;
 };
@@ -367,6 +375,7 @@ struct ResultReply {
   GoalId goal = 0;
   GoalState state = GoalState::succeeded;
   Rejection why;
+  std::optional<Rejection> exceeds{};  ///< a limit of its own that the goal began beyond
 
   friend bool operator==(const ResultReply&, const ResultReply&) = default;
 };

@@ -11,7 +11,8 @@
 #include "takt/trajectory/furthest_motion.hpp"
 #include "takt/trajectory/jerk_profile.hpp"
 
-namespace takt::trajectory::detail {
+namespace takt::trajectory {
+namespace detail {
 
 /// The velocity at which full jerk will have taken the acceleration to zero. With the acceleration's sign changed, the velocity
 /// at which it was zero before.
@@ -91,4 +92,18 @@ class Brake {
   std::array<BasicJerkPhase<Scalar>, 3> phases_{};
 };
 
-}  // namespace takt::trajectory::detail
+}  // namespace detail
+
+/// The limits that a joint in this state can keep: velocity and acceleration raised to what it will exceed them by whatever it does
+/// within its jerk limit, and to no more. A motion that was planned with `limits` (transfer.hpp, point_to_point.hpp) keeps these.
+/// Positions stay as they are. Real-time safe.
+template <class Scalar>
+[[nodiscard]] BasicJointLimits<Scalar> raised_for(const BasicMotionState<Scalar>& state,
+                                                  BasicJointLimits<Scalar> limits) noexcept {
+  const Scalar ahead = detail::inevitable_velocity(state.velocity, state.acceleration, limits.jerk);
+  limits.velocity = std::max({limits.velocity, std::abs(state.velocity), std::abs(ahead)});
+  limits.acceleration = std::max(limits.acceleration, std::abs(state.acceleration));
+  return limits;
+}
+
+}  // namespace takt::trajectory
