@@ -154,6 +154,11 @@ class WorstViolation {
       record_peak({profile.begins(k), profile.jerk(k)}, Quantity::jerk, joint, 0, limit);
   }
 
+  /// What another one collected counts, too.
+  void include(const WorstViolation& other) noexcept {
+    if (other.worst_ && (!worst_ || other.ratio_ > ratio_)) *this = other;
+  }
+
   [[nodiscard]] const std::optional<BasicViolation<Scalar>>& result() const noexcept { return worst_; }
 
  private:

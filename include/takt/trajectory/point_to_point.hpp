@@ -318,12 +318,21 @@ template <class Scalar, std::size_t Joints>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> keep_in_range(
     BasicPointToPoint<Scalar, Joints>& motion,
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
+  detail::WorstViolation<Scalar> worst;
   for (std::size_t j = 0; j < motion.joints(); ++j) {
-    detail::WorstViolation<Scalar> worst;
-    worst.check(motion.joint(j), j, detail::limits_of(limits, j));
-    if (worst.result() && worst.result()->quantity == Quantity::position) motion.arrive_early(j);
+    const auto check = [&] {
+      detail::WorstViolation<Scalar> own;
+      own.check(motion.joint(j), j, detail::limits_of(limits, j));
+      return own;
+    };
+    auto own = check();
+    if (own.result() && own.result()->quantity == Quantity::position) {
+      motion.arrive_early(j);
+      own = check();
+    }
+    worst.include(own);
   }
-  return find_violation(motion, limits);
+  return worst.result();
 }
 
 }  // namespace takt::trajectory
