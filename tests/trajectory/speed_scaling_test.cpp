@@ -159,9 +159,9 @@ TEST_CASE("along paths whose own jerk steps between its limits, they are exceede
     const double excess = travel(path, random, limits, milliseconds(n % 2 == 0 ? 1 : 5));
     worst = std::max(worst, excess);
     sum += excess;
-    REQUIRE(excess <= 0.15);
+    REQUIRE(excess <= 0.04);
   }
-  CHECK(sum / static_cast<double>(count) <= 0.01);
+  CHECK(sum / static_cast<double>(count) <= 1e-3);
   MESSAGE("at worst exceeded by ", worst, ", on average ", sum / static_cast<double>(count));
 }
 
@@ -217,6 +217,65 @@ TEST_CASE("a stop takes hardly longer than the slowest joint would need by itsel
           ratios.back());
   CHECK(ratios[ratios.size() / 2] <= 1.1);
   CHECK(ratios[ratios.size() * 9 / 10] <= 1.5);
+}
+
+TEST_CASE("from a straight cruise a stop on the path takes hardly longer than the textbook's") {
+  const std::vector<std::array<double, 3>> problems{{1, 4, 40}, {2, 4, 8}, {0.5, 5, 20}, {1.5, 2, 200}};
+  for (const auto& [speed, acceleration, jerk] : problems) {
+    CAPTURE(speed);
+    JointLimits limit;
+    limit.velocity = speed;
+    limit.acceleration = acceleration;
+    limit.jerk = jerk;
+    const std::vector<JointLimits> limits(2, limit);
+    Trajectory path(std::vector<MotionState>(2));
+    REQUIRE(path.append(std::vector<MotionState>{{2 * speed, speed, 0}, {-speed, -speed / 2, 0}}, 4.0));
+    REQUIRE(path.append(std::vector<MotionState>{{6 * speed, speed, 0}, {-3 * speed, -speed / 2, 0}}, 4.0));
+    REQUIRE(path.append(std::vector<MotionState>{{8 * speed, 0, 0}, {-4 * speed, 0, 0}}, 4.0));
+    const double textbook = plan_stop(path.at(4.5, 0), limit).duration;
+    SpeedScaling scaling(4.5);
+    scaling.aim(0);
+    double t = 0;
+    for (; !scaling.steady() && t < 10; t += 1e-3) CHECK(scaling.step(path, {}, limits, milliseconds(1)));
+    CHECK(scaling.speed() == 0);
+    CHECK(t >= textbook * 0.999);
+    CHECK(t <= textbook * 1.15);
+  }
+}
+
+TEST_CASE("where no change of speed keeps the limits, they are exceeded by the least, and it says so") {
+  // What remains of a limit after it was lowered in the midst of a change: the jerk that the joints have then is more than it.
+  auto random = test::generator(99);
+  int exceeded = 0;
+  for (std::size_t n = 0; n < test::count(50, 1000); ++n) {
+    const auto limits = any_joint_limits(random);
+    auto lower = limits;
+    for (JointLimits& limit : lower) limit.acceleration *= test::uniform(random, 0.05, 0.5);
+    const Trajectory motion = any_fitted(random, limits);
+    SpeedScaling scaling(test::uniform(random, 0.2, 0.6) * motion.duration());
+    scaling.aim(0);
+    for (int i = 0; i < 20 && !scaling.steady(); ++i) {
+      scaling.step(motion, {}, limits, milliseconds(1));
+      CHECK(scaling.excess() == 0);
+    }
+    const MotionState before{scaling.time(), scaling.speed(), scaling.rate()};
+    if (scaling.steady() || scaling.time() >= motion.duration()) continue;
+    const bool fits = scaling.step(motion, {}, lower, milliseconds(1));
+    CHECK(fits == (scaling.excess() == 0));
+    if (fits || scaling.excess() > 1e4) continue;
+    ++exceeded;
+    const auto worst_with = [&](double u) {
+      double worst = 0;  // what the acceleration is at first, it is with any u
+      for (int i = 1; i <= 4; ++i)
+        worst = std::max(worst, excess_at(motion, advance(before, u, 0.25e-3 * i), u, lower));
+      return worst;
+    };
+    CHECK(worst_with((scaling.rate() - before.acceleration) / 1e-3) <= scaling.excess() * 1.01 + 1e-3);
+    // Another u does not do better, but for the path's jerk, which might have stepped between the places.
+    for (int k = 0; k <= 100; ++k)
+      CHECK(worst_with(-0.02 * k * before.acceleration / 1e-3) >= scaling.excess() * 0.85 - 1e-3);
+  }
+  CHECK(exceeded > 0);
 }
 
 TEST_CASE("a speed is reached exactly and kept, and its bounds are, too") {

@@ -195,6 +195,26 @@ TEST_CASE("cut off at any moment, all joints come to rest together") {
   CHECK_FALSE(find_violation(cut, limits));
 }
 
+TEST_CASE("joints that move in proportion stop together as fast as each would alone") {
+  const std::vector<JointLimits> limits{limits_of(2, 4, 40), limits_of(1, 2, 20)};
+  for (const double speed : {0.5, 1.0, 2.0}) {
+    Trajectory running(std::vector<MotionState>(2));
+    REQUIRE(running.append(std::vector<MotionState>{{2, speed, 0}, {1, speed / 2, 0}}, 3.0));
+    const double alone = plan_stop(running.at(3, 0), limits[0]).duration;
+    REQUIRE(append_stop(running, limits));
+    CHECK(running.duration() - 3 == doctest::Approx(alone).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("without a jerk limit a stop takes twice as long as the bare deceleration") {
+  const std::vector<JointLimits> limits(1, limits_of(2, 4, std::numeric_limits<double>::infinity()));
+  Trajectory running(std::vector<MotionState>(1));
+  REQUIRE(running.append(std::vector<MotionState>{{2, 2, 0}}, 3.0));
+  CHECK(stop_each(running, 3, limits).value().trajectory.duration() == doctest::Approx(4));
+  REQUIRE(append_stop(running, limits));
+  CHECK(running.duration() == doctest::Approx(4).epsilon(2e-3));  // its shortest phase is 5 ms
+}
+
 TEST_CASE("a trajectory that is outside its limits is stopped with the least violation, and says which") {
   const std::vector<double> times{0, 1}, positions{0, 1};
   const auto running = through(Waypoints{1, times, positions, {}, {}}, Through::stop).value();
