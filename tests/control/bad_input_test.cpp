@@ -116,11 +116,11 @@ TEST_CASE_TEMPLATE("what cannot be a period or a number changes nothing", Scalar
   });
 
   // An infinite target is one: as far as the limits go.
-  using RateLimiter = BasicRateLimiter<Scalar>;
+  using Limiter = BasicRateLimiter<Scalar>;
   const auto to = [](auto& o, Scalar r, Scalar, Scalar h) { return o.step(r, h); };
-  check_periods<Scalar>("rate limiter", *RateLimiter::make({-2, 2, 1, 2, 1, 2, 10}), to);
-  check_periods<Scalar>("rate limiter, first order", *RateLimiter::make({-2, 2, 1, 2, 1, 2}), to);
-  auto rate = *RateLimiter::make({-2, 2, 1, 2, 1, 2, 10});
+  check_periods<Scalar>("rate limiter", *Limiter::make({-2, 2, 1, 2, 1, 2, 10}), to);
+  check_periods<Scalar>("rate limiter, first order", *Limiter::make({-2, 2, 1, 2, 1, 2}), to);
+  auto rate = *Limiter::make({-2, 2, 1, 2, 1, 2, 10});
   const Scalar value = rate.step(1, Scalar(0.01)).value;
   CHECK(rate.step(not_a_number<Scalar>, Scalar(0.01)).error == Errc::not_finite);
   CHECK(rate.value() == value);

@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("a twist keeps all limits, whatever is asked for", Scalar, do
     // Left with one twist it comes to drive its curve.
     const Scalar speed = any<Scalar>(random, -4, 4);
     const Scalar curvature = any<Scalar>(random, -2, 2);
-    for (int k = 0; k < 20000; ++k) {
+    for (int k = 0; k < 200000; ++k) {
       const auto before = limiter.twist();
       if (limiter.step({speed, 0, curvature * speed}, period).value == before) break;
     }
