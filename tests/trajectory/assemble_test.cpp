@@ -179,8 +179,37 @@ TEST_CASE("motions that do not follow each other are refused") {
   };
   CHECK(refused(JointMotion(MotionState{0.1, 0, 0}).append(source, 0, 0)));
   CHECK(refused(JointMotion(source.at(0.5, 0)).append(source, 0, 0.4)));
+  // Each of the three counts, up to a millionth.
+  const MotionState here = source.at(0.4, 0);
+  for (double MotionState::*member :
+       {&MotionState::position, &MotionState::velocity, &MotionState::acceleration}) {
+    for (const double part : {1e-5, 1e-7}) {
+      MotionState off = here;
+      off.*member += part * (1 + std::abs(here.*member));
+      CHECK(refused(JointMotion(off).append(source, 0, 0.4)) == (part > 1e-6));
+    }
+  }
   CHECK(refused(JointMotion(source.at(0, 0)).append(source, 0, 0, 0.5).hold(1)));
   CHECK_FALSE(refused(JointMotion(source.at(0, 0)).append(source, 0, 0, 0.5).append(source, 0, 0.5).hold(1)));
+}
+
+TEST_CASE("a step stays a step, which the check of limits finds, in any part of a trajectory") {
+  Trajectory stepping(std::vector<MotionState>{{0, 1, 0}});
+  for (const double to : {1.0, 0.5}) {
+    const std::vector line{Quintic::between(stepping.at(9, 0), {to, 0, 0}, 1, Degree::linear)};
+    REQUIRE(stepping.append(line, std::vector{line[0].at(1)}, Continuity::position));
+  }
+  std::vector<JointLimits> limits(1);
+  limits[0].acceleration = 1e6;
+  for (const auto& again :
+       {part(stepping, 0.5, 1.5), select<double>(stepping, std::vector<std::size_t>{0})}) {
+    REQUIRE(again);
+    CHECK(again->may_step());
+    CHECK(find_violation(*again, limits));
+  }
+  const std::vector<double> times{0, 1}, positions{0, 1};
+  const auto smooth = through(Waypoints{1, times, positions, {}, {}}, Through::stop).value();
+  CHECK_FALSE(part(smooth, 0.5)->may_step());
 }
 
 TEST_CASE("what is no motion is a named error or a trajectory without segments") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -222,6 +223,32 @@ TEST_CASE_TEMPLATE("a monotone trajectory never leads beyond its waypoints, and 
         if (to >= from) REQUIRE(velocities.min.value >= -still);
         if (to <= from) REQUIRE(velocities.max.value <= still);
         REQUIRE(trajectory.knot(k, j).acceleration == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("of what is given, only the derivatives at its ends count for a smooth and a monotone trajectory") {
+  auto random = test::generator(38);
+  for (std::size_t n = 0; n < test::count(100); ++n) {
+    auto table = test::any_waypoints<double>(random, 2 + n % 5, 1 + n % 3);
+    const auto with = [&](Through mode) { return through(table.view(), mode).value(); };
+    const std::array before{with(Through::smooth), with(Through::monotone)};
+    for (std::size_t i = table.joints; i + table.joints < table.positions.size(); ++i) {
+      table.velocities[i] = test::uniform(random, -9, 9);
+      table.accelerations[i] = test::uniform(random, -9, 9);
+    }
+    const std::array after{with(Through::smooth), with(Through::monotone)};
+    const std::size_t last = before[0].segments();
+    for (std::size_t way = 0; way < before.size(); ++way) {
+      for (std::size_t j = 0; j < table.joints; ++j) {
+        for (std::size_t k = 0; k <= last; ++k) REQUIRE(after[way].knot(k, j) == before[way].knot(k, j));
+        for (const std::size_t k : {std::size_t{0}, last}) {
+          const std::size_t i = k * table.joints + j;
+          const MotionState knot = after[way].knot(k, j);
+          REQUIRE(knot.velocity == doctest::Approx(table.velocities[i]).epsilon(1e-12));
+          REQUIRE(knot.acceleration == doctest::Approx(table.accelerations[i]).epsilon(1e-12));
+        }
       }
     }
   }

@@ -173,6 +173,30 @@ TEST_CASE("hundreds of segments take hardly longer than their parts from rest to
   }
 }
 
+TEST_CASE("along a curve, going through takes less than two thirds of what stopping at each waypoint does") {
+  auto random = test::generator(88);
+  Problem<double> problem(random, 200, 2);
+  problem.lie_on_a_curve();
+  const double stopping =
+      through_within(problem.waypoints(), Through::stop, problem.limits).value().trajectory.duration();
+  for (const Through mode : {Through::smooth, Through::cubic, Through::monotone}) {
+    const auto timed = through_within(problem.waypoints(), mode, problem.limits).value();
+    CAPTURE(timed.trajectory.duration() / stopping);
+    CHECK(timed.mode == mode);
+    CHECK(timed.trajectory.duration() < 2.0 / 3 * stopping);
+  }
+}
+
+TEST_CASE("the smallest motions take as little time as the limits allow") {
+  const std::vector<double> positions{0, 1e-9, 3e-9};
+  std::vector<JointLimits> limits(1);
+  limits[0].velocity = limits[0].acceleration = 1;
+  const double expected = std::sqrt(10 / std::sqrt(3.0) * 1e-9) + std::sqrt(10 / std::sqrt(3.0) * 2e-9);
+  CHECK(through_within(Waypoints{1, {}, positions, {}, {}}, Through::stop, limits)
+            .value()
+            .trajectory.duration() == doctest::Approx(expected));
+}
+
 TEST_CASE("no segment is shorter than the times that are given") {
   auto random = test::generator(82);
   for (std::size_t n = 0; n < test::count(20, 1000); ++n) {
