@@ -1,4 +1,4 @@
-// The inner loops by instruction set, each compiled in a file of its own (kernels.cmake). Call only what the processor has.
+// The inner loops by instruction set, each compiled in a file of its own (src/kernels.cmake). Call only what the processor has.
 #pragma once
 
 #include "takt/trajectory/kernels.hpp"

@@ -1,6 +1,7 @@
 // Chooses the inner loops for the processor that this process runs on.
 #include "takt/trajectory/kernels.hpp"
 
+#include "core/instruction_set.hpp"
 #include "trajectory/instruction_sets.hpp"
 
 namespace takt::trajectory {
@@ -12,8 +13,8 @@ struct Choice {
 
   Choice() noexcept {
 #if defined(__x86_64__)
-    const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-    const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+    const bool has_avx2 = processor_has(InstructionSet::avx2);
+    const bool has_avx512 = processor_has(InstructionSet::avx512);
     many = has_avx512 ? avx512::kernels() : has_avx2 ? avx2::kernels() : sse2::kernels();
     one.all_within = many.all_within;
     if (has_avx2) one.sample = avx2::sample_one();

@@ -38,18 +38,19 @@ void same_as_single_ones(std::uint64_t salt) {
     }
     auto bank = BasicPidBank<Scalar, form>::make(gains);
     REQUIRE(bank.has_value());
-    std::vector<Scalar> setpoints(size), measured(size), outputs(size);
+    std::vector<Scalar> setpoints(size), measured(size), feed_forward(size), outputs(size);
     for (int k = 0; k < 30; ++k) {
       for (std::size_t j = 0; j < size; ++j) {
         setpoints[j] = number(-1, 1);
+        feed_forward[j] = number(-0.1, 0.1);
         measured[j] =
             test::uniform_int(random, 0, 20) == 0 ? std::numeric_limits<Scalar>::quiet_NaN() : number(-1, 1);
       }
       const auto period = static_cast<Scalar>(test::uniform_int(random, 1, 3)) * Scalar(0.01);
-      const auto held = bank->step(setpoints, measured, period, outputs);
+      const auto held = bank->step(setpoints, measured, period, outputs, feed_forward);
       REQUIRE(held.has_value());
       for (std::size_t j = 0; j < size; ++j) {
-        const auto single = singles[j].step(setpoints[j], measured[j], period);
+        const auto single = singles[j].step(setpoints[j], measured[j], period, feed_forward[j]);
         CHECK(held->contains(j) == !single.ok());
         CHECK(static_cast<double>(outputs[j]) == doctest::Approx(static_cast<double>(single.value))
                                                      .epsilon(std::is_same_v<Scalar, float> ? 2e-3 : 1e-9));
@@ -66,6 +67,10 @@ TEST_CASE("each controller of a bank behaves as one of its own") {
   same_as_single_ones<double, conventions::ros2_back_calculation>(3);
   same_as_single_ones<double, PidForm{.integration = Integration::trapezoidal}>(4);
   same_as_single_ones<float, PidForm{}>(5);
+  same_as_single_ones<double, conventions::ros1_anti_windup>(6);
+  same_as_single_ones<double, conventions::ros2>(7);
+  same_as_single_ones<double, conventions::ros2_conditional>(8);
+  same_as_single_ones<double, conventions::dataspeed>(9);
 }
 
 TEST_CASE("a bank that cannot be is refused by name") {
@@ -80,6 +85,7 @@ TEST_CASE("a step with wrong sizes or a bad period does nothing") {
   std::vector<double> three(3, 1), two(2), outputs(3, 5);
   CHECK(bank->step(three, two, 0.1, outputs).error() == Errc::wrong_size);
   CHECK(bank->step(three, three, not_a_number, outputs).error() == Errc::bad_period);
+  CHECK(bank->step(three, three, 0.1, outputs, two).error() == Errc::wrong_size);
   CHECK(outputs == std::vector<double>(3, 5));
   CHECK(bank->set(3, {}).error() == Errc::wrong_size);
 }

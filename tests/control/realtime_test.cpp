@@ -78,7 +78,7 @@ TEST_CASE("a bank of PIDs keeps the rules of the loop") {
   bool ok = true;
   for (int k = 0; k < 100; ++k) {
     measured[3] = k % 10 == 0 ? not_a_number : 0.1;
-    ok = ok && bank.step(setpoints, measured, 0.001, outputs);
+    ok = ok && bank.step(setpoints, measured, 0.001, outputs, setpoints);
     ok = ok && bank.set(5, gains) && !bank.step(setpoints, measured, 0, outputs);
   }
   bank.reset(IntegralReset::keep);

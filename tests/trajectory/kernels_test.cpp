@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../../src/core/instruction_set.hpp"
 #include "../../src/trajectory/instruction_sets.hpp"
 #include "support/random.hpp"
 #include "takt/trajectory/columns.hpp"
@@ -29,11 +30,8 @@ std::vector<Variant> variants(std::size_t joints) {
   if (joints == 1) return result;
 #if defined(__x86_64__)
   result.push_back({"sse2", sse2::kernels()});
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    result.push_back({"avx2", avx2::kernels()});
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
-    result.push_back({"avx512", avx512::kernels()});
-  }
+  if (processor_has(InstructionSet::avx2)) result.push_back({"avx2", avx2::kernels()});
+  if (processor_has(InstructionSet::avx512)) result.push_back({"avx512", avx512::kernels()});
 #endif
   return result;
 }

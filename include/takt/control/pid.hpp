@@ -58,6 +58,8 @@ struct PidForm {
   IntegralState integral = IntegralState::term;
   bool derivative_from_zero =
       false;  ///< the first step's derivative is from zero, a kick; else there is none
+
+  friend constexpr bool operator==(const PidForm&, const PidForm&) = default;
 };
 
 /// Other people's conventions, to the rounding of their formulas. Where their step would fail (a period of zero, a NaN) takt's
@@ -99,7 +101,7 @@ using PidGains = BasicPidGains<double>;
 
 namespace detail {
 
-// What follows is written for one number or for several side by side (pid_bank.hpp): without branches, with select() for ?:.
+// What follows is written for one number or for several side by side (pid_kernels.hpp): without branches, with select() for ?:.
 
 template <class Mask, class Value>
 [[nodiscard, gnu::always_inline]] constexpr Value select(Mask mask, Value then, Value otherwise) noexcept {
@@ -130,40 +132,68 @@ template <class Scalar>
   return probe(value) == 0;
 }
 
-/// The gains as the step uses them. Nothing but Values: pid_bank.hpp sees an array of them.
+/// The gains as the step uses them.
 template <class Value>
 struct PidCoefficients {
-  Value proportional{};
-  Value integral{};
-  Value derivative{};
-  Value setpoint_weight{};
-  Value derivative_weight{};
-  Value derivative_filter{};
-  Value tracking_rate{};
-  Value dead_band{};
-  Value state_min{};  ///< of the integral's state
-  Value state_max{};
-  Value part_min{};  ///< of what it contributes
-  Value part_max{};
-  Value output_min{};
-  Value output_max{};
+  Value proportional;
+  Value integral;
+  Value derivative;
+  Value setpoint_weight;
+  Value derivative_weight;
+  Value derivative_filter;
+  Value tracking_rate;
+  Value dead_band;
+  Value state_min;  ///< of the integral's state
+  Value state_max;
+  Value part_min;  ///< of what it contributes
+  Value part_max;
+  Value output_min;
+  Value output_max;
 };
 
-/// Nothing but Values, as above.
+/// The integral, which the next step waits for, is not beside the others: compilers store neighbours together, when both are known.
 template <class Value>
 struct PidState {
-  Value integral{};
-  Value slope{};     ///< D
-  Value slope_of{};  ///< c r - y one step ago; NaN: there was none and none is to be made up
-  Value error{};     ///< one step ago, or NaN
-  Value output{};
+  Value slope;     ///< D
+  Value slope_of;  ///< c r - y one step ago; NaN: there was none and none is to be made up
+  Value output;
+  Value error;  ///< one step ago, or NaN; only where the form uses it
+  Value integral;
 };
+
+/// Calls visit(x, y) for each member x of `a` and the same of `b`.
+template <class A, class B, class Visit>
+[[gnu::always_inline]] constexpr void visit_coefficients(A&& a, B&& b, Visit visit) noexcept {
+  visit(a.proportional, b.proportional);
+  visit(a.integral, b.integral);
+  visit(a.derivative, b.derivative);
+  visit(a.setpoint_weight, b.setpoint_weight);
+  visit(a.derivative_weight, b.derivative_weight);
+  visit(a.derivative_filter, b.derivative_filter);
+  visit(a.tracking_rate, b.tracking_rate);
+  visit(a.dead_band, b.dead_band);
+  visit(a.state_min, b.state_min);
+  visit(a.state_max, b.state_max);
+  visit(a.part_min, b.part_min);
+  visit(a.part_max, b.part_max);
+  visit(a.output_min, b.output_min);
+  visit(a.output_max, b.output_max);
+}
+
+template <class A, class B, class Visit>
+[[gnu::always_inline]] constexpr void visit_state(A&& a, B&& b, Visit visit) noexcept {
+  visit(a.slope, b.slope);
+  visit(a.slope_of, b.slope_of);
+  visit(a.output, b.output);
+  visit(a.error, b.error);
+  visit(a.integral, b.integral);
+}
 
 /// The state before the first step.
 template <PidForm form, class Scalar>
 [[nodiscard]] constexpr PidState<Scalar> fresh_state(Scalar integral = 0) noexcept {
   constexpr Scalar none = std::numeric_limits<Scalar>::quiet_NaN();
-  return {integral, 0, form.derivative_from_zero ? 0 : none, none, 0};
+  return {0, form.derivative_from_zero ? 0 : none, 0, none, integral};
 }
 
 /// What PidForm makes of the gains. Errors: those of BasicPid::make().
@@ -230,17 +260,19 @@ template <PidForm form, class Value, class Divide>
   Value summed = error;
   if constexpr (form.integration == Integration::trapezoidal)
     summed = (error + select(is_number(s.error), s.error, error)) / 2;
-  const auto integrates = select(error < Value{}, -error, error) > g.dead_band;
-  const Value rate = form.integral == IntegralState::term ? period * g.integral : period;
-  Value moved = s.integral + rate * summed;
-  if constexpr (form.anti_windup != AntiWindup::none) moved = limit(moved, g.state_min, g.state_max);
-  const Value integrated = select(integrates, moved, s.integral);
+  // In the dead band, no time passes for the integral.
+  const Value lasts = select(select(error < -error, -error, error) > g.dead_band, period, Value{});
+  const Value rate = form.integral == IntegralState::term ? lasts * g.integral : lasts;
+  Value integrated = s.integral + rate * summed;
+  if constexpr (form.anti_windup != AntiWindup::none)
+    integrated = limit(integrated, g.state_min, g.state_max);
 
   const Value used = form.integration == Integration::forward_euler ? s.integral : integrated;
   Value part = form.integral == IntegralState::term ? used : g.integral * used;
   if constexpr (form.anti_windup == AntiWindup::none) part = limit(part, g.part_min, g.part_max);
+  // Neither the division nor the integral, for which the next step waits, has to wait for more than it must.
   const Value wanted =
-      g.proportional * (g.setpoint_weight * setpoint - measured) + part + g.derivative * slope + feed_forward;
+      g.proportional * (g.setpoint_weight * setpoint - measured) + feed_forward + part + g.derivative * slope;
   const Value output = limit(wanted, g.output_min, g.output_max);
 
   Value next = integrated;
@@ -254,12 +286,13 @@ template <PidForm form, class Value, class Divide>
     const Value outward = select(wanted == output, Value{}, error * wanted);
     next = select(outward > Value{}, s.integral, integrated);
   } else if constexpr (form.anti_windup == AntiWindup::back_calculation) {
-    const Value drawn = s.integral + period * (g.integral * summed + g.tracking_rate * (output - wanted));
-    next = select(integrates, limit(drawn, g.state_min, g.state_max), s.integral);
+    const Value drawn = s.integral + lasts * (g.integral * summed + g.tracking_rate * (output - wanted));
+    next = limit(drawn, g.state_min, g.state_max);
   }
 
+  const Value remembered = form.integration == Integration::trapezoidal ? error : s.error;
   // A NaN or an overflow anywhere ends up in one of these two.
-  return {{next, slope, slope_of, error, output}, probe(wanted) + probe(next)};
+  return {{slope, slope_of, output, remembered, next}, probe(wanted) + probe(next)};
 }
 
 }  // namespace detail
@@ -292,7 +325,8 @@ class BasicPid {
         detail::pid_step<form>(coefficients_, state_, setpoint, measured, feed_forward, period,
                                [slope_time](Scalar rise) { return rise / slope_time; });
     if (!(outcome.probe == 0)) return {state_.output, Errc::not_finite};
-    state_ = outcome.next;
+    // One by one: g++ 12 would copy the whole by way of the stack.
+    detail::visit_state(state_, outcome.next, [](Scalar& to, Scalar from) { to = from; });
     return {state_.output, {}};
   }
 

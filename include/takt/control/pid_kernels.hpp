@@ -1,0 +1,210 @@
+// The inner loop of a bank of PIDs (pid_bank.hpp): the step of pid.hpp for several controllers at a time. Its portable form is
+// here; where the compiled library is linked, it offers the same loop for the instruction sets of its processor, and a bank takes
+// the best one when it is made. All give the same results, to the bit: no multiplication is fused with an addition.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "takt/control/pid.hpp"
+
+namespace takt::control {
+
+namespace detail {
+
+/// As many numbers side by side as the widest registers hold, whatever the code that looks at them was compiled for.
+inline constexpr std::size_t pid_block = 8;
+
+template <class Scalar>
+struct alignas(pid_block * sizeof(Scalar)) PidRow {
+  Scalar lane[pid_block];
+};
+
+/// Eight controllers; those that are not there have no gains.
+template <class Scalar>
+struct PidBlock {
+  PidCoefficients<PidRow<Scalar>> coefficients;
+  PidState<PidRow<Scalar>> state;
+  PidRow<Scalar> per_slope;  ///< 1/(Tf + h)
+};
+
+}  // namespace detail
+
+/// One period of `size` controllers, at most 64, with one number in each array for each of them. Returns those that held their
+/// output, as bits. Real-time safe.
+template <class Scalar>
+using PidKernel = std::uint64_t (*)(detail::PidBlock<Scalar>* blocks, std::size_t size,
+                                    const Scalar* setpoints, const Scalar* measured,
+                                    const Scalar* feed_forward, Scalar period, Scalar* outputs) noexcept;
+
+namespace detail {
+
+template <class Pack, class Scalar>
+[[nodiscard, gnu::always_inline]] inline Pack load_pack(const Scalar* from) noexcept {
+  Pack result;
+  __builtin_memcpy(&result, from, sizeof(Pack));
+  return result;
+}
+
+template <class Pack, class Scalar>
+[[gnu::always_inline]] inline void store_pack(const Pack& pack, Scalar* to) noexcept {
+  __builtin_memcpy(to, &pack, sizeof(Pack));
+}
+
+template <class Lanes, class Half, std::size_t... i>
+[[nodiscard, gnu::always_inline]] inline typename Lanes::Pack join(const Half& low, const Half& high,
+                                                                   std::index_sequence<i...>) noexcept {
+  return __builtin_shufflevector(low, high, i...);
+}
+
+/// The lanes from `first` on, half as many.
+template <class Lanes, std::size_t first, std::size_t... i>
+[[nodiscard, gnu::always_inline]] inline typename Lanes::Half::Pack half_of(
+    const typename Lanes::Pack& pack, std::index_sequence<i...>) noexcept {
+  return __builtin_shufflevector(pack, pack, (first + i)...);
+}
+
+/// `count` numbers, fewer than there are lanes, and zeros. Not by one wide load that is masked: it would wait for whatever is
+/// just being written behind them.
+template <class Lanes>
+[[nodiscard, gnu::always_inline]] inline typename Lanes::Pack load_part(const typename Lanes::Scalar* from,
+                                                                        std::size_t count) noexcept {
+  if constexpr (Lanes::width == 2) {
+    return typename Lanes::Pack{*from, 0};
+  } else {
+    using Half = typename Lanes::Half;
+    constexpr std::size_t half = Half::width;
+    typename Half::Pack low, high{};
+    if (count < half) {
+      low = load_part<Half>(from, count);
+    } else {
+      low = load_pack<typename Half::Pack>(from);
+      if (count > half) high = load_part<Half>(from + half, count - half);
+    }
+    return join<Lanes>(low, high, std::make_index_sequence<Lanes::width>());
+  }
+}
+
+template <class Lanes>
+[[gnu::always_inline]] inline void store_part(const typename Lanes::Pack& pack, typename Lanes::Scalar* to,
+                                              std::size_t count) noexcept {
+  if constexpr (Lanes::width == 2) {
+    *to = pack[0];
+  } else {
+    using Half = typename Lanes::Half;
+    constexpr std::size_t half = Half::width;
+    constexpr std::make_index_sequence<half> lanes;
+    const typename Half::Pack low = half_of<Lanes, 0>(pack, lanes);
+    if (count < half) return store_part<Half>(low, to, count);
+    store_pack(low, to);
+    if (count > half) store_part<Half>(half_of<Lanes, half>(pack, lanes), to + half, count - half);
+  }
+}
+
+/// Some controllers of a block, from `lane` on; those that held their output.
+template <class Lanes, PidForm form>
+[[gnu::always_inline]] inline std::uint64_t step_pack(PidBlock<typename Lanes::Scalar>& block,
+                                                      std::size_t lane, const typename Lanes::Pack& setpoint,
+                                                      const typename Lanes::Pack& measured,
+                                                      const typename Lanes::Pack& feed_forward,
+                                                      const typename Lanes::Pack& period) noexcept {
+  using Pack = typename Lanes::Pack;
+  using Row = PidRow<typename Lanes::Scalar>;
+  const auto load = [lane](Pack& to, const Row& from) { to = load_pack<Pack>(from.lane + lane); };
+  PidCoefficients<Pack> coefficients;
+  PidState<Pack> state;
+  visit_coefficients(coefficients, block.coefficients, load);
+  visit_state(state, block.state, load);
+  const Pack per_slope = load_pack<Pack>(block.per_slope.lane + lane);
+  auto outcome = pid_step<form>(coefficients, state, setpoint, measured, feed_forward, period,
+                                [per_slope](Pack rise) { return rise * per_slope; });
+  const std::uint64_t held = Lanes::not_zero(outcome.probe);
+  if (held != 0) [[unlikely]] {
+    visit_state(outcome.next, state, [&outcome](Pack& next, const Pack& before) {
+      next = select(outcome.probe == Pack{}, next, before);
+    });
+  }
+  visit_state(outcome.next, block.state,
+              [lane](const Pack& from, Row& to) { store_pack(from, to.lane + lane); });
+  return held;
+}
+
+/// A PidKernel over `Lanes`, a few numbers at a time as an instruction set has them: their type Pack, their number, the Lanes for
+/// half of them, and which of them are not zero, or NaN, as bits. What is compiled for one instruction set must have Lanes of its
+/// own, in an unnamed namespace: then no function here has a name that the linker could share with code for another.
+template <class Lanes, PidForm form>
+std::uint64_t step_pids(PidBlock<typename Lanes::Scalar>* blocks, std::size_t size,
+                        const typename Lanes::Scalar* setpoints, const typename Lanes::Scalar* measured,
+                        const typename Lanes::Scalar* feed_forward, typename Lanes::Scalar period,
+                        typename Lanes::Scalar* outputs) noexcept {
+  using Pack = typename Lanes::Pack;
+  const Pack periods = Pack{} + period;
+  std::uint64_t held = 0;
+  std::size_t i = 0;
+  const auto output = [&] {
+    return load_pack<Pack>(blocks[i / pid_block].state.output.lane + i % pid_block);
+  };
+  for (; i + Lanes::width <= size; i += Lanes::width) {
+    held |= step_pack<Lanes, form>(blocks[i / pid_block], i % pid_block, load_pack<Pack>(setpoints + i),
+                                   load_pack<Pack>(measured + i), load_pack<Pack>(feed_forward + i), periods)
+            << i;
+    store_pack(output(), outputs + i);
+  }
+  if (const std::size_t rest = size - i; rest != 0) {
+    held |= step_pack<Lanes, form>(
+                blocks[i / pid_block], i % pid_block, load_part<Lanes>(setpoints + i, rest),
+                load_part<Lanes>(measured + i, rest), load_part<Lanes>(feed_forward + i, rest), periods)
+            << i;
+    store_part<Lanes>(output(), outputs + i, rest);
+  }
+  return held;
+}
+
+// What GCC and Clang make of vector_size, as wide as the code may use.
+#ifdef __AVX__
+inline constexpr std::size_t pack_size = 32;
+#else
+inline constexpr std::size_t pack_size = 16;
+#endif
+
+template <class Number, std::size_t size = pack_size>
+struct PortableLanes {
+  using Scalar = Number;
+  using Pack [[gnu::vector_size(size)]] = Scalar;
+  using Half = PortableLanes<Number, size / 2>;
+  static constexpr std::size_t width = size / sizeof(Scalar);
+  static unsigned not_zero(Pack x) noexcept {
+    unsigned bits = 0;
+    for (std::size_t i = 0; i < width; ++i) bits |= unsigned{x[i] != 0} << i;
+    return bits;
+  }
+};
+
+}  // namespace detail
+
+/// The loop in standard C++ but for vector_size.
+template <class Scalar, PidForm form>
+inline constexpr PidKernel<Scalar> portable_pid_kernel =
+    &detail::step_pids<detail::PortableLanes<Scalar>, form>;
+
+#if defined(TAKT_COMPILED_KERNELS)
+/// The best loop of the compiled library for this processor, or null: it has those of the default form and of the conventions,
+/// where the processor offers more than every one of its kind does.
+[[nodiscard]] PidKernel<double> compiled_pid_kernel(PidForm form) noexcept;
+#endif
+
+/// The loop that a new bank uses. Where one program mixes parts that link the compiled library and parts that do not, either
+/// choice may be made for all of them: both are right.
+template <class Scalar, PidForm form>
+[[nodiscard]] PidKernel<Scalar> pid_kernel_for() noexcept {
+#if defined(TAKT_COMPILED_KERNELS)
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (const auto kernel = compiled_pid_kernel(form)) return kernel;
+  }
+#endif
+  return portable_pid_kernel<Scalar, form>;
+}
+
+}  // namespace takt::control
