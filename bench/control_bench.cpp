@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <vector>
 
+#include "control_problem.hpp"
 #include "takt/control/joint_limiter.hpp"
 #include "takt/control/pid.hpp"
 #include "takt/control/pid_bank.hpp"
@@ -15,35 +17,20 @@ namespace {
 
 using namespace takt;
 using namespace takt::control;
-
-constexpr double period = 1e-3;
-/// As ROS 2's controller is most often used: the form of the peer that it is compared with.
-constexpr PidForm form = conventions::ros2_back_calculation;
-
-PidGains gains(std::size_t i) {
-  PidGains g;
-  g.proportional = 10 + 0.1 * static_cast<double>(i);
-  g.integral = 3;
-  g.derivative = 0.5;
-  g.derivative_weight = 1;
-  g.integral_min = -5;
-  g.integral_max = 5;
-  g.output_min = -20;
-  g.output_max = 20;
-  return g;
-}
+using namespace takt::bench;
 
 /// A PID of the same form by hand.
 struct HandWritten {
+  double integral = 0;
   double kp, ki, kd, b, c, filter, tracking, dead_band, integral_min, integral_max, output_min, output_max;
-  double integral = 0, slope = 0, slope_of = 0, output = 0;
+  double slope = 0, slope_of = 0, output = 0;
 
   double step(double r, double y, double h, double feed_forward) {
     if (!(h > 0 && h <= 10)) return output;
     const double e = r - y;
     const double now = c * r - y;
     const double d = (filter * slope + (now - slope_of)) / (filter + h);
-    const double wanted = kp * (b * r - y) + integral + kd * d + feed_forward;
+    const double wanted = kp * (b * r - y) + feed_forward + integral + kd * d;
     double out = wanted < output_min ? output_min : wanted;
     out = out > output_max ? output_max : out;
     double next = integral;
@@ -63,7 +50,8 @@ struct HandWritten {
 
 HandWritten by_hand(std::size_t i) {
   const PidGains g = gains(i);
-  return {g.proportional,
+  return {0,
+          g.proportional,
           g.integral,
           g.derivative,
           1,
@@ -79,89 +67,134 @@ HandWritten by_hand(std::size_t i) {
 
 void pid_takt(benchmark::State& state) {
   auto pid = *BasicPid<double, form>::make(gains(0));
-  double y = 0;
-  for (auto _ : state) {
-    y += 1e-3 * (pid.step(1, y, period).value - y);
-    benchmark::DoNotOptimize(y);
-  }
+  step_many(state, 1, [&](Signals& signals) {
+    signals.outputs[0] =
+        pid.step(signals.setpoints[0], signals.measured[0], period, signals.feed_forward[0]).value;
+  });
 }
 BENCHMARK(pid_takt)->Name("control/pid/1/takt");
 
 void pid_floor(benchmark::State& state) {
   HandWritten pid = by_hand(0);
-  benchmark::DoNotOptimize(pid);
-  double y = 0;
-  for (auto _ : state) {
-    y += 1e-3 * (pid.step(1, y, period, 0) - y);
-    benchmark::DoNotOptimize(y);
-  }
+  step_many(state, 1, [&](Signals& signals) {
+    signals.outputs[0] = pid.step(signals.setpoints[0], signals.measured[0], period, signals.feed_forward[0]);
+  });
 }
 BENCHMARK(pid_floor)->Name("control/pid/1/floor");
 
-void bank_takt(benchmark::State& state) {
-  const auto size = static_cast<std::size_t>(state.range(0));
+void bank_takt(benchmark::State& state, std::size_t size) {
   std::vector<PidGains> all;
   for (std::size_t i = 0; i < size; ++i) all.push_back(gains(i));
   auto bank = *BasicPidBank<double, form>::make(all);
-  std::vector<double> r(size, 1), y(size, 0.5), u(size);
-  for (auto _ : state) {
-    auto held = bank.step(r, y, period, u);
+  step_many(state, size, [&](Signals& signals) {
+    auto held = bank.step(signals.setpoints, signals.measured, period, signals.outputs, signals.feed_forward);
     benchmark::DoNotOptimize(held);
-    benchmark::DoNotOptimize(u.data());
-    benchmark::ClobberMemory();
-  }
+  });
 }
-BENCHMARK(bank_takt)->Name("control/pid_bank/takt")->Arg(7)->Arg(20)->Arg(64);
 
-void bank_one_by_one(benchmark::State& state) {
-  const auto size = static_cast<std::size_t>(state.range(0));
+void bank_one_by_one(benchmark::State& state, std::size_t size) {
   std::vector<HandWritten> pids;
   for (std::size_t i = 0; i < size; ++i) pids.push_back(by_hand(i));
-  std::vector<double> r(size, 1), y(size, 0.5), u(size);
-  for (auto _ : state) {
-    for (std::size_t i = 0; i < size; ++i) u[i] = pids[i].step(r[i], y[i], period, 0);
-    benchmark::DoNotOptimize(u.data());
-    benchmark::ClobberMemory();
-  }
+  step_many(state, size, [&](Signals& signals) {
+    for (std::size_t i = 0; i < size; ++i)
+      signals.outputs[i] =
+          pids[i].step(signals.setpoints[i], signals.measured[i], period, signals.feed_forward[i]);
+  });
 }
-BENCHMARK(bank_one_by_one)->Name("control/pid_bank/one_by_one")->Arg(7)->Arg(20)->Arg(64);
 
-/// The same features as plain loops over arrays, as the compiler vectorises them or not.
-void bank_floor(benchmark::State& state) {
-  const auto n = static_cast<std::size_t>(state.range(0));
-  const auto rows = [n](double value) { return std::vector<double>(n, value); };
-  auto kp = rows(10), ki = rows(3), kd = rows(0.5), b = rows(1), c = rows(1), filter = rows(0),
-       rate = rows(1 / period);
-  auto tracking = rows(2.4), dead = rows(0), imin = rows(-5), imax = rows(5), umin = rows(-20),
-       umax = rows(20);
-  auto integral = rows(0), slope = rows(0), before = rows(0), r = rows(1), y = rows(0.5), u = rows(0);
-  double* const __restrict I = integral.data();
-  double* const __restrict D = slope.data();
-  double* const __restrict B = before.data();
-  double* const __restrict U = u.data();
-  for (auto _ : state) {
+/// The same features as a plain loop over arrays on cache lines, which the compiler turns into the instructions of the set that
+/// the processor has.
+class BankFloor {
+ public:
+  explicit BankFloor(std::size_t size) : size_(size) {
+    for (std::size_t i = 0; i < size; ++i) {
+      const HandWritten pid = by_hand(i);
+      kp[i] = pid.kp;
+      ki[i] = pid.ki;
+      kd[i] = pid.kd;
+      b[i] = pid.b;
+      c[i] = pid.c;
+      filter[i] = pid.filter;
+      tracking[i] = pid.tracking;
+      dead_band[i] = pid.dead_band;
+      integral_min[i] = pid.integral_min;
+      integral_max[i] = pid.integral_max;
+      output_min[i] = pid.output_min;
+      output_max[i] = pid.output_max;
+      rate[i] = 1 / (pid.filter + period);
+    }
+  }
+
+  using Step = void (*)(BankFloor&, const Signals&, double* out);
+  static Step best() {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return step_avx512;
+    return __builtin_cpu_supports("avx2") ? step_avx2 : step_baseline;
+  }
+
+ private:
+  static void step_baseline(BankFloor& floor, const Signals& in, double* out) { floor.step(in, out); }
+  [[gnu::target("avx2")]] static void step_avx2(BankFloor& floor, const Signals& in, double* out) {
+    floor.step(in, out);
+  }
+  [[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]] static void step_avx512(BankFloor& floor,
+                                                                                      const Signals& in,
+                                                                                      double* out) {
+    floor.step(in, out);
+  }
+
+  [[gnu::always_inline]] inline void step(const Signals& in, double* __restrict out) {
+    const double* const __restrict r = in.setpoints.data();
+    const double* const __restrict y = in.measured.data();
+    const double* const __restrict f = in.feed_forward.data();
+    const std::size_t n = size_;
+#pragma GCC ivdep
     for (std::size_t i = 0; i < n; ++i) {
       const double e = r[i] - y[i];
       const double now = c[i] * r[i] - y[i];
-      const double d = (filter[i] * D[i] + (now - B[i])) * rate[i];
-      const double wanted = kp[i] * (b[i] * r[i] - y[i]) + I[i] + kd[i] * d;
-      double out = wanted < umin[i] ? umin[i] : wanted;
-      out = out > umax[i] ? umax[i] : out;
-      double next = I[i] + period * (ki[i] * e + tracking[i] * (out - wanted));
-      next = next < imin[i] ? imin[i] : next;
-      next = next > imax[i] ? imax[i] : next;
-      next = std::abs(e) > dead[i] ? next : I[i];
+      const double d = (filter[i] * slope[i] + (now - before[i])) * rate[i];
+      const double wanted = kp[i] * (b[i] * r[i] - y[i]) + f[i] + integral[i] + kd[i] * d;
+      double limited = wanted < output_min[i] ? output_min[i] : wanted;
+      limited = limited > output_max[i] ? output_max[i] : limited;
+      double next = integral[i] + period * (ki[i] * e + tracking[i] * (limited - wanted));
+      next = next < integral_min[i] ? integral_min[i] : next;
+      next = next > integral_max[i] ? integral_max[i] : next;
+      next = std::abs(e) > dead_band[i] ? next : integral[i];
       const bool good = (wanted - wanted) + (next - next) == 0;
-      I[i] = good ? next : I[i];
-      D[i] = good ? d : D[i];
-      B[i] = good ? now : B[i];
-      U[i] = good ? out : U[i];
+      integral[i] = good ? next : integral[i];
+      slope[i] = good ? d : slope[i];
+      before[i] = good ? now : before[i];
+      last[i] = good ? limited : last[i];
+      out[i] = last[i];
     }
-    benchmark::DoNotOptimize(U);
-    benchmark::ClobberMemory();
   }
+
+  struct Row {
+    alignas(64) double number[max_joints] = {};
+    double& operator[](std::size_t i) { return number[i]; }
+  };
+  std::size_t size_;
+  Row kp, ki, kd, b, c, filter, tracking, dead_band, integral_min, integral_max, output_min, output_max, rate;
+  Row integral, slope, before, last;
+};
+
+void bank_floor(benchmark::State& state, std::size_t size) {
+  BankFloor floor(size);
+  const auto step = BankFloor::best();
+  step_many(state, size, [&](Signals& signals) { step(floor, signals, signals.outputs.data()); });
 }
-BENCHMARK(bank_floor)->Name("control/pid_bank/floor")->Arg(7)->Arg(20)->Arg(64);
+
+const bool banks_registered = [] {
+  for (const std::size_t size : {7UL, 20UL, 64UL}) {
+    const auto add = [size](const char* who, auto* run) {
+      const std::string name = "control/pid_bank/" + std::to_string(size) + "/" + who;
+      benchmark::RegisterBenchmark(name.c_str(), run, size);
+    };
+    add("takt", bank_takt);
+    add("floor", bank_floor);
+    add("one_by_one", bank_one_by_one);
+  }
+  return true;
+}();
 
 void limiter(benchmark::State& state) {
   JointLimits limits;
