@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "motion/motion_message.hpp"
 #include "takt/robot/drive_fault.hpp"
 
 namespace takt::motion {
@@ -16,9 +17,6 @@ using std::chrono::milliseconds;
 
 constexpr Duration busy_poll = milliseconds(1);
 constexpr Duration idle_poll = milliseconds(10);
-/// How long before its start a trajectory is planned.
-constexpr Duration short_planning = milliseconds(100);
-constexpr Duration long_planning = milliseconds(2000);
 
 /// A web page can make a browser send such a line to any port of this machine: no line of that connection is to be trusted.
 bool is_http(std::string_view line) {
@@ -44,20 +42,6 @@ bool begins_goal(RequestKind kind) {
   return kind == RequestKind::trajectory || kind == RequestKind::setpoint;
 }
 
-/// Nothing if a name is not known: the planner says so better.
-std::optional<JointSet> joints_of(const JointSelection& selection, const robot::RobotDescription& robot) {
-  JointSet joints;
-  if (const auto* group = robot.find_group(selection.group)) {
-    for (const std::size_t joint : group->joints) joints.insert(joint);
-  }
-  for (const std::string& name : selection.names) {
-    const auto joint = robot.find_joint(name);
-    if (!joint) return std::nullopt;
-    joints.insert(*joint);
-  }
-  return joints;
-}
-
 Rejection to_rejection(Errc reason) {
   Rejection why;
   why.reason = reason;
@@ -65,57 +49,11 @@ Rejection to_rejection(Errc reason) {
   return why;
 }
 
-OnDisconnect on_disconnect_of(const TrajectoryMessage& message) { return message.on_disconnect; }
-OnDisconnect on_disconnect_of(const MoveMessage& message) { return message.on_disconnect; }
-OnDisconnect on_disconnect_of(const SetpointMessage&) { return OnDisconnect::stop; }
-OnDisconnect on_disconnect_of(const MotionMessage& motion) {
-  return std::visit([](const auto& message) { return on_disconnect_of(message); }, motion);
-}
-
-bool queues(const TrajectoryMessage& message) { return message.when_busy == WhenBusy::queue; }
-bool queues(const MoveMessage& message) { return message.when_busy == WhenBusy::queue; }
-bool queues(const SetpointMessage&) { return false; }
-
-std::size_t waypoints_of(const TrajectoryMessage& message) { return message.points.size(); }
-std::size_t waypoints_of(const MoveMessage&) { return 1; }
-std::size_t waypoints_of(const SetpointMessage&) { return 1; }
-
-/// Whether the planner looks for durations, which takes it long.
-bool has_to_search(const TrajectoryMessage& message) { return !message.timed && message.points.size() > 1; }
-bool has_to_search(const MoveMessage&) { return false; }
-bool has_to_search(const SetpointMessage&) { return false; }
-
-std::optional<Time> start_of(const TrajectoryMessage& message) {
-  if (!message.start) return std::nullopt;
-  return Time{} + from_seconds(*message.start);
-}
-std::optional<Time> start_of(const MoveMessage&) { return std::nullopt; }
-std::optional<Time> start_of(const SetpointMessage&) { return std::nullopt; }
-
-bool queues(const PlanningJob& job) {
-  const auto* motion = std::get_if<MotionMessage>(&job.request);
-  return motion != nullptr && std::visit([](const auto& message) { return queues(message); }, *motion);
-}
-
-/// A stop that comes as a long line is carried out when it is read, whatever overtook it.
-bool can_be_recalled(const ClientMessage& message) {
-  return std::holds_alternative<TrajectoryMessage>(message.body) ||
-         std::holds_alternative<MoveMessage>(message.body) ||
-         std::holds_alternative<SetpointMessage>(message.body) ||
-         std::holds_alternative<ResetMessage>(message.body);
-}
-
 std::unique_ptr<Request> command(RequestKind kind, GoalId goal = 0) {
   auto request = std::make_unique<Request>();
   request->kind = kind;
   request->goal = goal;
   return request;
-}
-
-/// Whether the job is of no use to anybody when its client has vanished. A line has to be read to know.
-bool ends_with_client(const PlanningJob& job) {
-  const auto* motion = std::get_if<MotionMessage>(&job.request);
-  return motion != nullptr && on_disconnect_of(*motion) == OnDisconnect::stop;
 }
 
 }  // namespace
@@ -295,292 +233,6 @@ void Server::handle(ClientId client, const std::string& id, const MarkMessage& m
   accept(client, std::move(reply));
 }
 
-// ---- from a request to a plan ----
-
-template <class Message>
-void Server::plan_or_queue(ClientId client, const std::string& id, const Message& message, Time now) {
-  if (!has_room(client, id, now)) return;
-  PlanningJob job;
-  job.client = client;
-  job.id = id;
-  job.request = MotionMessage(message);
-  job.bytes = line_bytes_;
-  job.received = now;
-  job.start = start_of(message);
-  job.joints = joints_of(message.joints, *robot_).value_or(JointSet{});
-  const auto is_mine = [client](const PlanningJob& other) { return other.client == client; };
-  const bool is_next =
-      !(working_ && is_mine(working_->job())) && std::none_of(planning_.begin(), planning_.end(), is_mine);
-  if (is_next && is_short(job)) return plan_now(std::move(job));
-  if (!has_room_to_wait(job)) return refuse(job, Errc::queue_full);
-  planning_.push_back(std::move(job));
-}
-
-bool Server::is_short(const PlanningJob& job) const {
-  return std::visit(
-      [this](const auto& message) {
-        return waypoints_of(message) <= options_.plan_at_once && !has_to_search(message);
-      },
-      std::get<MotionMessage>(job.request));
-}
-
-void Server::plan_now(PlanningJob job) {
-  if (has_to_wait(job)) return wait(std::move(job));
-  const Snapshot state = state_at_start(job);
-  Plan planned = std::visit([&](const auto& message) { return plan(message, *robot_, state); },
-                            std::get<MotionMessage>(job.request));
-  take_plan(job, std::move(planned));
-}
-
-void Server::take_plan(const PlanningJob& job, Plan&& planned) {
-  if (!planned) return refuse(job, std::move(planned).error());
-  if ((*planned)->kind == RequestKind::setpoint) return continue_stream(job, std::move(planned));
-  begin_motion(job, std::move(planned));
-}
-
-void Server::continue_stream(const PlanningJob& job, Plan&& planned) {
-  auto& streams = clients_[job.client].streams;
-  const auto stream = streams.find((*planned)->joints.bits());
-  if (stream == streams.end()) return begin_motion(job, std::move(planned));
-  if (stream->second.goal == 0) return refuse(job, Errc::stream_ended);
-  (*planned)->goal = stream->second.goal;
-  hand_over(job.client, job.id, std::move(*planned), job.received);
-}
-
-void Server::advance_planning(Time now) {
-  take_work(now);
-  if (working_ || planning_.empty()) return;
-  PlanningJob job = std::move(planning_.front());
-  planning_.pop_front();
-  if (has_to_wait(job)) return wait(std::move(job));
-  const Snapshot state = state_at_start(job);
-  working_ = std::make_shared<PlanningWork>(std::move(job), robot_, state, options_.max_waypoints);
-  options_.executor([work = working_] { work->run(); });
-  take_work(now);
-}
-
-/// If the executor has done its work, goes on with what came of it.
-void Server::take_work(Time now) {
-  if (!working_ || !working_->done()) return;
-  const std::shared_ptr<PlanningWork> work = std::exchange(working_, nullptr);
-  PlanningJob& job = work->job();
-  if (auto* read = std::get_if<PlanningWork::Read>(&work->result())) {
-    return take_read(std::move(job), std::move(*read), now);
-  }
-  if (job.recalled) return refuse(job, Errc::recalled);
-  if (clients_.count(job.client) == 0 && ends_with_client(job)) return refuse(job, Errc::client_lost);
-  if (has_to_wait(job)) return wait(std::move(job));  // its joints may have been taken meanwhile
-  take_plan(job, std::move(std::get<Plan>(work->result())));
-}
-
-/// A line has become a message: a motion takes its place at the head of the queue, anything else is done.
-void Server::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
-  const bool is_here = clients_.count(job.client) != 0;
-  const bool recalled = job.recalled && read && can_be_recalled(*read);
-  if (recalled && is_here) return refuse(job.client, read->id, Errc::recalled, now);
-  if (recalled) return;
-  const auto queue_first = [&](auto& message) {
-    job.id = read->id;
-    job.start = start_of(message);
-    job.joints = joints_of(message.joints, *robot_).value_or(JointSet{});
-    job.request = MotionMessage(std::move(message));
-    planning_.push_front(std::move(job));
-  };
-  if (read && std::holds_alternative<TrajectoryMessage>(read->body))
-    return queue_first(std::get<TrajectoryMessage>(read->body));
-  if (read && std::holds_alternative<MoveMessage>(read->body))
-    return queue_first(std::get<MoveMessage>(read->body));
-  if (is_here) take_message(job.client, std::move(read), job.bytes, now);
-}
-
-// ---- motions that wait for others ----
-
-/// For its start, or for others.
-bool Server::has_to_wait(PlanningJob& job) const {
-  job.before = goals_before(job);
-  return !job.before.empty() || !may_begin(job);
-}
-
-/// Whether it is time to plan it. Its client hears first that it waits.
-bool Server::may_begin(const PlanningJob& job) const {
-  const Time now = state_->value().time;
-  if (!job.start || *job.start <= now) return true;
-  return job.goal != 0 && *job.start <= now + (is_short(job) ? short_planning : long_planning);
-}
-
-/// What a motion is planned from: if it begins later, the references that the running goals lead to by then. They may change their
-/// speed or end meanwhile: it is the engine that joins it to what there is.
-Snapshot Server::state_at_start(const PlanningJob& job) const {
-  Snapshot state = state_->value();
-  if (!job.start || *job.start <= state.time) return state;
-  const double ahead = to_seconds(*job.start - state.time);
-  for (const auto& [number, goal] : goals_) {
-    if (goal.kind != RequestKind::trajectory || goal.state != GoalState::active) continue;
-    const trajectory::Trajectory& path = goal.first->trajectory;
-    const double lead = goal.duration - path.duration();  // what joining it took, or saved
-    std::size_t column = 0;
-    goal.joints.for_each([&, owner = number](std::size_t joint) {
-      JointSnapshot& seen = state.joints[joint];
-      MotionState then = path.at(seen.goal_time + seen.speed * ahead - lead, column++);
-      then.velocity *= seen.speed;
-      then.acceleration *= seen.speed * seen.speed;
-      if (seen.goal == owner) seen.reference = then;
-    });
-  }
-  return state;
-}
-
-void Server::begin_scheduled() {
-  std::vector<PlanningJob> begin;
-  for (PlanningJob& job : std::exchange(waiting_, {})) {
-    const bool begins = job.before.empty() && may_begin(job);
-    (begins ? begin.emplace_back() : waiting_.emplace_back()) = std::move(job);
-  }
-  begin_waiting(std::move(begin));
-}
-
-/// What a motion that queues has to wait for: goals of its joints, and motions that are to become such. Nothing for any other.
-std::vector<GoalBefore> Server::goals_before(const PlanningJob& job) const {
-  std::vector<GoalBefore> before;
-  if (!queues(job)) return before;
-  const auto overlaps = [&](JointSet joints) { return !(joints & job.joints).empty(); };
-  for (const auto& [number, goal] : goals_) {
-    if (!overlaps(goal.joints)) continue;
-    before.push_back({number, goal.kind != RequestKind::setpoint && goal.state != GoalState::preempting});
-  }
-  const auto look_at = [&](const PlanningJob& other) {
-    // What has no number yet is still to be read or planned, and has no say.
-    const bool is_first = other.goal != 0 && (job.goal == 0 || other.goal < job.goal);
-    if (is_first && overlaps(other.joints)) before.push_back({other.goal, true});
-  };
-  for (const PlanningJob& other : waiting_) look_at(other);
-  for (const PlanningJob& other : planning_) look_at(other);
-  if (working_) look_at(working_->job());
-  return before;
-}
-
-/// Its client learns the number of the goal now, and by a result what becomes of it.
-void Server::wait(PlanningJob job) {
-  if (job.goal != 0) return waiting_.push_back(std::move(job));  // it has waited before
-  const auto mistake = std::visit([this](const auto& message) { return find_mistake(message, *robot_); },
-                                  std::get<MotionMessage>(job.request));
-  if (mistake) return refuse(job, *mistake);
-  if (job.start && *job.start > state_->value().time + options_.farthest_start)
-    return refuse(job, Errc::start_too_far);
-  if (!has_room_to_wait(job)) return refuse(job, Errc::queue_full);
-  job.goal = ++last_goal_;
-  AcceptedReply reply;
-  reply.id = job.id;
-  reply.goal = job.goal;
-  reply.state = GoalState::pending;
-  job.joints.for_each([&](std::size_t joint) { reply.joint_names.push_back(robot_->joints[joint].name); });
-  accept(job.client, std::move(reply));
-  waiting_.push_back(std::move(job));
-}
-
-/// What waited for the goal begins, if it waits for nothing else, or is recalled.
-void Server::goal_ended(GoalId goal, bool succeeded) {
-  std::vector<PlanningJob> begin;
-  std::vector<PlanningJob> recall;
-  for (PlanningJob& job : std::exchange(waiting_, {})) {
-    const auto found = std::find_if(job.before.begin(), job.before.end(),
-                                    [goal](const GoalBefore& before) { return before.goal == goal; });
-    const bool concerned = found != job.before.end();
-    if (concerned && found->must_succeed && !succeeded) {
-      recall.push_back(std::move(job));
-      continue;
-    }
-    if (concerned) job.before.erase(found);
-    if (concerned && job.before.empty()) {
-      begin.push_back(std::move(job));
-    } else {
-      waiting_.push_back(std::move(job));
-    }
-  }
-  for (const PlanningJob& job : recall) refuse(job, Errc::goal_before_failed);
-  state_->update();
-  begin_waiting(std::move(begin));
-}
-
-void Server::begin_waiting(std::vector<PlanningJob> jobs) {
-  for (PlanningJob& job : jobs) {
-    job.received = now_;  // it is now that somebody waits for its first reference
-    if (is_short(job)) {
-      plan_now(std::move(job));
-    } else {
-      planning_.push_back(std::move(job));
-    }
-  }
-}
-
-/// Among the requests that wait to be read, to be planned or for goals to end.
-bool Server::has_room_to_wait(const PlanningJob& job) const {
-  std::size_t count = 0;
-  std::size_t bytes = 0;
-  std::size_t own_count = 0;
-  std::size_t own_bytes = 0;
-  const auto add = [&](const PlanningJob& other) {
-    ++count;
-    bytes += other.bytes;
-    if (other.client != job.client) return;
-    ++own_count;
-    own_bytes += other.bytes;
-  };
-  for (const PlanningJob& other : waiting_) add(other);
-  for (const PlanningJob& other : planning_) add(other);
-  if (working_) add(working_->job());
-  return count < options_.max_waiting && own_count < options_.max_waiting_per_client &&
-         bytes + job.bytes <= options_.max_waiting_bytes &&
-         own_bytes + job.bytes <= options_.max_waiting_bytes_per_client;
-}
-
-// ---- taking back what the loop does not know yet ----
-
-/// All of them. A line has to be read for its id before its client can be told.
-void Server::recall_motions() {
-  if (working_) working_->job().recalled = true;
-  std::vector<PlanningJob> recalled;
-  for (PlanningJob& job : std::exchange(planning_, {})) {
-    job.recalled = true;
-    const bool is_line = std::holds_alternative<std::string>(job.request);
-    (is_line ? planning_.emplace_back() : recalled.emplace_back()) = std::move(job);
-  }
-  for (PlanningJob& job : std::exchange(waiting_, {})) recalled.push_back(std::move(job));
-  for (const PlanningJob& job : recalled) refuse(job, Errc::recalled);
-}
-
-/// Whether the goal was one that had not begun.
-bool Server::recall(GoalId goal) {
-  if (working_ && working_->job().goal == goal) return working_->job().recalled = true;
-  for (std::deque<PlanningJob>* queue : {&planning_, &waiting_}) {
-    const auto found = std::find_if(queue->begin(), queue->end(),
-                                    [goal](const PlanningJob& job) { return job.goal == goal; });
-    if (found == queue->end()) continue;
-    const PlanningJob job = std::move(*found);
-    queue->erase(found);
-    refuse(job, Errc::recalled);
-    return true;
-  }
-  return false;
-}
-
-/// Stops stay: they do no harm, and somebody waits for the answer.
-void Server::recall_outbox(Time now) {
-  for (Request* request : std::exchange(outbox_, {})) {
-    if (request->kind == RequestKind::cancel || request->kind == RequestKind::emergency_stop) {
-      outbox_.push_back(request);
-      continue;
-    }
-    Event event;
-    event.goal = request->goal;
-    event.state = GoalState::rejected;
-    event.reason = Errc::recalled;
-    event.retired = request;
-    if (options_.on_refusal) options_.on_refusal(now, why(event));
-    take_event(event, now);
-  }
-}
-
 // ---- streams ----
 
 /// Whether the set-point may begin or continue a stream, as far as an earlier stream of the same joints has a say. Notes when it came.
@@ -680,6 +332,23 @@ void Server::cancel_goal(GoalId goal, Errc reason, Time now) {
   outbox_.push_back(request.get());
   Request* raw = request.get();
   borrowed_[raw] = {std::move(request), 0, "", ++last_order_, true};
+}
+
+/// Recalls what the loop has not been handed yet. Stops stay: they do no harm, and somebody waits for the answer.
+void Server::recall_outbox(Time now) {
+  for (Request* request : std::exchange(outbox_, {})) {
+    if (request->kind == RequestKind::cancel || request->kind == RequestKind::emergency_stop) {
+      outbox_.push_back(request);
+      continue;
+    }
+    Event event;
+    event.goal = request->goal;
+    event.state = GoalState::rejected;
+    event.reason = Errc::recalled;
+    event.retired = request;
+    if (options_.on_refusal) options_.on_refusal(now, why(event));
+    take_event(event, now);
+  }
 }
 
 void Server::push_outbox(Time now) {

@@ -22,7 +22,8 @@
 // and goals that are being stopped already, cannot succeed: they have only to end.
 //
 // A trajectory whose start is in the future waits here, too, and is planned shortly before: by 0.1 s, or 2 s where planning takes
-// long; from where the goals that run then will have led to by its start. The engine then begins it in the right cycle, whatever this thread does.
+// long; from where the goals that run then will have led to by its start. The engine then begins it in the right cycle, whatever
+// this thread does.
 //
 // What was asked for before a fault does not move the robot after it: a reset, too, recalls all motions that have not begun.
 //
@@ -169,8 +170,8 @@ class Server {
   void handle(ClientId client, const std::string& id, const MarkMessage& message, Time now);
 
   void take_message(ClientId client, PlanningWork::Read read, std::size_t bytes, Time now);
-  template <class Message>
-  void plan_or_queue(ClientId client, const std::string& id, const Message& message, Time now);
+  void plan_or_queue(ClientId client, const std::string& id, MotionMessage message, Time now);
+  void set_message(PlanningJob& job, MotionMessage message) const;
   [[nodiscard]] bool is_short(const PlanningJob& job) const;
   void plan_now(PlanningJob job);
   void take_plan(const PlanningJob& job, Plan&& planned);
