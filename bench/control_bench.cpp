@@ -2,6 +2,7 @@
 // and nothing else around them.
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -11,6 +12,8 @@
 #include "takt/control/joint_limiter.hpp"
 #include "takt/control/pid.hpp"
 #include "takt/control/pid_bank.hpp"
+#include "takt/control/rate_limiter.hpp"
+#include "takt/control/transmission.hpp"
 #include "takt/mobile/odometry.hpp"
 
 namespace {
@@ -211,6 +214,43 @@ void limiter(benchmark::State& state) {
   }
 }
 BENCHMARK(limiter)->Name("control/joint_limiter/takt");
+
+void rate_limiter(benchmark::State& state) {
+  auto limiter = *RateLimiter::make({-2, 2, 1, 2, 1, 2, 10});
+  int k = 0;
+  for (auto _ : state) {
+    auto step = limiter.step(++k % 2000 < 1000 ? 2 : -2, period);
+    benchmark::DoNotOptimize(step);
+  }
+}
+BENCHMARK(rate_limiter)->Name("control/rate_limiter/takt");
+
+/// From two motors to the two joints of a wrist and back, as a loop does in each period.
+void transmission_takt(benchmark::State& state) {
+  const auto wrist = *differential_transmission<double>({50, 50}, {1, 1});
+  std::array<double, 2> actuators{0.1, 0.2};
+  for (auto _ : state) {
+    actuators = wrist.actuator_positions(wrist.joint_positions(actuators));
+    benchmark::DoNotOptimize(actuators);
+  }
+}
+BENCHMARK(transmission_takt)->Name("control/differential_transmission/takt");
+
+void transmission_floor(benchmark::State& state) {
+  double a = 0.1, b = 0.2, n = 50, offset = 0;
+  benchmark::DoNotOptimize(n);
+  benchmark::DoNotOptimize(offset);
+  const double down = 1 / (2 * n);
+  for (auto _ : state) {
+    const double first = down * (a + b) + offset;
+    const double second = down * (a - b) + offset;
+    a = n * ((first - offset) + (second - offset));
+    b = n * ((first - offset) - (second - offset));
+    benchmark::DoNotOptimize(a);
+    benchmark::DoNotOptimize(b);
+  }
+}
+BENCHMARK(transmission_floor)->Name("control/differential_transmission/floor");
 
 void arc_takt(benchmark::State& state) {
   mobile::Pose pose;

@@ -1,4 +1,5 @@
 // What control steps and odometry cost in instructions.
+#include <array>
 #include <vector>
 
 #include "instructions.hpp"
@@ -7,6 +8,7 @@
 #include "takt/control/pid.hpp"
 #include "takt/control/pid_bank.hpp"
 #include "takt/control/rate_limiter.hpp"
+#include "takt/control/transmission.hpp"
 #include "takt/mobile/odometry.hpp"
 
 namespace takt::bench {
@@ -56,6 +58,16 @@ const Kernel joint("control/joint_limiter_step", [](Counter& count) {
   auto limiter = *JointLimiter::make(limits);
   int k = 0;
   count([&] { keep(limiter.toward_position(++k % 200 < 100 ? 1.5 : -1.5, 1e-3)); });
+});
+
+/// There and back, as a loop does in each period.
+const Kernel transmission("control/differential_transmission", [](Counter& count) {
+  const auto wrist = *differential_transmission<double>({50, 50}, {1, 1});
+  std::array<double, 2> actuators{0.1, 0.2};
+  count([&] {
+    actuators = wrist.actuator_positions(wrist.joint_positions(actuators));
+    keep(actuators);
+  });
 });
 
 const Kernel odometry("mobile/odometry_move", [](Counter& count) {
