@@ -142,6 +142,7 @@ TEST_CASE_TEMPLATE(
     auto forward = Law::make(c).value();
     auto reverse = Law::make(c).value();
     const Scalar period = any(1e-3, 0.1);
+    const Scalar rounding = 16 * std::numeric_limits<Scalar>::epsilon() * c.max_steering;
     test::Adversary<Scalar> speeds(random, 3), rotations(random, 2), measurements(random, 3);
     for (int k = 0; k < 60; ++k) {
       const mobile::BasicTwist<Scalar> wanted{speeds.next(), 0, rotations.next()};
@@ -157,7 +158,7 @@ TEST_CASE_TEMPLATE(
       if (!std::isfinite(wanted.forward) || !std::isfinite(wanted.rotation) || !std::isfinite(measured))
         good = good && !step && step.error() == control::Errc::not_finite;
       good = good && std::abs(now.steering) <= c.max_steering;
-      good = good && std::abs(now.steering - before.steering) <= c.steering_rate * period + Scalar(1e-6);
+      good = good && std::abs(now.steering - before.steering) <= c.steering_rate * period + rounding;
       good = good && (now.throttle == 0 || now.brake == 0);
       good = good && std::abs(now.throttle) <= 1 && now.brake >= 0 && now.brake <= 1;
       if (step)
