@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,8 @@
 #include "takt/trajectory/speed_scaling.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
+#include "takt/trajectory/tolerances.hpp"
+#include "takt/trajectory/wrap.hpp"
 #include "trajectory_table.hpp"
 
 #ifdef TAKT_BENCH_KDL
@@ -230,6 +233,40 @@ void change_speed_takt(benchmark::State& state, std::size_t joints) {
   }
 }
 
+/// One period at the speed that was asked for.
+void steady_speed_takt(benchmark::State& state, std::size_t joints) {
+  const Trajectory trajectory = through(Table(joints).view(), Through::given).value();
+  const std::vector<JointLimits> limits(joints);
+  SpeedScaling scaling;
+  const Cursor cursor;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(scaling.step(trajectory, cursor, limits, from_seconds(period)));
+    benchmark::ClobberMemory();
+  }
+}
+
+void judge_takt(benchmark::State& state, std::size_t joints) {
+  const std::vector<JointTolerance> path(joints, {0.1, 0.2, 0}), goal(joints, {0.01, 0.05, 0});
+  const std::vector<MotionState> reference(joints, MotionState{1, 0.5, 0});
+  const std::vector<MotionState> measured(joints, MotionState{1.01, 0.45, 0});
+  for (auto _ : state) {
+    benchmark::ClobberMemory();
+    benchmark::DoNotOptimize(judge<double>({path, goal, 1}, reference, measured, -1));
+  }
+}
+
+/// One waypoint, whose positions are copied first.
+void short_way_takt(benchmark::State& state, std::size_t joints) {
+  const std::vector<double> start(joints, 3), targets(joints, -20);
+  std::vector<double> positions(joints);
+  for (auto _ : state) {
+    std::copy(targets.begin(), targets.end(), positions.begin());
+    take_short_way<double>(positions, start, JointSet::first(joints));
+    benchmark::DoNotOptimize(positions.data());
+    benchmark::ClobberMemory();
+  }
+}
+
 #ifdef TAKT_BENCH_KDL
 void sample_kdl(benchmark::State& state, std::size_t joints) {
   const Table table(joints);
@@ -315,6 +352,10 @@ const bool registered = [] {
     const std::string name = "trajectory/change_speed_100pts/" + std::to_string(joints) + "/takt";
     benchmark::RegisterBenchmark(name.c_str(), change_speed_takt, joints);
   }
+  constexpr std::size_t seven = 7;
+  benchmark::RegisterBenchmark("trajectory/steady_speed/7/takt", steady_speed_takt, seven);
+  benchmark::RegisterBenchmark("trajectory/judge/7/takt", judge_takt, seven);
+  benchmark::RegisterBenchmark("trajectory/take_short_way/7/takt", short_way_takt, seven);
   return true;
 }();
 

@@ -6,6 +6,8 @@
 #include "takt/trajectory/speed_scaling.hpp"
 #include "takt/trajectory/stop.hpp"
 #include "takt/trajectory/through.hpp"
+#include "takt/trajectory/tolerances.hpp"
+#include "takt/trajectory/wrap.hpp"
 
 namespace takt::bench {
 namespace {
@@ -73,6 +75,34 @@ void change_speed(Counter& count) {
 
 const Kernel change_speed_7("trajectory/change_speed_7_joints", change_speed<7>);
 const Kernel change_speed_20("trajectory/change_speed_20_joints", change_speed<20>);
+
+const Kernel steady_speed("trajectory/steady_speed_7_joints", [](Counter& count) {
+  const Trajectory trajectory = a_hundred_points<7>();
+  const std::vector<JointLimits> limits(7);
+  SpeedScaling scaling;
+  const Cursor cursor;
+  count([&] { keep(scaling.step(trajectory, cursor, limits, std::chrono::milliseconds(1))); });
+});
+
+const Kernel judge_7("trajectory/judge_7_joints", [](Counter& count) {
+  const std::vector<JointTolerance> path(7, {0.1, 0.2, 0}), goal(7, {0.01, 0.05, 0});
+  const std::vector<MotionState> reference(7, MotionState{1, 0.5, 0}),
+      measured(7, MotionState{1.01, 0.45, 0});
+  count([&] {
+    keep(measured);
+    keep(judge<double>({path, goal, 1}, reference, measured, -1));
+  });
+});
+
+const Kernel short_way_7("trajectory/take_short_way_7_joints", [](Counter& count) {
+  const std::vector<double> start(7, 3), targets{-3, 9, 0.5, -20, 6, 40, 3};
+  std::vector<double> positions(7);
+  count([&] {
+    positions = targets;
+    take_short_way<double>(positions, start, JointSet::first(7));
+    keep(positions);
+  });
+});
 
 }  // namespace
 }  // namespace takt::bench
