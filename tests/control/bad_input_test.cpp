@@ -33,18 +33,14 @@ void check_periods(const std::string& name, Object object, Step step) {
   const auto good = step(object, Scalar(0.3), Scalar(0.1), h);
   REQUIRE(good.ok());
   Object twin = object;
-  for (const Scalar period : {Scalar(0), -Scalar(0), -h, Scalar(10.01), Scalar(1e30), -infinity<Scalar>,
-                              infinity<Scalar>, not_a_number<Scalar>}) {
+  for (const Scalar period :
+       {Scalar(0), -Scalar(0), -h, std::numeric_limits<Scalar>::denorm_min(), Scalar(9e-10), Scalar(10.01),
+        Scalar(1e30), -infinity<Scalar>, infinity<Scalar>, not_a_number<Scalar>}) {
     const auto bad = step(object, Scalar(0.3), Scalar(0.1), period);
     CHECK(bad.error == Errc::bad_period);
     CHECK(bad.value == good.value);
   }
   CHECK(step(object, Scalar(0.4), Scalar(0.2), h).value == step(twin, Scalar(0.4), Scalar(0.2), h).value);
-  // A period that is next to nothing is none of a loop's, but it is a number: so is the output.
-  Object hasty = twin;
-  const auto tiny = step(hasty, Scalar(0.4), Scalar(0.2), std::numeric_limits<Scalar>::denorm_min());
-  CHECK(step(hasty, Scalar(0.4), Scalar(0.2), h).ok());
-  CHECK((tiny.ok() || tiny.error == Errc::not_finite));
 }
 
 template <class Scalar, class Object, class Step>

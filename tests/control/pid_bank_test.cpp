@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -104,4 +105,30 @@ TEST_CASE("gains of one controller change, its neighbours go on") {
   bank->reset();
   REQUIRE(bank->step(r, y, 0.5, u).has_value());
   CHECK(u == std::vector<double>{1.5, 3.5, 1.5});
+}
+
+TEST_CASE(
+    "a bank's output is within its limits before the first good step, and lanes without a controller are no "
+    "joints") {
+  auto bank =
+      PidBank::make(std::array{PidGains{.proportional = 1, .output_min = 0.2, .output_max = 1}}).value();
+  std::array<double, 1> out{};
+  const std::array<double, 1> zero{}, none{not_a_number};
+  CHECK(bank.step(zero, none, 0.001, out).value() == JointSet::first(1));
+  CHECK(out[0] == 0.2);
+  REQUIRE(bank.set(0, {.proportional = 1, .output_min = -1, .output_max = 0.1}));
+  REQUIRE(bank.step(zero, none, 0.001, out));
+  CHECK(out[0] == 0.1);
+}
+
+TEST_CASE("one controller of a bank is reset, its neighbours go on") {
+  const std::array<PidGains, 2> gains{PidGains{.integral = 1}, PidGains{.integral = 1}};
+  auto bank = PidBank::make(gains).value();
+  const std::array<double, 2> one{1, 1}, zero{};
+  std::array<double, 2> out{};
+  REQUIRE(bank.step(one, zero, 1.0, out));
+  bank.reset(0);
+  bank.reset(7);
+  REQUIRE(bank.step(one, zero, 1.0, out));
+  CHECK(out == std::array<double, 2>{1, 2});
 }

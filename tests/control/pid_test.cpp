@@ -107,8 +107,11 @@ void same_as(std::uint64_t salt, Peer peer_of, bool limits_integral, bool limits
     PidGains gains = any_gains(random);
     if (!limits_integral) gains.integral_min = -infinity, gains.integral_max = infinity;
     if (!limits_output) gains.output_min = -infinity, gains.output_max = infinity;
-    if (form.anti_windup == AntiWindup::back_calculation)
-      gains.proportional = std::abs(gains.proportional) + 0.1;
+    if (form.anti_windup ==
+        AntiWindup::back_calculation) {  // tracking times above the periods: others swing there
+      gains.proportional = std::abs(gains.proportional) + 0.1 + 0.1 * gains.integral;
+      if (gains.derivative != 0) gains.derivative += 0.01 * gains.integral;
+    }
     auto pid = BasicPid<double, form>::make(gains);
     REQUIRE(pid.has_value());
     auto peer = peer_of(gains);
@@ -141,6 +144,56 @@ Response response(Controller& pid, double seconds) {
   }
   seen.end = x;
   return seen;
+}
+
+TEST_CASE("without an integral gain nothing is left over from somebody else's output or from other gains") {
+  auto pid = Pid::make({.proportional = 10}).value();
+  REQUIRE(pid.follow(5, 0, 0, 0.001).ok());
+  CHECK(pid.step(0, 0, 0.001).value == 0);
+  REQUIRE(pid.step(1, 0, 0.001).value == 10);
+  REQUIRE(pid.change({.proportional = 20}, 1, 0));
+  CHECK(pid.step(1, 0, 0.001).value == 20);
+}
+
+TEST_CASE("gains that are set keep the state, and the held output within their limits") {
+  auto pid = Pid::make({.proportional = 40, .integral = 1}).value();
+  REQUIRE(pid.step(1, 0, 0.001).value == 40 + 0.001);
+  REQUIRE(pid.set({.proportional = 5, .integral = 1, .output_min = -10, .output_max = 10}));
+  CHECK(pid.output() == 10);
+  CHECK(pid.step(std::nan(""), 0, 0.001).value == 10);
+  CHECK(pid.step(1, 1, 0.001).value == 0.001);
+  CHECK_FALSE(pid.set({.proportional = std::nan("")}));
+  CHECK(pid.step(1, 1, 0.001).value == 0.001);
+}
+
+TEST_CASE("the output is within its limits before the first good step, too") {
+  auto pid = Pid::make({.proportional = 1, .output_min = 0.2, .output_max = 1}).value();
+  CHECK(pid.step(0, std::nan(""), 0.001).value == 0.2);
+  pid.reset();
+  CHECK(pid.output() == 0.2);
+}
+
+TEST_CASE("limits of the integral that leave out zero are refused") {
+  CHECK(Pid::make({.integral_min = 1}).error() == Errc::out_of_domain);
+  CHECK_FALSE(Pid::make({.integral_max = -1}));
+}
+
+TEST_CASE("back-calculation faster than the period draws the integral back at once and does not swing") {
+  constexpr PidForm form{Integration::backward_euler, AntiWindup::back_calculation, IntegralState::term,
+                         false};
+  for (const double tracking_time : {0.0, 4e-4, 1e-12}) {
+    auto pid = BasicPid<double, form>::make({.proportional = 10,
+                                             .integral = 1000,
+                                             .derivative = 1e-4,
+                                             .tracking_time = tracking_time,
+                                             .output_min = -1,
+                                             .output_max = 1})
+                   .value();
+    for (int i = 0; i < 1000; ++i) {
+      REQUIRE(pid.step(1, 0, 0.001).value == 1);
+      REQUIRE(std::abs(pid.integral_part()) <= 20);
+    }
+  }
 }
 
 }  // namespace

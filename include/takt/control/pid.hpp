@@ -42,7 +42,7 @@ enum class AntiWindup : std::uint8_t {
   hold_when_saturated,  ///< it stands still while the output is at a limit
   hold_when_deeper,     ///< only if it would drive the output further beyond that limit
   hold_when_outward,    ///< only if error and output have the same sign (ROS 2: for positive gains)
-  back_calculation,     ///< it is drawn back by (output - u) / tracking_time
+  back_calculation,  ///< it is drawn back by (output - u) / tracking_time, or in one period, if that is shorter
 };
 
 /// What is summed up.
@@ -62,8 +62,8 @@ struct PidForm {
   friend constexpr bool operator==(const PidForm&, const PidForm&) = default;
 };
 
-/// Other people's conventions, to the rounding of their formulas. Where their step would fail (a period of zero, a NaN) takt's
-/// rules hold. Derivatives are on the error: set derivative_weight to 1.
+/// Other people's conventions, to the rounding of their formulas. Where their step would fail (a period of zero, a NaN, a tracking
+/// time below the period) takt's rules hold. Derivatives are on the error: set derivative_weight to 1.
 namespace conventions {
 inline constexpr PidForm ros1{Integration::backward_euler, AntiWindup::none, IntegralState::error, true};
 inline constexpr PidForm ros1_anti_windup{Integration::backward_euler, AntiWindup::clamping,
@@ -90,8 +90,8 @@ struct BasicPidGains {
   Scalar derivative_filter = 0;      ///< s: time constant; 0 = unfiltered
   Scalar tracking_time = 0;          ///< s, of back-calculation; 0 = sqrt(kd/ki), without kd kp/ki
   Scalar dead_band = 0;              ///< e: errors up to this size are not integrated
-  Scalar integral_min = -unlimited;  ///< u: of what the integral contributes
-  Scalar integral_max = unlimited;
+  Scalar integral_min = -unlimited;  ///< u: of what the integral contributes; not above zero
+  Scalar integral_max = unlimited;   ///< not below zero
   Scalar output_min = -unlimited;
   Scalar output_max = unlimited;
 
@@ -189,11 +189,21 @@ template <class A, class B, class Visit>
   visit(a.integral, b.integral);
 }
 
+/// Output and integral within their limits: other gains may have others.
+template <class Scalar>
+constexpr void limit_state(PidState<Scalar>& state, const PidCoefficients<Scalar>& c) noexcept {
+  state.output = limit(state.output, c.output_min, c.output_max);
+  state.integral = limit(state.integral, c.state_min, c.state_max);
+}
+
 /// The state before the first step.
 template <PidForm form, class Scalar>
-[[nodiscard]] constexpr PidState<Scalar> fresh_state(Scalar integral = 0) noexcept {
+[[nodiscard]] constexpr PidState<Scalar> fresh_state(const PidCoefficients<Scalar>& c,
+                                                     Scalar integral = 0) noexcept {
   constexpr Scalar none = std::numeric_limits<Scalar>::quiet_NaN();
-  return {0, form.derivative_from_zero ? 0 : none, 0, none, integral};
+  PidState<Scalar> state{0, form.derivative_from_zero ? 0 : none, 0, none, integral};
+  limit_state(state, c);
+  return state;
 }
 
 /// What PidForm makes of the gains. Errors: those of BasicPid::make().
@@ -208,7 +218,9 @@ template <PidForm form, class Scalar>
     if (std::isnan(bound)) return fail(Errc::not_finite);
   }
   if (g.integral_min > g.integral_max || g.output_min > g.output_max) return fail(Errc::min_above_max);
-  if (g.derivative_filter < 0 || g.tracking_time < 0 || g.dead_band < 0) return fail(Errc::out_of_domain);
+  if (g.derivative_filter < 0 || g.tracking_time < 0 || g.dead_band < 0 || g.integral_min > 0 ||
+      g.integral_max < 0)
+    return fail(Errc::out_of_domain);
 
   PidCoefficients<Scalar> c{
       g.proportional,      g.integral, g.derivative, g.setpoint_weight, g.derivative_weight,
@@ -286,8 +298,10 @@ template <PidForm form, class Value, class Divide>
     const Value outward = select(wanted == output, Value{}, error * wanted);
     next = select(outward > Value{}, s.integral, integrated);
   } else if constexpr (form.anti_windup == AntiWindup::back_calculation) {
-    const Value drawn = s.integral + lasts * (g.integral * summed + g.tracking_rate * (output - wanted));
-    next = limit(drawn, g.state_min, g.state_max);
+    const Value excess = output - wanted;
+    const Value drawn = s.integral + lasts * (g.integral * summed + g.tracking_rate * excess);
+    const Value at_once = s.integral + lasts * g.integral * summed + excess;  // more would swing, ever wider
+    next = limit(select(lasts * g.tracking_rate > Value{} + 1, at_once, drawn), g.state_min, g.state_max);
   }
 
   const Value remembered = form.integration == Integration::trapezoidal ? error : s.error;
@@ -308,8 +322,8 @@ class BasicPid {
   /// All gains zero: the output is the feed-forward.
   BasicPid() noexcept : BasicPid(*detail::coefficients_of<form>(Gains{})) {}
 
-  /// Errors: not_finite, min_above_max, out_of_domain (a time or the dead band is negative, or back-calculation has no positive
-  /// tracking time).
+  /// Errors: not_finite, min_above_max, out_of_domain (a time or the dead band is negative, the integral's limits leave out zero, or
+  /// back-calculation has no positive tracking time).
   [[nodiscard]] static Result<BasicPid> make(const Gains& gains) noexcept {
     const auto coefficients = detail::coefficients_of<form>(gains);
     if (!coefficients) return fail(coefficients.error());
@@ -331,7 +345,8 @@ class BasicPid {
   }
 
   /// A period in which somebody else has the output (manual mode, another controller): the integral follows, so that step()
-  /// goes on from there without a bump. Errors as step(); the value is `output` within the output limits.
+  /// goes on from there without a bump; there is one where no integral gain would ever take it back. Errors as step(); the value
+  /// is `output` within the output limits.
   BasicStep<Scalar> follow(Scalar output, Scalar setpoint, Scalar measured, Scalar period,
                            Scalar feed_forward = 0) noexcept {
     if (!detail::is_finite(output)) return {state_.output, Errc::not_finite};
@@ -347,8 +362,18 @@ class BasicPid {
     return {state_.output, Errc::not_finite};
   }
 
+  /// Other gains; the state is kept, so that the output may step. Errors: those of make(); the old gains then stand.
+  Status set(const Gains& gains) noexcept {
+    const auto next = detail::coefficients_of<form>(gains);
+    if (!next) return fail(next.error());
+    use(*next);
+    return {};
+  }
+
   /// Other gains, without a bump: the integral takes up what the others would give differently for the last set-point and
-  /// measurement, which must be those of the last step. Errors: those of make(); the old gains then stand.
+  /// measurement, which must be those of the last step. Without an integral gain nothing would ever take it back: the output
+  /// steps then, as it does with set(), which is also for a controller that has not made a step. Errors: those of make(); the old
+  /// gains then stand.
   Status change(const Gains& gains, Scalar setpoint, Scalar measured) noexcept {
     const auto next = detail::coefficients_of<form>(gains);
     if (!next) return fail(next.error());
@@ -358,17 +383,17 @@ class BasicPid {
     };
     const Scalar part = integral_part() + rest(coefficients_) - rest(*next);
     const bool weight_changed = next->derivative_weight != coefficients_.derivative_weight;
-    coefficients_ = *next;
+    use(*next);
     set_integral_part(part);
     if (weight_changed && detail::is_number(state_.slope_of))
       state_.slope_of = coefficients_.derivative_weight * setpoint - measured;
     return {};
   }
 
-  /// As new: no derivative in the next step, output zero until then.
+  /// As new: no derivative in the next step, output zero until then, or what of its limits is next to zero.
   void reset(IntegralReset integral = IntegralReset::clear) noexcept {
     const Scalar kept = integral == IntegralReset::keep ? state_.integral : Scalar(0);
-    state_ = detail::fresh_state<form>(kept);
+    state_ = detail::fresh_state<form>(coefficients_, kept);
   }
 
   /// What the integral contributes to the output, in units of the output.
@@ -385,16 +410,21 @@ class BasicPid {
   explicit BasicPid(const detail::PidCoefficients<Scalar>& coefficients) noexcept
       : coefficients_(coefficients) {}
 
+  void use(const detail::PidCoefficients<Scalar>& coefficients) noexcept {
+    coefficients_ = coefficients;
+    detail::limit_state(state_, coefficients_);
+  }
+
   void set_integral_part(Scalar part) noexcept {
-    if constexpr (form.integral == IntegralState::error) {
-      if (coefficients_.integral == 0) return;
+    if (coefficients_.integral == 0)
+      part = 0;
+    else if (form.integral == IntegralState::error)
       part /= coefficients_.integral;
-    }
     state_.integral = detail::limit(part, coefficients_.state_min, coefficients_.state_max);
   }
 
   detail::PidCoefficients<Scalar> coefficients_;
-  detail::PidState<Scalar> state_ = detail::fresh_state<form, Scalar>();
+  detail::PidState<Scalar> state_ = detail::fresh_state<form>(coefficients_);
 };
 using Pid = BasicPid<double>;
 

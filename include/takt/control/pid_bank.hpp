@@ -39,7 +39,7 @@ class BasicPidBank {
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Replaces the gains of controller i, keeping its state. Real-time safe. Errors: wrong_size (no such controller), those of
+  /// Replaces the gains of controller i, keeping its state, as BasicPid::set(). Real-time safe. Errors: wrong_size (no such controller), those of
   /// BasicPid::make(); the old gains then stand.
   Status set(std::size_t i, const Gains& gains) noexcept {
     if (i >= size_) return fail(Errc::wrong_size);
@@ -48,6 +48,9 @@ class BasicPidBank {
     detail::visit_coefficients(blocks_[i / lanes].coefficients, *c,
                                [lane = i % lanes](Row& to, Scalar from) { to.lane[lane] = from; });
     period_ = 0;  // what depends on it is computed anew
+    auto state = this->state(i);
+    detail::limit_state(state, *c);
+    store(i, state);
     return {};
   }
 
@@ -62,19 +65,22 @@ class BasicPidBank {
     if (feed_forward.empty()) feed_forward = std::span(none).first(size_);
     if (feed_forward.size() != size_) return fail(Errc::wrong_size);
     if (period != period_) prepare(period);
-    return JointSet::from_bits(kernel_(blocks_.data(), size_, setpoints.data(), measured.data(),
+    // What lanes beyond the last controller hold means nothing.
+    return JointSet::first(size_) &
+           JointSet::from_bits(kernel_(blocks_.data(), size_, setpoints.data(), measured.data(),
                                        feed_forward.data(), period, outputs.data()));
   }
 
-  /// As BasicPid::reset(), of all.
+  /// As BasicPid::reset(), of all. Real-time safe.
   void reset(IntegralReset integral = IntegralReset::clear) noexcept {
-    for (Block& block : blocks_) {
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const Scalar kept = integral == IntegralReset::keep ? block.state.integral.lane[lane] : Scalar(0);
-        detail::visit_state(block.state, detail::fresh_state<form, Scalar>(kept),
-                            [lane](Row& to, Scalar from) { to.lane[lane] = from; });
-      }
-    }
+    for (std::size_t i = 0; i < size_; ++i) reset(i, integral);
+  }
+
+  /// Of controller i; of none if there is no such. Real-time safe.
+  void reset(std::size_t i, IntegralReset integral = IntegralReset::clear) noexcept {
+    if (i >= size_) return;
+    const Scalar kept = integral == IntegralReset::keep ? state(i).integral : Scalar(0);
+    store(i, detail::fresh_state<form>(coefficients(i), kept));
   }
 
  private:
@@ -84,6 +90,25 @@ class BasicPidBank {
   static constexpr std::array<Scalar, max_joints> none{};
 
   explicit BasicPidBank(std::size_t size) : size_(size), blocks_((size + lanes - 1) / lanes) { reset(); }
+
+  [[nodiscard]] detail::PidCoefficients<Scalar> coefficients(std::size_t i) const noexcept {
+    detail::PidCoefficients<Scalar> result{};
+    detail::visit_coefficients(result, blocks_[i / lanes].coefficients,
+                               [lane = i % lanes](Scalar& to, const Row& from) { to = from.lane[lane]; });
+    return result;
+  }
+
+  [[nodiscard]] detail::PidState<Scalar> state(std::size_t i) const noexcept {
+    detail::PidState<Scalar> result{};
+    detail::visit_state(result, blocks_[i / lanes].state,
+                        [lane = i % lanes](Scalar& to, const Row& from) { to = from.lane[lane]; });
+    return result;
+  }
+
+  void store(std::size_t i, const detail::PidState<Scalar>& state) noexcept {
+    detail::visit_state(blocks_[i / lanes].state, state,
+                        [lane = i % lanes](Row& to, Scalar from) { to.lane[lane] = from; });
+  }
 
   void prepare(Scalar period) noexcept {
     period_ = period;

@@ -30,7 +30,7 @@ enum class Errc : std::uint16_t {
     case Errc::out_of_domain:
       return "a parameter is outside the range that its documentation gives";
     case Errc::bad_period:
-      return "the period of a step must be above zero and at most ten seconds";
+      return "the period of a step must be from a nanosecond to ten seconds";
     case Errc::encoder_jump:
       return "an encoder moved further than its wheel can";
     case Errc::stale:
