@@ -494,6 +494,11 @@ TAKT_API int32_t takt_pid_step(takt_pid* pid, double setpoint, double measured, 
 TAKT_API int32_t takt_pid_follow(takt_pid* pid, double output, double setpoint, double measured, double feed_forward,
                                  int64_t period_ns);
 
+/* Other gains of the same form, without a bump: the integral takes up what they would give differently for the set-point and the
+ * measurement of the last step; without an integral gain the output steps. Errors: those of takt_pid_create(), and
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT for another form; the old gains then stand. Real-time safe. */
+TAKT_API int32_t takt_pid_change(takt_pid* pid, const takt_pid_gains* gains, double setpoint, double measured);
+
 /* As new; with keep_integral not 0 the integral stays. NULL is ignored. Real-time safe. */
 TAKT_API void takt_pid_reset(takt_pid* pid, int32_t keep_integral);
 

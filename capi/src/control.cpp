@@ -75,6 +75,23 @@ Result<AnyPid> make_pid(std::int32_t form, const PidGains& gains) {
   }
 }
 
+PidGains gains_of(const takt_pid_gains& gains) noexcept {
+  PidGains own;
+  own.proportional = gains.proportional;
+  own.integral = gains.integral;
+  own.derivative = gains.derivative;
+  own.setpoint_weight = gains.setpoint_weight;
+  own.derivative_weight = gains.derivative_weight;
+  own.derivative_filter = gains.derivative_filter;
+  own.tracking_time = gains.tracking_time;
+  own.dead_band = gains.dead_band;
+  own.integral_min = gains.integral_min;
+  own.integral_max = gains.integral_max;
+  own.output_min = gains.output_min;
+  own.output_max = gains.output_max;
+  return own;
+}
+
 /// The status of a step of the control room.
 std::int32_t status_of(takt::control::Errc error) noexcept {
   return error == takt::control::Errc{} ? TAKT_OK : to_status(error);
@@ -169,20 +186,7 @@ std::int32_t takt_pid_create(const takt_pid_gains* gains, takt_pid** pid) {
     if (pid == nullptr) return fail(Errc::null_pointer);
     const auto g = read_struct(gains, sizeof(takt_pid_gains));
     if (!g) return fail(g.error());
-    PidGains own;
-    own.proportional = g->proportional;
-    own.integral = g->integral;
-    own.derivative = g->derivative;
-    own.setpoint_weight = g->setpoint_weight;
-    own.derivative_weight = g->derivative_weight;
-    own.derivative_filter = g->derivative_filter;
-    own.tracking_time = g->tracking_time;
-    own.dead_band = g->dead_band;
-    own.integral_min = g->integral_min;
-    own.integral_max = g->integral_max;
-    own.output_min = g->output_min;
-    own.output_max = g->output_max;
-    auto made = make_pid(g->form, own);
+    auto made = make_pid(g->form, gains_of(*g));
     if (!made) return fail(made.error());
     *pid = std::make_unique<takt_pid>(takt_pid{*made}).release();
     return {};
@@ -207,6 +211,15 @@ std::int32_t takt_pid_follow(takt_pid* pid, double output, double setpoint, doub
       [&](auto& own) { return own.follow(output, setpoint, measured, seconds(period_ns), feed_forward); },
       pid->pid);
   return status_of(step.error);
+}
+
+std::int32_t takt_pid_change(takt_pid* pid, const takt_pid_gains* gains, double setpoint, double measured) {
+  if (pid == nullptr) return to_status(Errc::null_pointer);
+  const auto g = read_struct(gains, sizeof(takt_pid_gains));
+  if (!g) return to_status(g.error());
+  if (g->form != static_cast<std::int32_t>(pid->pid.index())) return to_status(Errc::bad_argument);
+  return to_status(
+      std::visit([&](auto& own) { return own.change(gains_of(*g), setpoint, measured); }, pid->pid));
 }
 
 void takt_pid_reset(takt_pid* pid, std::int32_t keep_integral) {

@@ -182,6 +182,7 @@ def load(path):
             ("takt_pid_destroy", None, c_void_p),
             ("takt_pid_step", c_int32, c_void_p, c_double, c_double, c_double, c_int64, numbers),
             ("takt_pid_follow", c_int32, c_void_p, c_double, c_double, c_double, c_double, c_int64),
+            ("takt_pid_change", c_int32, c_void_p, POINTER(PidGains), c_double, c_double),
             ("takt_pid_reset", None, c_void_p, c_int32),
             ("takt_joint_limiter_create", c_int32, POINTER(JointLimits), POINTER(c_void_p)),
             ("takt_joint_limiter_destroy", None, c_void_p),

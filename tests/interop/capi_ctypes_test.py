@@ -401,6 +401,11 @@ class ControlTest(unittest.TestCase):
             self.assertEqual(output.value, last)
             self.assertEqual(takt.takt_pid_step(pid, 1, x, 0, 0, byref(output)), CONTROL_BAD_PERIOD)
             self.assertEqual(takt.takt_pid_follow(pid, 0.5, 1, x, 0, 1_000_000), OK)
+            gains.proportional = 8
+            self.assertEqual(takt.takt_pid_change(pid, byref(gains), 1, x), OK)
+            gains.form = (form + 1) % 7
+            self.assertEqual(takt.takt_pid_change(pid, byref(gains), 1, x), BAD_ARGUMENT)
+            self.assertEqual(takt.takt_pid_change(pid, None, 1, x), NULL_POINTER)
             takt.takt_pid_reset(pid, 0)
             takt.takt_pid_destroy(pid)
 
