@@ -176,6 +176,7 @@ void Engine::describe(Snapshot& snapshot) const noexcept {
     joint.goal = goal != nullptr ? goal->request->goal : 0;
     joint.goal_time = goal != nullptr ? goal->travel.time() : 0;
     joint.speed = goal != nullptr ? goal->travel.speed() : 1;
+    joint.speed_excess = goal != nullptr ? goal->speed_excess : 0;
   }
 }
 
@@ -210,7 +211,7 @@ void Engine::emit(const Event& event) noexcept {
   if (event_count_ < events_.size()) events_[event_count_++] = event;
 }
 
-void Engine::answer(Request& request, GoalState state, const Fault& fault) noexcept {
+void Engine::answer(Request& request, GoalState state, const Fault& fault, double speed_excess) noexcept {
   Event event;
   event.goal = request.goal;
   event.state = state;
@@ -219,6 +220,7 @@ void Engine::answer(Request& request, GoalState state, const Fault& fault) noexc
   event.value = fault.value;
   event.limit = fault.limit;
   event.quantity = fault.quantity;
+  event.speed_excess = speed_excess;
   event.received = request.received;
   event.handed_over = request.handed_over;
   event.retired = &request;
@@ -226,7 +228,7 @@ void Engine::answer(Request& request, GoalState state, const Fault& fault) noexc
 }
 
 void Engine::end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept {
-  answer(*goal.request, state, fault);
+  answer(*goal.request, state, fault, goal.speed_excess);
   goal = Goal{};
 }
 
@@ -735,6 +737,7 @@ void Engine::advance_trajectory(Goal& goal) noexcept {
   const Request& request = *goal.request;
   const Path path{goal};
   goal.travel.step(path, goal.cursor, request.limits, period_);
+  goal.speed_excess = std::max(goal.speed_excess, goal.travel.excess());
 
   const std::size_t columns = request.joints.size();
   const std::span<double> positions = std::span<double>(positions_).first(columns);

@@ -419,7 +419,8 @@ void Server::take_goal_event(const Event& event, Time now) {
   if (event.state == GoalState::preempting) end_stream(goal, event.goal, now);
   if (!is_terminal(event.state)) return;
   if (event.state != GoalState::rejected || was_answered || goal.waited) {
-    send(goal.client, ResultReply{goal.id, event.goal, event.state, why(event), goal.exceeds});
+    send(goal.client,
+         ResultReply{goal.id, event.goal, event.state, why(event), goal.exceeds, event.speed_excess});
   }
   const bool ended_by_itself = event.reason == Errc::setpoint_timeout ||
                                (event.state == GoalState::rejected && event.reason != Errc::recalled);
@@ -606,6 +607,7 @@ void Server::send_feedback(Time now) {
     reply.duration = goal.duration;
     reply.time = std::clamp(moved->goal_time, 0.0, goal.duration);
     reply.speed = moved->speed;
+    reply.speed_excess = moved->speed_excess;
     reply.fraction = goal.duration > 0 ? reply.time / goal.duration : 1;
     goal.joints.for_each([&](std::size_t joint) {
       reply.reference.push_back(state.joints[joint].reference.position);

@@ -163,6 +163,7 @@ class ReplyReader {
     reply.duration = number(object, "duration");
     reply.fraction = number(object, "fraction");
     reply.speed = optional_number(object, "speed").value_or(1);
+    reply.speed_excess = optional_number(object, "speed_excess").value_or(0);
     reply.reference = list<double>(object, "reference");
     reply.measured = list<double>(object, "measured");
     return reply;
@@ -175,6 +176,7 @@ class ReplyReader {
     if (object.require("state") != nullptr) object.word<GoalState>("state", reply.state, goal_state_words);
     reply.why = why(object);
     reply.exceeds = exceeds(object);
+    reply.speed_excess = optional_number(object, "speed_excess").value_or(0);
     return reply;
   }
 

@@ -204,6 +204,7 @@ std::pair<const char*, Out> to_json(const FeedbackReply& reply) {
   out["duration"] = reply.duration;
   out["fraction"] = reply.fraction;
   if (reply.speed != 1) out["speed"] = reply.speed;
+  if (reply.speed_excess != 0) out["speed_excess"] = reply.speed_excess;
   out["reference"] = reply.reference;
   out["measured"] = reply.measured;
   return {"feedback", std::move(out)};
@@ -216,6 +217,7 @@ std::pair<const char*, Out> to_json(const ResultReply& reply) {
   out["state"] = state_name(reply.state);
   put_why(out, reply.why);
   put_exceeds(out, reply.exceeds);
+  if (reply.speed_excess != 0) out["speed_excess"] = reply.speed_excess;
   return {"result", std::move(out)};
 }
 

@@ -131,6 +131,22 @@ TEST_CASE("at half the speed it takes twice as long") {
   CHECK(moving.bench.run_until_end(1).state == GoalState::succeeded);
 }
 
+TEST_CASE("a change of speed that has to exceed limits says by how much, while it moves and when it ends") {
+  Moving moving;
+  auto slower = speed(1, 0.2);
+  moving.cycle({slower.get()});
+  for (int i = 0; i < 5; ++i) moving.cycle();
+  CHECK(moving.bench.snapshot.joints[0].speed_excess == 0);
+  for (JointLimits& limits : moving.move->limits) limits.acceleration /= 10;
+  moving.bench.cycle();
+  const double excess = moving.bench.snapshot.joints[0].speed_excess;
+  CHECK(excess > 0);
+  CHECK(excess < 10);
+  const Event end = moving.bench.run_until_end(1);
+  CHECK(end.state == GoalState::succeeded);
+  CHECK(end.speed_excess >= excess);
+}
+
 TEST_CASE("speeds change at random times, and every cycle keeps path and limits") {
   auto random = test::generator(110);
   for (std::size_t n = 0; n < test::count(50); ++n) {

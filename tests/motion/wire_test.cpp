@@ -234,8 +234,8 @@ TEST_CASE("every reply survives being written and read") {
           "1", 6, GoalState::succeeded, {}, Rejection{Errc::acceleration_limit, "m", "j", {}, 2.0, 1.0}},
       RejectedReply{"2", {Errc::start_mismatch, "m", "j", 0.0, 1.0, 2.0}},
       FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}},
-      FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}, 0.3},
-      ResultReply{"1", 3, GoalState::aborted, {Errc::following_error, "m", "j", {}, 1.0, 2.0}},
+      FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}, 0.3, 0.02},
+      ResultReply{"1", 3, GoalState::aborted, {Errc::following_error, "m", "j", {}, 1.0, 2.0}, {}, 0.5},
       ResultReply{"", 4, GoalState::preempted, {}},
       ErrorReply{{Errc::malformed, "m", "", {}, {}, {}}},
   };

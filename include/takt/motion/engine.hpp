@@ -137,6 +137,7 @@ class Engine {
     GoalState state = GoalState::pending;
     Lead lead;
     trajectory::SpeedScaling travel;  ///< on the path: the lead, then the trajectory
+    double speed_excess = 0;          ///< by what part changes of its speed have exceeded limits at worst
     bool stops_on_path = false;       ///< preempting, but still travelling
     trajectory::Trajectory::Cursor cursor;
     double overtime = -std::numeric_limits<double>::infinity();  ///< s from the trajectory's end to the
@@ -205,7 +206,7 @@ class Engine {
   void stop_for_good() noexcept;
   void end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept;
   void emit(const Event& event) noexcept;
-  void answer(Request& request, GoalState state, const Fault& fault) noexcept;
+  void answer(Request& request, GoalState state, const Fault& fault, double speed_excess = 0) noexcept;
 
   Duration period_;
   std::uint32_t overrun_limit_;

@@ -100,6 +100,7 @@ struct Event {
   double value = 0;                 ///< what was found, where the reason has a value
   double limit = 0;                 ///< what is allowed
   double duration = 0;              ///< state active, of a trajectory: s from here to its end
+  double speed_excess = 0;          ///< of a goal that ended: as in JointSnapshot
   Time received{};                  ///< copied from the request
   Time handed_over{};               ///< copied from the request
   Time first_reference{};           ///< state active: when its first reference had been written to the bus

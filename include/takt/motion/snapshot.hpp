@@ -45,9 +45,10 @@ struct JointSnapshot {
   MotionState reference;  ///< what was sent to the drive
   double measured_position = 0;
   double measured_velocity = 0;
-  GoalId goal = 0;       ///< the goal that owns the joint, 0 = none
-  double goal_time = 0;  ///< s on the path of that goal, if it is a trajectory
-  double speed = 1;      ///< at which it travels along it, 1 = as planned
+  GoalId goal = 0;          ///< the goal that owns the joint, 0 = none
+  double goal_time = 0;     ///< s on the path of that goal, if it is a trajectory
+  double speed = 1;         ///< at which it travels along it, 1 = as planned
+  double speed_excess = 0;  ///< part by which its changes have exceeded a limit at worst
   robot::DriveState drive = robot::DriveState::unknown;
 };
 

@@ -115,7 +115,8 @@
 //      has them.
 //   {"feedback":{"goal":3,"time":0.5,"duration":2.5,"fraction":0.2,"reference":[...],"measured":[...]}}
 //      "time" is what has passed on the path: less than by the clock where the goal went slower than planned. While it does,
-//      "speed" says how fast it goes (1 = as planned).
+//      "speed" says how fast it goes (1 = as planned). "speed_excess" says by what part of a limit changes of the speed have
+//      exceeded it at worst since the goal began, where nothing would have kept it; "result" has it, too.
 //   {"result":{"id":1,"goal":3,"state":"succeeded"}}
 //      How the goal ended: succeeded, aborted, preempted, recalled, rejected; with reason, message, joint, time, value,
 //      limit where it has. The value of drive_fault is the drive's own fault word, and its message says what that means.
@@ -365,7 +366,8 @@ struct FeedbackReply {
   double fraction = 0;  ///< time / duration, 0..1
   std::vector<double> reference;
   std::vector<double> measured;
-  double speed = 1;  ///< along the path, 1 = as planned
+  double speed = 1;         ///< along the path, 1 = as planned
+  double speed_excess = 0;  ///< by what part changes of the speed have exceeded limits at worst
 
   friend bool operator==(const FeedbackReply&, const FeedbackReply&) = default;
 };
@@ -376,6 +378,7 @@ struct ResultReply {
   GoalState state = GoalState::succeeded;
   Rejection why;
   std::optional<Rejection> exceeds{};  ///< a limit of its own that the goal began beyond
+  double speed_excess = 0;             ///< by what part changes of the goal's speed exceeded limits at worst
 
   friend bool operator==(const ResultReply&, const ResultReply&) = default;
 };
