@@ -1,6 +1,7 @@
 // Drives, odometry and the twist law of the C API.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 
@@ -73,8 +74,8 @@ std::int32_t takt_differential_wheels(double left_radius, double right_radius, d
   if (twist == nullptr || left == nullptr || right == nullptr) return to_status(Errc::null_pointer);
   const auto drive = mobile::DifferentialDrive::make({left_radius, right_radius, track});
   if (!drive) return to_status(drive.error());
-  if (!mobile::detail::is_finite(to_twist(*twist))) return to_status(mobile::Errc::not_finite);
   const mobile::Sides wheels = drive->wheels(to_twist(*twist));
+  if (!std::isfinite(wheels.left) || !std::isfinite(wheels.right)) return to_status(mobile::Errc::not_finite);
   *left = wheels.left;
   *right = wheels.right;
   return TAKT_OK;
@@ -112,8 +113,8 @@ std::int32_t takt_tricycle_drive(double wheelbase, const takt_twist* twist, doub
   if (twist == nullptr || wheel_speed == nullptr || steering == nullptr) return to_status(Errc::null_pointer);
   const auto tricycle = mobile::Tricycle::make(wheelbase);
   if (!tricycle) return to_status(tricycle.error());
-  if (!mobile::detail::is_finite(to_twist(*twist))) return to_status(mobile::Errc::not_finite);
   const mobile::Steering driven = tricycle->drive(to_twist(*twist));
+  if (!driven.exact) return to_status(mobile::Errc::not_finite);
   *wheel_speed = driven.speed;
   *steering = driven.steering;
   return TAKT_OK;
@@ -132,9 +133,10 @@ std::int32_t takt_omni_twist(const takt_omni_wheel* wheels, std::size_t count, c
 std::int32_t takt_omni_rates(const takt_omni_wheel* wheels, std::size_t count, const takt_twist* twist,
                              double* rates) {
   if (wheels == nullptr || rates == nullptr || twist == nullptr) return to_status(Errc::null_pointer);
-  if (!mobile::detail::is_finite(to_twist(*twist))) return to_status(mobile::Errc::not_finite);
   return with_omni_drive(wheels, count, [&](const auto& drive) -> std::int32_t {
     const auto own = drive.wheels(to_twist(*twist));
+    const bool finite = std::all_of(own.begin(), own.end(), [](double rate) { return std::isfinite(rate); });
+    if (!finite) return to_status(mobile::Errc::not_finite);
     std::copy(own.begin(), own.end(), rates);
     return TAKT_OK;
   });

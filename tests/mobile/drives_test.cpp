@@ -11,6 +11,7 @@
 #include "takt/mobile/car_like.hpp"
 #include "takt/mobile/differential_drive.hpp"
 #include "takt/mobile/holonomic_drive.hpp"
+#include "takt/mobile/odometry.hpp"
 
 using namespace takt;
 using namespace takt::mobile;
@@ -114,6 +115,41 @@ TEST_CASE("a tricycle drives any twist, on the spot too") {
     near(tricycle.twist(driven.speed, driven.steering), wanted);
   }
   CHECK(tricycle.drive({0, 0, 1}).steering == doctest::Approx(pi / 2));
+}
+
+TEST_CASE("a standing vehicle steers the way that it is to turn, whatever the sign of its zero") {
+  const auto car = Car::make({2.5, 1.5, 0.5}).value();
+  CHECK(car.drive({-0.0, 0, 1}) == car.drive({0.0, 0, 1}));
+  CHECK(car.drive({-0.0, 0, 1}).steering == 0.5);
+  CHECK(car.drive({-0.0, 0, -1}).steering == -0.5);
+  const auto tricycle = Tricycle::make(1.0).value();
+  CHECK(tricycle.drive({-0.0, 0, 0}) == Steering{0, 0, true});
+  CHECK(tricycle.drive({-0.0, 0, 1}).steering == doctest::Approx(pi / 2));
+  CHECK(tricycle.drive({-0.0, 0, -1}).steering == doctest::Approx(-pi / 2));
+}
+
+TEST_CASE("what overflows in a drive is never given out as a number that can be driven") {
+  const double huge = 1e308;
+  CHECK(Tricycle::make(10.0)->drive({1, 0, huge}) == Steering{0, 0, false});
+  CHECK(Tricycle::make(10.0)->drive({1, 0, not_a_number}) == Steering{0, 0, false});
+  Odometry odometry;
+  const auto differential = DifferentialDrive::make({0.3, 0.3, 1.285}).value();
+  CHECK_FALSE(std::isfinite(differential.wheels({huge, 0, 0}).left));
+  CHECK_FALSE(std::isfinite(differential.wheels({not_a_number, 0, 0}).right));
+  CHECK(odometry.move(DifferentialDrive::make({3, 3, 1})->twist({huge, huge})).error() == Errc::not_finite);
+  CHECK(odometry.move(differential.twist({not_a_number, 1})).error() == Errc::not_finite);
+  CHECK(odometry.move(differential.twist({mean_of_wheels<double>({}), 1})).error() == Errc::not_finite);
+  const auto mecanum = mecanum_drive(0.6, 0.4, 0.1).value();
+  for (const double wheel : mecanum.wheels({huge, huge, huge})) CHECK_FALSE(std::isfinite(wheel));
+  for (const double bad : {not_a_number, std::numeric_limits<double>::infinity()}) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      std::array<double, 4> rates{1, 1, 1, 1};
+      rates[i] = bad;
+      CHECK(odometry.move(mecanum.twist(rates)).error() == Errc::not_finite);
+      CHECK_FALSE(std::isfinite(mecanum.slip(rates)));
+    }
+  }
+  CHECK(odometry.pose() == Pose{});
 }
 
 TEST_CASE("mecanum wheels follow the formula of the field") {

@@ -59,7 +59,7 @@ class BasicCar {
   /// Largest 1/radius (1/m) that can be driven.
   [[nodiscard]] Scalar max_curvature() const noexcept { return max_curvature_; }
 
-  /// What the vehicle does when it is driven so. A NaN stays one.
+  /// What the vehicle does when it is driven so. What is not finite stays so.
   [[nodiscard]] BasicTwist<Scalar> twist(Scalar speed, Scalar steering) const noexcept {
     return {speed, 0, speed * std::tan(steering) / geometry_.wheelbase};
   }
@@ -69,13 +69,14 @@ class BasicCar {
   [[nodiscard]] BasicSteering<Scalar> drive(const BasicTwist<Scalar>& twist) const noexcept {
     if (!detail::is_finite(twist)) return {0, 0, false};
     if (twist.rotation == 0) return {twist.forward, 0, true};
-    const Scalar curvature = twist.rotation / twist.forward;  // infinite where the vehicle stands
+    // Infinite where the vehicle stands: of the sign of the rotation, since -0 + 0 is 0.
+    const Scalar curvature = twist.rotation / (twist.forward + Scalar(0));
     if (std::abs(curvature) <= max_curvature_)
       return {twist.forward, std::atan(curvature * geometry_.wheelbase), true};
     return {twist.forward, std::copysign(geometry_.max_steering, curvature), false};
   }
 
-  /// The wheels of a car that drives so; steering within max_steering.
+  /// The wheels of a car that drives so; steering within max_steering. What is not finite stays so.
   [[nodiscard]] BasicCarWheels<Scalar> wheels(Scalar speed, Scalar steering) const noexcept {
     const Scalar curvature = std::tan(steering) / geometry_.wheelbase;
     const Scalar forward = curvature * geometry_.wheelbase;
@@ -120,16 +121,19 @@ class BasicTricycle {
     return BasicTricycle(wheelbase);
   }
 
+  /// What the vehicle does when it is driven so. What is not finite stays so.
   [[nodiscard]] BasicTwist<Scalar> twist(Scalar wheel_speed, Scalar steering) const noexcept {
     return {wheel_speed * std::cos(steering), 0, wheel_speed * std::sin(steering) / wheelbase_};
   }
 
-  /// The wheel turns by no more than a quarter: backwards it rolls backwards. Of a NaN, a vehicle that stands straight.
+  /// The wheel turns by no more than a quarter: backwards it rolls backwards. Of a NaN, or a wheel speed that overflows, a vehicle
+  /// that stands straight, and not exact.
   [[nodiscard]] BasicSteering<Scalar> drive(const BasicTwist<Scalar>& twist) const noexcept {
     if (!detail::is_finite(twist)) return {0, 0, false};
     const Scalar across = twist.rotation * wheelbase_;
     const Scalar speed = std::hypot(twist.forward, across);
-    if (twist.forward >= 0) return {speed, std::atan2(across, twist.forward), true};
+    if (!std::isfinite(speed)) return {0, 0, false};
+    if (twist.forward >= 0) return {speed, std::atan2(across, std::abs(twist.forward)), true};  // no -0
     return {-speed, std::atan2(-across, -twist.forward), true};
   }
 

@@ -42,14 +42,15 @@ class BasicDifferentialDrive {
     return BasicDifferentialDrive(geometry);
   }
 
-  /// What the wheels' motion makes of the vehicle's. A NaN stays one.
+  /// What the wheels' motion makes of the vehicle's. What is not finite stays so, for Odometry to refuse.
   [[nodiscard]] BasicTwist<Scalar> twist(const BasicSides<Scalar>& wheels) const noexcept {
     const Scalar left = geometry_.left_radius * wheels.left;
     const Scalar right = geometry_.right_radius * wheels.right;
     return {(left + right) / 2, 0, (right - left) / geometry_.track};
   }
 
-  /// What the wheels must do; `left` of the twist cannot be done and is not looked at.
+  /// What the wheels must do; `left` of the twist cannot be done and is not looked at. What is not finite, or overflows, is not
+  /// finite: TwistLimiter gives no such twists.
   [[nodiscard]] BasicSides<Scalar> wheels(const BasicTwist<Scalar>& twist) const noexcept {
     const Scalar turn = twist.rotation * geometry_.track / 2;
     return {(twist.forward - turn) / geometry_.left_radius, (twist.forward + turn) / geometry_.right_radius};

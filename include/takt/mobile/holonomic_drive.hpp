@@ -60,24 +60,30 @@ class BasicHolonomicDrive {
     return drive;
   }
 
-  /// What the wheels must do: rad/s (rad for a motion).
+  /// What the wheels must do: rad/s (rad for a motion). What is not finite, or overflows, is not finite: TwistLimiter gives no such
+  /// twists.
   [[nodiscard]] WheelValues wheels(const BasicTwist<Scalar>& twist) const noexcept {
     WheelValues out;
     Eigen::Map<WheelVector>(out.data()) = rates_ * vector(twist);
     return out;
   }
 
-  /// What they make of the vehicle's motion. A NaN stays one.
+  /// What they make of the vehicle's motion. What is not finite stays so, for Odometry to refuse.
   [[nodiscard]] BasicTwist<Scalar> twist(const WheelValues& wheels) const noexcept {
     const Eigen::Matrix<Scalar, 3, 1> t = twist_ * Eigen::Map<const WheelVector>(wheels.data());
     return {t[0], t[1], t[2]};
   }
 
-  /// By how much (rad/s) the wheel differs most that fits the others least: zero where no wheel slips, and for three wheels.
+  /// By how much (rad/s) the wheel differs most that fits the others least: zero where no wheel slips, and for three wheels. Not
+  /// finite if a wheel's rate is not.
   [[nodiscard]] Scalar slip(const WheelValues& wheels) const noexcept {
     const auto rolling = this->wheels(twist(wheels));
     Scalar most = 0;
-    for (std::size_t i = 0; i < Wheels; ++i) most = std::max(most, std::abs(wheels[i] - rolling[i]));
+    for (std::size_t i = 0; i < Wheels; ++i) {
+      const Scalar off = std::abs(wheels[i] - rolling[i]);
+      if (std::isnan(off)) return off;
+      most = std::max(most, off);
+    }
     return most;
   }
 
