@@ -1,9 +1,11 @@
 // Keeps a commanded twist within what a vehicle can do and stays on the same curve: forward speed and rotation are reduced by the
-// same factor, so that the ratio of the two, the curvature, stays what was asked for.
+// same factor, so that the ratio of the two, the curvature, stays what was asked for. Braking comes before the curve: no rotation
+// that changes slowly makes the way to a stop longer.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "takt/core/error.hpp"
 #include "takt/core/period.hpp"
@@ -48,52 +50,89 @@ class BasicTwistLimiter {
   }
 
   /// The twist for the next `period` seconds: on the curve that is asked for, slowed down as a whole to keep the velocity limits;
-  /// from there towards it as far as the accelerations allow, all three by the same part of the way. Errors: bad_period: nothing
-  /// changes; not_finite: the vehicle comes to a stop with each such step.
+  /// from there towards it as far as the accelerations allow. All three velocities go the same part of the way, but what brakes
+  /// (forward and left; if neither does, rotation) does not wait for what does not: that goes along as far as its own limit lets
+  /// it. Errors: bad_period: nothing changes; not_finite: the vehicle comes to a stop with each such step.
   BasicTwistStep<Scalar> step(const BasicTwist<Scalar>& wanted, Scalar period) noexcept {
     if (!is_period(period)) return {twist_, Errc::bad_period};
     const bool finite = detail::is_finite(wanted);
     const BasicTwist<Scalar> target = within_velocities(finite ? wanted : BasicTwist<Scalar>{});
-    const Scalar part = std::min(
-        {Scalar(1), share(twist_.forward, target.forward, period), share(twist_.left, target.left, period),
-         limits_.rotational_acceleration * period / std::abs(target.rotation - twist_.rotation)});
-    if (!(part < 1)) {
-      twist_ = target;
-    } else {
-      twist_.forward += part * (target.forward - twist_.forward);
-      twist_.left += part * (target.left - twist_.left);
-      twist_.rotation += part * (target.rotation - twist_.rotation);
-    }
+    const Way forward = way(twist_.forward, target.forward, period);
+    const Way left = way(twist_.left, target.left, period);
+    const Way rotation{share(limits_.rotational_acceleration * period, target.rotation - twist_.rotation),
+                       brakes(twist_.rotation, target.rotation)};
+    const Scalar lead = leading_part(forward, left, rotation);
+    twist_ = {moved(twist_.forward, target.forward, std::min(lead, forward.part)),
+              moved(twist_.left, target.left, std::min(lead, left.part)),
+              moved(twist_.rotation, target.rotation, std::min(lead, rotation.part))};
     return {twist_, finite ? Errc{} : Errc::not_finite};
   }
 
   [[nodiscard]] const BasicTwist<Scalar>& twist() const noexcept { return twist_; }
 
-  /// Goes on from a twist that the vehicle has now. What is not finite is taken as standstill.
+  /// Goes on from a twist that the vehicle has now. What is not finite, or nearly not, is taken as standstill.
   void reset(const BasicTwist<Scalar>& twist = {}) noexcept {
-    twist_ = detail::is_finite(twist) ? twist : BasicTwist<Scalar>{};
+    twist_ = detail::is_finite(Scalar(4) * twist) ? twist : BasicTwist<Scalar>{};
   }
 
  private:
-  explicit BasicTwistLimiter(const Limits& limits) noexcept : limits_(limits) {}
+  /// No limit is so large a one that differences of velocities cannot overflow.
+  explicit BasicTwistLimiter(const Limits& limits) noexcept : limits_(limits) {
+    constexpr Scalar most = std::numeric_limits<Scalar>::max() / 4;
+    for (Scalar* limit : {&limits_.forward, &limits_.backward, &limits_.left, &limits_.rotation,
+                          &limits_.acceleration, &limits_.braking, &limits_.rotational_acceleration})
+      *limit = std::min(*limit, most);
+  }
+
+  /// From one velocity to another.
+  struct Way {
+    Scalar part;  ///< of it that one period allows: 1 or more is all of it
+    bool braking;
+  };
+
+  [[nodiscard]] static bool turns(Scalar from, Scalar to) noexcept {
+    return (from > 0 && to < 0) || (from < 0 && to > 0);
+  }
+  [[nodiscard]] static bool brakes(Scalar from, Scalar to) noexcept {
+    return turns(from, to) || std::abs(to) < std::abs(from);
+  }
+
+  [[nodiscard]] static Scalar share(Scalar reach, Scalar distance) noexcept {
+    return distance == 0 ? Scalar(1) : reach / std::abs(distance);
+  }
+
+  /// What passes zero brakes up to there, and accelerates for the rest of the period.
+  [[nodiscard]] Way way(Scalar from, Scalar to, Scalar period) const noexcept {
+    const bool braking = brakes(from, to);
+    Scalar reach = (braking ? limits_.braking : limits_.acceleration) * period;
+    if (turns(from, to) && reach > std::abs(from))
+      reach = std::abs(from) + limits_.acceleration * (period - std::abs(from) / limits_.braking);
+    return {share(reach, to - from), braking};
+  }
+
+  [[nodiscard]] static Scalar leading_part(const Way& forward, const Way& left,
+                                           const Way& rotation) noexcept {
+    if (forward.braking && left.braking) return std::min(forward.part, left.part);
+    if (forward.braking) return forward.part;
+    if (left.braking) return left.part;
+    if (rotation.braking) return rotation.part;
+    return std::min({forward.part, left.part, rotation.part});
+  }
+
+  [[nodiscard]] static Scalar moved(Scalar from, Scalar to, Scalar part) noexcept {
+    return part < 1 ? from + part * (to - from) : to;
+  }
 
   [[nodiscard]] BasicTwist<Scalar> within_velocities(const BasicTwist<Scalar>& twist) const noexcept {
     const Scalar along = twist.forward >= 0 ? limits_.forward : limits_.backward;
-    const Scalar excess =
-        std::max({Scalar(1), std::abs(twist.forward) / along, std::abs(twist.left) / limits_.left,
-                  std::abs(twist.rotation) / limits_.rotation});
-    return (1 / excess) * twist;
-  }
-
-  /// Which part of the way from one velocity to another one period allows; more than 1, or NaN for no way at all: all of it. What
-  /// passes zero brakes up to there, and accelerates for the rest of the period.
-  [[nodiscard]] Scalar share(Scalar from, Scalar to, Scalar period) const noexcept {
-    const bool turns = (from > 0 && to < 0) || (from < 0 && to > 0);
-    const bool brakes = turns || std::abs(to) < std::abs(from);
-    Scalar reach = (brakes ? limits_.braking : limits_.acceleration) * period;
-    if (turns && reach > std::abs(from))
-      reach = std::abs(from) + limits_.acceleration * (period - std::abs(from) / limits_.braking);
-    return reach / std::abs(to - from);
+    const BasicTwist<Scalar> size{std::abs(twist.forward), std::abs(twist.left), std::abs(twist.rotation)};
+    if (size.forward <= along && size.left <= limits_.left && size.rotation <= limits_.rotation) return twist;
+    // The factor is worked out for the direction, whose largest part is 1: a quotient with a huge number would lose digits.
+    const Scalar largest = std::max({size.forward, size.left, size.rotation});
+    const Scalar allowed = std::min({along / (size.forward / largest), limits_.left / (size.left / largest),
+                                     limits_.rotation / (size.rotation / largest)});
+    return {allowed * (twist.forward / largest), allowed * (twist.left / largest),
+            allowed * (twist.rotation / largest)};
   }
 
   Limits limits_;
