@@ -701,9 +701,9 @@ typedef struct takt_twist_law_options {
   double steering_rate;      /* rad/s */
   double command_threshold;  /* m/s: above it the commanded speed decides on the steering; 0.1 */
   double measured_threshold; /* m/s: above it, and below the other, the measured one does; 0.5 */
-  double standstill;         /* m/s: the vehicle stands; 0.05 */
+  double standstill;         /* m/s: slower, the vehicle stands, or is to stand; 0.05 */
   double hysteresis;         /* m/s: too fast by this, it brakes; 0.1 */
-  double holding_brake;      /* 0..1: holds the vehicle where it stands; 0.2 */
+  double holding_brake;      /* 0..1: holds the vehicle where it stands, or is blind; 0.2 */
   double throttle[3];        /* proportional, integral, derivative: from m/s to 0..1 */
   double brake[3];           /* from m/s too fast to 0..1 */
 } takt_twist_law_options;
@@ -724,7 +724,8 @@ TAKT_API int32_t takt_twist_law_create(const takt_twist_law_options* options, ta
 TAKT_API void takt_twist_law_destroy(takt_twist_law* law);
 
 /* The command for the next period; `measured` is the speed along the vehicle (m/s, backwards below zero). *command may always be used:
- * after TAKT_ERROR_CONTROL_BAD_PERIOD or _NOT_FINITE it is the last good one. Real-time safe. */
+ * after TAKT_ERROR_CONTROL_BAD_PERIOD it is the last one; after _NOT_FINITE (the speed or the twist is not known) the steering stays, the
+ * throttle is zero, and the brake as it was but no less than the holding brake. Real-time safe. */
 TAKT_API int32_t takt_twist_law_step(takt_twist_law* law, const takt_twist* wanted, double measured, int64_t period_ns,
                                      takt_drive_command* command);
 

@@ -569,6 +569,10 @@ class DriveTest(unittest.TestCase):
         self.assertEqual(takt.takt_tricycle_twist(-1, 1, 0, byref(twist)), MOBILE_NOT_POSITIVE)
         self.assertEqual(takt.takt_tricycle_drive(1, byref(Twist(math.inf, 0, 0)), byref(number), byref(number)),
                          MOBILE_NOT_FINITE)
+        self.assertEqual(takt.takt_tricycle_drive(10, byref(Twist(1, 0, 1e308)), byref(number), byref(number)),
+                         MOBILE_NOT_FINITE)
+        self.assertEqual(takt.takt_differential_wheels(0.1, 0.1, 1, byref(Twist(1e308, 0, 0)), byref(number), byref(number)),
+                         MOBILE_NOT_FINITE)
         wheels = (OmniWheel * 9)(*(OmniWheel(1, 0, 0, 0.1) for _ in range(9)))
         for count in (2, 3, 9):  # three that all push the same way
             self.assertEqual(takt.takt_omni_twist(wheels, count, doubles([0] * 9), byref(twist)), MOBILE_OUT_OF_DOMAIN)
@@ -601,6 +605,11 @@ class TwistLawTest(unittest.TestCase):
         self.assertEqual(takt.takt_twist_law_step(law, byref(twist), 0, 10_000_000, byref(command)), CONTROL_NOT_FINITE)
         self.assertEqual(takt.takt_twist_law_step(law, byref(Twist()), 0, 0, byref(command)), CONTROL_BAD_PERIOD)
         self.assertEqual(command.brake, last)
+        self.assertEqual(takt.takt_twist_law_step(law, byref(Twist(2, 0, 0)), 0, 10_000_000, byref(command)), OK)
+        self.assertGreater(command.throttle, 0)
+        self.assertEqual(takt.takt_twist_law_step(law, byref(Twist(2, 0, 0)), math.nan, 10_000_000, byref(command)),
+                         CONTROL_NOT_FINITE)
+        self.assertEqual((command.throttle, command.brake), (0, 0.2))
         takt.takt_twist_law_reset(law, 0.3)
         self.assertEqual(takt.takt_twist_law_step(law, None, 0, 1, byref(command)), NULL_POINTER)
         takt.takt_twist_law_destroy(law)

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "support/adversary.hpp"
 #include "support/random.hpp"
@@ -103,7 +104,7 @@ TEST_CASE("the wheels turn no faster than they may, throttle and brake are never
       const double measured = any();
       const auto stepped = law.step(wanted, measured, 0.01);
       const DriveCommand now = law.command();
-      if (!stepped) CHECK(now == before);
+      if (!stepped) CHECK(now == DriveCommand{before.steering, 0, std::max(before.brake, 0.2)});
       CHECK(std::abs(now.steering - last) <= 0.006 + 1e-12);
       CHECK(std::abs(now.steering) <= 0.5);
       CHECK((now.throttle == 0 || now.brake == 0));
@@ -154,7 +155,8 @@ TEST_CASE_TEMPLATE(
       bool good = step.has_value() == mirrored.has_value();
       good = good && now.throttle == -reverse.command().throttle && now.brake == reverse.command().brake &&
              now.steering == reverse.command().steering;
-      good = good && (step ? *step == now : now == before);
+      const typename Law::Command held{before.steering, 0, std::max(before.brake, c.holding_brake)};
+      good = good && now == (step ? *step : held);
       if (!std::isfinite(wanted.forward) || !std::isfinite(wanted.rotation) || !std::isfinite(measured))
         good = good && !step && step.error() == control::Errc::not_finite;
       good = good && std::abs(now.steering) <= c.max_steering;
@@ -196,12 +198,72 @@ TEST_CASE(
   CHECK(v == doctest::Approx(-1).epsilon(0.02));
 }
 
-TEST_CASE("bad numbers change nothing, vehicles that cannot be are refused by name") {
+TEST_CASE("a vehicle whose speed or command is not known is braked by what holds it, and its steering stays") {
+  for (const auto& [wanted, measured] :
+       {std::pair(Twist{2, 0, 0.2}, not_a_number), std::pair(Twist{2, 0, 0.2}, infinity),
+        std::pair(Twist{not_a_number, 0, 0.2}, 1.0), std::pair(Twist{2, 0, infinity}, 1.0)}) {
+    auto law = TwistLaw::make(furbot()).value();
+    DriveCommand good;
+    for (int k = 0; k < 100; ++k) good = law.step({2, 0, 0.2}, 1, 0.01).value();
+    CHECK(good.throttle > 0.4);
+    CHECK(law.step(wanted, measured, 0.01).error() == control::Errc::not_finite);
+    CHECK(law.command() == DriveCommand{good.steering, 0, 0.2});
+    // Known again, it goes on as before, with what the integral had learnt.
+    CHECK(law.step({2, 0, 0.2}, 1, 0.01)->throttle == doctest::Approx(good.throttle).epsilon(0.02));
+  }
+  auto braking = TwistLaw::make(furbot()).value();
+  const double pressed = braking.step({0, 0, 0}, 1, 0.01)->brake;
+  CHECK(pressed == doctest::Approx(0.5));
+  CHECK(braking.step({0, 0, 0}, not_a_number, 0.01).error() == control::Errc::not_finite);
+  CHECK(braking.command().brake == pressed);
+}
+
+TEST_CASE("before its first good step a vehicle is held") {
+  auto law = TwistLaw::make(furbot()).value();
+  CHECK(law.command() == DriveCommand{0, 0, 0.2});
+  CHECK(law.step({1, 0, 0}, not_a_number, 0.01).error() == control::Errc::not_finite);
+  CHECK(law.command() == DriveCommand{0, 0, 0.2});
+}
+
+TEST_CASE("a command too slow to be told from standing does not let a vehicle roll down a slope") {
+  for (const double wanted : {0.0, 1e-6, -1e-6, 0.049}) {
+    auto c = furbot();
+    c.throttle.integral = c.brake.integral = 0;
+    auto law = TwistLaw::make(c).value();
+    const double h = 0.01;
+    double v = 0, way = 0;
+    for (int k = 0; k < 3000; ++k) {
+      const DriveCommand command = law.step({wanted, 0, 0}, v, h).value();
+      const double brakes = 5 * command.brake;
+      v += h * (3 * command.throttle - 0.5);
+      v = std::copysign(std::max(0.0, std::abs(v) - h * brakes), v);
+      way += h * v;
+    }
+    CHECK(std::abs(way) < 1e-3);
+  }
+}
+
+TEST_CASE("no derivative kicks a pedal that is taken up, and it is the vehicle's speed that it damps") {
+  for (const double weight : {0.0, 1.0}) {
+    auto c = furbot();
+    c.throttle.integral = c.brake.integral = 0;
+    c.throttle.derivative = c.brake.derivative = 0.05;
+    c.throttle.derivative_weight = c.brake.derivative_weight = weight;
+    auto law = TwistLaw::make(c).value();
+    const auto drive = [&](double measured) { return law.step({2, 0, 0}, measured, 0.01).value(); };
+    CHECK(drive(0.5).throttle == doctest::Approx(0.6));  // 0.4 (2 - 0.5)
+    CHECK(drive(0.5).throttle == doctest::Approx(0.6));
+    CHECK(drive(0.51).throttle == doctest::Approx(0.4 * 1.49 - 0.05));
+    CHECK(drive(2.2).brake == doctest::Approx(0.1));
+    CHECK(drive(2.2).brake == doctest::Approx(0.1));
+    CHECK(drive(2.21).brake == doctest::Approx(0.5 * 0.21 + 0.05));
+    CHECK(drive(1.5).throttle == doctest::Approx(0.2));
+  }
+}
+
+TEST_CASE("bad periods change nothing, vehicles that cannot be are refused by name") {
   auto law = TwistLaw::make(furbot()).value();
   const DriveCommand good = law.step({1, 0, 0.2}, 0.5, 0.01).value();
-  CHECK(law.step({not_a_number, 0, 0}, 0, 0.01).error() == control::Errc::not_finite);
-  CHECK(law.step({1, 0, infinity}, 0, 0.01).error() == control::Errc::not_finite);
-  CHECK(law.step({1, 0, 0}, not_a_number, 0.01).error() == control::Errc::not_finite);
   for (const double period : {0.0, -1.0, not_a_number, infinity})
     CHECK(law.step({1, 0, 0}, 0, period).error() == control::Errc::bad_period);
   CHECK(law.command() == good);
@@ -214,7 +276,7 @@ TEST_CASE("bad numbers change nothing, vehicles that cannot be are refused by na
     CHECK(TwistLaw::make(c).error() == control::Errc::not_finite);
   }
   law.reset(0.3);
-  CHECK(law.command() == DriveCommand{0.3, 0, 0});
+  CHECK(law.command() == DriveCommand{0.3, 0, 0.2});
 }
 
 TEST_CASE("the law keeps the rules of the loop") {

@@ -7,10 +7,12 @@
 // it the regimes are blended, so that the angle never jumps; above the thresholds it is the report's. The angle and its rate are
 // limited. Either the throttle or the brake is used, never both: throttle until the vehicle is too fast by the hysteresis, brake
 // until it is no longer too fast; a vehicle that rolls against the command is braked to a stand before it drives the other way;
-// standing still, it is held.
+// standing still, it is held, and a command slower than what counts as standing is one to stand. Where a number is none, as of a
+// speed sensor that died, nothing drives: the steering stays, the throttle is let go, and the brake holds.
 //
 // The PIDs have the form of the Dataspeed controller that the original used (control/pid.hpp), so that its gains can be brought
-// along; the output limits are the law's: 0..1.
+// along, but that a pedal begins without a kick of the derivative. The command is the set-point of both, which the weights of the
+// gains are about; the output limits are the law's: 0..1.
 #pragma once
 
 #include <algorithm>
@@ -35,11 +37,18 @@ struct BasicDriveCommand {
 };
 using DriveCommand = BasicDriveCommand<double>;
 
+namespace detail {
+/// Dataspeed's, but that the first derivative is none.
+inline constexpr control::PidForm pedal{control::Integration::forward_euler,
+                                        control::AntiWindup::hold_when_saturated,
+                                        control::IntegralState::error};
+}  // namespace detail
+
 /// A value; every function is real-time safe.
 template <class Scalar>
 class BasicTwistLaw {
  public:
-  using Pid = control::BasicPid<Scalar, control::conventions::dataspeed>;
+  using Pid = control::BasicPid<Scalar, detail::pedal>;
   using Command = BasicDriveCommand<Scalar>;
 
   struct Configuration {
@@ -48,9 +57,9 @@ class BasicTwistLaw {
     Scalar steering_rate = 0;                   ///< rad/s
     Scalar command_threshold = Scalar(0.1);     ///< m/s: above it the commanded speed decides on the steering
     Scalar measured_threshold = Scalar(0.5);    ///< m/s: above it, and below the other, the measured one does
-    Scalar standstill = Scalar(0.05);           ///< m/s: the vehicle stands
+    Scalar standstill = Scalar(0.05);           ///< m/s: slower, the vehicle stands, or is to stand
     Scalar hysteresis = Scalar(0.1);            ///< m/s: too fast by this, it brakes
-    Scalar holding_brake = Scalar(0.2);         ///< 0..1: holds the vehicle where it stands
+    Scalar holding_brake = Scalar(0.2);         ///< 0..1: holds the vehicle where it stands, or is blind
     control::BasicPidGains<Scalar> throttle{};  ///< from m/s to 0..1
     control::BasicPidGains<Scalar> brake{};     ///< from m/s too fast to 0..1
   };
@@ -84,17 +93,18 @@ class BasicTwistLaw {
   }
 
   /// The command for the next `period` seconds; `measured` is the speed along the vehicle (m/s, backwards below zero). Of the
-  /// twist, `left` is not looked at. Errors: bad_period, not_finite: nothing changes, command() is the last good one.
+  /// twist, `left` is not looked at. Errors: bad_period: nothing changes; not_finite (an overflow too): command() is then the last steering,
+  /// no throttle, and the brake as it was but no less than the holding brake. The next good step goes on from there.
   Result<Command> step(const mobile::BasicTwist<Scalar>& wanted, Scalar measured, Scalar period) noexcept {
     if (!is_period(period)) return fail(control::Errc::bad_period);
     if (!std::isfinite(wanted.forward) || !std::isfinite(wanted.rotation) || !std::isfinite(measured))
-      return fail(control::Errc::not_finite);
+      return hold();
     const BasicTwistLaw before = *this;
     const auto steering = steering_.step(wanted_steering(wanted, measured), period);
     const auto pedal = press(wanted.forward, measured, period);
     if (!steering.ok() || !pedal.ok()) {
       *this = before;
-      return fail(control::Errc::not_finite);
+      return hold();
     }
     command_ = {steering.value, 0, 0};
     if (braking_) {
@@ -105,7 +115,7 @@ class BasicTwistLaw {
     return command_;
   }
 
-  /// The last good command.
+  /// What the vehicle is to be driven with now; before the first step the holding brake.
   [[nodiscard]] const Command& command() const noexcept { return command_; }
 
   /// As new, but for the steering angle, which the wheels have.
@@ -114,13 +124,22 @@ class BasicTwistLaw {
     brake_.reset();
     steering_.reset(std::isfinite(steering) ? std::clamp(steering, -c_.max_steering, c_.max_steering) : 0);
     braking_ = true;
-    command_ = {steering_.value(), 0, 0};
+    command_ = {steering_.value(), 0, c_.holding_brake};
   }
 
  private:
   BasicTwistLaw(const Configuration& c, const Pid& throttle, const Pid& brake,
                 const control::BasicRateLimiter<Scalar>& steering) noexcept
-      : c_(c), throttle_(throttle), brake_(brake), steering_(steering) {}
+      : c_(c), throttle_(throttle), brake_(brake), steering_(steering), command_{0, 0, c.holding_brake} {}
+
+  /// Nothing is known of the vehicle. What the pedals had learnt of it is kept, but no derivative reaches over the gap.
+  [[nodiscard]] Result<Command> hold() noexcept {
+    throttle_.reset(control::IntegralReset::keep);
+    brake_.reset(control::IntegralReset::keep);
+    command_.throttle = 0;
+    command_.brake = std::max(command_.brake, c_.holding_brake);
+    return fail(control::Errc::not_finite);
+  }
 
   /// How much a regime counts: nothing up to half of its threshold, all from there on.
   [[nodiscard]] static Scalar weight(Scalar speed, Scalar threshold) noexcept {
@@ -142,7 +161,7 @@ class BasicTwistLaw {
   /// How far which pedal is pressed: braking_ says which.
   [[nodiscard]] control::BasicStep<Scalar> press(Scalar wanted, Scalar measured, Scalar period) noexcept {
     const bool backwards_to_it = wanted * measured < 0 && std::abs(measured) > c_.standstill;
-    const bool to_stand = wanted == 0 || backwards_to_it;
+    const bool to_stand = std::abs(wanted) < c_.standstill || backwards_to_it;
     const Scalar target = to_stand ? 0 : std::abs(wanted);
     const Scalar speed = wanted * measured < 0 && !backwards_to_it ? 0 : std::abs(measured);
     const bool too_fast = speed > target + (braking_ ? 0 : c_.hysteresis);
@@ -151,7 +170,7 @@ class BasicTwistLaw {
       (braking_ ? brake_ : throttle_).reset();
     }
     if (!braking_) return throttle_.step(target, speed, period);
-    auto pressed = brake_.step(speed, target, period);
+    auto pressed = brake_.step(-target, -speed, period);  // from how much too fast it is
     if (to_stand && speed <= c_.standstill) pressed.value = std::max(pressed.value, c_.holding_brake);
     return pressed;
   }
