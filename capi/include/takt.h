@@ -659,7 +659,7 @@ typedef struct takt_odometry takt_odometry;
 typedef struct takt_odometry_options {
   uint32_t struct_size; /* set by takt_odometry_options_init() */
   uint32_t reserved;    /* 0 */
-  int64_t timeout_ns;   /* a longer period between two velocities is a gap; optional from here on: */
+  int64_t timeout_ns;   /* a longer period between two velocities is a gap; at most ten seconds; optional from here on: */
   double forward_by_way;      /* m^2 for each m */
   double left_by_way;         /* m^2 for each m */
   double heading_by_way;      /* rad^2 for each m */
@@ -675,7 +675,8 @@ TAKT_API int32_t takt_odometry_create(const takt_odometry_options* options, takt
 TAKT_API void takt_odometry_destroy(takt_odometry* odometry);
 
 /* The vehicle has moved with these velocities for so long, along an exact arc. Errors: TAKT_ERROR_MOBILE_NOT_FINITE,
- * _BAD_PERIOD, _STALE (longer than the time-out: what it did meanwhile is not known); the pose then stays. Real-time safe. */
+ * _BAD_PERIOD, _STALE (longer than the time-out: what it did meanwhile is not known, and the covariance grows as if it had gone on all
+ * the time); the pose then stays. Real-time safe. */
 TAKT_API int32_t takt_odometry_advance(takt_odometry* odometry, const takt_twist* twist, int64_t period_ns);
 
 /* The vehicle has made this motion, in m and rad in its own frame: what the drives above make of how far wheels turned since the last

@@ -65,7 +65,6 @@ TEST_CASE_TEMPLATE("no period, no number and no jump of an encoder moves a vehic
   REQUIRE(limiter.step({1, 0, Scalar(0.5)}, Scalar(0.1)).ok());
   REQUIRE(encoder.turned(100, Scalar(0.1)).has_value());
   const auto pose = odometry.pose();
-  const auto covariance = odometry.covariance();
   const auto twist = limiter.twist();
   for (const Scalar period :
        {Scalar(0), Scalar(-1), Scalar(11), Scalar(1e30), infinity<Scalar>, not_a_number<Scalar>}) {
@@ -75,6 +74,7 @@ TEST_CASE_TEMPLATE("no period, no number and no jump of an encoder moves a vehic
     CHECK(limiter.twist() == twist);
     CHECK(encoder.turned(110, period).error() == Errc::bad_period);
   }
+  const auto covariance = odometry.covariance();  // a gap makes it grow
   CHECK(encoder.turned(20000, Scalar(0.1)).error() == Errc::encoder_jump);
   CHECK(encoder.turned(20001, Scalar(0.1)).has_value());
   for (const Scalar number : {not_a_number<Scalar>, infinity<Scalar>, -infinity<Scalar>}) {

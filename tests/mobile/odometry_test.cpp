@@ -57,13 +57,27 @@ TEST_CASE("an encoder knows a wrap from a jump, and goes on after one") {
   CHECK(encoder.turned(160, 0.1).value() == doctest::Approx(2 * pi / 20));
   encoder.reset();
   CHECK(encoder.turned(0, 0.1).value() == 0);
-  auto wide = Encoder::make({-1, 64, 1e30}).value();
+  auto wide = Encoder::make({-1, 64, 1e19}).value();
   CHECK(wide.turned(~std::uint64_t{0}, 1).value() == 0);
   CHECK(wide.turned(1, 1).value() == doctest::Approx(-4 * pi));
   CHECK(Encoder::make({0, 8, 1}).error() == Errc::not_positive);
   CHECK(Encoder::make({1, 8, 0}).error() == Errc::not_positive);
   CHECK(Encoder::make({1, 65, 1}).error() == Errc::out_of_domain);
   CHECK(Encoder::make({not_a_number, 8, 1}).error() == Errc::not_finite);
+}
+
+TEST_CASE_TEMPLATE("an encoder does not take half its range forward for less backward", Scalar, double,
+                   float) {
+  // One turn is the whole range. At 60 rad/s that is 0.1 s; half of it may have gone by after 0.0524 s.
+  auto encoder = BasicEncoder<Scalar>::make({65536, 16, 60}).value();
+  const auto count = [](double angle) {
+    return static_cast<std::uint64_t>(std::llround(angle / (2 * pi) * 65536)) & 0xffff;
+  };
+  REQUIRE(encoder.turned(0, Scalar(0.1)).has_value());
+  CHECK(encoder.turned(count(4), Scalar(0.1)).error() == Errc::stale);
+  CHECK(encoder.turned(count(6), Scalar(0.05)).value() == doctest::Approx(2).epsilon(1e-4));  // it goes on
+  CHECK(encoder.turned(count(9), Scalar(0.0523)).value() == doctest::Approx(3).epsilon(1e-4));
+  CHECK(encoder.turned(count(9), Scalar(0.0525)).error() == Errc::stale);
 }
 
 TEST_CASE("what a vehicle did in a gap is not made up") {
@@ -84,6 +98,89 @@ TEST_CASE("what a vehicle did in a gap is not made up") {
   CHECK(Odometry::make({.timeout = 0}).error() == Errc::not_positive);
   CHECK(Odometry::make({.noise = {.forward_by_way = -1}}).error() == Errc::out_of_domain);
   CHECK(Odometry::make({.noise = {.forward_by_way = not_a_number}}).error() == Errc::not_finite);
+}
+
+TEST_CASE("a gap leaves open where the vehicle is: as far as it could have gone") {
+  auto odometry = Odometry::make({.timeout = 0.2}).value();
+  REQUIRE(odometry.advance({2, 0, 0.5}, 0.1).has_value());
+  const Pose before = odometry.pose();
+  CHECK(odometry.advance({1, 0, -1}, 3).error() == Errc::stale);
+  CHECK(odometry.pose() == before);
+  CHECK(odometry.covariance() == Eigen::Vector3d(36, 36, 9).asDiagonal().toDenseMatrix());
+  CHECK(odometry.advance({0, 0, 0}, 100).error() == Errc::stale);  // it stood before it, and after it
+  CHECK(odometry.covariance()(0, 0) == 36);
+  CHECK(odometry.advance({1e200, 0, 0}, 100).error() == Errc::stale);
+  CHECK(odometry.covariance()(0, 0) == 36);
+  CHECK(Odometry::make({.timeout = 100}).error() == Errc::out_of_domain);
+}
+
+TEST_CASE("the velocities are those of the last step, and none where they are not known") {
+  Odometry odometry;
+  REQUIRE(odometry.move({0.02, 0, 0.01}, 0.01).has_value());
+  CHECK(odometry.twist().forward == doctest::Approx(2));
+  CHECK(odometry.twist().rotation == doctest::Approx(1));
+  CHECK(odometry.pose().x == doctest::Approx(0.02).epsilon(1e-3));
+  const Pose before = odometry.pose();
+  const Twist twist = odometry.twist();
+  for (const double period : {0.0, -1.0, 11.0, not_a_number, infinity})
+    CHECK(odometry.move({1, 0, 0}, period).error() == Errc::bad_period);
+  CHECK(odometry.twist() == twist);
+  CHECK(odometry.move({not_a_number, 0, 0}, 0.01).error() == Errc::not_finite);
+  CHECK(odometry.twist() == Twist{});
+  REQUIRE(odometry.advance({1, 0, 0}, 0.01).has_value());
+  CHECK(odometry.twist() == Twist{1, 0, 0});
+  CHECK(odometry.advance({not_a_number, 0, 0}, 0.01).error() == Errc::not_finite);
+  CHECK(odometry.twist() == Twist{});
+  CHECK(odometry.pose().x == doctest::Approx(before.x + 0.01));
+}
+
+TEST_CASE_TEMPLATE("only what is a covariance is taken for one", Scalar, double, float) {
+  BasicOdometry<Scalar> odometry;
+  using Covariance = typename BasicOdometry<Scalar>::Covariance;
+  const auto refused = [&](const Covariance& c) {
+    return odometry.set({1, 2, 3}, c).error() == Errc::out_of_domain &&
+           odometry.pose() == BasicPose<Scalar>{};
+  };
+  Covariance c = -Covariance::Identity();
+  CHECK(refused(c));
+  c = Covariance::Identity();
+  c(0, 1) = c(1, 0) = Scalar(1.1);  // a correlation beyond one
+  CHECK(refused(c));
+  c(0, 1) = Scalar(0.5);
+  c(1, 0) = Scalar(-0.5);
+  CHECK(refused(c));
+  c.setConstant(Scalar(-0.9));  // each pair is possible, all three are not
+  c.diagonal().setOnes();
+  CHECK(refused(c));
+  c.setZero();
+  c(0, 2) = c(2, 0) = Scalar(0.1);  // with what has no variance
+  CHECK(refused(c));
+  // What is made as a covariance is one, also where it hardly is.
+  auto random = test::generator(3);
+  for (std::size_t i = 0; i < test::count(1000); ++i) {
+    Eigen::Matrix<Scalar, 3, 2> spread;
+    for (int k = 0; k < 6; ++k)
+      spread(k / 2, k % 2) = static_cast<Scalar>(std::pow(10, test::uniform(random, -6, 6)));
+    const Covariance made = spread * spread.transpose();
+    CHECK(odometry.set({1, 2, 3}, made).has_value());
+    CHECK(odometry.covariance() == odometry.covariance().transpose());
+  }
+}
+
+TEST_CASE_TEMPLATE("slow motion far from the origin is not lost to rounding", Scalar, double, float) {
+  const auto period = static_cast<Scalar>(1e-3);
+  const auto after = [&](const BasicPose<Scalar>& from, const BasicTwist<Scalar>& twist) {
+    BasicOdometry<Scalar> odometry;
+    REQUIRE(odometry.set(from).has_value());
+    bool ok = true;
+    for (int k = 0; k < 1'000'000; ++k) ok = ok && odometry.advance(twist, period);
+    CHECK(ok);
+    return odometry.pose();
+  };
+  CHECK(after({100, 0, 0}, {Scalar(0.003), 0, 0}).x == doctest::Approx(103).epsilon(1e-6));
+  CHECK(after({0, 100, 0}, {0, Scalar(-0.003), 0}).y == doctest::Approx(97).epsilon(1e-6));
+  CHECK(after({0, 0, 0}, {Scalar(0.1), 0, 0}).x == doctest::Approx(100).epsilon(1e-6));
+  CHECK(after({0, 0, 3}, {0, 0, Scalar(1e-4)}).heading == doctest::Approx(3.1).epsilon(1e-6));
 }
 
 TEST_CASE("the covariance is that of many vehicles that all err a little") {

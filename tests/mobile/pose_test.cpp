@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "support/random.hpp"
@@ -101,4 +102,9 @@ TEST_CASE("angles wrap to half a turn either way") {
   CHECK(wrap_angle(-3 * pi / 2) == doctest::Approx(pi / 2));
   CHECK(wrap_angle(0.5) == 0.5);
   CHECK(std::abs(wrap_angle(1e6)) <= pi);
+  CHECK(wrap_angle(-pi) == pi);
+  CHECK(wrap_angle(pi) == pi);
+  CHECK(wrap_angle(3 * pi) == pi);
+  CHECK(wrap_angle(std::numbers::pi_v<float> * -1) == std::numbers::pi_v<float>);
+  CHECK(std::isnan(wrap_angle(std::numeric_limits<double>::quiet_NaN())));
 }

@@ -30,8 +30,10 @@ class BasicEncoder {
   }
 
   /// How far (rad) the wheel has turned since the last call, `period` seconds ago. The first call, and the one after reset(), only
-  /// takes the count. More than half the counter's range cannot be told from less the other way. Errors: bad_period (also of a gap
-  /// longer than longest_period, in which the wheel may have gone anywhere: reset()): nothing changes; encoder_jump: further than max_rate allows, as when the counter was set to zero: it goes on from the new count.
+  /// takes the count. Errors: bad_period (also of a gap longer than longest_period, in which the wheel may have gone anywhere:
+  /// reset()): nothing changes; stale: within the period the wheel could turn by half the counter's range, which cannot be told
+  /// from less the other way; encoder_jump: further than max_rate allows, as when the counter was set to zero. After these two it
+  /// goes on from the new count.
   Result<Scalar> turned(std::uint64_t count, Scalar period) noexcept {
     if (!started_) {
       started_ = true;
@@ -43,8 +45,10 @@ class BasicEncoder {
     const unsigned unused = 64 - configuration_.bits;
     const auto difference = static_cast<std::int64_t>((count - last_) << unused) >> unused;
     last_ = count;
+    const Scalar furthest = configuration_.max_rate * period;
+    if (!(furthest < half_range_)) return fail(Errc::stale);
     const Scalar angle = static_cast<Scalar>(difference) * radians_per_count_;
-    if (!(std::abs(angle) <= configuration_.max_rate * period)) return fail(Errc::encoder_jump);
+    if (!(std::abs(angle) <= furthest)) return fail(Errc::encoder_jump);
     return angle;
   }
 
@@ -52,10 +56,13 @@ class BasicEncoder {
 
  private:
   explicit BasicEncoder(const Configuration& c) noexcept
-      : configuration_(c), radians_per_count_(2 * std::numbers::pi_v<Scalar> / c.counts_per_turn) {}
+      : configuration_(c),
+        radians_per_count_(2 * std::numbers::pi_v<Scalar> / c.counts_per_turn),
+        half_range_(std::ldexp(std::abs(radians_per_count_), static_cast<int>(c.bits) - 1)) {}
 
   Configuration configuration_;
   Scalar radians_per_count_;
+  Scalar half_range_;  ///< rad
   std::uint64_t last_ = 0;
   bool started_ = false;
 };

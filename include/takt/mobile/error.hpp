@@ -34,7 +34,7 @@ enum class Errc : std::uint16_t {
     case Errc::encoder_jump:
       return "an encoder moved further than its wheel can";
     case Errc::stale:
-      return "the last measurement is older than the time-out";
+      return "the last measurement or command is too old";
     case Errc::min_above_max:
       return "a lower limit is above its upper limit";
   }

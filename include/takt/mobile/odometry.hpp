@@ -1,18 +1,24 @@
 // Where a vehicle has got to, from what its wheels did, and how sure that is.
 //
 //     Odometry odometry;
-//     odometry.move(drive.twist(turned));               // wheel angles since the last call: encoders
+//     odometry.move(drive.twist(turned), 0.01);         // wheel angles since the last call, 0.01 s ago: encoders
 //     odometry.advance(drive.twist(rates), 0.01);       // or wheel rates, for a period
 //     const Pose pose = odometry.pose();
+//
+// Long runs of small steps do not stall, in float neither: what rounding takes from a sum is added again with the next step (Kahan,
+// "Further remarks on reducing truncation errors", 1965).
 //
 // The covariance P of (x, y, heading) grows by P = F P F^T + G Q G^T: F carries an error of the heading into the position, and
 // Q is what the motion itself adds, in proportion to the way it went (Thrun, Burgard & Fox, "Probabilistic Robotics", 5.4).
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "takt/core/error.hpp"
+#include "takt/core/period.hpp"
 #include "takt/mobile/error.hpp"
 #include "takt/mobile/pose.hpp"
 
@@ -35,13 +41,13 @@ class BasicOdometry {
 
   struct Configuration {
     Integration integration = Integration::exact_arc;
-    Scalar timeout = Scalar(0.5);  ///< s: rates are taken for as long as this, and not longer
+    Scalar timeout = Scalar(0.5);  ///< s: rates are taken for as long as this, and not longer; at most ten
     BasicOdometryNoise<Scalar> noise{};
   };
 
   BasicOdometry() = default;
 
-  /// Errors: not_finite, not_positive (the time-out), out_of_domain (a negative noise).
+  /// Errors: not_finite, not_positive (the time-out), out_of_domain (a negative noise, a time-out above longest_period).
   [[nodiscard]] static Result<BasicOdometry> make(const Configuration& c) noexcept {
     const auto& n = c.noise;
     for (const Scalar number :
@@ -50,6 +56,7 @@ class BasicOdometry {
       if (number < 0) return fail(Errc::out_of_domain);
     }
     if (!(c.timeout > 0)) return fail(Errc::not_positive);
+    if (!is_period(c.timeout)) return fail(Errc::out_of_domain);
     BasicOdometry odometry;
     odometry.configuration_ = c;
     return odometry;
@@ -58,47 +65,103 @@ class BasicOdometry {
   /// The vehicle has made this motion (m, m, rad in its own frame). Errors: not_finite (an overflow too): nothing changes.
   Status move(const BasicTwist<Scalar>& motion) noexcept {
     if (!detail::is_finite(motion)) return fail(Errc::not_finite);
-    const BasicPose<Scalar> next = moved(pose_, motion, configuration_.integration);
+    const BasicPose<Scalar> change = displacement(pose_.heading, motion, configuration_.integration);
+    BasicPose<Scalar> next = pose_;
+    BasicPose<Scalar> lost = lost_;
+    add(next.x, lost.x, change.x);
+    add(next.y, lost.y, change.y);
+    add(next.heading, lost.heading, change.heading);
     if (!std::isfinite(next.x) || !std::isfinite(next.y)) return fail(Errc::not_finite);
-    const Covariance grown = covariance_after(motion, next);
+    const Covariance grown = covariance_after(motion, change);
     if (!std::isfinite(grown.trace())) return fail(Errc::not_finite);
+    next.heading = wrap_angle(next.heading);
     covariance_ = grown;
     pose_ = next;
+    lost_ = lost;
     return {};
   }
 
-  /// The vehicle has moved with these velocities for `period` seconds. Errors: not_finite, bad_period: nothing changes; stale: the
-  /// period is longer than the time-out: what the vehicle did meanwhile is not known, the pose stays, and the twist is zero.
+  /// The same within `period` seconds: twist() is then the mean of these. Errors: bad_period: nothing changes; not_finite: the pose
+  /// stays, and the twist is zero.
+  Status move(const BasicTwist<Scalar>& motion, Scalar period) noexcept {
+    if (!is_period(period)) return fail(Errc::bad_period);
+    return keep_twist({motion.forward / period, motion.left / period, motion.rotation / period},
+                      move(motion));
+  }
+
+  /// The vehicle has moved with these velocities for `period` seconds. Errors: bad_period: nothing changes; not_finite: the pose
+  /// stays, and the twist is zero; stale: the period is longer than the time-out: what the vehicle did meanwhile is not known. The
+  /// pose stays, the twist is zero, and the covariance grows as if it had gone on all the time, whichever way, with these
+  /// velocities or the ones before, whichever are faster (unless that overflows).
   Status advance(const BasicTwist<Scalar>& twist, Scalar period) noexcept {
     if (!(period > 0) || !std::isfinite(period)) return fail(Errc::bad_period);
-    if (period > configuration_.timeout) {
-      twist_ = {};
-      return fail(Errc::stale);
-    }
-    if (Status status = move(period * twist); !status) return status;
-    twist_ = twist;
-    return {};
+    if (!(period > configuration_.timeout)) return keep_twist(twist, move(period * twist));
+    if (detail::is_finite(twist)) doubt(twist, period);
+    return keep_twist({}, fail(Errc::stale));
   }
 
   [[nodiscard]] const BasicPose<Scalar>& pose() const noexcept { return pose_; }
-  /// The velocities that advance() had last, in the vehicle's own frame.
+  /// The velocities that advance() or move() with a period had last, in the vehicle's own frame; zero where they are not known.
   [[nodiscard]] const BasicTwist<Scalar>& twist() const noexcept { return twist_; }
   /// Of (x, y, heading) in the world: m^2, m rad, rad^2.
   [[nodiscard]] const Covariance& covariance() const noexcept { return covariance_; }
 
-  /// The vehicle is known to be here. Errors: not_finite: nothing changes.
+  /// The vehicle is known to be here. Errors: not_finite, out_of_domain (what is not symmetric and positive semi-definite, but for
+  /// rounding, is no covariance): nothing changes.
   Status set(const BasicPose<Scalar>& pose, const Covariance& covariance = Covariance::Zero()) noexcept {
     if (!std::isfinite(pose.x) || !std::isfinite(pose.y) || !std::isfinite(pose.heading) ||
         !covariance.allFinite())
       return fail(Errc::not_finite);
+    if (!is_covariance(covariance)) return fail(Errc::out_of_domain);
     pose_ = {pose.x, pose.y, wrap_angle(pose.heading)};
-    covariance_ = covariance;
+    lost_ = {};
+    covariance_ = (covariance + covariance.transpose()) / 2;
     return {};
   }
 
  private:
+  /// Compensated summation: `lost` is what rounding has added to the sum so far.
+  static void add(Scalar& sum, Scalar& lost, Scalar term) noexcept {
+    const Scalar due = term - lost;
+    const Scalar next = sum + due;
+    lost = (next - sum) - due;
+    sum = next;
+  }
+
+  Status keep_twist(const BasicTwist<Scalar>& twist, Status status) noexcept {
+    twist_ = status && detail::is_finite(twist) ? twist : BasicTwist<Scalar>{};
+    return status;
+  }
+
+  /// Adds to the variances what a gap of `period` seconds leaves open.
+  void doubt(const BasicTwist<Scalar>& twist, Scalar period) noexcept {
+    const Scalar way =
+        period * std::max(std::hypot(twist.forward, twist.left), std::hypot(twist_.forward, twist_.left));
+    const Scalar turn = period * std::max(std::abs(twist.rotation), std::abs(twist_.rotation));
+    Covariance grown = covariance_;
+    grown.diagonal() += Eigen::Matrix<Scalar, 3, 1>(way * way, way * way, turn * turn);
+    if (std::isfinite(grown.trace())) covariance_ = grown;
+  }
+
+  /// By the correlations: their matrix must have no negative principal minor, but for rounding.
+  [[nodiscard]] static bool is_covariance(const Covariance& c) noexcept {
+    const Scalar rounding = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+    Covariance r;
+    for (int i = 0; i < 3; ++i) {
+      if (!(c(i, i) >= 0)) return false;
+      for (int j = 0; j < 3; ++j) {
+        const Scalar scale = std::sqrt(c(i, i)) * std::sqrt(c(j, j));
+        if (!(std::abs(c(i, j)) <= (1 + rounding) * scale)) return false;
+        r(i, j) = scale > 0 ? c(i, j) / scale : Scalar(0);
+      }
+    }
+    const Scalar volume =
+        1 + 2 * r(0, 1) * r(1, 2) * r(0, 2) - r(0, 1) * r(0, 1) - r(1, 2) * r(1, 2) - r(0, 2) * r(0, 2);
+    return (r - r.transpose()).cwiseAbs().maxCoeff() <= rounding && volume >= -4 * rounding;
+  }
+
   [[nodiscard]] Covariance covariance_after(const BasicTwist<Scalar>& motion,
-                                            const BasicPose<Scalar>& next) const noexcept {
+                                            const BasicPose<Scalar>& change) const noexcept {
     const auto& n = configuration_.noise;
     const Scalar way = std::hypot(motion.forward, motion.left);
     const Scalar along = n.forward_by_way * way;
@@ -106,8 +169,8 @@ class BasicOdometry {
     const Scalar c = std::cos(pose_.heading + motion.rotation / 2);
     const Scalar s = std::sin(pose_.heading + motion.rotation / 2);
     Covariance carried = Covariance::Identity();
-    carried(0, 2) = pose_.y - next.y;
-    carried(1, 2) = next.x - pose_.x;
+    carried(0, 2) = -change.y;
+    carried(1, 2) = change.x;
     Covariance grown = carried * covariance_ * carried.transpose();
     grown(0, 0) += c * c * along + s * s * across;
     grown(0, 1) += c * s * (along - across);
@@ -122,6 +185,7 @@ class BasicOdometry {
 
   Configuration configuration_;
   BasicPose<Scalar> pose_;
+  BasicPose<Scalar> lost_;  ///< what rounding has added to it
   BasicTwist<Scalar> twist_;
   Covariance covariance_ = Covariance::Zero();
 };

@@ -39,10 +39,12 @@ template <class Scalar>
 }
 }  // namespace detail
 
-/// The same angle in [-pi, pi]. Real-time safe.
+/// The same angle in (-pi, pi]. A NaN stays one. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Scalar wrap_angle(Scalar angle) noexcept {
-  return std::remainder(angle, 2 * std::numbers::pi_v<Scalar>);
+  constexpr Scalar pi = std::numbers::pi_v<Scalar>;
+  const Scalar wrapped = std::remainder(angle, 2 * pi);
+  return wrapped == -pi ? pi : wrapped;
 }
 
 /// How a motion within a period becomes a change of pose.
@@ -52,20 +54,27 @@ enum class Integration {
   euler,        ///< first order: the heading before
 };
 
-/// The pose after a motion (m, m, rad; a twist times its period). The heading is wrapped. Real-time safe.
+/// By how much a motion (m, m, rad; a twist times its period) from this heading changes the pose in the world. Real-time safe.
 ///
 /// Constant velocities lead along an arc whose chord is sin(a)/a of its length, a being half the rotation, and points a to the
 /// left of the heading (the exponential map of SE(2)). sin(a)/a loses no precision near zero: only 0/0 is looked after.
 template <class Scalar>
-[[nodiscard]] BasicPose<Scalar> moved(const BasicPose<Scalar>& pose, const BasicTwist<Scalar>& motion,
-                                      Integration integration = Integration::exact_arc) noexcept {
+[[nodiscard]] BasicPose<Scalar> displacement(Scalar heading, const BasicTwist<Scalar>& motion,
+                                             Integration integration = Integration::exact_arc) noexcept {
   const Scalar half = motion.rotation / 2;
-  const Scalar direction = integration == Integration::euler ? pose.heading : pose.heading + half;
+  const Scalar direction = integration == Integration::euler ? heading : heading + half;
   const Scalar chord = integration == Integration::exact_arc && half != 0 ? std::sin(half) / half : Scalar(1);
   const Scalar c = chord * std::cos(direction);
   const Scalar s = chord * std::sin(direction);
-  return {pose.x + c * motion.forward - s * motion.left, pose.y + s * motion.forward + c * motion.left,
-          wrap_angle(pose.heading + motion.rotation)};
+  return {c * motion.forward - s * motion.left, s * motion.forward + c * motion.left, motion.rotation};
+}
+
+/// The pose after a motion. The heading is wrapped. Real-time safe.
+template <class Scalar>
+[[nodiscard]] BasicPose<Scalar> moved(const BasicPose<Scalar>& pose, const BasicTwist<Scalar>& motion,
+                                      Integration integration = Integration::exact_arc) noexcept {
+  const BasicPose<Scalar> change = displacement(pose.heading, motion, integration);
+  return {pose.x + change.x, pose.y + change.y, wrap_angle(pose.heading + change.heading)};
 }
 
 }  // namespace takt::mobile
