@@ -198,7 +198,8 @@ TEST_CASE(
   CHECK(v == doctest::Approx(-1).epsilon(0.02));
 }
 
-TEST_CASE("a vehicle whose speed or command is not known is braked by what holds it, and its steering stays") {
+TEST_CASE(
+    "a vehicle whose speed or command is not known is braked by what holds it, and its steering stays") {
   for (const auto& [wanted, measured] :
        {std::pair(Twist{2, 0, 0.2}, not_a_number), std::pair(Twist{2, 0, 0.2}, infinity),
         std::pair(Twist{not_a_number, 0, 0.2}, 1.0), std::pair(Twist{2, 0, infinity}, 1.0)}) {
