@@ -262,6 +262,19 @@ TEST_CASE("no derivative kicks a pedal that is taken up, and it is the vehicle's
   }
 }
 
+TEST_CASE("a pedal that is pressed again begins anew, not with what had wound up before") {
+  auto c = furbot();
+  c.throttle = {.integral = 1};
+  c.brake = {.integral = 1};
+  auto law = TwistLaw::make(c).value();
+  for (int k = 0; k < 50; ++k) REQUIRE(law.step({1, 0, 0}, 0, 0.01).has_value());
+  CHECK(law.command().throttle > 0.4);
+  for (int k = 0; k < 50; ++k) REQUIRE(law.step({0, 0, 0}, 1, 0.01).has_value());
+  CHECK(law.command().brake > 0.4);
+  CHECK(law.step({1, 0, 0}, 0, 0.01)->throttle == 0);
+  CHECK(law.step({0, 0, 0}, 1, 0.01)->brake == 0);
+}
+
 TEST_CASE("bad periods change nothing, vehicles that cannot be are refused by name") {
   auto law = TwistLaw::make(furbot()).value();
   const DriveCommand good = law.step({1, 0, 0.2}, 0.5, 0.01).value();
