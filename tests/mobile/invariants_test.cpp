@@ -78,6 +78,12 @@ TEST_CASE_TEMPLATE("a twist keeps all limits, whatever is asked for", Scalar, do
              l.rotational_acceleration * period + rounding<Scalar> * l.rotation);
       if (!finite) EXPECT(std::abs(now.rotation) <= std::abs(before.rotation));
       if (!finite) EXPECT(std::abs(now.forward) <= std::abs(before.forward));
+      // A stop takes no longer than the faster of forward and left does.
+      const Scalar speed = std::max(std::abs(now.forward), std::abs(now.left));
+      const Scalar speed_before = std::max(std::abs(before.forward), std::abs(before.left));
+      if (!finite)
+        EXPECT(speed <= std::max(Scalar(0), speed_before - l.braking * period) +
+                            rounding<Scalar> * (1 + speed_before));
     }
     // Left with one twist it comes to drive its curve.
     const Scalar speed = any<Scalar>(random, -4, 4);

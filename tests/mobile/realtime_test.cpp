@@ -42,7 +42,7 @@ TEST_CASE("drives, encoders, limits and odometry, and their making, keep the rul
     ok = ok && exact && odometry.move(0.001 * car.twist(1, car.steering_from_left_wheel(angle)));
     ok = ok && car.wheels(1, car.steering_from_right_wheel(angle)).speed[0] > 0;
     ok = ok && odometry.move(0.001 * omni.twist(omni.wheels(twist))) && omni.slip(omni.wheels(twist)) < 1e-6;
-    ok = ok && odometry.move(0.001 * mecanum.twist(mecanum.wheels(twist)));
+    ok = ok && odometry.move(0.001 * mecanum.twist(mecanum.wheels(twist)), 0.001);
     ok = ok && !odometry.advance({not_a_number, 0, 0}, 0.001) && !odometry.advance(twist, 1);
     ok = ok && encoder.turned(static_cast<std::uint64_t>(k), 0.001) && !encoder.turned(0, 0);
     if (k == 500) {
