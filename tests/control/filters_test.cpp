@@ -1,6 +1,7 @@
 // Low-pass, biquads and chains: their gains against the formula of each, and what they do with numbers that are none.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -114,6 +115,64 @@ TEST_CASE("samples that are no numbers do not count") {
     CHECK(twin.step(0.5).value == Biquad(notch).step(0.5).value);
   }
   CHECK(notch.step(1e308).error == Errc::not_finite);
+}
+
+TEST_CASE_TEMPLATE(
+    "a filter whose cut-off is lost in rounding is refused, and every other one passes what it should",
+    Scalar, double, float) {
+  using Filter = BasicBiquad<Scalar>;
+  auto random = test::generator(5);
+  const Scalar h = Scalar(0.001);
+  std::size_t made = 0;
+  for (std::size_t i = 0; i < test::count(400); ++i) {
+    const Scalar frequency = static_cast<Scalar>(std::pow(10, test::uniform(random, -2, 2.69)));
+    const Scalar quality = static_cast<Scalar>(std::pow(10, test::uniform(random, -1, 1)));
+    CAPTURE(frequency);
+    CAPTURE(quality);
+    const typename Filter::Design design{frequency, quality, h};
+    for (const auto& filter : {Filter::low_pass(design), Filter::notch(design)}) {
+      if (!filter) {
+        CHECK(filter.error() == Errc::out_of_domain);
+        continue;
+      }
+      ++made;
+      auto settled = *filter;
+      CHECK(settled.step(3).value == doctest::Approx(3).epsilon(1e-3));
+      auto stepped = *filter;
+      stepped.step(0);
+      // Until the slowest pole is over; its time constant is at most Q' / (pi f) with Q' = max(2 Q, 1/Q).
+      const double time = 20 *
+                          std::max(2.0 * static_cast<double>(quality), 1 / static_cast<double>(quality)) /
+                          (pi * static_cast<double>(frequency));
+      Scalar last = 0;
+      for (int k = 0; k < static_cast<int>(std::min(time, 1e3) / 1e-3) + 100; ++k)
+        last = stepped.step(1).value;
+      if (time < 1e3) CHECK(last == doctest::Approx(1).epsilon(5e-3));
+    }
+    for (const auto& filter : {Filter::high_pass(design), Filter::band_pass(design)}) {
+      if (!filter) continue;
+      auto settled = *filter;
+      CHECK(std::abs(settled.step(3).value) < Scalar(1e-3));
+    }
+  }
+  CHECK(made > test::count(400) / 2);
+  CHECK(BasicBiquad<float>::low_pass({.frequency = 2, .period = 0.001F}).has_value());
+  CHECK(BasicBiquad<float>::low_pass({.frequency = 1, .period = 0.001F}).error() == Errc::out_of_domain);
+  CHECK(butterworth<2>(0.1F, 0.001F).error() == Errc::out_of_domain);
+  CHECK(Biquad::low_pass({.frequency = 1e-3, .period = period}).value().step(1).value == doctest::Approx(1));
+  CHECK(Biquad::low_pass({.frequency = 1e-6, .period = period}).error() == Errc::out_of_domain);
+  CHECK(Biquad::low_pass({.frequency = 10, .quality = 1e-320, .period = period}).error() ==
+        Errc::out_of_domain);
+  CHECK(Biquad::notch({.frequency = 10, .quality = 1e300, .period = period}).error() == Errc::out_of_domain);
+}
+
+TEST_CASE("a sample that would overflow a low-pass does not count, and the filter lives on") {
+  auto filter = LowPass::from_weight(0.5).value();
+  filter.step(1e308);
+  const Step overflow = filter.step(-1e308);
+  CHECK(overflow.error == Errc::not_finite);
+  CHECK(overflow.value == 1e308);
+  CHECK(filter.step(0).value == 0.5e308);
 }
 
 TEST_CASE("filters that cannot be are refused by name") {

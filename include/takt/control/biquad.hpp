@@ -5,12 +5,16 @@
 //
 // The analogue prototypes, with w0 = 2 pi f and quality Q, are  w0^2 / D,  s^2 / D,  (w0/Q) s / D,  (s^2 + w0^2) / D  with
 // D = s^2 + (w0/Q) s + w0^2, made discrete by the bilinear transform that keeps f in place. Source: R. Bristow-Johnson, "Cookbook
-// formulae for audio equalizer biquad filter coefficients". Realised in transposed direct form II, which rounds least.
+// formulae for audio equalizer biquad filter coefficients". Realised in transposed direct form II, which rounds least. A cut-off that is
+// very low for the sampling rate lies in the last digits of the coefficients, so that there is a lowest one: 1/500 of the sampling
+// rate in float (2 Hz at 1 kHz), far below any use in double. Filter slower signals with fewer samples, or in double.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -32,20 +36,21 @@ class BasicBiquad {
   };
 
   /// All of them. Errors: not_finite, bad_period, out_of_domain (frequency not between 0 and half the sampling rate, quality not
-  /// positive).
+  /// positive; or so near to these bounds, or of so high a quality, that frequency, damping or the pass band's gain would be off by
+  /// more than 1e-3 for the rounding of the coefficients).
   [[nodiscard]] static Result<BasicBiquad> low_pass(const Design& design) noexcept {
-    return from(design, [](Scalar c, Scalar) { return Numerator{(1 - c) / 2, 1 - c, (1 - c) / 2}; });
+    return from(design, {.steady = 1});
   }
   [[nodiscard]] static Result<BasicBiquad> high_pass(const Design& design) noexcept {
-    return from(design, [](Scalar c, Scalar) { return Numerator{(1 + c) / 2, -(1 + c), (1 + c) / 2}; });
+    return from(design, {.fastest = 1});
   }
   /// Gain 1 at the middle frequency; half the power passes at a distance of about f/(2 Q).
   [[nodiscard]] static Result<BasicBiquad> band_pass(const Design& design) noexcept {
-    return from(design, [](Scalar, Scalar alpha) { return Numerator{alpha, 0, -alpha}; });
+    return from(design, {.middle = 1});
   }
   /// Gain 0 at the middle frequency, 1 far from it.
   [[nodiscard]] static Result<BasicBiquad> notch(const Design& design) noexcept {
-    return from(design, [](Scalar c, Scalar) { return Numerator{1, -2 * c, 1}; });
+    return from(design, {.steady = 1, .fastest = 1});
   }
 
   /// One sample. The first one is taken to have been there for ever: no swinging in. Errors: not_finite (also of an overflow):
@@ -69,22 +74,45 @@ class BasicBiquad {
   void reset() noexcept { started_ = false; }
 
  private:
-  using Numerator = std::array<Scalar, 3>;
+  /// The gains for a value that stands still, at half the sampling rate and at the middle frequency. The denominator
+  /// p0 + p1/z + p2/z^2 has there, apart from its phase, the values 2 (1 - cos w), 2 (1 + cos w) and 2 alpha, which are p0 + p1 + p2,
+  /// p0 - p1 + p2 and p0 - p2; the numerator has these of them that pass.
+  struct Gains {
+    double steady = 0;
+    double fastest = 0;
+    double middle = 0;
+  };
 
-  template <class MakeNumerator>
-  [[nodiscard]] static Result<BasicBiquad> from(const Design& design, MakeNumerator&& numerator) noexcept {
+  /// The three values of the denominator, over p0, make frequency and damping: those of the rounded coefficients are off by about an
+  /// epsilon, which must be at most 1e-3 of each.
+  static constexpr double smallest = 1e3 * static_cast<double>(std::numeric_limits<Scalar>::epsilon());
+
+  /// Computed in double, where half the angle keeps the digits of 1 - cos w.
+  [[nodiscard]] static Result<BasicBiquad> from(const Design& design, const Gains& gains) noexcept {
     if (!std::isfinite(design.frequency) || !std::isfinite(design.quality)) return fail(Errc::not_finite);
     if (!is_period(design.period)) return fail(Errc::bad_period);
-    const Scalar turn = design.frequency * design.period;
-    if (!(turn > 0 && turn < Scalar(0.5)) || !(design.quality > 0)) return fail(Errc::out_of_domain);
-    const Scalar angle = 2 * std::numbers::pi_v<Scalar> * turn;
-    const Scalar c = std::cos(angle);
-    const Scalar alpha = std::sin(angle) / (2 * design.quality);
+    const double turn = static_cast<double>(design.frequency) * static_cast<double>(design.period);
+    if (!(turn > 0 && turn < 0.5) || !(design.quality > 0)) return fail(Errc::out_of_domain);
+    const double s = std::sin(std::numbers::pi * turn);
+    const double c = std::cos(std::numbers::pi * turn);
+    const double alpha = s * c / static_cast<double>(design.quality);
+    const double steady = 4 * s * s / (1 + alpha);
+    const double fastest = 4 * c * c / (1 + alpha);
+    const double middle = 2 * alpha / (1 + alpha);
+    if (!(std::min({steady, fastest, middle}) >= smallest)) return fail(Errc::out_of_domain);
     BasicBiquad filter;
-    filter.b_ = numerator(c, alpha);
-    for (Scalar& b : filter.b_) b /= 1 + alpha;
-    filter.a_ = {-2 * c / (1 + alpha), (1 - alpha) / (1 + alpha)};
+    filter.b_ = polynomial(gains.steady * steady, gains.fastest * fastest, gains.middle * middle);
+    const auto a = polynomial(steady, fastest, middle);
+    filter.a_ = {a[1], a[2]};
     return filter;
+  }
+
+  /// With p0 + p1 + p2, p0 - p1 + p2 and p0 - p2.
+  [[nodiscard]] static std::array<Scalar, 3> polynomial(double steady, double fastest,
+                                                        double middle) noexcept {
+    const double even = (steady + fastest) / 2;
+    return {static_cast<Scalar>((even + middle) / 2), static_cast<Scalar>((steady - fastest) / 2),
+            static_cast<Scalar>((even - middle) / 2)};
   }
 
   /// The state after any number of samples x.
@@ -94,7 +122,7 @@ class BasicBiquad {
     s1_ = (gain - b_[0]) * x;
   }
 
-  Numerator b_{1, 0, 0};
+  std::array<Scalar, 3> b_{1, 0, 0};
   std::array<Scalar, 2> a_{};
   Scalar s1_ = 0;
   Scalar s2_ = 0;

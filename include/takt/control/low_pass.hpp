@@ -2,6 +2,9 @@
 //
 // Between samples the input is taken to be constant, so that alpha = 1 - exp(-h/T) is exact for time constant T and period h.
 // The first sample sets the output: a filter does not swing in from zero.
+//
+// The output stands still where alpha (x - y) rounds away beside it: within epsilon |y| / (2 alpha) of the input. That is 0.6 % of the
+// value in float with a time constant of 100 000 periods; in double it is nothing that can be measured.
 #pragma once
 
 #include <cmath>
@@ -40,10 +43,11 @@ class BasicLowPass {
     return from_time_constant(1 / (2 * std::numbers::pi_v<Scalar> * frequency), period);
   }
 
-  /// One sample. Errors: not_finite: the sample does not count, the value is the last one.
+  /// One sample. Errors: not_finite (also of an overflow): the sample does not count, the value is the last one.
   BasicStep<Scalar> step(Scalar sample) noexcept {
-    if (!std::isfinite(sample)) return {value_, Errc::not_finite};
-    value_ = started_ ? value_ + alpha_ * (sample - value_) : sample;
+    const Scalar next = started_ ? value_ + alpha_ * (sample - value_) : sample;
+    if (!std::isfinite(next)) return {value_, Errc::not_finite};
+    value_ = next;
     started_ = true;
     return {value_, {}};
   }
