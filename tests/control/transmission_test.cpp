@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "support/random.hpp"
 
@@ -130,6 +131,60 @@ TEST_CASE("a coupling in which a direction is lost, or that has no numbers, is r
   CHECK(Transmission<2, 3>::make({1, 2, 3, 2, 4, 6}).error() == Errc::out_of_domain);
   CHECK(Transmission<2>::make({1, 0, 0, not_a_number}).error() == Errc::not_finite);
   CHECK(Transmission<2>::make({1, 0, 0, 1}, {0, infinity}).error() == Errc::not_finite);
+}
+
+TEST_CASE_TEMPLATE("no coupling in which a direction is lost is taken, whatever its numbers", Scalar, double,
+                   float) {
+  auto random = test::generator(3);
+  const auto any = [&] { return static_cast<Scalar>(test::uniform(random, -1, 1)); };
+  for (std::size_t i = 0; i < test::count(2000); ++i) {
+    const Scalar scale = static_cast<Scalar>(std::pow(10, test::uniform(random, -4, 4)));
+    const Scalar a = scale * any(), b = scale * any(), f = any(), g = any();
+    CHECK(BasicTransmission<Scalar, 2>::make({a, b, f * a, f * b}).error() == Errc::out_of_domain);
+    const std::array<Scalar, 6> two_rows{a, b, any(), any(), any(), any()};
+    std::array<Scalar, 9> three_rows{};
+    for (std::size_t k = 0; k < 6; ++k) three_rows[k] = two_rows[k];
+    for (std::size_t k = 0; k < 3; ++k) three_rows[6 + k] = f * two_rows[k] + g * two_rows[3 + k];
+    CHECK(BasicTransmission<Scalar, 3>::make(three_rows).error() == Errc::out_of_domain);
+    const Scalar c = any();
+    CHECK(BasicTransmission<Scalar, 2, 3>::make({a, b, c, f * a, f * b, f * c}).error() ==
+          Errc::out_of_domain);
+    CHECK(BasicTransmission<Scalar, 3, 2>::make({a, f * a, b, f * b, c, f * c}).error() ==
+          Errc::out_of_domain);
+  }
+}
+
+TEST_CASE_TEMPLATE("there and back is where one was, in a coupling as bad as may be, too", Scalar, double,
+                   float) {
+  auto random = test::generator(4);
+  const double worst = std::is_same_v<Scalar, float> ? 2e-3 : 1e-5;
+  const auto any = [&] { return static_cast<Scalar>(test::uniform(random, -1, 1)); };
+  for (std::size_t i = 0; i < test::count(2000); ++i) {
+    // Joints in units of their own: gears of very different reductions are no bad coupling.
+    const Scalar one = static_cast<Scalar>(std::pow(10, test::uniform(random, -4, 4)));
+    const Scalar other = static_cast<Scalar>(std::pow(10, test::uniform(random, -4, 4)));
+    const Scalar apart = static_cast<Scalar>(std::pow(10, test::uniform(random, -3, 0)));
+    const auto square = BasicTransmission<Scalar, 2>::make({one, 0, other, other * apart});
+    REQUIRE(square.has_value());
+    const auto wide =
+        BasicTransmission<Scalar, 2, 3>::make({one, 0, one, other, other * apart, other * (1 - apart / 2)});
+    REQUIRE(wide.has_value());
+    const std::array<Scalar, 2> joints{one * any(), other * any()};
+    const auto same = [&](const std::array<Scalar, 2>& back) {
+      CHECK(std::abs(back[0] - joints[0]) <= worst * static_cast<double>(one));
+      CHECK(std::abs(back[1] - joints[1]) <= worst * static_cast<double>(other));
+    };
+    same(square->joint_velocities(square->actuator_velocities(joints)));
+    same(wide->joint_velocities(wide->actuator_velocities(joints)));
+  }
+  // Two joints that nearly move together.
+  CHECK(Transmission<2, 3>::make({1, 0, 1, 1, 1e-4, 1}).has_value());
+  CHECK(Transmission<2>::make({1e-200, 0, 0, 1}).has_value());
+  CHECK(BasicTransmission<float, 2>::make({1e-40F, 0, 0, 1}).error() == Errc::out_of_domain);
+  const auto near = BasicTransmission<float, 2, 3>::make({1, 0, 1, 1, 1e-3F, 1}).value();
+  const auto back = near.joint_velocities(near.actuator_velocities({1, 0}));
+  CHECK(back[0] == doctest::Approx(1).epsilon(1e-3));
+  CHECK(std::abs(back[1]) < 1e-3F);
 }
 
 TEST_CASE("float works as double does") {

@@ -12,10 +12,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/LU>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <type_traits>
 
 #include "takt/control/error.hpp"
 #include "takt/core/error.hpp"
@@ -31,7 +32,8 @@ class BasicTransmission {
 
   /// From the matrix, row by row: entry (j, a) is how far joint j turns when actuator a turns by one. Offsets are the joints'
   /// positions where all actuators are at zero. Errors: not_finite; out_of_domain if a direction of motion is lost on the way
-  /// (M has not full rank, as with an infinite reduction).
+  /// (M has not full rank, as with an infinite reduction), or would be found back with too few digits: M's condition is above 1e10
+  /// (float: 1e4) where each joint counts in units of its own greatest entry, or each actuator if they are fewer.
   [[nodiscard]] static Result<BasicTransmission> make(const std::array<Scalar, Joints * Actuators>& matrix,
                                                       const JointValues& offsets = {}) noexcept {
     BasicTransmission transmission;
@@ -72,8 +74,7 @@ class BasicTransmission {
   using JointVector = Eigen::Matrix<Scalar, rows, 1>;
   using ActuatorVector = Eigen::Matrix<Scalar, columns, 1>;
 
-  /// What a wrong inverse shows: the product is the identity to this.
-  static constexpr Scalar tolerance = std::numeric_limits<Scalar>::epsilon() * Scalar(1e6);
+  static constexpr double max_condition = std::is_same_v<Scalar, float> ? 1e4 : 1e10;
 
   [[nodiscard]] static JointVector vector(const JointValues& values) noexcept requires(Joints != Actuators) {
     return Eigen::Map<const JointVector>(values.data());
@@ -93,23 +94,39 @@ class BasicTransmission {
   }
 
   [[nodiscard]] bool invert() noexcept {
-    const Matrix& m = joint_by_actuator_;
-    if constexpr (Joints == Actuators) {
-      actuator_by_joint_ = m.inverse();
-      return is_identity(m * actuator_by_joint_);
-    } else if constexpr (Joints < Actuators) {
-      actuator_by_joint_ = m.transpose() * (m * m.transpose()).eval().inverse();
-      return is_identity(m * actuator_by_joint_);
-    } else {
-      actuator_by_joint_ = (m.transpose() * m).eval().inverse() * m.transpose();
-      return is_identity(actuator_by_joint_ * m);
-    }
+    const auto matrix = joint_by_actuator_.template cast<double>().eval();
+    if constexpr (Joints <= Actuators)
+      actuator_by_joint_ = right_inverse<rows, columns>(matrix).template cast<Scalar>();
+    else
+      actuator_by_joint_ =
+          right_inverse<columns, rows>(matrix.transpose()).transpose().template cast<Scalar>();
+    return actuator_by_joint_.allFinite();
   }
 
-  template <class Product>
-  [[nodiscard]] static bool is_identity(const Product& product) noexcept {
-    const auto square = product.eval();
-    return square.allFinite() && square.isIdentity(tolerance);
+  /// Moore and Penrose's, of a matrix no higher than it is wide. With its rows scaled, D M = L Q by Gram and Schmidt's process, each row
+  /// twice for its last digits, it is Q^T L^-1 D. Infinite if there is none, or none to be trusted.
+  template <int height, int width>
+  [[nodiscard]] static Eigen::Matrix<double, width, height> right_inverse(
+      Eigen::Matrix<double, height, width> matrix) noexcept {
+    const Eigen::Matrix<double, height, 1> scale = matrix.cwiseAbs().rowwise().maxCoeff().cwiseInverse();
+    matrix = scale.asDiagonal() * matrix;
+    Eigen::Matrix<double, height, width> q = matrix;
+    Eigen::Matrix<double, height, height> l_inverse = Eigen::Matrix<double, height, height>::Identity();
+    for (int row = 0; row < height; ++row) {
+      for (int k = 0; k < 2 * row; ++k) {
+        const int other = k % row;
+        const double part = q.row(row).dot(q.row(other));
+        q.row(row) -= part * q.row(other);
+        l_inverse.row(row) -= part * l_inverse.row(other);
+      }
+      const double length = q.row(row).norm();
+      q.row(row) /= length;
+      l_inverse.row(row) /= length;
+    }
+    Eigen::Matrix<double, width, height> inverse = q.transpose() * l_inverse;
+    if (!(matrix.norm() * inverse.norm() <= max_condition))
+      return inverse.setConstant(std::numeric_limits<double>::infinity());
+    return inverse * scale.asDiagonal();
   }
 
   Matrix joint_by_actuator_;
