@@ -173,6 +173,27 @@ TEST_CASE("efforts do not drive a joint out of its range") {
   CHECK(limiter.effort(1, {not_a_number, 0, 0}).value == 0);
 }
 
+TEST_CASE("an effort brakes a joint that rushes inward from outside its range, but drives none out") {
+  JointLimits limits;
+  limits.position_min = -1;
+  limits.position_max = 1;
+  limits.velocity = 2;
+  limits.acceleration = 10;
+  limits.jerk = 100;
+  const auto limiter = JointLimiter::make(limits).value();
+  for (const double side : {1.0, -1.0}) {
+    const auto effort = [&](double wanted, double position, double velocity) {
+      return side * limiter.effort(side * wanted, {side * position, side * velocity, 0}).value;
+    };
+    CHECK(effort(10, 1.05, -5) == 10);   // 1.25 rad of braking lead to -0.2
+    CHECK(effort(10, 1.05, -0.9) == 0);  // 0.04 rad are too few to come inside
+    CHECK(effort(10, 1, -0.1) == 10);
+    CHECK(effort(10, 1, 0) == 0);
+    CHECK(effort(10, 0.999, 0) == 10);
+    CHECK(effort(-10, 1, 0) == -10);
+  }
+}
+
 TEST_CASE("bad periods change nothing, limits that allow nothing are refused by name") {
   auto random = test::generator(3);
   const JointLimits good = any_limits(random);
@@ -197,4 +218,8 @@ TEST_CASE("bad periods change nothing, limits that allow nothing are refused by 
   CHECK(JointLimiter::make(bad).error() == Errc::min_above_max);
   bad.position_min = not_a_number;
   CHECK(JointLimiter::make(bad).error() == Errc::not_finite);
+  for (const double end : {infinity, -infinity}) {
+    bad.position_min = bad.position_max = end;
+    CHECK(JointLimiter::make(bad).error() == Errc::not_finite);
+  }
 }

@@ -388,6 +388,21 @@ TEST_CASE("within the formulas no command leaves its range") {
   }
 }
 
+TEST_CASE_TEMPLATE("before the first command, too, the value after an error is a number to be used", Limits,
+                   Ros1Limits, Ros2Limits) {
+  auto l = limits();
+  l.position_min = 0.5;
+  auto joint = Limits::make(l).value();
+  CHECK(joint.position(0.7, at(not_a_number), h).error == Errc::not_finite);
+  CHECK(joint.position(0.7, at(not_a_number), h).value == 0.5);
+  CHECK(joint.position(not_a_number, at(0.8), h).value == 0.8);
+  CHECK(joint.position(0.7, at(infinity), h).value == 0.8);
+  CHECK(joint.position(0.7, at(0.9), 0).value == 0.9);
+  CHECK(joint.velocity(0.5, at(0.9, not_a_number), h).error == Errc::not_finite);
+  CHECK(joint.velocity(0.5, at(0.9, not_a_number), h).value == 0);
+  CHECK(joint.velocity(not_a_number, at(0.9, 1), h).value == 0);
+}
+
 TEST_CASE("bad numbers change nothing, limits that are none are refused by name") {
   auto ros2 = Ros2Limits::make(limits()).value();
   const double good = ros2.position(0.03, at(0), h).value;
@@ -409,4 +424,11 @@ TEST_CASE("bad numbers change nothing, limits that are none are refused by name"
   CHECK(Ros1Limits::make(l).error() == Errc::out_of_domain);
   CHECK(Ros1Limits::make(limits(), SoftLimits{1, -1, 1, 1}).error() == Errc::min_above_max);
   CHECK(Ros1Limits::make(limits(), SoftLimits{-1, 1, infinity, 1}).error() == Errc::not_finite);
+  CHECK(Ros1Limits::make(limits(), SoftLimits{-1, 1, -1, 1}).error() == Errc::out_of_domain);
+  CHECK(Ros2Limits::make(limits(), SoftLimits{-1, 1, 1, -1}).error() == Errc::out_of_domain);
+  for (const double end : {infinity, -infinity}) {
+    l = limits();
+    l.position_min = l.position_max = end;
+    CHECK(Ros1Limits::make(l).error() == Errc::not_finite);
+  }
 }

@@ -19,6 +19,7 @@
 #include <cmath>
 
 #include "takt/control/error.hpp"
+#include "takt/control/position_range.hpp"
 #include "takt/control/step.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/joint.hpp"
@@ -48,11 +49,11 @@ class BasicJointLimiter {
   using Step = BasicReferenceStep<Scalar>;
 
   /// Position limits may be infinite; velocity, acceleration and jerk must be finite. At rest at zero, or at the nearest position
-  /// that is allowed. Errors: not_finite, min_above_max, out_of_domain (a limit of zero, or beyond trajectory/domain.hpp).
+  /// that is allowed. Errors: not_finite (also a range in which there is no number), min_above_max, out_of_domain (a limit of zero, or beyond trajectory/domain.hpp).
   [[nodiscard]] static Result<BasicJointLimiter> make(const Limits& limits) noexcept {
-    if (std::isnan(limits.position_min) || std::isnan(limits.position_max) || std::isnan(limits.effort))
-      return fail(Errc::not_finite);
-    if (limits.position_min > limits.position_max) return fail(Errc::min_above_max);
+    if (const auto range = check_position_range(limits.position_min, limits.position_max); !range)
+      return fail(range.error());
+    if (std::isnan(limits.effort)) return fail(Errc::not_finite);
     if (limits.effort < 0) return fail(Errc::out_of_domain);
     for (const Scalar limit : {limits.velocity, limits.acceleration, limits.jerk}) {
       if (!std::isfinite(limit)) return fail(Errc::not_finite);
@@ -91,16 +92,18 @@ class BasicJointLimiter {
     return {take(target, limits, stop, period), {}};
   }
 
-  /// An effort for a joint that is measured to move so: within the effort limit, and never further outward where the joint is
-  /// outside its range, or could no longer stop inside it with its acceleration limit. Errors: not_finite: the value is zero.
+  /// An effort for a joint that is measured to move so: within the effort limit, and never outward where the joint would not come to
+  /// rest inside its range with its acceleration limit. So it may be braked on its way inward from outside, as soon as it comes far
+  /// enough; but at rest outside its range, or just at its end, nothing holds it against what pulls it inward until it is inside.
+  /// Errors: not_finite: the value is zero.
   [[nodiscard]] BasicStep<Scalar> effort(Scalar wanted, const State& measured) const noexcept {
     if (!std::isfinite(wanted) || !std::isfinite(measured.position) || !std::isfinite(measured.velocity))
       return {0, Errc::not_finite};
     const Scalar limited = std::clamp(wanted, -limits_.effort, limits_.effort);
     const Scalar v = measured.velocity;
     const Scalar stops_at = measured.position + v * std::abs(v) / (2 * limits_.acceleration);
-    if (limited > 0 && std::max(measured.position, stops_at) >= limits_.position_max) return {0, {}};
-    if (limited < 0 && std::min(measured.position, stops_at) <= limits_.position_min) return {0, {}};
+    if (limited > 0 && stops_at >= limits_.position_max) return {0, {}};
+    if (limited < 0 && stops_at <= limits_.position_min) return {0, {}};
     return {limited, {}};
   }
 

@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "takt/control/error.hpp"
+#include "takt/control/position_range.hpp"
 #include "takt/control/step.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/joint.hpp"
@@ -45,32 +46,35 @@ class BasicRosLimits {
   using Soft = BasicSoftLimits<Scalar>;
   using State = BasicMotionState<Scalar>;
 
-  /// Errors: not_finite (NaN, or a soft limit that is not finite), min_above_max, out_of_domain (a limit below zero).
+  /// Errors: not_finite (NaN, a range in which there is no number, or a soft limit that is not finite), min_above_max, out_of_domain (a
+  /// limit or a gain below zero).
   [[nodiscard]] static Result<BasicRosLimits> make(const Limits& limits,
                                                    const std::optional<Soft>& soft = {}) noexcept {
-    for (const Scalar number :
-         {limits.position_min, limits.position_max, limits.velocity, limits.acceleration, limits.effort}) {
-      if (std::isnan(number)) return fail(Errc::not_finite);
+    if (const auto range = check_position_range(limits.position_min, limits.position_max); !range)
+      return fail(range.error());
+    for (const Scalar limit : {limits.velocity, limits.acceleration, limits.effort}) {
+      if (std::isnan(limit)) return fail(Errc::not_finite);
+      if (limit < 0) return fail(Errc::out_of_domain);
     }
-    if (limits.position_min > limits.position_max) return fail(Errc::min_above_max);
-    if (limits.velocity < 0 || limits.acceleration < 0 || limits.effort < 0) return fail(Errc::out_of_domain);
     if (soft) {
       for (const Scalar number :
            {soft->position_min, soft->position_max, soft->position_gain, soft->velocity_gain}) {
         if (!std::isfinite(number)) return fail(Errc::not_finite);
       }
       if (soft->position_min > soft->position_max) return fail(Errc::min_above_max);
+      if (soft->position_gain < 0 || soft->velocity_gain < 0) return fail(Errc::out_of_domain);
     }
     return BasicRosLimits(limits, soft);
   }
 
   /// A position (rad), given where the joint is measured (position and, with ROS 2, velocity). The first command after reset() is
   /// bounded from the measured position. Errors: bad_period, not_finite; out_of_domain: with ROS 2, the joint is measured more
-  /// than 0.0087 rad outside its range.
+  /// than 0.0087 rad outside its range. The value is then the last command; if there is none, where the joint was last measured to be;
+  /// if it never was, the position nearest to zero that is allowed.
   BasicStep<Scalar> position(Scalar command, const State& measured, Scalar period) noexcept {
-    if (const Errc error = check(command, measured, period); error != Errc{})
-      return {last_or(measured.position), error};
-    const Scalar last = last_or(measured.position);
+    if (std::isfinite(measured.position)) seen_ = measured.position;
+    const Scalar last = last_or(seen_);
+    if (const Errc error = check(command, measured, period); error != Errc{}) return {last, error};
     Bounds bounds{};
     if constexpr (convention == RosConvention::ros1) {
       const Bounds velocities = soft_velocities(last);
@@ -85,11 +89,11 @@ class BasicRosLimits {
     return {last_ = saturated(command, bounds), {}};
   }
 
-  /// A velocity (rad/s). Errors: bad_period, not_finite.
+  /// A velocity (rad/s). Errors: bad_period, not_finite: the value is the last command, or zero if there is none.
   BasicStep<Scalar> velocity(Scalar command, const State& measured, Scalar period) noexcept {
     constexpr bool ros1 = convention == RosConvention::ros1;
+    if (const Errc error = check(command, measured, period); error != Errc{}) return {last_or(0), error};
     const Scalar last = last_or(ros1 ? Scalar(0) : measured.velocity);
-    if (const Errc error = check(command, measured, period); error != Errc{}) return {last, error};
     const Scalar reach = limits_.acceleration * period;
     Bounds bounds{-infinity, infinity};
     if constexpr (ros1) {
@@ -145,7 +149,9 @@ class BasicRosLimits {
   };
 
   BasicRosLimits(const Limits& limits, const std::optional<Soft>& soft) noexcept
-      : limits_(limits), soft_(soft) {}
+      : limits_(limits),
+        soft_(soft),
+        seen_(std::clamp(Scalar(0), limits.position_min, limits.position_max)) {}
 
   /// The upper bound wins where they are the wrong way round, as in the originals.
   [[nodiscard]] static Scalar saturated(Scalar value, const Bounds& bounds) noexcept {
@@ -246,6 +252,7 @@ class BasicRosLimits {
   Limits limits_;
   std::optional<Soft> soft_;
   Scalar last_ = none;  ///< the last command; NaN: there was none
+  Scalar seen_;         ///< the last position that was measured
 };
 using Ros1Limits = BasicRosLimits<double, RosConvention::ros1>;
 using Ros2Limits = BasicRosLimits<double, RosConvention::ros2>;
