@@ -256,6 +256,7 @@ TEST_CASE_TEMPLATE("the limits of ROS keep their ranges for whatever is commande
         const auto two = ros2.position(command, seen, period);
         EXPECT(one.ok() == finite);
         if (!finite) EXPECT(two.error == Errc::not_finite);
+        EXPECT((std::isfinite(one.value) && std::isfinite(two.value)));
         if (k == 0 && !finite) break;  // there is no last command to hold yet
         if (!one.ok()) EXPECT(one.value == last1);
         if (!two.ok()) EXPECT(two.value == last2);
@@ -270,7 +271,7 @@ TEST_CASE_TEMPLATE("the limits of ROS keep their ranges for whatever is commande
         if (slow.ok())
           EXPECT(std::abs(slow.value) <= std::max(l.velocity, std::abs(seen.velocity)) + slack(l.velocity));
         const auto speed = ros2_velocity.velocity(command, seen, period);
-        EXPECT(std::isfinite(speed.value) == (speed.ok() || k > 0 || std::isfinite(seen.velocity)));
+        EXPECT(std::isfinite(speed.value));
         EXPECT(ros1.effort(command, seen).ok() == finite);
         EXPECT(std::abs(ros1.effort(command, seen).value) <= l.effort);
         EXPECT(std::abs(ros2.effort(command, seen).value) <= l.effort);
@@ -293,7 +294,7 @@ TEST_CASE_TEMPLATE("a limited proxy keeps its limits and its force, whatever is 
     c.limits.acceleration = any_magnitude<Scalar>(random, 0.5, 50);
     c.limits.effort = any_magnitude<Scalar>(random, 1, 100);
     const Scalar period = any_magnitude<Scalar>(random, 2e-4, 0.02);
-    c.bandwidth = any<Scalar>(random, 1, 1.9 / static_cast<double>(period));
+    c.bandwidth = any<Scalar>(random, 1, 5 / static_cast<double>(period));
     c.mass = any<Scalar>(random, 0, 1);
     c.stiffness = any_magnitude<Scalar>(random, 1, 1000);
     c.damping = any<Scalar>(random, 0, 50);

@@ -112,6 +112,35 @@ TEST_CASE("the four limits of a driver") {
   CHECK(limiter.step(5, 0.25).value == doctest::Approx(-0.5));
 }
 
+TEST_CASE("taken over at a rate, the value goes on at that rate") {
+  const double h = 0.01;
+  auto limiter = RateLimiter::make({-5, 5, 1, 1, 1, 1, 10}).value();
+  limiter.reset(0.2, 0.9);
+  double rate = 0.9, last = 0.2;
+  while (limiter.value() != 1.5 && last < 2) {
+    last = limiter.step(1.5, h).value;
+    CHECK(std::abs(limiter.rate() - rate) <= 10 * h + 1e-12);
+    CHECK(limiter.rate() <= 1 + 1e-12);
+    rate = limiter.rate();
+  }
+  CHECK(limiter.value() == 1.5);
+  limiter.reset(0.2, 3);  // beyond its limit: back within it as the second limit allows
+  limiter.step(1.5, h);
+  CHECK(limiter.rate() == doctest::Approx(2.9));
+  limiter.reset(0.2, not_a_number);
+  CHECK(limiter.rate() == 0);
+}
+
+TEST_CASE("a value that nothing bounds is refused, one that a rate bounds goes on for ever") {
+  auto boundless = RateLimiter::make({}).value();
+  boundless.step(2, 0.01);
+  CHECK(boundless.step(infinity, 0.01).error == Errc::not_finite);
+  CHECK(boundless.step(infinity, 0.01).value == 2);
+  CHECK(boundless.step(3, 0.01).value == 3);
+  auto steady = RateLimiter::make({.forward_acceleration = 1}).value();
+  for (int k = 1; k <= 100; ++k) CHECK(steady.step(infinity, 0.01).value == doctest::Approx(0.01 * k));
+}
+
 TEST_CASE("bad periods and targets change nothing, bad limits are refused by name") {
   auto limiter = RateLimiter::make({-5, 5, 1, 2, 3, 4, 10}).value();
   const double value = limiter.step(5, 0.1).value;

@@ -104,6 +104,29 @@ TEST_CASE("a joint outside its range only moves inward") {
   CHECK(before == doctest::Approx(3.0));
 }
 
+TEST_CASE("limits that are none change nothing, and the follower goes on afterwards") {
+  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+  SetpointFollower follower;
+  follower.step({1, 0}, limits(), 0.001);
+  SetpointFollower twin = follower;
+  const auto stays = [&](double JointLimits::*member, double value) {
+    JointLimits bad = limits();
+    bad.*member = value;
+    CHECK(follower.step({1, 0}, bad, 0.001) == twin.state());
+  };
+  for (const double value : {0.0, -1.0, nothing}) stays(&JointLimits::acceleration, value);
+  for (const double value : {-1.0, nothing}) stays(&JointLimits::velocity, value);
+  for (const double value : {4.0, nothing}) stays(&JointLimits::position_min, value);
+  for (const double value : {-3.0, nothing}) stays(&JointLimits::position_max, value);
+  CHECK(follower.step({1, 0}, limits(), 0.001) == twin.step({1, 0}, limits(), 0.001));
+  // Nothing keeps this one finite; and no time is so short that the braking distance is no number.
+  SetpointFollower free;
+  CHECK(free.step({1, 1e308}, {}, 10) == MotionState{});
+  CHECK(control::braking_speed(1.0, 5.0, 1e-200) == 0);
+  CHECK(control::braking_speed(1.0, 0.0, 0.001) == 0);
+  CHECK(control::braking_speed(1.0, 1e-305, 0.01) == doctest::Approx(std::sqrt(2e-305)));
+}
+
 TEST_CASE("it works in single precision") {
   control::BasicSetpointFollower<float> follower;
   BasicJointLimits<float> bounds;

@@ -6,14 +6,17 @@
 // With the desired x_d, v_d, a_d, the proxy x, v and the joint q, w:
 //     a = a_d + 2 l (v_d - v) + l^2 (x_d - x)                          critically damped with bandwidth l, then limited
 //     f = m a + k_p (x - q) + k_d (v - w) + I,    I += h k_i (x - q)      both limited
-// The idea is that of the PR2's LimitedProxy; the position limits, which that left out, are kept with the braking distance of the
-// discrete steps (setpoint_follower.hpp).
+// where v and x are those at the end of the period h (Euler's implicit rule: a double pole at 1/(1 + l h), stable for every l h).
+// The idea is that of the PR2's LimitedProxy. As there the proxy closes in on x_d no faster than the acceleration limit lets it
+// brake, so that a step is reached without overshoot; this, and the position limits, which that left out, are kept with the braking
+// distance of the discrete steps (setpoint_follower.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
 #include "takt/control/error.hpp"
+#include "takt/control/position_range.hpp"
 #include "takt/control/setpoint_follower.hpp"
 #include "takt/control/step.hpp"
 #include "takt/core/error.hpp"
@@ -30,7 +33,7 @@ class BasicLimitedProxy {
   struct Configuration {
     BasicJointLimits<Scalar>
         limits;  ///< of the proxy; velocity and acceleration finite; effort: the largest force (N m)
-    Scalar bandwidth = 0;       ///< l, rad/s; at most 2 / period
+    Scalar bandwidth = 0;       ///< l, rad/s
     Scalar mass = 0;            ///< m, kg m^2
     Scalar stiffness = 0;       ///< k_p, N m/rad
     Scalar damping = 0;         ///< k_d, N m s/rad
@@ -38,7 +41,7 @@ class BasicLimitedProxy {
     Scalar integral_limit = 0;  ///< N m
   };
 
-  /// Errors: not_finite; min_above_max; out_of_domain (bandwidth, stiffness, velocity, acceleration or effort not above zero, another
+  /// Errors: not_finite (also a range in which there is no number); min_above_max; out_of_domain (bandwidth, stiffness, velocity, acceleration or effort not above zero, another
   /// number below zero).
   [[nodiscard]] static Result<BasicLimitedProxy> make(const Configuration& c) noexcept {
     for (const Scalar number : {c.limits.velocity, c.limits.acceleration, c.limits.effort, c.bandwidth,
@@ -46,8 +49,8 @@ class BasicLimitedProxy {
       if (!std::isfinite(number)) return fail(Errc::not_finite);
       if (number < 0) return fail(Errc::out_of_domain);
     }
-    if (std::isnan(c.limits.position_min) || std::isnan(c.limits.position_max)) return fail(Errc::not_finite);
-    if (c.limits.position_min > c.limits.position_max) return fail(Errc::min_above_max);
+    if (const auto range = check_position_range(c.limits.position_min, c.limits.position_max); !range)
+      return fail(range.error());
     for (const Scalar number :
          {c.limits.velocity, c.limits.acceleration, c.limits.effort, c.bandwidth, c.stiffness}) {
       if (number == 0) return fail(Errc::out_of_domain);
@@ -55,12 +58,11 @@ class BasicLimitedProxy {
     return BasicLimitedProxy(c);
   }
 
-  /// The force (N m) for the next `period` seconds. The first call after reset() puts the proxy where the joint is. Errors:
-  /// bad_period, not_finite (an overflow too), out_of_domain (the bandwidth is too high for the period): nothing changes, the value
-  /// is the last force. Periods of one proxy should be equal: its braking distance is counted in them.
+  /// The force (N m) for the next `period` seconds; what is desired is meant for their end. The first call after reset() puts the
+  /// proxy where the joint is. Errors: bad_period, not_finite (an overflow too): nothing changes, the value is the last force. Periods
+  /// of one proxy should be equal: its braking distance is counted in them.
   BasicStep<Scalar> step(const State& desired, const State& measured, Scalar period) noexcept {
     if (!is_period(period)) return {force_, Errc::bad_period};
-    if (!(c_.bandwidth * period <= 2)) return {force_, Errc::out_of_domain};
     for (const Scalar number :
          {desired.position, desired.velocity, desired.acceleration, measured.position, measured.velocity}) {
       if (!std::isfinite(number)) return {force_, Errc::not_finite};
@@ -90,9 +92,17 @@ class BasicLimitedProxy {
 
   void advance(const State& desired, Scalar period) noexcept {
     const auto& l = c_.limits;
-    const Scalar wanted = desired.acceleration + 2 * c_.bandwidth * (desired.velocity - proxy_.velocity) +
-                          c_.bandwidth * c_.bandwidth * (desired.position - proxy_.position);
-    Scalar velocity = stoppable(proxy_.velocity + wanted * period, period);
+    // In the frame that moves with what is desired, the distance before this period.
+    const Scalar distance = desired.position - desired.velocity * period - proxy_.position;
+    const Scalar slower = 1 / (1 + c_.bandwidth * period);
+    const Scalar gain = c_.bandwidth * slower;
+    const Scalar wanted =
+        slower * slower * desired.acceleration +
+        gain * ((2 * slower + gain * period) * (desired.velocity - proxy_.velocity) + gain * distance);
+    const Scalar closing = braking_speed(std::abs(distance), l.acceleration, period);
+    Scalar velocity = proxy_.velocity + wanted * period;
+    velocity = std::clamp(velocity, desired.velocity - closing, desired.velocity + closing);
+    velocity = stoppable(velocity, period);
     const Scalar reach = l.acceleration * period;
     velocity = std::clamp(velocity, proxy_.velocity - reach, proxy_.velocity + reach);
     proxy_.acceleration = (velocity - proxy_.velocity) / period;

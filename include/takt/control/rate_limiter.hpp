@@ -5,6 +5,9 @@
 // can take back to zero at the target, to a smaller limit at the zero crossing, or before the end of the range. Those are sums of
 // the discrete steps themselves (see braking_speed() in setpoint_follower.hpp), not of a continuous motion that they approximate:
 // so the value arrives exactly, and stays there.
+//
+// What changes by less than half an epsilon of the value in a period does not change it: in float a value of 1000 stands still at
+// rates below 0.03 a second with periods of 1 ms. Use double, or longer periods, where that matters.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +51,8 @@ class BasicRateLimiter {
   }
 
   /// The value after `period` seconds on the way to `target`. Periods of one limiter should be equal: what it promises for the
-  /// second derivative assumes the next ones to be like this one. Errors: bad_period, not_finite (a NaN): nothing changes.
+  /// second derivative assumes the next ones to be like this one. An infinite target is as far as the limits go. Errors: bad_period,
+  /// not_finite (a NaN; or an infinite value or rate, where no limit bounds it): nothing changes.
   BasicStep<Scalar> step(Scalar target, Scalar period) noexcept {
     if (!is_period(period)) return {value_, Errc::bad_period};
     if (std::isnan(target)) return {value_, Errc::not_finite};
@@ -57,12 +61,15 @@ class BasicRateLimiter {
     const Scalar down = highest_rate(-value_, mirrored(limits_), period);
     Scalar rate = std::clamp(wanted_rate(target, period), -down, up);
     rate = std::clamp(rate, rate_ - limits_.second * period, rate_ + limits_.second * period);
-    const bool arrives =
-        rate * period == target - value_ || std::abs(target - (value_ + rate * period)) <= rounding(target);
+    const Scalar moved = value_ + rate * period;
+    const bool arrives = rate * period == target - value_ ||
+                         (std::isfinite(target) && std::abs(target - moved) <= rounding(target));
     // A value that was set outside its range comes back as fast as its rates allow.
     const Scalar low = std::min(limits_.min, value_);
     const Scalar high = std::max(limits_.max, value_);
-    value_ = arrives ? target : std::clamp(value_ + rate * period, low, high);
+    const Scalar next = arrives ? target : std::clamp(moved, low, high);
+    if (!std::isfinite(next) || !std::isfinite(rate)) return {value_, Errc::not_finite};
+    value_ = next;
     rate_ = rate;
     return {value_, {}};
   }
@@ -71,10 +78,11 @@ class BasicRateLimiter {
   /// u/s over the last period.
   [[nodiscard]] Scalar rate() const noexcept { return rate_; }
 
-  /// Goes on from here, at rest. What is not finite is taken as zero.
-  void reset(Scalar value = 0) noexcept {
+  /// Goes on from here, at this rate (u/s): with a second limit the rate goes on from it too, even if it is beyond its own limit. What
+  /// is not finite is taken as zero.
+  void reset(Scalar value = 0, Scalar rate = 0) noexcept {
     value_ = std::isfinite(value) ? value : 0;
-    rate_ = 0;
+    rate_ = std::isfinite(rate) ? rate : 0;
   }
 
  private:

@@ -25,14 +25,16 @@ using Target = BasicTarget<double>;
 ///     d = n v T - a T^2 n (n - 1) / 2   for   (n - 1) a T < v <= n a T,
 ///     n = ceil((sqrt(1 + 8 d / (a T^2)) - 1) / 2);
 /// for n = 1 this is the dead-beat d / T, for many periods it tends to sqrt(2 a d). Zero for a distance that
-/// is not positive, no bound for an infinite one. Acceleration and period are positive. Real-time safe.
+/// is not positive, and where acceleration or period are not; no bound for an infinite distance. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Scalar braking_speed(Scalar distance, Scalar acceleration, Scalar period) noexcept {
   if (!(distance > 0)) return 0;
   if (!std::isfinite(distance)) return distance;
   const Scalar one_step = acceleration * period * period;
+  if (!(one_step > 0)) return 0;
   const Scalar steps = std::max(Scalar(1), std::ceil((std::sqrt(1 + 8 * distance / one_step) - 1) / 2));
   if (!(steps > 1)) return distance / period;
+  if (!std::isfinite(steps)) return std::sqrt(2 * acceleration) * std::sqrt(distance);
   return (distance / steps + one_step * (steps - 1) / 2) / period;
 }
 
@@ -46,11 +48,12 @@ class BasicSetpointFollower {
   constexpr explicit BasicSetpointFollower(const BasicMotionState<Scalar>& start) noexcept : state_(start) {}
 
   /// Advances by one `period` (s) towards `target`, which is meant for the end of this period. A
-  /// target that is not finite is ignored: the joint then brakes to rest; with a bad period (is_period()) nothing changes. Returns
-  /// the reference. Periods of one follower should be equal: its braking distance is counted in them. Real-time safe.
+  /// target that is not finite is ignored: the joint then brakes to rest. With a bad period (is_period()), with limits that are none
+  /// (NaN, an empty range, a velocity below zero, an acceleration not above zero), or where no limit keeps the motion finite, nothing
+  /// changes. Returns the reference. Periods of one follower should be equal: its braking distance is counted in them. Real-time safe.
   BasicMotionState<Scalar> step(const BasicTarget<Scalar>& target, const BasicJointLimits<Scalar>& limits,
                                 Scalar period) noexcept {
-    if (!is_period(period)) return state_;
+    if (!is_period(period) || !are_limits(limits)) return state_;
     const Scalar slowest = state_.velocity - limits.acceleration * period;
     const Scalar fastest = state_.velocity + limits.acceleration * period;
     Scalar velocity = std::clamp(wanted_velocity(target, limits, period), -limits.velocity, limits.velocity);
@@ -62,15 +65,19 @@ class BasicSetpointFollower {
                         -braking_speed(state_.position - limits.position_min, limits.acceleration, period));
     velocity = std::clamp(velocity, slowest, fastest);
 
-    state_.acceleration = (velocity - state_.velocity) / period;
-    state_.velocity = velocity;
-    state_.position += velocity * period;
-    return state_;
+    const BasicMotionState<Scalar> next{state_.position + velocity * period, velocity,
+                                        (velocity - state_.velocity) / period};
+    if (!std::isfinite(next.position) || !std::isfinite(next.acceleration)) return state_;
+    return state_ = next;
   }
 
   [[nodiscard]] constexpr const BasicMotionState<Scalar>& state() const noexcept { return state_; }
 
  private:
+  [[nodiscard]] static bool are_limits(const BasicJointLimits<Scalar>& l) noexcept {
+    return l.position_min <= l.position_max && l.velocity >= 0 && l.acceleration > 0;
+  }
+
   /// In the frame that moves with the target: close the distance by the braking law.
   [[nodiscard]] Scalar wanted_velocity(const BasicTarget<Scalar>& target,
                                        const BasicJointLimits<Scalar>& limits, Scalar period) const noexcept {
