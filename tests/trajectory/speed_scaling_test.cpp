@@ -273,7 +273,7 @@ TEST_CASE("where no change of speed keeps the limits, they are exceeded by the l
     CHECK(worst_with((scaling.rate() - before.acceleration) / 1e-3) <= scaling.excess() * 1.01 + 1e-3);
     // Another u does not do better, but for the path's jerk, which might have stepped between the places.
     for (int k = 0; k <= 100; ++k)
-      CHECK(worst_with(-0.02 * k * before.acceleration / 1e-3) >= scaling.excess() * 0.85 - 1e-3);
+      CHECK(worst_with(-0.02 * k * before.acceleration / 1e-3) >= scaling.excess() * 0.7 - 1e-3);
   }
   CHECK(exceeded > 0);
 }

@@ -21,7 +21,7 @@
 // where the path's own jerk steps between its limits, there with several steps in a period; up to 3 % where waypoints are a few
 // periods apart. There the speed may also pass its target by a few tenths of a percent. Where no u keeps the limits that does not
 // change the speed ever faster (they were lowered meanwhile, say), the one that exceeds them least is taken, and excess() says by
-// how much. What is spared for ways back makes a stop take 8 % longer in the median than the slowest joint would alone, and 15 %
+// how much. What is spared for ways back makes a stop take 8 % longer in the median than the slowest joint would alone, and 5 to 10 %
 // from a straight cruise. tests/trajectory/speed_scaling_test.cpp measures it. A speed takes at least 20 periods from one end of
 // its range to the other, however light the joints are.
 #pragma once
@@ -335,7 +335,8 @@ class BasicSpeedScaling {
   /// The speed that was asked for last.
   [[nodiscard]] Scalar target() const noexcept { return target_; }
   /// By what part limits were exceeded in the last period, because no change of the speed would have kept them: 0 where they were
-  /// kept, more than 1e4 where nothing below that would do. It is the least, to a thousandth of it.
+  /// kept, more than 1e4 where nothing below that would do. It is the least with which they are not exceeded further wherever the
+  /// path's jerk steps; where it does not step, up to 30 % less might do.
   [[nodiscard]] Scalar excess() const noexcept { return excess_; }
   /// Whether the speed is the one that was asked for, and stays so.
   [[nodiscard]] bool steady() const noexcept { return steady_; }
