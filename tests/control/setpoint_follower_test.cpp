@@ -124,7 +124,7 @@ TEST_CASE("limits that are none change nothing, and the follower goes on afterwa
   CHECK(free.step({1, 1e308}, {}, 10) == MotionState{});
   CHECK(control::braking_speed(1.0, 5.0, 1e-200) == 0);
   CHECK(control::braking_speed(1.0, 0.0, 0.001) == 0);
-  CHECK(control::braking_speed(1.0, 1e-305, 0.01) == doctest::Approx(std::sqrt(2e-305)));
+  CHECK(control::braking_speed(1.0, 1e-305, 0.01) == 0);
 }
 
 TEST_CASE("it works in single precision") {

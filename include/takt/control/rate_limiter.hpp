@@ -68,7 +68,7 @@ class BasicRateLimiter {
     const Scalar low = std::min(limits_.min, value_);
     const Scalar high = std::max(limits_.max, value_);
     const Scalar next = arrives ? target : std::clamp(moved, low, high);
-    if (!std::isfinite(next) || !std::isfinite(rate)) return {value_, Errc::not_finite};
+    if (!std::isfinite(next + rate)) return {value_, Errc::not_finite};
     value_ = next;
     rate_ = rate;
     return {value_, {}};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "takt/core/joint.hpp"
 #include "takt/core/period.hpp"
@@ -25,16 +26,19 @@ using Target = BasicTarget<double>;
 ///     d = n v T - a T^2 n (n - 1) / 2   for   (n - 1) a T < v <= n a T,
 ///     n = ceil((sqrt(1 + 8 d / (a T^2)) - 1) / 2);
 /// for n = 1 this is the dead-beat d / T, for many periods it tends to sqrt(2 a d). Zero for a distance that
-/// is not positive, and where acceleration or period are not; no bound for an infinite distance. Real-time safe.
+/// is not positive, and where acceleration or period are next to zero; no bound for an infinite distance. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Scalar braking_speed(Scalar distance, Scalar acceleration, Scalar period) noexcept {
   if (!(distance > 0)) return 0;
-  if (!std::isfinite(distance)) return distance;
   const Scalar one_step = acceleration * period * period;
-  if (!(one_step > 0)) return 0;
   const Scalar steps = std::max(Scalar(1), std::ceil((std::sqrt(1 + 8 * distance / one_step) - 1) / 2));
   if (!(steps > 1)) return distance / period;
-  if (!std::isfinite(steps)) return std::sqrt(2 * acceleration) * std::sqrt(distance);
+  // Periods that cannot be counted: a distance beyond all bounds, or next to no braking.
+  if (!(steps <= std::numeric_limits<Scalar>::max())) {
+    constexpr Scalar next_to_none =
+        std::numeric_limits<Scalar>::min() / std::numeric_limits<Scalar>::epsilon();
+    return one_step > next_to_none ? distance : Scalar(0);
+  }
   return (distance / steps + one_step * (steps - 1) / 2) / period;
 }
 
