@@ -31,11 +31,11 @@ void derivatives_are_true(const Signal& signal, double from, double until) {
 }  // namespace
 
 TEST_CASE("signals tell their true derivatives") {
-  derivatives_are_true(Sinusoid{1, 0.5, 2, 0.3}, 0, 1);
+  derivatives_are_true(Sinusoid::make({1, 0.5, 2, 0.3}).value(), 0, 1);
   derivatives_are_true(SineSweep::make(0.5, 1, 10, 2).value(), 0, 2);
   derivatives_are_true(SineSweep::make(0.5, 10, 1, 2).value(), 0, 2);
   derivatives_are_true(SineSweep::make(0.5, 3, 3, 2).value(), 0, 2);
-  derivatives_are_true(Ramp{1, 3, 2}, 0, 2);
+  derivatives_are_true(Ramp::make(1, 3, 2).value(), 0, 2);
 }
 
 TEST_CASE("a sweep goes from its first frequency to its last, and ends") {
@@ -53,6 +53,37 @@ TEST_CASE("a sweep goes from its first frequency to its last, and ends") {
   CHECK(nearly.at(1.3).position == doctest::Approx(flat.at(1.3).position).epsilon(1e-9));
 }
 
+TEST_CASE("signals that cannot be, or would overflow, are refused by name") {
+  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double bad : {nothing, infinity, -infinity}) {
+    CHECK(Sinusoid::make({.offset = bad}).error() == Errc::not_finite);
+    CHECK(Sinusoid::make({.amplitude = bad}).error() == Errc::not_finite);
+    CHECK(Sinusoid::make({.frequency = bad}).error() == Errc::not_finite);
+    CHECK(Sinusoid::make({.phase = bad}).error() == Errc::not_finite);
+    CHECK(StepSignal::make(bad, 1).error() == Errc::not_finite);
+    CHECK(StepSignal::make(1, bad).error() == Errc::not_finite);
+    CHECK(Ramp::make(bad, 1, 1).error() == Errc::not_finite);
+    CHECK(Ramp::make(1, bad, 1).error() == Errc::not_finite);
+    CHECK(Ramp::make(1, 1, bad).error() == Errc::not_finite);
+    CHECK(Dither::make(bad).error() == Errc::not_finite);
+  }
+  CHECK(Sinusoid::make({.amplitude = 1, .frequency = -1}).error() == Errc::out_of_domain);
+  CHECK(Sinusoid::make({.amplitude = 1, .frequency = 1e200}).error() == Errc::out_of_domain);
+  CHECK(Sinusoid::make({.offset = 1e308, .amplitude = 1e308}).error() == Errc::out_of_domain);
+  CHECK(Ramp::make(0, 1, 0).error() == Errc::out_of_domain);
+  CHECK(Ramp::make(0, 1, -1).error() == Errc::out_of_domain);
+  CHECK(Ramp::make(-1e308, 1e308, 1).error() == Errc::out_of_domain);
+  CHECK(Ramp::make(0, 1, 1e-310).error() == Errc::out_of_domain);
+  CHECK(Dither::make(-1).error() == Errc::out_of_domain);
+  CHECK(Dither::make(1e308).error() == Errc::out_of_domain);
+  CHECK(SineSweep::make(1, 1e-300, 1e300, 1).error() == Errc::out_of_domain);
+  CHECK(SineSweep::make(1, 1, 1e200, 1).error() == Errc::out_of_domain);
+  CHECK(SineSweep::make(1, 1, 2, 1e-310).error() == Errc::out_of_domain);
+  const auto longest = Sinusoid::make({.amplitude = 1, .frequency = 1e3}).value();
+  for (const double t : {1e308, nothing, infinity}) CHECK(longest.at(t) == longest.at(0));
+}
+
 TEST_CASE("sweeps that cannot be are refused by name") {
   CHECK(SineSweep::make(1, 0, 1, 1).error() == Errc::out_of_domain);
   CHECK(SineSweep::make(1, 1, -1, 1).error() == Errc::out_of_domain);
@@ -61,17 +92,17 @@ TEST_CASE("sweeps that cannot be are refused by name") {
 }
 
 TEST_CASE("steps and ramps stand still before and after") {
-  CHECK(StepSignal{1, 2}.at(0) == MotionState{1, 0, 0});
-  CHECK(StepSignal{1, 2}.at(1e-9) == MotionState{2, 0, 0});
-  CHECK(Ramp{1, 2, 4}.at(-1) == MotionState{1, 0, 0});
-  CHECK(Ramp{1, 2, 4}.at(2) == MotionState{1.5, 0.25, 0});
-  CHECK(Ramp{1, 2, 4}.at(5) == MotionState{2, 0, 0});
+  CHECK(StepSignal::make(1, 2)->at(0) == MotionState{1, 0, 0});
+  CHECK(StepSignal::make(1, 2)->at(1e-9) == MotionState{2, 0, 0});
+  CHECK(Ramp::make(1, 2, 4)->at(-1) == MotionState{1, 0, 0});
+  CHECK(Ramp::make(1, 2, 4)->at(2) == MotionState{1.5, 0.25, 0});
+  CHECK(Ramp::make(1, 2, 4)->at(5) == MotionState{2, 0, 0});
 }
 
 TEST_CASE("dither is Gaussian, white, and the same for the same seed") {
-  Dither dither(2, test::seed());
-  Dither twin(2, test::seed());
-  Dither other(2, test::seed() + 1);
+  auto dither = Dither::make(2, test::seed()).value();
+  auto twin = Dither::make(2, test::seed()).value();
+  auto other = Dither::make(2, test::seed() + 1).value();
   const int samples = 200000;
   double sum = 0, squares = 0, fourth = 0, neighbours = 0, last = 0, others = 0;
   for (int k = 0; k < samples; ++k) {

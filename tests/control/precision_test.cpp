@@ -107,11 +107,11 @@ TEST_CASE("filters, PIDs and proxies do in float what they do in double") {
 }
 
 TEST_CASE("test signals are in float what they are in double") {
-  same_signal(Sinusoid{1, 0.5, 2, 0.25}, BasicSinusoid<float>{1, 0.5F, 2, 0.25F});
+  same_signal(*Sinusoid::make({1, 0.5, 2, 0.25}), *BasicSinusoid<float>::make({1, 0.5F, 2, 0.25F}));
   same_signal(*SineSweep::make(0.5, 1, 4, 2), *BasicSineSweep<float>::make(0.5F, 1, 4, 2));
-  same_signal(Ramp{1, 3, 2}, BasicRamp<float>{1, 3, 2});
-  same_signal(StepSignal{1, 3}, BasicStepSignal<float>{1, 3});
-  BasicDither<float> dither(2, test::seed());
+  same_signal(*Ramp::make(1, 3, 2), *BasicRamp<float>::make(1, 3, 2));
+  same_signal(*StepSignal::make(1, 3), *BasicStepSignal<float>::make(1, 3));
+  auto dither = *BasicDither<float>::make(2, test::seed());
   double sum = 0, squares = 0;
   const int samples = 50000;
   for (int k = 0; k < samples; ++k) {

@@ -78,7 +78,7 @@ TEST_CASE("a bank of PIDs keeps the rules of the loop") {
   bool ok = true;
   for (int k = 0; k < 100; ++k) {
     measured[3] = k % 10 == 0 ? not_a_number : 0.1;
-    ok = ok && bank.step(setpoints, measured, 0.001, outputs, setpoints);
+    ok = ok && bank.step(setpoints, measured, 0.001, outputs);
     ok = ok && bank.set(5, gains) && !bank.step(setpoints, measured, 0, outputs);
   }
   bank.reset(IntegralReset::keep);
@@ -92,10 +92,10 @@ TEST_CASE("filters and test signals keep the rules of the loop") {
   auto notch = *Biquad::notch({.frequency = 35, .quality = 4, .period = 0.001});
   auto chain = *butterworth<3>(50.0, 0.001);
   const auto sweep = *SineSweep::make(1, 1, 10, 1);
-  const Sinusoid sinusoid{0, 1, 2, 0};
-  const Ramp ramp{0, 1, 0.5};
-  const StepSignal step{0, 1};
-  Dither dither(0.1);
+  const auto sinusoid = *Sinusoid::make({0, 1, 2, 0});
+  const auto ramp = *Ramp::make(0, 1, 0.5);
+  const auto step = *StepSignal::make(0, 1);
+  auto dither = *Dither::make(0.1);
   bool ok = true;
   for (int k = 0; k < 1000; ++k) {
     const double t = 0.001 * k;

@@ -1,8 +1,9 @@
 // Test signals with their derivatives: what one sends through a joint to get to know it. Times are seconds from the signal's start;
 // before it, and where a signal has ended, the value stands still; a sinusoid has neither end. A time that is no number counts as the
-// start. Values; every function is real-time safe.
+// start. What a made signal tells is always finite. Values; every function is real-time safe.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -16,19 +17,39 @@ namespace takt::control {
 
 /// offset + amplitude sin(2 pi f t + phase).
 template <class Scalar>
-struct BasicSinusoid {
-  Scalar offset = 0;
-  Scalar amplitude = 0;
-  Scalar frequency = 0;  ///< Hz
-  Scalar phase = 0;      ///< rad
+class BasicSinusoid {
+ public:
+  struct Configuration {
+    Scalar offset = 0;
+    Scalar amplitude = 0;
+    Scalar frequency = 0;  ///< Hz; not below zero
+    Scalar phase = 0;      ///< rad
+  };
 
-  [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept {
-    if (!std::isfinite(t)) t = 0;
-    const Scalar w = 2 * std::numbers::pi_v<Scalar> * frequency;
-    const Scalar angle = w * t + phase;
-    const Scalar s = amplitude * std::sin(angle);
-    return {offset + s, w * amplitude * std::cos(angle), -w * w * s};
+  /// Errors: not_finite; out_of_domain (a frequency below zero, or so large numbers that an acceleration would overflow).
+  [[nodiscard]] static Result<BasicSinusoid> make(const Configuration& c) noexcept {
+    for (const Scalar number : {c.offset, c.amplitude, c.frequency, c.phase}) {
+      if (!std::isfinite(number)) return fail(Errc::not_finite);
+    }
+    const Scalar w = 2 * std::numbers::pi_v<Scalar> * c.frequency;
+    const bool finite = std::isfinite(std::abs(c.offset) + std::abs(c.amplitude)) && std::isfinite(w * w) &&
+                        std::isfinite(w * w * c.amplitude);
+    if (c.frequency < 0 || !finite) return fail(Errc::out_of_domain);
+    return BasicSinusoid(c);
   }
+
+  /// A time so long that the angle is no number counts as the start.
+  [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept {
+    const Scalar w = 2 * std::numbers::pi_v<Scalar> * c_.frequency;
+    const Scalar angle = std::isfinite(w * t + c_.phase) ? w * t + c_.phase : c_.phase;
+    const Scalar s = c_.amplitude * std::sin(angle);
+    return {c_.offset + s, w * c_.amplitude * std::cos(angle), -w * w * s};
+  }
+
+ private:
+  explicit BasicSinusoid(const Configuration& c) noexcept : c_(c) {}
+
+  Configuration c_;
 };
 using Sinusoid = BasicSinusoid<double>;
 
@@ -37,19 +58,26 @@ using Sinusoid = BasicSinusoid<double>;
 template <class Scalar>
 class BasicSineSweep {
  public:
-  /// Frequencies in Hz, duration in s. Errors: not_finite, out_of_domain (a frequency or the duration is not positive).
+  /// Frequencies in Hz, duration in s. Errors: not_finite, out_of_domain (a frequency or the duration is not positive, or the numbers
+  /// are so far apart or so large that the angle or an acceleration would overflow).
   [[nodiscard]] static Result<BasicSineSweep> make(Scalar amplitude, Scalar first, Scalar last,
                                                    Scalar duration) noexcept {
     for (const Scalar number : {amplitude, first, last, duration}) {
       if (!std::isfinite(number)) return fail(Errc::not_finite);
     }
     if (!(first > 0) || !(last > 0) || !(duration > 0)) return fail(Errc::out_of_domain);
-    return BasicSineSweep(amplitude, first, std::log(last / first) / duration, duration);
+    const Scalar ratio = last / first;
+    const Scalar growth = std::log(ratio) / duration;
+    const Scalar w = 2 * std::numbers::pi_v<Scalar> * std::max(first, last);
+    for (const Scalar number :
+         {ratio, growth, w * w, w * duration, w * w * amplitude, growth * w * amplitude}) {
+      if (!std::isfinite(number)) return fail(Errc::out_of_domain);
+    }
+    return BasicSineSweep(amplitude, first, growth, duration);
   }
 
   [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept {
-    if (!(t > 0)) t = 0;
-    if (t > duration_) t = duration_;
+    t = within(t);
     const Scalar w0 = 2 * std::numbers::pi_v<Scalar> * first_;
     const Scalar growth = growth_ * t;
     // (e^x - 1)/x is precise for every x but zero.
@@ -62,11 +90,13 @@ class BasicSineSweep {
   }
 
   /// Hz at t.
-  [[nodiscard]] Scalar frequency(Scalar t) const noexcept { return first_ * std::exp(growth_ * t); }
+  [[nodiscard]] Scalar frequency(Scalar t) const noexcept { return first_ * std::exp(growth_ * within(t)); }
 
  private:
   BasicSineSweep(Scalar amplitude, Scalar first, Scalar growth, Scalar duration) noexcept
       : amplitude_(amplitude), first_(first), growth_(growth), duration_(duration) {}
+
+  [[nodiscard]] Scalar within(Scalar t) const noexcept { return t > 0 ? std::min(t, duration_) : Scalar(0); }
 
   Scalar amplitude_;
   Scalar first_;
@@ -77,26 +107,50 @@ using SineSweep = BasicSineSweep<double>;
 
 /// From one value to another at once.
 template <class Scalar>
-struct BasicStepSignal {
-  Scalar from = 0;
-  Scalar to = 0;
+class BasicStepSignal {
+ public:
+  /// Errors: not_finite.
+  [[nodiscard]] static Result<BasicStepSignal> make(Scalar from, Scalar to) noexcept {
+    if (!std::isfinite(from) || !std::isfinite(to)) return fail(Errc::not_finite);
+    return BasicStepSignal(from, to);
+  }
 
-  [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept { return {t > 0 ? to : from, 0, 0}; }
+  [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept { return {t > 0 ? to_ : from_, 0, 0}; }
+
+ private:
+  BasicStepSignal(Scalar from, Scalar to) noexcept : from_(from), to_(to) {}
+
+  Scalar from_;
+  Scalar to_;
 };
 using StepSignal = BasicStepSignal<double>;
 
-/// From one value to another in a time that is above zero.
+/// From one value to another in a time.
 template <class Scalar>
-struct BasicRamp {
-  Scalar from = 0;
-  Scalar to = 0;
-  Scalar duration = 1;  ///< s
+class BasicRamp {
+ public:
+  /// Duration in s. Errors: not_finite; out_of_domain (a duration that is not positive, or a speed that would overflow).
+  [[nodiscard]] static Result<BasicRamp> make(Scalar from, Scalar to, Scalar duration) noexcept {
+    for (const Scalar number : {from, to, duration}) {
+      if (!std::isfinite(number)) return fail(Errc::not_finite);
+    }
+    if (!(duration > 0) || !std::isfinite(to - from) || !std::isfinite((to - from) / duration))
+      return fail(Errc::out_of_domain);
+    return BasicRamp(from, to, duration);
+  }
 
   [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept {
-    if (!(t > 0)) return {from, 0, 0};
-    if (t >= duration) return {to, 0, 0};
-    return {from + (to - from) * (t / duration), (to - from) / duration, 0};
+    if (!(t > 0)) return {from_, 0, 0};
+    if (t >= duration_) return {to_, 0, 0};
+    return {from_ + (to_ - from_) * (t / duration_), (to_ - from_) / duration_, 0};
   }
+
+ private:
+  BasicRamp(Scalar from, Scalar to, Scalar duration) noexcept : from_(from), to_(to), duration_(duration) {}
+
+  Scalar from_;
+  Scalar to_;
+  Scalar duration_;
 };
 using Ramp = BasicRamp<double>;
 
@@ -105,8 +159,13 @@ using Ramp = BasicRamp<double>;
 template <class Scalar>
 class BasicDither {
  public:
-  explicit BasicDither(Scalar standard_deviation, std::uint64_t seed = 1) noexcept
-      : deviation_(standard_deviation), state_(seed) {}
+  /// Errors: not_finite; out_of_domain (a deviation below zero, or of which a sample could overflow).
+  [[nodiscard]] static Result<BasicDither> make(Scalar standard_deviation, std::uint64_t seed = 1) noexcept {
+    if (!std::isfinite(standard_deviation)) return fail(Errc::not_finite);
+    // No sample is further out than sqrt(2 ln 2^digits) deviations.
+    if (standard_deviation < 0 || !std::isfinite(10 * standard_deviation)) return fail(Errc::out_of_domain);
+    return BasicDither(standard_deviation, seed);
+  }
 
   /// The next sample. Box and Muller's transform: a fixed number of operations, no rejection.
   [[nodiscard]] Scalar next() noexcept {
@@ -115,6 +174,9 @@ class BasicDither {
   }
 
  private:
+  BasicDither(Scalar standard_deviation, std::uint64_t seed) noexcept
+      : deviation_(standard_deviation), state_(seed) {}
+
   /// In (0, 1]. Splitmix64 (Steele, Lea & Flood, 2014): a word of state, any seed is good.
   [[nodiscard]] Scalar uniform() noexcept {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
