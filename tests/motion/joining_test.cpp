@@ -274,8 +274,9 @@ TEST_CASE(
   for (const auto quantity : {trajectory::Quantity::velocity, trajectory::Quantity::acceleration}) {
     const bool is_speed = quantity == trajectory::Quantity::velocity;
     MovingBench bench;
-    if (!is_speed) {  // it speeds up again
-      auto faster = bench.fastest_move(9, {0}, {2.9});
+    std::unique_ptr<Request> faster;  // the engine has it for as long as the goal lives
+    if (!is_speed) {                  // it speeds up again
+      faster = bench.fastest_move(9, {0}, {2.9});
       bench.checked_cycle({faster.get()});
       for (int i = 0; i < 12; ++i) bench.checked_cycle({});
     }
