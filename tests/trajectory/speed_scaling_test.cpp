@@ -221,12 +221,13 @@ TEST_CASE("a stop takes hardly longer than the slowest joint would need by itsel
 
 TEST_CASE("from a straight cruise a stop on the path takes hardly longer than the textbook's") {
   const std::vector<std::array<double, 3>> problems{{1, 4, 40}, {2, 4, 8}, {0.5, 5, 20}, {1.5, 2, 200}};
-  for (const auto& [speed, acceleration, jerk] : problems) {
+  for (const std::array<double, 3>& problem : problems) {
+    const double speed = problem[0];
     CAPTURE(speed);
     JointLimits limit;
     limit.velocity = speed;
-    limit.acceleration = acceleration;
-    limit.jerk = jerk;
+    limit.acceleration = problem[1];
+    limit.jerk = problem[2];
     const std::vector<JointLimits> limits(2, limit);
     Trajectory path(std::vector<MotionState>(2));
     REQUIRE(path.append(std::vector<MotionState>{{2 * speed, speed, 0}, {-speed, -speed / 2, 0}}, 4.0));
