@@ -497,9 +497,9 @@ std::optional<Violation> find_position_violation(const Task& task, const Traject
   return find_violation(motion, range);
 }
 
-/// Slows a motion down uniformly until it keeps the limits (without fit: not at all). From rest that is the whole motion. From a moving start it is the
-/// part from the first waypoint on, to which a jerk-limited motion leads. Slower still, until that motion and the stop after
-/// the end stay in range, too.
+/// Slows a motion down uniformly until it keeps the limits (without fit: not at all). From rest that is the whole motion. From a
+/// moving start it is the part from the first waypoint on, to which a jerk-limited motion leads. Slower still, until that motion
+/// and the stop after the end stay in range, too.
 class Fitting {
  public:
   Fitting(const Task& task, const Trajectory& motion, AtEnd at_end)

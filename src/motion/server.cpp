@@ -235,7 +235,8 @@ void Server::handle(ClientId client, const std::string& id, const MarkMessage& m
 
 // ---- streams ----
 
-/// Whether the set-point may begin or continue a stream, as far as an earlier stream of the same joints has a say. Notes when it came.
+/// Whether the set-point may begin or continue a stream, as far as an earlier stream of the same joints has a say. Notes when it
+/// came.
 bool Server::may_stream(ClientId client, const SetpointMessage& message, Time now) {
   const auto joints = joints_of(message.joints, *robot_);
   if (!joints) return true;

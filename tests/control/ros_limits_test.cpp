@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "support/random.hpp"
@@ -401,6 +402,33 @@ TEST_CASE_TEMPLATE("before the first command, too, the value after an error is a
   CHECK(joint.velocity(0.5, at(0.9, not_a_number), h).error == Errc::not_finite);
   CHECK(joint.velocity(0.5, at(0.9, not_a_number), h).value == 0);
   CHECK(joint.velocity(not_a_number, at(0.9, 1), h).value == 0);
+}
+
+TEST_CASE_TEMPLATE("whatever overflows, the value is a number to be used", Limits, Ros1Limits, Ros2Limits) {
+  auto random = test::generator(31);
+  const auto any = [&](bool positive) {
+    const double size = std::pow(10.0, test::uniform(random, -300, 308));
+    return positive || test::uniform_int(random, 0, 1) == 0 ? size : -size;
+  };
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < test::count(20'000); ++i) {
+    const auto soft = std::minmax({any(false), any(false)});
+    const auto range = std::minmax({any(false), any(false)});
+    auto l = limits();
+    if (test::uniform_int(random, 0, 1) == 0) l.velocity = infinity;
+    if (test::uniform_int(random, 0, 1) == 0) l.effort = infinity;
+    l.position_min = range.first;
+    l.position_max = range.second;
+    auto joint = Limits::make(l, SoftLimits{soft.first, soft.second, any(true), any(true)}).value();
+    const MotionState measured = at(any(false), any(false));
+    for (const auto& step : {joint.position(any(false), measured, h), joint.velocity(any(false), measured, h),
+                             joint.effort(any(false), measured)}) {
+      REQUIRE(std::isfinite(step.value));
+      refused += step.error == Errc::not_finite ? 1 : 0;
+    }
+  }
+  // With ROS 2 a measurement so far outside is refused before anything can overflow.
+  CHECK((refused > 0) == (std::is_same_v<Limits, Ros1Limits>));
 }
 
 TEST_CASE("bad numbers change nothing, limits that are none are refused by name") {

@@ -258,6 +258,7 @@ TEST_CASE(
   takt::test::RtGuard guard;
   for (int k = 0; k < 100; ++k) {
     double x = 0;
+    failed |= takt_pid_change(pid, &gains, 0.1, 0);
     double y = 0;
     takt_motion_state state{};
     takt_twist twist{1, 0, 0.1};

@@ -5,9 +5,9 @@
 //
 // The analogue prototypes, with w0 = 2 pi f and quality Q, are  w0^2 / D,  s^2 / D,  (w0/Q) s / D,  (s^2 + w0^2) / D  with
 // D = s^2 + (w0/Q) s + w0^2, made discrete by the bilinear transform that keeps f in place. Source: R. Bristow-Johnson, "Cookbook
-// formulae for audio equalizer biquad filter coefficients". Realised in transposed direct form II, which rounds least. A cut-off that is
-// very low for the sampling rate lies in the last digits of the coefficients, so that there is a lowest one: 1/500 of the sampling
-// rate in float (2 Hz at 1 kHz), far below any use in double. Filter slower signals with fewer samples, or in double.
+// formulae for audio equalizer biquad filter coefficients". Realised in transposed direct form II, which rounds least. A cut-off
+// that is very low for the sampling rate lies in the last digits of the coefficients, so that there is a lowest one: 1/500 of the
+// sampling rate in float (2 Hz at 1 kHz), far below any use in double. Filter slower signals with fewer samples, or in double.
 #pragma once
 
 #include <algorithm>
@@ -75,16 +75,16 @@ class BasicBiquad {
 
  private:
   /// The gains for a value that stands still, at half the sampling rate and at the middle frequency. The denominator
-  /// p0 + p1/z + p2/z^2 has there, apart from its phase, the values 2 (1 - cos w), 2 (1 + cos w) and 2 alpha, which are p0 + p1 + p2,
-  /// p0 - p1 + p2 and p0 - p2; the numerator has these of them that pass.
+  /// p0 + p1/z + p2/z^2 has there, apart from its phase, the values 2 (1 - cos w), 2 (1 + cos w) and 2 alpha, which are p0 + p1 +
+  /// p2, p0 - p1 + p2 and p0 - p2; the numerator has these of them that pass.
   struct Gains {
     double steady = 0;
     double fastest = 0;
     double middle = 0;
   };
 
-  /// The three values of the denominator, over p0, make frequency and damping: those of the rounded coefficients are off by about an
-  /// epsilon, which must be at most 1e-3 of each.
+  /// The three values of the denominator, over p0, make frequency and damping: those of the rounded coefficients are off by about
+  /// an epsilon, which must be at most 1e-3 of each.
   static constexpr double smallest = 1e3 * static_cast<double>(std::numeric_limits<Scalar>::epsilon());
 
   /// Computed in double, where half the angle keeps the digits of 1 - cos w.

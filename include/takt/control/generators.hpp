@@ -1,6 +1,6 @@
 // Test signals with their derivatives: what one sends through a joint to get to know it. Times are seconds from the signal's start;
-// before it, and where a signal has ended, the value stands still; a sinusoid has neither end. A time that is no number counts as the
-// start. What a made signal tells is always finite. Values; every function is real-time safe.
+// before it, and where a signal has ended, the value stands still; a sinusoid has neither end. A time that is no number counts as
+// the start. What a made signal tells is always finite. Values; every function is real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -58,8 +58,8 @@ using Sinusoid = BasicSinusoid<double>;
 template <class Scalar>
 class BasicSineSweep {
  public:
-  /// Frequencies in Hz, duration in s. Errors: not_finite, out_of_domain (a frequency or the duration is not positive, or the numbers
-  /// are so far apart or so large that the angle or an acceleration would overflow).
+  /// Frequencies in Hz, duration in s. Errors: not_finite, out_of_domain (a frequency or the duration is not positive, or the
+  /// numbers are so far apart or so large that the angle or an acceleration would overflow).
   [[nodiscard]] static Result<BasicSineSweep> make(Scalar amplitude, Scalar first, Scalar last,
                                                    Scalar duration) noexcept {
     for (const Scalar number : {amplitude, first, last, duration}) {

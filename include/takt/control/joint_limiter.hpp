@@ -49,7 +49,8 @@ class BasicJointLimiter {
   using Step = BasicReferenceStep<Scalar>;
 
   /// Position limits may be infinite; velocity, acceleration and jerk must be finite. At rest at zero, or at the nearest position
-  /// that is allowed. Errors: not_finite (also a range in which there is no number), min_above_max, out_of_domain (a limit of zero, or beyond trajectory/domain.hpp).
+  /// that is allowed. Errors: not_finite (also a range in which there is no number), min_above_max, out_of_domain (a limit of
+  /// zero, or beyond trajectory/domain.hpp).
   [[nodiscard]] static Result<BasicJointLimiter> make(const Limits& limits) noexcept {
     if (const auto range = check_position_range(limits.position_min, limits.position_max); !range)
       return fail(range.error());
@@ -92,10 +93,10 @@ class BasicJointLimiter {
     return {take(target, limits, stop, period), {}};
   }
 
-  /// An effort for a joint that is measured to move so: within the effort limit, and never outward where the joint would not come to
-  /// rest inside its range with its acceleration limit. So it may be braked on its way inward from outside, as soon as it comes far
-  /// enough; but at rest outside its range, or just at its end, nothing holds it against what pulls it inward until it is inside.
-  /// Errors: not_finite: the value is zero.
+  /// An effort for a joint that is measured to move so: within the effort limit, and never outward where the joint would not come
+  /// to rest inside its range with its acceleration limit. So it may be braked on its way inward from outside, as soon as it
+  /// comes far enough; but at rest outside its range, or just at its end, nothing holds it against what pulls it inward until it
+  /// is inside. Errors: not_finite: the value is zero.
   [[nodiscard]] BasicStep<Scalar> effort(Scalar wanted, const State& measured) const noexcept {
     if (!std::isfinite(wanted) || !std::isfinite(measured.position) || !std::isfinite(measured.velocity))
       return {0, Errc::not_finite};

@@ -41,8 +41,8 @@ class BasicLimitedProxy {
     Scalar integral_limit = 0;  ///< N m
   };
 
-  /// Errors: not_finite (also a range in which there is no number); min_above_max; out_of_domain (bandwidth, stiffness, velocity, acceleration or effort not above zero, another
-  /// number below zero).
+  /// Errors: not_finite (also a range in which there is no number); min_above_max; out_of_domain (bandwidth, stiffness, velocity,
+  /// acceleration or effort not above zero, another number below zero).
   [[nodiscard]] static Result<BasicLimitedProxy> make(const Configuration& c) noexcept {
     for (const Scalar number : {c.limits.velocity, c.limits.acceleration, c.limits.effort, c.bandwidth,
                                 c.stiffness, c.mass, c.damping, c.integral, c.integral_limit}) {
@@ -59,8 +59,8 @@ class BasicLimitedProxy {
   }
 
   /// The force (N m) for the next `period` seconds; what is desired is meant for their end. The first call after reset() puts the
-  /// proxy where the joint is. Errors: bad_period, not_finite (an overflow too): nothing changes, the value is the last force. Periods
-  /// of one proxy should be equal: its braking distance is counted in them.
+  /// proxy where the joint is. Errors: bad_period, not_finite (an overflow too): nothing changes, the value is the last force.
+  /// Periods of one proxy should be equal: its braking distance is counted in them.
   BasicStep<Scalar> step(const State& desired, const State& measured, Scalar period) noexcept {
     if (!is_period(period)) return {force_, Errc::bad_period};
     for (const Scalar number :

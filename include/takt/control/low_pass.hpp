@@ -3,8 +3,8 @@
 // Between samples the input is taken to be constant, so that alpha = 1 - exp(-h/T) is exact for time constant T and period h.
 // The first sample sets the output: a filter does not swing in from zero.
 //
-// The output stands still where alpha (x - y) rounds away beside it: within epsilon |y| / (2 alpha) of the input. That is 0.6 % of the
-// value in float with a time constant of 100 000 periods; in double it is nothing that can be measured.
+// The output stands still where alpha (x - y) rounds away beside it: within epsilon |y| / (2 alpha) of the input. That is 0.6 %
+// of the value in float with a time constant of 100 000 periods; in double it is nothing that can be measured.
 #pragma once
 
 #include <cmath>

@@ -322,8 +322,8 @@ class BasicPid {
   /// All gains zero: the output is the feed-forward.
   BasicPid() noexcept : BasicPid(*detail::coefficients_of<form>(Gains{})) {}
 
-  /// Errors: not_finite, min_above_max, out_of_domain (a time or the dead band is negative, the integral's limits leave out zero, or
-  /// back-calculation has no positive tracking time).
+  /// Errors: not_finite, min_above_max, out_of_domain (a time or the dead band is negative, the integral's limits leave out zero,
+  /// or back-calculation has no positive tracking time).
   [[nodiscard]] static Result<BasicPid> make(const Gains& gains) noexcept {
     const auto coefficients = detail::coefficients_of<form>(gains);
     if (!coefficients) return fail(coefficients.error());

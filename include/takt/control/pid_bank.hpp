@@ -39,8 +39,8 @@ class BasicPidBank {
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Replaces the gains of controller i, keeping its state, as BasicPid::set(). Real-time safe. Errors: wrong_size (no such controller), those of
-  /// BasicPid::make(); the old gains then stand.
+  /// Replaces the gains of controller i, keeping its state, as BasicPid::set(). Real-time safe. Errors: wrong_size (no such
+  /// controller), those of BasicPid::make(); the old gains then stand.
   Status set(std::size_t i, const Gains& gains) noexcept {
     if (i >= size_) return fail(Errc::wrong_size);
     const auto c = detail::coefficients_of<form>(gains);

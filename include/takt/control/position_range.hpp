@@ -9,8 +9,8 @@
 
 namespace takt::control {
 
-/// An infinite end is no limit. Errors: not_finite (NaN, or no number lies between: both ends are the same infinity), min_above_max.
-/// Real-time safe.
+/// An infinite end is no limit. Errors: not_finite (NaN, or no number lies between: both ends are the same infinity),
+/// min_above_max. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Status check_position_range(Scalar min, Scalar max) noexcept {
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();

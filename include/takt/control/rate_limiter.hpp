@@ -51,8 +51,8 @@ class BasicRateLimiter {
   }
 
   /// The value after `period` seconds on the way to `target`. Periods of one limiter should be equal: what it promises for the
-  /// second derivative assumes the next ones to be like this one. An infinite target is as far as the limits go. Errors: bad_period,
-  /// not_finite (a NaN; or an infinite value or rate, where no limit bounds it): nothing changes.
+  /// second derivative assumes the next ones to be like this one. An infinite target is as far as the limits go. Errors:
+  /// bad_period, not_finite (a NaN; or an infinite value or rate, where no limit bounds it): nothing changes.
   BasicStep<Scalar> step(Scalar target, Scalar period) noexcept {
     if (!is_period(period)) return {value_, Errc::bad_period};
     if (std::isnan(target)) return {value_, Errc::not_finite};
@@ -78,8 +78,8 @@ class BasicRateLimiter {
   /// u/s over the last period.
   [[nodiscard]] Scalar rate() const noexcept { return rate_; }
 
-  /// Goes on from here, at this rate (u/s): with a second limit the rate goes on from it too, even if it is beyond its own limit. What
-  /// is not finite is taken as zero.
+  /// Goes on from here, at this rate (u/s): with a second limit the rate goes on from it too, even if it is beyond its own limit.
+  /// What is not finite is taken as zero.
   void reset(Scalar value = 0, Scalar rate = 0) noexcept {
     value_ = std::isfinite(value) ? value : 0;
     rate_ = std::isfinite(rate) ? rate : 0;

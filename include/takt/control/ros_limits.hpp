@@ -8,8 +8,8 @@
 // a position moves by lo h .. hi h, and an effort is kept between -k_v (v - lo) and -k_v (v - hi). k_p h above 1 overshoots.
 //
 // Source: joint_limits_interface of ros_control (ROS 1, noetic), joint_limits of ros2_control (ROS 2, August 2026). Where these
-// throw, or let a NaN pass, the step here is an error and the last command stands. An infinite limit is none; where both ends of the
-// range are, soft velocities and efforts know no range either, as with a continuous joint.
+// throw, or let a NaN pass, the step here is an error and the last command stands. An infinite limit is none; where both ends of
+// the range are, soft velocities and efforts know no range either, as with a continuous joint.
 #pragma once
 
 #include <algorithm>
@@ -46,8 +46,8 @@ class BasicRosLimits {
   using Soft = BasicSoftLimits<Scalar>;
   using State = BasicMotionState<Scalar>;
 
-  /// Errors: not_finite (NaN, a range in which there is no number, or a soft limit that is not finite), min_above_max, out_of_domain (a
-  /// limit or a gain below zero).
+  /// Errors: not_finite (NaN, a range in which there is no number, or a soft limit that is not finite), min_above_max,
+  /// out_of_domain (a limit or a gain below zero).
   [[nodiscard]] static Result<BasicRosLimits> make(const Limits& limits,
                                                    const std::optional<Soft>& soft = {}) noexcept {
     if (const auto range = check_position_range(limits.position_min, limits.position_max); !range)
@@ -68,9 +68,9 @@ class BasicRosLimits {
   }
 
   /// A position (rad), given where the joint is measured (position and, with ROS 2, velocity). The first command after reset() is
-  /// bounded from the measured position. Errors: bad_period, not_finite; out_of_domain: with ROS 2, the joint is measured more
-  /// than 0.0087 rad outside its range. The value is then the last command; if there is none, where the joint was last measured to be;
-  /// if it never was, the position nearest to zero that is allowed.
+  /// bounded from the measured position. Errors: bad_period, not_finite (an overflow too); out_of_domain: with ROS 2, the joint is
+  /// measured more than 0.0087 rad outside its range. The value is then the last command; if there is none, where the joint was
+  /// last measured to be; if it never was, the position nearest to zero that is allowed.
   BasicStep<Scalar> position(Scalar command, const State& measured, Scalar period) noexcept {
     if (std::isfinite(measured.position)) seen_ = measured.position;
     const Scalar last = last_or(seen_);
@@ -86,10 +86,10 @@ class BasicRosLimits {
         return {last, Errc::out_of_domain};
       bounds = ros2_positions(last, measured, period);
     }
-    return {last_ = saturated(command, bounds), {}};
+    return keep(saturated(command, bounds), last);
   }
 
-  /// A velocity (rad/s). Errors: bad_period, not_finite: the value is the last command, or zero if there is none.
+  /// A velocity (rad/s). Errors: bad_period, not_finite (an overflow too): the value is the last command, or zero if there is none.
   BasicStep<Scalar> velocity(Scalar command, const State& measured, Scalar period) noexcept {
     constexpr bool ros1 = convention == RosConvention::ros1;
     if (const Errc error = check(command, measured, period); error != Errc{}) return {last_or(0), error};
@@ -108,10 +108,10 @@ class BasicRosLimits {
       const Bounds hard = ros2_velocities(command, last, measured, period);
       bounds = {std::max(bounds.low, hard.low), std::min(bounds.high, hard.high)};
     }
-    return {last_ = saturated(command, bounds), {}};
+    return keep(saturated(command, bounds), last_or(0));
   }
 
-  /// An effort (N m). Errors: not_finite: the value is zero.
+  /// An effort (N m). Errors: not_finite (an overflow too): the value is zero.
   [[nodiscard]] BasicStep<Scalar> effort(Scalar command, const State& measured) const noexcept {
     if (check(command, measured, Scalar(1)) != Errc{}) return {0, Errc::not_finite};
     if (convention == RosConvention::ros2 && !std::isfinite(limits_.effort)) return {command, {}};
@@ -129,7 +129,8 @@ class BasicRosLimits {
                    ? soft
                    : Bounds{std::max(soft.low, bounds.low), std::min(soft.high, bounds.high)};
     }
-    return {saturated(command, bounds), {}};
+    const Scalar bounded = saturated(command, bounds);
+    return std::isfinite(bounded) ? BasicStep<Scalar>{bounded, {}} : BasicStep<Scalar>{0, Errc::not_finite};
   }
 
   /// The next command is bounded from the measured state again: after a change of mode, an emergency stop. Of this joint alone.
@@ -163,6 +164,12 @@ class BasicRosLimits {
     const bool finite =
         std::isfinite(command) && std::isfinite(measured.position) && std::isfinite(measured.velocity);
     return finite ? Errc{} : Errc::not_finite;
+  }
+
+  /// Soft limits and gains so large that they overflow bound nothing: then `otherwise` is the value.
+  [[nodiscard]] BasicStep<Scalar> keep(Scalar command, Scalar otherwise) noexcept {
+    if (!std::isfinite(command)) return {otherwise, Errc::not_finite};
+    return {last_ = command, {}};
   }
 
   [[nodiscard]] Scalar last_or(Scalar otherwise) const noexcept {

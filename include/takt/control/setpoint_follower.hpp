@@ -52,9 +52,10 @@ class BasicSetpointFollower {
   constexpr explicit BasicSetpointFollower(const BasicMotionState<Scalar>& start) noexcept : state_(start) {}
 
   /// Advances by one `period` (s) towards `target`, which is meant for the end of this period. A
-  /// target that is not finite is ignored: the joint then brakes to rest. With a bad period (is_period()), with limits that are none
-  /// (NaN, an empty range, a velocity below zero, an acceleration not above zero), or where no limit keeps the motion finite, nothing
-  /// changes. Returns the reference. Periods of one follower should be equal: its braking distance is counted in them. Real-time safe.
+  /// target that is not finite is ignored: the joint then brakes to rest. With a bad period (is_period()), with limits that are
+  /// none (NaN, an empty range, a velocity below zero, an acceleration not above zero), or where no limit keeps the motion
+  /// finite, nothing changes. Returns the reference. Periods of one follower should be equal: its braking distance is counted in
+  /// them. Real-time safe.
   BasicMotionState<Scalar> step(const BasicTarget<Scalar>& target, const BasicJointLimits<Scalar>& limits,
                                 Scalar period) noexcept {
     if (!is_period(period) || !are_limits(limits)) return state_;

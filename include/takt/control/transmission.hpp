@@ -103,8 +103,8 @@ class BasicTransmission {
     return actuator_by_joint_.allFinite();
   }
 
-  /// Moore and Penrose's, of a matrix no higher than it is wide. With its rows scaled, D M = L Q by Gram and Schmidt's process, each row
-  /// twice for its last digits, it is Q^T L^-1 D. Infinite if there is none, or none to be trusted.
+  /// Moore and Penrose's, of a matrix no higher than it is wide. With its rows scaled, D M = L Q by Gram and Schmidt's process,
+  /// each row twice for its last digits, it is Q^T L^-1 D. Infinite if there is none, or none to be trusted.
   template <int height, int width>
   [[nodiscard]] static Eigen::Matrix<double, width, height> right_inverse(
       Eigen::Matrix<double, height, width> matrix) noexcept {

@@ -46,9 +46,9 @@ namespace takt::motion {
 /// A request for the loop (goal number and time stamps are still to be set), or why there is none.
 using Plan = tl::expected<std::unique_ptr<Request>, Rejection>;
 
-/// Rejections: robot_not_ready, unknown_joint (a tolerance's, too), unknown_group, wrong_size, limit_above_robot, start_mismatch, out_of_domain,
-/// position_limit, velocity_limit, acceleration_limit, jerk_limit, not_at_rest_at_end, joint_already_moving (a moving start from
-/// which nothing fits), not_in_phase.
+/// Rejections: robot_not_ready, unknown_joint (a tolerance's, too), unknown_group, wrong_size, limit_above_robot, start_mismatch,
+/// out_of_domain, position_limit, velocity_limit, acceleration_limit, jerk_limit, not_at_rest_at_end, joint_already_moving (a
+/// moving start from which nothing fits), not_in_phase.
 [[nodiscard]] Plan plan(const TrajectoryMessage& message, const robot::RobotDescription& robot,
                         const Snapshot& state);
 [[nodiscard]] Plan plan(const MoveMessage& message, const robot::RobotDescription& robot,

@@ -246,7 +246,8 @@ class Assembly {
 /// The motions of all joints as one trajectory; joint j of it does what motions[j] says. Those that end earlier than others must
 /// be at rest then, and stand still. Knots nearer to each other than min_piece_duration, or than rounding, become one: a joint's
 /// change of jerk may move by that little, and nothing else. Where nothing moves for any time, the trajectory has no segments. At
-/// set-up only: allocates. In float, whose times have seven digits, no motion may last longer than 100 s. Errors: wrong_size (no joints), not_continuous, not_at_rest_at_end, not_finite, out_of_domain.
+/// set-up only: allocates. In float, whose times have seven digits, no motion may last longer than 100 s. Errors: wrong_size (no
+/// joints), not_continuous, not_at_rest_at_end, not_finite, out_of_domain.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> assemble(std::span<const BasicJointMotion<Scalar>> motions) {
   if (motions.empty()) return fail(Errc::wrong_size);
@@ -276,8 +277,8 @@ template <class Scalar>
   return assemble<Scalar>(motions);
 }
 
-/// The same motion from `from` to `to` seconds, as far as it lasts then; its time starts with 0 there. Allocates. Errors: wrong_size
-/// (no joints), not_finite (a NaN), and those of assemble(), as for a motion at the very edge of the domain.
+/// The same motion from `from` to `to` seconds, as far as it lasts then; its time starts with 0 there. Allocates. Errors:
+/// wrong_size (no joints), not_finite (a NaN), and those of assemble(), as for a motion at the very edge of the domain.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> part(const BasicTrajectory<Scalar>& trajectory, Scalar from,
                                                    Scalar to = std::numeric_limits<Scalar>::infinity()) {

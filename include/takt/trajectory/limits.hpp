@@ -289,7 +289,8 @@ void raise_slowdown(const BasicQuintic<Scalar>& quintic, Scalar limit, Scalar& s
 }  // namespace detail
 
 /// The smallest factor >= 1 by which the whole trajectory must be slowed down so that velocity, acceleration and jerk keep their
-/// limits; infinity where no factor helps (a position out of range, a limit of zero, a derivative that steps). Exact: from the extrema. No heap.
+/// limits; infinity where no factor helps (a position out of range, a limit of zero, a derivative that steps). Exact: from the
+/// extrema. No heap.
 template <class Scalar>
 [[nodiscard]] Scalar required_slowdown(
     const BasicTrajectory<Scalar>& trajectory,

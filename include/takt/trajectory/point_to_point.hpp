@@ -199,8 +199,9 @@ class BasicPointToPoint {
   /// Lets a joint be as fast as it can alone, and wait at its target for the others: it then turns back as early as it can, too.
   /// Changes nothing where the joints are in phase, and for a joint whose target does not rest.
   void arrive_early(std::size_t joint) noexcept {
+    if (!in_time_ || joint >= joints()) return;
     const State target = profiles_[joint].end();
-    if (!in_time_ || target.velocity != 0 || target.acceleration != 0) return;
+    if (target.velocity != 0 || target.acceleration != 0) return;
     const Scalar shortest = transfers_[joint].shortest();
     if (!(shortest < duration_)) return;
     profiles_[joint] = transfers_[joint].profile(shortest);

@@ -4,8 +4,8 @@
 // A path q(s) is a motion as planned; s is the path time. While s moves with the speed r = ds/dt, the rate w = dr/dt and u = dw/dt,
 // the joints have
 //     velocity q' r,   acceleration q'' r^2 + q' w,   jerk q''' r^3 + 3 q'' r w + q' u.
-// u is constant in each period. s, r and w are its exact integrals, so that positions are always q(s), and positions, velocities and
-// accelerations never step. Limits of jerk, and of the acceleration at the end of the period, leave an interval of u.
+// u is constant in each period. s, r and w are its exact integrals, so that positions are always q(s), and positions, velocities
+// and accelerations never step. Limits of jerk, and of the acceleration at the end of the period, leave an interval of u.
 //
 // What a path keeps at the speed planned, it keeps at any constant speed below. So a state is safe if there is a way back from it:
 // w can be taken to 0 within the limits. In each period the u that leads fastest to the speed asked for is taken, if a way back
@@ -16,14 +16,14 @@
 // What is kept: at five places of each period limits are kept with the u of that period, also where the path's own jerk steps
 // between two of them; where a joint leaves a limit as planned, what it takes there as planned counts as the limit. Ways back are
 // looked at in few steps, longer than a period where they take long, and with a little to spare. Between the places that are looked
-// at, the limits are exceeded by what the path's derivatives change meanwhile. Measured at 1 kHz and 200 Hz over random motions that
-// touch their limits: less than 0.1 % along splines with some waypoints a second; 0.02 % on average and 1.6 % in single periods
-// where the path's own jerk steps between its limits, there with several steps in a period; up to 3 % where waypoints are a few
-// periods apart. There the speed may also pass its target by a few tenths of a percent. Where no u keeps the limits that does not
-// change the speed ever faster (they were lowered meanwhile, say), the one that exceeds them least is taken, and excess() says by
-// how much. What is spared for ways back makes a stop take 8 % longer in the median than the slowest joint would alone, and 5 to 10 %
-// from a straight cruise. tests/trajectory/speed_scaling_test.cpp measures it. A speed takes at least 20 periods from one end of
-// its range to the other, however light the joints are.
+// at, the limits are exceeded by what the path's derivatives change meanwhile. Measured at 1 kHz and 200 Hz over random motions
+// that touch their limits: less than 0.1 % along splines with some waypoints a second; 0.02 % on average and 1.6 % in single
+// periods where the path's own jerk steps between its limits, there with several steps in a period; up to 3 % where waypoints are
+// a few periods apart. There the speed may also pass its target by a few tenths of a percent. Where no u keeps the limits that
+// does not change the speed ever faster (they were lowered meanwhile, say), one that exceeds them hardly more than need be is
+// taken, and excess() says by how much. What is spared for ways back makes a stop take 8 % longer in the median than the slowest joint would
+// alone, and 5 to 10 % from a straight cruise. tests/trajectory/speed_scaling_test.cpp measures it. A speed takes at least 20
+// periods from one end of its range to the other, however light the joints are.
 #pragma once
 
 #include <algorithm>
@@ -344,8 +344,8 @@ class BasicSpeedScaling {
   /// Goes on by one period, always the same: positive, and at most 10 s; with any other nothing changes. A steady speed costs
   /// nothing, and its path time is counted in whole nanoseconds from where it was reached: as planned, path time is the time that
   /// has passed, exactly. Beyond the end of the path, where nothing moves, the speed is as planned at once. False where limits had
-  /// to be exceeded: excess() says by how much, which is the least without changing the speed ever faster. O(joints), and up to some
-  /// hundred times a sample of the path while the speed changes.
+  /// to be exceeded: excess() says by how much, which is the least without changing the speed ever faster. O(joints), and up to
+  /// some hundred times a sample of the path while the speed changes.
   template <TimedPath<Scalar> Path>
   bool step(const Path& path, const typename Path::Cursor& cursor,
             std::type_identity_t<std::span<const BasicJointLimits<Scalar>>> limits,

@@ -2,8 +2,8 @@
 //
 //     x += v dt sin(heading),   y += v dt cos(heading)
 //
-// and REP 103, which is all that takt uses elsewhere: x forward, y left, angles counter-clockwise from +x. One is the other turned by a
-// quarter and with angles the other way round, in the vehicle and in the world alike: nothing is rounded.
+// and REP 103, which is all that takt uses elsewhere: x forward, y left, angles counter-clockwise from +x. One is the other
+// turned by a quarter and with angles the other way round, in the vehicle and in the world alike: nothing is rounded.
 #pragma once
 
 #include <numbers>

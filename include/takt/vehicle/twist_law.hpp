@@ -93,8 +93,8 @@ class BasicTwistLaw {
   }
 
   /// The command for the next `period` seconds; `measured` is the speed along the vehicle (m/s, backwards below zero). Of the
-  /// twist, `left` is not looked at. Errors: bad_period: nothing changes; not_finite (an overflow too): command() is then the last steering,
-  /// no throttle, and the brake as it was but no less than the holding brake. The next good step goes on from there.
+  /// twist, `left` is not looked at. Errors: bad_period: nothing changes; not_finite (an overflow too): command() is then the
+  /// last steering, no throttle, and the brake as it was but no less than the holding brake. The next good step goes on from there.
   Result<Command> step(const mobile::BasicTwist<Scalar>& wanted, Scalar measured, Scalar period) noexcept {
     if (!is_period(period)) return fail(control::Errc::bad_period);
     if (!std::isfinite(wanted.forward) || !std::isfinite(wanted.rotation) || !std::isfinite(measured))
