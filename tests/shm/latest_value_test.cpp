@@ -4,6 +4,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -68,6 +70,90 @@ TEST_CASE("a latest value is written and read in place") {
   CHECK(value.value().words[19] == 5);
   value.begin_write() = Wide::of(6);
   CHECK(value.value().words[19] == 5);  // untouched until the next update
+}
+
+TEST_CASE("memory of zeros is a latest value that was never written") {
+  alignas(LatestMemory<Odd>) std::array<std::byte, sizeof(LatestMemory<Odd>)> zeros{};
+  auto& memory = *reinterpret_cast<LatestMemory<Odd>*>(zeros.data());
+  LatestReader<Odd> reader(memory);
+  CHECK(reader.update() == Freshness::none);
+  LatestWriter<Odd> writer(memory);
+  Odd value;
+  value.bytes.fill('a');
+  writer.write(value);
+  CHECK(reader.update() == Freshness::new_data);
+  CHECK(reader.value().bytes == value.bytes);
+}
+
+TEST_CASE("either end of a latest value goes on where another left off") {
+  for (std::size_t round = 0; round < test::count(300); ++round) {
+    CAPTURE(round);
+    auto random = test::generator(round);
+    LatestMemory<Wide> memory;
+    std::optional<LatestWriter<Wide>> writer(memory);
+    std::optional<LatestReader<Wide>> reader(memory);
+    std::uint64_t written = 0;
+    std::uint64_t read = 0;
+    bool successor = true;
+    for (int step = 0; step < 200; ++step) {
+      switch (test::uniform_int(random, 0, 5)) {
+        case 0:
+          writer->begin_write() = Wide::of(0);
+          writer.emplace(memory);
+          break;  // it died while it wrote
+        case 1:
+          reader.emplace(memory);
+          successor = true;
+          break;
+        case 2:
+        case 3:
+          writer->write(Wide::of(++written));
+          break;
+        default: {
+          const Freshness freshness = reader->update();
+          const bool is_new = written != read || (successor && written != 0);
+          CHECK(freshness == (is_new         ? Freshness::new_data
+                              : written == 0 ? Freshness::none
+                                             : Freshness::old_data));
+          read = written;
+          successor = successor && written == 0;
+        }
+      }
+      CHECK(reader->value().words == Wide::of(read).words);
+    }
+  }
+}
+
+TEST_CASE("whatever a peer writes into a latest value, both ends stay within its slots") {
+  auto random = test::generator();
+  for (std::size_t round = 0; round < test::count(20'000); ++round) {
+    LatestMemory<Wide> memory;
+    const auto inside = [&](const Wide& value) {
+      return &value == &memory.slots[0].value || &value == &memory.slots[1].value ||
+             &value == &memory.slots[2].value;
+    };
+    const auto disturb = [&] {
+      if (test::uniform_int(random, 0, 2) != 0)
+        memory.state = static_cast<std::uint32_t>(random() >> random() % 64);
+    };
+    disturb();
+    LatestWriter<Wide> writer(memory);
+    disturb();
+    LatestReader<Wide> reader(memory);
+    for (int step = 0; step < 10; ++step) {
+      disturb();
+      (void)reader.update();
+      REQUIRE(inside(reader.value()));
+      disturb();
+      REQUIRE(inside(writer.begin_write()));
+      writer.write(Wide::of(1));
+    }
+    // Left alone, they find back to each other.
+    writer.write(Wide::of(2));
+    LatestReader<Wide> another(memory);
+    CHECK(another.update() == Freshness::new_data);
+    CHECK(another.value().words == Wide::of(2).words);
+  }
 }
 
 TEST_CASE("a broadcast value tells each reader none, new and old for itself") {

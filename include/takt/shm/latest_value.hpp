@@ -1,7 +1,8 @@
 // The newest value of something, from one writer to one reader: the writer never waits, the reader never
 // waits and never sees a value that is half old and half new. Three slots: the writer fills one, the reader
-// holds one, and the third changes hands through a single atomic word. Wait-free on both sides; real-time
-// safe.
+// holds one, and the third changes hands through a single atomic word. All that there is to know is in that
+// word, so that either end can die at any instruction and be continued by another. Wait-free on both sides;
+// real-time safe.
 #pragma once
 
 #include <atomic>
@@ -20,29 +21,70 @@ enum class Freshness : std::uint8_t {
   new_data,  ///< a value not read before
 };
 
-/// The memory that both sides see: four lines for values of up to 64 bytes.
+/// The memory that both sides see: four lines for values of up to 64 bytes. Memory of zeros is a value that was never written.
 template <class T, class Machine = Processor>
 struct LatestMemory {
   static_assert(std::is_trivially_copyable_v<T>, "values are copied as bytes");
-  static constexpr std::uint32_t slot_mask = 3;
-  static constexpr std::uint32_t fresh = 4;
 
   struct alignas(cache_line) Slot {
     T value{};
   };
 
-  /// The slot in between (slot_mask), and whether it holds a value that the reader has not taken (fresh). At
-  /// first the writer has slot 0, the reader slot 1.
-  alignas(cache_line) typename Machine::template Atomic<std::uint32_t> between{2};
+  /// Who has which slot, in one word: a detail::LatestState.
+  alignas(cache_line) typename Machine::template Atomic<std::uint32_t> state{0};
   Slot slots[3];
 };
 static_assert(sizeof(LatestMemory<std::uint64_t>) == 4 * cache_line);
+static_assert(sizeof(LatestMemory<std::uint64_t[8]>) == 4 * cache_line);
 
-/// The writing end, over memory that was just initialised. One thread at a time.
+namespace detail {
+
+/// Who has which slot. At first the slot in between is 0, the reader's 1 and the writer's 2.
+///
+/// The word changes in two ways. The reader adds `taken`: from then on the slot in between is its own, and the one that it had
+/// is in between. The writer puts its slot in between, and keeps the one that was there. The reader takes only what is written
+/// and not taken, so it changes the word at most once for each value; and the writer's slot follows from the other two, whatever
+/// the reader does. So either end can be continued by whoever reads the word.
+struct LatestState {
+  // `taken` is the highest bit in use: adding it to any word, even one that is nonsense, changes no other part.
+  static constexpr std::uint32_t written = 1u << 4;  ///< there is a value
+  static constexpr std::uint32_t taken = 1u << 5;    ///< the reader has it
+
+  std::uint32_t between;  // the slot that holds the latest value
+  std::uint32_t reader;   // the reader's slot, until it takes the one in between
+  std::uint32_t writer;
+
+  [[nodiscard]] constexpr std::uint32_t word() const noexcept {
+    return between | (reader ^ 1) << 2 | written;
+  }
+
+  /// Of a word that anybody may have written: three different slots, always.
+  [[nodiscard]] static constexpr LatestState of(std::uint32_t word) noexcept {
+    const std::uint32_t between = slot_in_between(word);
+    const std::uint32_t reader = (word >> 2 & 3) ^ 1;
+    if (reader > 2 || reader == between) return {between, (between + 1) % 3, (between + 2) % 3};
+    return {between, reader, 3 - between - reader};
+  }
+  [[nodiscard]] static constexpr std::uint32_t slot_in_between(std::uint32_t word) noexcept {
+    const std::uint32_t slot = word & 3;
+    return slot < 3 ? slot : 0;
+  }
+  [[nodiscard]] static constexpr bool is_new(std::uint32_t word) noexcept {
+    return (word & (written | taken)) == written;
+  }
+};
+
+}  // namespace detail
+
+/// The writing end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction.
 template <class T, class Machine = Processor>
 class LatestWriter {
  public:
-  explicit LatestWriter(LatestMemory<T, Machine>& memory) noexcept : memory_(&memory) {}
+  explicit LatestWriter(LatestMemory<T, Machine>& memory) noexcept
+      : memory_(&memory),
+        // relaxed: all that the last writer did came before the change of hands, and what the reader does is seen when it matters.
+        published_(memory.state.load(std::memory_order_relaxed) & ~detail::LatestState::taken),
+        slots_(detail::LatestState::of(published_)) {}
 
   /// Publishes a copy of `value`.
   void write(const T& value) noexcept {
@@ -51,42 +93,64 @@ class LatestWriter {
   }
 
   /// The slot to fill in place. It holds some older value; fill all of it. Valid until publish().
-  [[nodiscard]] T& begin_write() noexcept { return memory_->slots[slot_].value; }
+  [[nodiscard]] T& begin_write() noexcept { return memory_->slots[slots_.writer].value; }
 
   /// Makes the filled slot the latest value.
   void publish() noexcept {
-    // release: the value is complete for a reader that takes this slot. acquire: the slot that comes back may
-    // be one that the reader put there; its last reads are over before we write into it.
-    slot_ = memory_->between.exchange(slot_ | memory_->fresh, std::memory_order_acq_rel) & memory_->slot_mask;
-    Machine::prefetch_to_write(&memory_->slots[slot_]);  // the reader had it last: get it while there is time
+    const detail::LatestState last = slots_;
+    // If the reader has not taken what was published last, that slot comes back. release: the value is complete for a reader that
+    // takes it. No acquire: nobody has touched the slot that comes back.
+    slots_ = {last.writer, last.reader, last.between};
+    std::uint32_t found = published_;
+    // acquire, where it fails: the slot that comes back is the one that the reader had; its last reads are over before we write
+    // into it.
+    if (!memory_->state.compare_exchange_strong(found, slots_.word(), std::memory_order_release,
+                                                std::memory_order_acquire)) {
+      // The reader has taken it, and leaves the word alone until it sees the next value: no need to try again.
+      slots_ = {last.writer, last.between, last.reader};
+      // release: as above.
+      memory_->state.store(slots_.word(), std::memory_order_release);
+    }
+    published_ = slots_.word();
+    Machine::prefetch_to_write(
+        &memory_->slots[slots_.writer]);  // the reader may have had it last: get it while there is time
   }
 
  private:
   LatestMemory<T, Machine>* memory_;
-  std::uint32_t slot_ = 0;
+  std::uint32_t published_;  // the word, unless the reader has taken the value
+  detail::LatestState slots_;
 };
 
-/// The reading end, over memory that was just initialised. One thread at a time.
+/// The reading end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction, and
+/// finds the value that the other took last, as new.
 template <class T, class Machine = Processor>
 class LatestReader {
  public:
-  explicit LatestReader(LatestMemory<T, Machine>& memory) noexcept : memory_(&memory) {}
+  explicit LatestReader(LatestMemory<T, Machine>& memory) noexcept : memory_(&memory) {
+    // relaxed: all that the last reader did came before the change of hands, and the writer does not change whose slot is whose.
+    const std::uint32_t state = memory.state.load(std::memory_order_relaxed);
+    const auto slots = detail::LatestState::of(state);
+    slot_ = (state & detail::LatestState::taken) != 0 ? slots.between : slots.reader;
+  }
 
   /// Takes the latest value, in place, without copying it.
   Freshness update() noexcept {
-    // relaxed: only a hint whether the exchange is worth while; the exchange itself orders everything.
-    const std::uint32_t hint = memory_->between.load(std::memory_order_relaxed);
-    if ((hint & memory_->fresh) == 0) return any_ ? Freshness::old_data : Freshness::none;
+    using State = detail::LatestState;
+    // relaxed: only a hint whether the addition is worth while; the addition itself orders everything.
+    const std::uint32_t hint = memory_->state.load(std::memory_order_relaxed);
+    if (!State::is_new(hint)) return unchanged(hint);
     Machine::prefetch_to_read(
-        &memory_->slots[hint & memory_->slot_mask]);  // comes while the exchange is under way
-    // acquire: pairs with the writer's release, the value is seen whole. release: our reads of the slot that
-    // we give back are over before the writer writes into it.
-    slot_ = memory_->between.exchange(slot_, std::memory_order_acq_rel) & memory_->slot_mask;
+        &memory_->slots[State::slot_in_between(hint)]);  // comes while the addition is under way
+    // acquire: pairs with the writer's release, the value is seen whole. release: our reads of the slot that we give back are over
+    // before the writer writes into it.
+    slot_ = State::slot_in_between(memory_->state.fetch_add(State::taken, std::memory_order_acq_rel));
     any_ = true;
     return Freshness::new_data;
   }
 
-  /// The value that the last update() took; T{} before the first. Valid until the next update().
+  /// The value that the last update() took. Before the first: the one that a reader before us took last, or else what the memory
+  /// was initialised with. Valid until the next update().
   [[nodiscard]] const T& value() const noexcept { return memory_->slots[slot_].value; }
 
   /// update() and a copy of the latest value, new or old. `value` stays as it is when there is none.
@@ -97,8 +161,15 @@ class LatestReader {
   }
 
  private:
+  [[nodiscard]] Freshness unchanged(std::uint32_t state) noexcept {
+    if (any_) return Freshness::old_data;
+    if ((state & detail::LatestState::written) == 0) return Freshness::none;
+    any_ = true;  // a reader before us took it
+    return Freshness::new_data;
+  }
+
   LatestMemory<T, Machine>* memory_;
-  std::uint32_t slot_ = 1;
+  std::uint32_t slot_ = 0;
   bool any_ = false;
 };
 

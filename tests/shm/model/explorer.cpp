@@ -79,9 +79,15 @@ void Explorer::violate(const std::string& rule) {
   if (verdict_.violation.empty()) verdict_.violation = rule;
 }
 
+/// Notes the order that is used at a site, and gives back the one to use in its place.
+std::memory_order Explorer::planted(std::memory_order order, int site) {
+  if (order != std::memory_order_relaxed) current->sites_[site] = order;
+  return current->mutation_ && current->mutation_->site == site ? current->mutation_->order : order;
+}
+
 std::uint64_t Explorer::perform(Step step, int site) noexcept {
-  if (step.order != std::memory_order_relaxed) current->sites_[site] = step.order;
-  if (current->mutation_ && current->mutation_->site == site) step.order = current->mutation_->order;
+  step.order = planted(step.order, site);
+  step.failure_order = planted(step.failure_order, -site);
   std::uint64_t result = 0;
   current->replay_or_leave(step, reinterpret_cast<std::uint8_t*>(&result), sizeof(result));
   return result;
@@ -168,38 +174,44 @@ void Explorer::take_plain(State& state, std::size_t index) {
   }
 }
 
-/// How many different results the next step can have: a load may return any store that the thread is not
-/// known to be past.
-std::size_t Explorer::choices(const State& state, const Thread& thread) {
-  if (thread.next.kind != Step::Kind::load) return 1;
-  return state.words[thread.next.location].size() - thread.view.newest[thread.next.location];
+/// The stores that the next step can read. A load may read any store that the thread is not known to be past, and so may a
+/// compare that fails; what changes a word reads the last one.
+std::vector<std::size_t> Explorer::choices(const State& state, const Thread& thread) {
+  const Step& step = thread.next;
+  const std::vector<Store>& history = state.words[step.location];
+  const std::size_t last = history.size() - 1;
+  std::vector<std::size_t> all;
+  for (std::size_t i = thread.view.newest[step.location]; i < last; ++i) {
+    const bool fails = step.kind == Step::Kind::compare && history[i].value != step.expected;
+    if (step.kind == Step::Kind::load || fails) all.push_back(i);
+  }
+  all.push_back(last);
+  return all;
 }
 
-void Explorer::take_atomic(State& state, std::size_t index, std::size_t choice) {
+void Explorer::take_atomic(State& state, std::size_t index, std::size_t chosen) {
   Thread& thread = state.threads[index];
   const Step& step = thread.next;
   std::vector<Store>& history = state.words[step.location];
   std::uint16_t& newest = thread.view.newest[step.location];
-  std::uint64_t result = 0;
+  const std::uint64_t found = history[chosen].value;
+  const bool fails = step.kind == Step::Kind::compare && found != step.expected;
+  const bool changes = step.kind != Step::Kind::load && !fails;
+  const std::memory_order order = fails ? step.failure_order : step.order;
   View inherited;  // a read-modify-write carries on what the store that it read had released
   inherited.newest.resize(state.words.size());
   if (step.kind != Step::Kind::store) {
-    const std::size_t chosen = step.kind == Step::Kind::load ? newest + choice : history.size() - 1;
     newest = static_cast<std::uint16_t>(chosen);
-    result = history[chosen].value;
-    if (acquires(step.order)) thread.view.join(history[chosen].view);
     inherited.join(history[chosen].view);
+    if (acquires(order)) thread.view.join(inherited);
   }
-  if (step.kind != Step::Kind::load) {
+  if (changes) {
     newest = static_cast<std::uint16_t>(history.size());
-    Store store{step.operand, {}};
-    if (step.kind == Step::Kind::exchange) store.view = inherited;
-    if (releases(step.order)) {
-      store.view.newest.resize(state.words.size());
-      store.view.join(thread.view);
-    }
+    Store store{step.kind == Step::Kind::add ? found + step.operand : step.operand, inherited};
+    if (releases(order)) store.view.join(thread.view);
     history.push_back(std::move(store));
   }
+  const std::uint64_t result = step.kind == Step::Kind::store ? 0 : found;
   ++thread.view.clocks[index];  // what comes now is not covered by what was released
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&result);
   thread.log.insert(thread.log.end(), bytes, bytes + sizeof(result));
@@ -235,10 +247,9 @@ void Explorer::visit(const State& state) {
   for (std::size_t i = 0; i < state.threads.size(); ++i) {
     if (!state.threads[i].alive || state.threads[i].next.kind == Step::Kind::none) continue;
     over = false;
-    const std::size_t alternatives = choices(state, state.threads[i]);
-    for (std::size_t choice = 0; choice < alternatives; ++choice) {
+    for (const std::size_t chosen : choices(state, state.threads[i])) {
       State after = state;
-      take_atomic(after, i, choice);
+      take_atomic(after, i, chosen);
       find_next(after, i);
       if (!verdict_.violation.empty()) return;
       visit(after);

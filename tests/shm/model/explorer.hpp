@@ -11,8 +11,9 @@
 // Memory: the release/acquire part of the C++20 model. Every atomic word has a history of stores, each with
 // the view of the thread that released it; a load may return any store that the loading thread is not already
 // known to be past. A store's place in the history is its place in the run, which is exact for words that
-// have one writer or are changed by read-modify-write alone, as all words of this library are. Plain memory
-// is checked for data races with vector clocks.
+// have one writer, or are changed by read-modify-write alone, or stored to only by a thread that has read the
+// last store and that others then leave alone, as all words of this library are. A compare-and-exchange that
+// fails may have read a stale value, as a load. Plain memory is checked for data races with vector clocks.
 #pragma once
 
 #include <array>
@@ -48,11 +49,13 @@ struct Store {
 };
 
 struct Step {
-  enum class Kind : std::uint8_t { load, store, exchange, read, write, none } kind = Kind::none;
+  enum class Kind : std::uint8_t { load, store, exchange, add, compare, read, write, none } kind = Kind::none;
   std::memory_order order = std::memory_order_relaxed;
+  std::memory_order failure_order = std::memory_order_relaxed;  // of a compare
   std::size_t location = 0;  // of an atomic word, or the offset of plain memory
   std::uint64_t operand = 0;
-  std::size_t size = 0;  // of plain memory
+  std::uint64_t expected = 0;  // by a compare
+  std::size_t size = 0;        // of plain memory
   std::array<std::uint8_t, 64> bytes{};
 };
 // A step is abandoned by longjmp, and so is everything on the stack of a body.
@@ -60,7 +63,7 @@ static_assert(std::is_trivially_destructible_v<Step>);
 
 /// A weakened memory order: the planted mistake that must be found.
 struct Mutation {
-  int site = 0;  // the source line of the operation
+  int site = 0;  // the source line of the operation; negative: its order on failure
   std::memory_order order = std::memory_order_relaxed;
 };
 
@@ -100,6 +103,7 @@ class Explorer {
   // For the machine.
   static std::size_t register_word(std::uint64_t initial);
   static std::uint64_t perform(Step step, int site) noexcept;
+  static std::memory_order planted(std::memory_order order, int site);
   static void copy(void* to, const void* from, std::size_t bytes) noexcept;
 
  private:
@@ -126,8 +130,8 @@ class Explorer {
   void find_next(State& state, std::size_t thread);
   void visit(const State& state);
   void finish(const State& state);
-  [[nodiscard]] static std::size_t choices(const State& state, const Thread& thread);
-  static void take_atomic(State& state, std::size_t thread, std::size_t choice);
+  [[nodiscard]] static std::vector<std::size_t> choices(const State& state, const Thread& thread);
+  static void take_atomic(State& state, std::size_t thread, std::size_t chosen);
   void take_plain(State& state, std::size_t thread);
   void replay_or_leave(const Step& step, std::uint8_t* result, std::size_t size);
   void violate(const std::string& rule);
@@ -170,15 +174,31 @@ struct Machine {
     Word exchange(Word value, std::memory_order order, int site = __builtin_LINE()) noexcept {
       return perform(Step::Kind::exchange, order, value, site);
     }
+    Word fetch_add(Word value, std::memory_order order, int site = __builtin_LINE()) noexcept {
+      return perform(Step::Kind::add, order, value, site);
+    }
+    bool compare_exchange_strong(Word& expected, Word desired, std::memory_order order,
+                                 std::memory_order failure_order, int site = __builtin_LINE()) noexcept {
+      Step step = step_of(Step::Kind::compare, order, desired);
+      step.failure_order = failure_order;
+      step.expected = static_cast<std::uint64_t>(expected);
+      const auto found = static_cast<Word>(Explorer::perform(step, site));
+      const bool equal = found == expected;
+      expected = found;
+      return equal;
+    }
 
    private:
-    Word perform(Step::Kind kind, std::memory_order order, Word operand, int site) const noexcept {
+    [[nodiscard]] Step step_of(Step::Kind kind, std::memory_order order, Word operand) const noexcept {
       Step step;
       step.kind = kind;
       step.order = order;
       step.location = location_;
       step.operand = static_cast<std::uint64_t>(operand);
-      return static_cast<Word>(Explorer::perform(step, site));
+      return step;
+    }
+    Word perform(Step::Kind kind, std::memory_order order, Word operand, int site) const noexcept {
+      return static_cast<Word>(Explorer::perform(step_of(kind, order, operand), site));
     }
     std::size_t location_;
   };

@@ -267,18 +267,40 @@ TEST_CASE("model: latest value for one reader") {
   Explorer explorer;
   LatestMemory<Message, Machine> memory;
   explorer.share(memory.slots, sizeof(memory.slots));
-  explorer.thread([&] {
+  const auto write = [&](std::uint32_t first, std::uint32_t last) {
     LatestWriter<Message, Machine> writer(memory);
-    for (std::uint32_t value = 1; value <= 4; ++value) writer.write(Message::of(value));
-  });
-  explorer.thread([&] { read_some<Message>(LatestReader<Message, Machine>(memory), 3); });
-  bool newest_was_seen = false;
+    for (std::uint32_t value = first; value <= last; ++value) writer.write(Message::of(value));
+  };
+  const auto read = [&](int times) { read_some<Message>(LatestReader<Message, Machine>(memory), times); };
+  std::set<std::int64_t> last_read;
   explorer.check([&](const Observed& observed) -> std::string {
-    newest_was_seen = newest_was_seen || observed[1].front() == 4;
+    for (const auto& reader : observed) {
+      if (!reader.empty()) last_read.insert(reader.back());
+    }
     return "";
   });
-  prove(explorer);
-  CHECK(newest_was_seen);
+
+  SUBCASE("two threads") {
+    explorer.thread([&] { write(1, 4); });
+    explorer.thread([&] { read(3); });
+    prove(explorer);
+    CHECK(last_read == std::set<std::int64_t>{0, 1, 2, 3, 4});
+  }
+  SUBCASE("the writer dies anywhere, and another takes over") {
+    explorer.mortal_thread([&] { write(1, 3); }, [&] { write(101, 102); });
+    explorer.thread([&] { read(3); });
+    prove(explorer);
+    CHECK(last_read == std::set<std::int64_t>{0, 1, 2, 3, 101, 102});
+  }
+  SUBCASE("the reader dies anywhere, and another takes over, who finds at least as new a value") {
+    explorer.thread([&] { write(1, 4); });
+    explorer.mortal_thread([&] { read(2); }, [&] { read(2); });
+    explorer.check([&](const Observed& observed) -> std::string {
+      if (observed[2].empty() || observed[1].empty()) return "";
+      return observed[2].back() < observed[1].back() ? "a value was lost with the reader" : "";
+    });
+    prove(explorer);
+  }
 }
 
 TEST_CASE("model: latest value for many readers") {
