@@ -97,18 +97,13 @@ class LatestWriter {
 
   /// Makes the filled slot the latest value.
   void publish() noexcept {
-    const detail::LatestState last = slots_;
-    // If the reader has not taken what was published last, that slot comes back. release: the value is complete for a reader that
-    // takes it. No acquire: nobody has touched the slot that comes back.
-    slots_ = {last.writer, last.reader, last.between};
-    std::uint32_t found = published_;
-    // acquire, where it fails: the slot that comes back is the one that the reader had; its last reads are over before we write
-    // into it.
-    if (!memory_->state.compare_exchange_strong(found, slots_.word(), std::memory_order_release,
-                                                std::memory_order_acquire)) {
-      // The reader has taken it, and leaves the word alone until it sees the next value: no need to try again.
-      slots_ = {last.writer, last.between, last.reader};
-      // release: as above.
+    // Whether the reader has taken what was published last decides which slot comes back. It mostly does as it did the time
+    // before, and then the word crosses to this core only once.
+    if (!publish_if(was_taken_) && !publish_if(!was_taken_)) {
+      // Taken between the two: from now on the reader leaves the word alone until it sees the next value.
+      slots_ = {slots_.writer, slots_.between, slots_.reader};
+      was_taken_ = true;
+      // release: the value is complete for a reader that takes it.
       memory_->state.store(slots_.word(), std::memory_order_release);
     }
     published_ = slots_.word();
@@ -117,9 +112,27 @@ class LatestWriter {
   }
 
  private:
+  /// Publishes, provided that the reader has, or has not, taken what was published last.
+  [[nodiscard]] bool publish_if(bool taken) noexcept {
+    const detail::LatestState next = taken
+                                         ? detail::LatestState{slots_.writer, slots_.between, slots_.reader}
+                                         : detail::LatestState{slots_.writer, slots_.reader, slots_.between};
+    std::uint32_t expected = taken ? published_ | detail::LatestState::taken : published_;
+    // release: the value is complete for a reader that takes it. acquire, also where it fails: the slot that comes back may be one
+    // that the reader had; its last reads are over before we write into it.
+    if (!memory_->state.compare_exchange_strong(expected, next.word(), std::memory_order_acq_rel,
+                                                std::memory_order_acquire)) {
+      return false;
+    }
+    slots_ = next;
+    was_taken_ = taken;
+    return true;
+  }
+
   LatestMemory<T, Machine>* memory_;
   std::uint32_t published_;  // the word, unless the reader has taken the value
   detail::LatestState slots_;
+  bool was_taken_ = false;  // by the time that the next was published
 };
 
 /// The reading end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction, and

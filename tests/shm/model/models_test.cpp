@@ -287,14 +287,14 @@ TEST_CASE("model: latest value for one reader") {
     CHECK(last_read == std::set<std::int64_t>{0, 1, 2, 3, 4});
   }
   SUBCASE("the writer dies anywhere, and another takes over") {
-    explorer.mortal_thread([&] { write(1, 3); }, [&] { write(101, 102); });
+    explorer.mortal_thread([&] { write(1, 4); }, [&] { write(101, 102); });
     explorer.thread([&] { read(3); });
     prove(explorer);
-    CHECK(last_read == std::set<std::int64_t>{0, 1, 2, 3, 101, 102});
+    CHECK(last_read == std::set<std::int64_t>{0, 1, 2, 3, 4, 101, 102});
   }
   SUBCASE("the reader dies anywhere, and another takes over, who finds at least as new a value") {
     explorer.thread([&] { write(1, 4); });
-    explorer.mortal_thread([&] { read(2); }, [&] { read(2); });
+    explorer.mortal_thread([&] { read(3); }, [&] { read(2); });
     explorer.check([&](const Observed& observed) -> std::string {
       if (observed[2].empty() || observed[1].empty()) return "";
       return observed[2].back() < observed[1].back() ? "a value was lost with the reader" : "";
