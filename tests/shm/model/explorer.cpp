@@ -18,6 +18,13 @@ bool releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
+/// What a step leaves in a word that was `before`.
+std::uint64_t modified(const Step& step, std::uint64_t before) {
+  if (step.kind == Step::Kind::add) return before + step.operand;
+  if (step.kind == Step::Kind::set_bits) return before | step.operand;
+  return step.operand;
+}
+
 /// A 64-bit fingerprint of a sequence of numbers.
 class Fingerprint {
  public:
@@ -178,6 +185,7 @@ void Explorer::take_plain(State& state, std::size_t index) {
 /// compare that fails; what changes a word reads the last one.
 std::vector<std::size_t> Explorer::choices(const State& state, const Thread& thread) {
   const Step& step = thread.next;
+  if (step.kind == Step::Kind::barrier) return {0};
   const std::vector<Store>& history = state.words[step.location];
   const std::size_t last = history.size() - 1;
   std::vector<std::size_t> all;
@@ -189,8 +197,32 @@ std::vector<std::size_t> Explorer::choices(const State& state, const Thread& thr
   return all;
 }
 
-void Explorer::take_atomic(State& state, std::size_t index, std::size_t chosen) {
+void Explorer::take(State& state, std::size_t index, std::size_t chosen) {
   Thread& thread = state.threads[index];
+  const Step& step = thread.next;
+  std::uint64_t result = 0;
+  switch (step.kind) {
+    case Step::Kind::barrier:
+      take_barrier(state, thread);
+      break;
+    case Step::Kind::sleep:
+      thread.asleep = state.words[step.location].back().value == step.expected;
+      thread.slept_on = step.location;
+      break;
+    case Step::Kind::wake:
+      for (Thread& other : state.threads) {
+        if (other.asleep && other.slept_on == step.location) other.asleep = false;
+      }
+      break;
+    default:
+      result = take_atomic(state, thread, chosen);
+  }
+  ++thread.view.clocks[index];  // what comes now is not covered by what was released
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&result);
+  thread.log.insert(thread.log.end(), bytes, bytes + sizeof(result));
+}
+
+std::uint64_t Explorer::take_atomic(State& state, Thread& thread, std::size_t chosen) {
   const Step& step = thread.next;
   std::vector<Store>& history = state.words[step.location];
   std::uint16_t& newest = thread.view.newest[step.location];
@@ -207,14 +239,23 @@ void Explorer::take_atomic(State& state, std::size_t index, std::size_t chosen) 
   }
   if (changes) {
     newest = static_cast<std::uint16_t>(history.size());
-    Store store{step.kind == Step::Kind::add ? found + step.operand : step.operand, inherited};
+    Store store{modified(step, found), inherited};
     if (releases(order)) store.view.join(thread.view);
     history.push_back(std::move(store));
   }
-  const std::uint64_t result = step.kind == Step::Kind::store ? 0 : found;
-  ++thread.view.clocks[index];  // what comes now is not covered by what was released
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&result);
-  thread.log.insert(thread.log.end(), bytes, bytes + sizeof(result));
+  return step.kind == Step::Kind::store ? 0 : found;
+}
+
+/// Orders atomic words between the thread that takes it and each other one; plain memory is given no order by it, so that whoever
+/// leans on it for that is told of a data race.
+void Explorer::take_barrier(State& state, Thread& thread) {
+  const std::vector<std::uint16_t> mine = thread.view.newest;
+  for (Thread& other : state.threads) {
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      thread.view.newest[i] = std::max(thread.view.newest[i], other.view.newest[i]);
+      other.view.newest[i] = std::max(other.view.newest[i], mine[i]);
+    }
+  }
 }
 
 void Explorer::finish(const State& state) {
@@ -236,6 +277,7 @@ void Explorer::visit(const State& state) {
   for (const std::uint8_t byte : state.memory) fingerprint.add(byte);
   for (const Thread& thread : state.threads) {
     fingerprint.add(thread.alive);
+    fingerprint.add(thread.asleep);
     fingerprint.add(thread.view);
     fingerprint.add(thread.log.size());
     for (const std::uint8_t byte : thread.log) fingerprint.add(byte);
@@ -244,12 +286,15 @@ void Explorer::visit(const State& state) {
   ++verdict_.states;
 
   bool over = true;
+  bool sleeps = false;
   for (std::size_t i = 0; i < state.threads.size(); ++i) {
-    if (!state.threads[i].alive || state.threads[i].next.kind == Step::Kind::none) continue;
-    over = false;
-    for (const std::size_t chosen : choices(state, state.threads[i])) {
+    const Thread& thread = state.threads[i];
+    if (!thread.alive || thread.next.kind == Step::Kind::none) continue;
+    sleeps = sleeps || thread.asleep;
+    over = over && thread.asleep;
+    for (const std::size_t chosen : thread.asleep ? std::vector<std::size_t>() : choices(state, thread)) {
       State after = state;
-      take_atomic(after, i, chosen);
+      take(after, i, chosen);
       find_next(after, i);
       if (!verdict_.violation.empty()) return;
       visit(after);
@@ -265,7 +310,9 @@ void Explorer::visit(const State& state) {
       visit(after);
     }
   }
-  if (over) finish(state);
+  if (!over) return;
+  if (sleeps) return violate("asleep, and nobody is left to wake it");
+  finish(state);
 }
 
 Verdict Explorer::explore(std::optional<Mutation> mutation) {

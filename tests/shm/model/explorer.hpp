@@ -14,6 +14,9 @@
 // have one writer, or are changed by read-modify-write alone, or stored to only by a thread that has read the
 // last store and that others then leave alone, as all words of this library are. A compare-and-exchange that
 // fails may have read a stale value, as a load. Plain memory is checked for data races with vector clocks.
+//
+// Sleep: a thread may sleep on a word, as on a futex, until it is woken. Time does not pass here: one that sleeps when all others
+// have ended has been forgotten, and that breaks a rule.
 #pragma once
 
 #include <array>
@@ -49,12 +52,25 @@ struct Store {
 };
 
 struct Step {
-  enum class Kind : std::uint8_t { load, store, exchange, add, compare, read, write, none } kind = Kind::none;
+  enum class Kind : std::uint8_t {
+    load,
+    store,
+    exchange,
+    add,
+    set_bits,
+    compare,
+    barrier,  // of all threads, taken by one of them
+    sleep,
+    wake,
+    read,
+    write,
+    none
+  } kind = Kind::none;
   std::memory_order order = std::memory_order_relaxed;
   std::memory_order failure_order = std::memory_order_relaxed;  // of a compare
   std::size_t location = 0;  // of an atomic word, or the offset of plain memory
   std::uint64_t operand = 0;
-  std::uint64_t expected = 0;  // by a compare
+  std::uint64_t expected = 0;  // by a compare or a sleep
   std::size_t size = 0;        // of plain memory
   std::array<std::uint8_t, 64> bytes{};
 };
@@ -113,6 +129,8 @@ class Explorer {
     Step next;  // kind none: it has ended
     std::vector<std::int64_t> observed;
     bool alive = true;
+    bool asleep = false;
+    std::size_t slept_on = 0;  // the word
   };
   struct Granule {  // four bytes of plain memory
     std::uint8_t writer = 0;
@@ -131,7 +149,9 @@ class Explorer {
   void visit(const State& state);
   void finish(const State& state);
   [[nodiscard]] static std::vector<std::size_t> choices(const State& state, const Thread& thread);
-  static void take_atomic(State& state, std::size_t thread, std::size_t chosen);
+  static void take(State& state, std::size_t thread, std::size_t chosen);
+  static std::uint64_t take_atomic(State& state, Thread& thread, std::size_t chosen);
+  static void take_barrier(State& state, Thread& thread);
   void take_plain(State& state, std::size_t thread);
   void replay_or_leave(const Step& step, std::uint8_t* result, std::size_t size);
   void violate(const std::string& rule);
@@ -177,6 +197,9 @@ struct Machine {
     Word fetch_add(Word value, std::memory_order order, int site = __builtin_LINE()) noexcept {
       return perform(Step::Kind::add, order, value, site);
     }
+    Word fetch_or(Word value, std::memory_order order, int site = __builtin_LINE()) noexcept {
+      return perform(Step::Kind::set_bits, order, value, site);
+    }
     bool compare_exchange_strong(Word& expected, Word desired, std::memory_order order,
                                  std::memory_order failure_order, int site = __builtin_LINE()) noexcept {
       Step step = step_of(Step::Kind::compare, order, desired);
@@ -187,6 +210,14 @@ struct Machine {
       expected = found;
       return equal;
     }
+
+    /// As a futex: sleeps until woken if the word is as expected. Not modelled: waking by itself, which only hides mistakes.
+    void sleep_while(Word expected) const noexcept {
+      Step step = step_of(Step::Kind::sleep, std::memory_order_relaxed, 0);
+      step.expected = static_cast<std::uint64_t>(expected);
+      Explorer::perform(step, 0);
+    }
+    void wake_all() noexcept { perform(Step::Kind::wake, std::memory_order_relaxed, 0, 0); }
 
    private:
     [[nodiscard]] Step step_of(Step::Kind kind, std::memory_order order, Word operand) const noexcept {
@@ -202,6 +233,13 @@ struct Machine {
     }
     std::size_t location_;
   };
+
+  /// What membarrier() does: what any thread has stored is seen by this one from here on, and the other way round.
+  static void barrier() noexcept {
+    Step step;
+    step.kind = Step::Kind::barrier;
+    Explorer::perform(step, 0);
+  }
 
   template <std::size_t = 1>
   static void copy(void* to, const void* from, std::size_t bytes) noexcept {
