@@ -13,6 +13,7 @@
 #include "takt/record/error.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/rt/error.hpp"
+#include "takt/shm/error.hpp"
 #include "takt/sim/error.hpp"
 #include "takt/trajectory/error.hpp"
 
@@ -30,6 +31,8 @@ namespace takt {
       return describe(static_cast<mobile::Errc>(error.code));
     case Room::can:
       return describe(static_cast<can::Errc>(error.code));
+    case Room::shm:
+      return describe(static_cast<shm::Errc>(error.code));
     case Room::rt:
       return describe(static_cast<rt::Errc>(error.code));
     case Room::robot:
@@ -45,7 +48,6 @@ namespace takt {
     case Room::none:
     case Room::core:
     case Room::vehicle:
-    case Room::shm:
     case Room::component:
     case Room::controllers:
     case Room::capi:

@@ -1,0 +1,79 @@
+// What can be wrong with memory that two programs share, and with what a program says should be in it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "takt/core/error.hpp"
+
+namespace takt::shm {
+
+/// Numbers are part of the C API: never reused.
+enum class Errc : std::uint16_t {
+  // The memory that was found.
+  not_ready = 1,
+  not_a_segment = 2,
+  wrong_version = 3,
+  wrong_byte_order = 4,
+  wrong_word_size = 5,
+  wrong_size = 6,
+  bad_directory = 7,
+  no_such_exchange = 8,
+  wrong_kind = 9,
+  wrong_schema = 10,
+  no_such_seat = 11,
+  read_only = 12,
+  // What was asked to be laid out.
+  bad_schema = 13,
+  bad_name = 14,
+  bad_extent = 15,
+  too_many_exchanges = 16,
+  does_not_fit = 17,
+  misaligned = 18,
+};
+
+[[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::shm; }
+
+[[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
+  switch (code) {
+    case Errc::not_ready:
+      return "the memory is not laid out yet, or whoever began it died before it was";
+    case Errc::not_a_segment:
+      return "the memory does not hold a takt segment";
+    case Errc::wrong_version:
+      return "the segment was laid out by another version";
+    case Errc::wrong_byte_order:
+      return "the segment was laid out on a machine of the other byte order";
+    case Errc::wrong_word_size:
+      return "the segment was laid out by a program with words of another size";
+    case Errc::wrong_size:
+      return "the segment is not as large as it says";
+    case Errc::bad_directory:
+      return "the segment's directory contradicts itself";
+    case Errc::no_such_exchange:
+      return "the segment has no exchange of this name";
+    case Errc::wrong_kind:
+      return "the exchange is of another kind";
+    case Errc::wrong_schema:
+      return "the exchange holds elements of another type";
+    case Errc::no_such_seat:
+      return "the exchange has no such seat";
+    case Errc::read_only:
+      return "the segment may only be read";
+    case Errc::bad_schema:
+      return "the schema is not a list of fields such as \"position f64[6], stamp i64\"";
+    case Errc::bad_name:
+      return "an exchange needs a name of its own: 1 to 31 letters, digits, '_', '-' or '.'";
+    case Errc::bad_extent:
+      return "an exchange of this kind cannot have this capacity or this many seats";
+    case Errc::too_many_exchanges:
+      return "a segment has 1 to 32 exchanges and at most 256 seats";
+    case Errc::does_not_fit:
+      return "the memory is too small for the exchanges";
+    case Errc::misaligned:
+      return "the memory does not begin at a multiple of 128 bytes";
+  }
+  return "unknown shm error";
+}
+
+}  // namespace takt::shm

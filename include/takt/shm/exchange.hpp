@@ -1,0 +1,238 @@
+// The kinds of exchange that shared memory can hold, and what makes a type of this room one of them: how many bytes it takes, and
+// how its two ends are made over memory that is already there. To add a kind, give it a number in Kind and specialise
+// ExchangeTraits for its class; layout.hpp does the rest.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string_view>
+
+#include "takt/shm/broadcast_value.hpp"
+#include "takt/shm/byte_ring.hpp"
+#include "takt/shm/latest_value.hpp"
+#include "takt/shm/memory.hpp"
+#include "takt/shm/schema.hpp"
+#include "takt/shm/slot_ring.hpp"
+#include "takt/shm/spsc_ring.hpp"
+
+namespace takt::shm {
+
+/// Numbers are part of the layout in memory: never reused.
+enum class Kind : std::uint32_t {
+  raw = 1,
+  ring = 2,
+  slot_ring = 3,
+  byte_ring = 4,
+  latest = 5,
+  broadcast = 6,
+  broadcast_ring = 7,
+  shared_value = 8,
+  multi_producer_ring = 9,
+  joint_image = 10,
+};
+inline constexpr std::uint32_t last_kind = 10;
+
+/// "ring", ...; "unknown" for a number that is no kind.
+[[nodiscard]] constexpr std::string_view kind_name(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::raw:
+      return "raw";
+    case Kind::ring:
+      return "ring";
+    case Kind::slot_ring:
+      return "slot_ring";
+    case Kind::byte_ring:
+      return "byte_ring";
+    case Kind::latest:
+      return "latest";
+    case Kind::broadcast:
+      return "broadcast";
+    case Kind::broadcast_ring:
+      return "broadcast_ring";
+    case Kind::shared_value:
+      return "shared_value";
+    case Kind::multi_producer_ring:
+      return "multi_producer_ring";
+    case Kind::joint_image:
+      return "joint_image";
+  }
+  return "unknown";
+}
+
+/// How large an exchange is and who has a place at it.
+struct Extent {
+  std::uint32_t capacity = 1;   ///< elements: messages of a ring, bytes of a byte ring, 1 for a value
+  std::uint32_t producers = 1;  ///< seats for those who write
+  std::uint32_t consumers = 0;  ///< seats for those who read; 0: any number may read, without a seat
+
+  friend constexpr bool operator==(const Extent&, const Extent&) = default;
+};
+inline constexpr std::uint32_t max_producers = 64;  ///< of one exchange
+inline constexpr std::uint32_t max_consumers = 64;
+
+/// Memory that a program uses in a way of its own: `capacity` bytes, aligned to `apart`.
+struct RawMemory {};
+
+/// What layout.hpp needs to know of an exchange X:
+///
+///     using Element = ...;                          what is exchanged: its schema is compared
+///     using Producer = ...; using Consumer = ...;   the two ends
+///     static constexpr Kind kind;
+///     static constexpr bool consumer_writes;        whether reading needs memory that may be written
+///     static constexpr Extent extent(Extent wanted);                    the nearest that is possible; twice is as once
+///     static constexpr std::uint64_t bytes(const Extent&);              of an extent that is possible
+///     static Producer producer(std::byte* memory, const Extent&, std::uint32_t seat);
+///     static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t seat);
+///
+/// `memory` is aligned to `apart`, and was all zeros at first; both ends may be made over an exchange that is in use, by the
+/// successor of one that died.
+template <class X>
+struct ExchangeTraits;
+
+namespace detail {
+
+/// The object that lies at `memory`. It began as zeros, perhaps in another program: it consists of atomic words and numbers, which
+/// are the same for whoever looks.
+template <class T>
+[[nodiscard]] T& object_at(std::byte* memory) noexcept {
+  return *std::launder(reinterpret_cast<T*>(memory));
+}
+
+/// One producer, one consumer, and a power of two.
+[[nodiscard]] constexpr Extent ring_extent(Extent wanted, std::uint32_t least) noexcept {
+  return {ring_capacity(wanted.capacity < least ? least : wanted.capacity), 1, 1};
+}
+
+}  // namespace detail
+
+template <>
+struct ExchangeTraits<RawMemory> {
+  using Element = std::uint8_t;
+  using Producer = std::span<std::byte>;
+  using Consumer = std::span<const std::byte>;
+  static constexpr Kind kind = Kind::raw;
+  static constexpr bool consumer_writes = false;
+
+  [[nodiscard]] static constexpr Extent extent(Extent wanted) noexcept { return wanted; }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
+    return extent.capacity;
+  }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {memory, extent.capacity};
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {memory, extent.capacity};
+  }
+};
+
+template <class T>
+struct ExchangeTraits<SpscRing<T>> {
+  using Element = T;
+  using Producer = RingProducer<T>;
+  using Consumer = RingConsumer<T>;
+  static constexpr Kind kind = Kind::ring;
+  static constexpr bool consumer_writes = true;
+
+  [[nodiscard]] static constexpr Extent extent(Extent wanted) noexcept {
+    return detail::ring_extent(wanted, 2);
+  }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
+    return sizeof(RingIndexes) + std::uint64_t{extent.capacity} * sizeof(T);
+  }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {detail::object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {detail::object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
+  }
+};
+
+template <class T>
+struct ExchangeTraits<SlotRing<T>> {
+  using Element = T;
+  using Producer = SlotProducer<T>;
+  using Consumer = SlotConsumer<T>;
+  using Word = std::atomic<std::uint32_t>;
+  static constexpr Kind kind = Kind::slot_ring;
+  static constexpr bool consumer_writes = true;
+
+  [[nodiscard]] static constexpr Extent extent(Extent wanted) noexcept {
+    return detail::ring_extent(wanted, 2);
+  }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
+    return apart + std::uint64_t{extent.capacity} * sizeof(Slot<T>);
+  }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {detail::object_at<Word>(memory), &detail::object_at<Slot<T>>(memory + apart), extent.capacity};
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {detail::object_at<Word>(memory), &detail::object_at<Slot<T>>(memory + apart), extent.capacity};
+  }
+};
+
+template <>
+struct ExchangeTraits<ByteRing> {
+  using Element = std::uint8_t;
+  using Producer = ByteProducer;
+  using Consumer = ByteConsumer;
+  static constexpr Kind kind = Kind::byte_ring;
+  static constexpr bool consumer_writes = true;
+
+  [[nodiscard]] static constexpr Extent extent(Extent wanted) noexcept {
+    return detail::ring_extent(wanted, cache_line);
+  }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
+    return sizeof(RingIndexes) + extent.capacity;
+  }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {detail::object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {detail::object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
+  }
+};
+
+template <class T>
+struct ExchangeTraits<LatestValue<T>> {
+  using Element = T;
+  using Producer = LatestWriter<T>;
+  using Consumer = LatestReader<T>;
+  static constexpr Kind kind = Kind::latest;
+  static constexpr bool consumer_writes = true;
+
+  [[nodiscard]] static constexpr Extent extent(Extent) noexcept { return {1, 1, 1}; }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent&) noexcept {
+    return sizeof(LatestMemory<T>);
+  }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
+    return Producer(detail::object_at<LatestMemory<T>>(memory));
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
+    return Consumer(detail::object_at<LatestMemory<T>>(memory));
+  }
+};
+
+template <class T>
+struct ExchangeTraits<BroadcastValue<T>> {
+  using Element = T;
+  using Producer = BroadcastValue<T>*;  ///< producer->write(value)
+  using Consumer = typename BroadcastValue<T>::Reader;
+  static constexpr Kind kind = Kind::broadcast;
+  static constexpr bool consumer_writes = false;
+
+  [[nodiscard]] static constexpr Extent extent(Extent) noexcept { return {1, 1, 0}; }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent&) noexcept {
+    return sizeof(BroadcastValue<T>);
+  }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
+    return &detail::object_at<BroadcastValue<T>>(memory);
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
+    return Consumer(detail::object_at<BroadcastValue<T>>(memory));
+  }
+};
+
+}  // namespace takt::shm

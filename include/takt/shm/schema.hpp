@@ -1,0 +1,263 @@
+// What a type that is shared looks like in memory, said as a text: "position f64[6], stamp i64, mode u8, _ u8[7]". It is
+// compared, as a hash, when two programs meet, so that they never take each other's bytes for something else; and a program that
+// does not know the type (takt shm inspect, a script) reads values by it.
+//
+//     struct Reference {
+//       double position[6];
+//       std::int64_t stamp;
+//       std::uint8_t mode;
+//       std::uint8_t unused[7];
+//     };
+//     template <>
+//     struct takt::shm::Schema<Reference> {
+//       static constexpr std::string_view text = "position f64[6], stamp i64, mode u8, _ u8[7]";
+//     };
+//
+// A field is a name and a type, u8 u16 u32 u64 i8 i16 i32 i64 f32 or f64, or an array of one; fields are separated by commas.
+// Padding is written down, as fields named _, so that the sizes add up. Everything here is constexpr and real-time safe.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "takt/shm/error.hpp"
+
+namespace takt::shm {
+
+/// Specialise it for each type that is shared, as above. Numbers, and std::array of numbers, have one: "value f64[6]".
+template <class T>
+struct Schema;
+
+enum class Scalar : std::uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f32, f64 };
+
+inline constexpr std::array<std::string_view, 10> scalar_names = {"u8",  "u16", "u32", "u64", "i8",
+                                                                  "i16", "i32", "i64", "f32", "f64"};
+
+/// The size of a scalar and its alignment, in bytes.
+[[nodiscard]] constexpr std::uint32_t bytes_of(Scalar type) noexcept {
+  constexpr std::array<std::uint8_t, 10> sizes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+  return sizes[static_cast<std::size_t>(type)];
+}
+
+/// One field of a schema. The name is a piece of the text.
+struct Field {
+  std::string_view name;  ///< "_" for padding
+  Scalar type = Scalar::u8;
+  bool is_array = false;
+  std::uint32_t count = 1;   ///< elements of the array
+  std::uint32_t offset = 0;  ///< bytes from the beginning
+
+  [[nodiscard]] constexpr bool is_padding() const noexcept { return name == "_"; }
+};
+
+/// Limits of a schema, so that a directory has a fixed size and a reader's work is bounded.
+inline constexpr std::size_t max_schema = 424;                        ///< characters of a text
+inline constexpr std::size_t max_fields = 64;                         ///< fields of a text
+inline constexpr std::size_t max_field_name = 31;                     ///< characters of a name
+inline constexpr std::uint32_t max_element = std::uint32_t{1} << 20;  ///< bytes of an element
+
+/// A schema as a list. Refers to the text that it was read from.
+struct Fields {
+  std::array<Field, max_fields> list{};
+  std::uint32_t count = 0;
+  std::uint32_t bytes = 0;  ///< of all fields, that is of an element
+
+  [[nodiscard]] constexpr std::span<const Field> all() const noexcept { return {list.data(), count}; }
+};
+
+namespace detail {
+
+/// Takes a schema apart, from left to right.
+class SchemaScanner {
+ public:
+  constexpr explicit SchemaScanner(std::string_view text) noexcept : rest_(text) {}
+
+  [[nodiscard]] constexpr bool at_end() noexcept {
+    skip_spaces();
+    return rest_.empty();
+  }
+  /// The character, if it comes next.
+  [[nodiscard]] constexpr bool take(char expected) noexcept {
+    skip_spaces();
+    if (rest_.empty() || rest_.front() != expected) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  /// Letters, digits and underscores; empty if none come next.
+  [[nodiscard]] constexpr std::string_view take_word() noexcept {
+    skip_spaces();
+    std::size_t length = 0;
+    while (length < rest_.size() && is_word(rest_[length])) ++length;
+    const std::string_view word = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return word;
+  }
+
+ private:
+  constexpr void skip_spaces() noexcept {
+    while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
+  }
+  [[nodiscard]] static constexpr bool is_word(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  }
+
+  std::string_view rest_;
+};
+
+[[nodiscard]] constexpr std::optional<Scalar> scalar_of(std::string_view word) noexcept {
+  for (std::size_t i = 0; i < scalar_names.size(); ++i) {
+    if (scalar_names[i] == word) return static_cast<Scalar>(i);
+  }
+  return std::nullopt;
+}
+
+/// 1 to max_element.
+[[nodiscard]] constexpr std::optional<std::uint32_t> count_of(std::string_view word) noexcept {
+  std::uint32_t count = 0;
+  for (const char c : word) {
+    if (c < '0' || c > '9') return std::nullopt;
+    count = count * 10 + static_cast<std::uint32_t>(c - '0');
+    if (count > max_element) return std::nullopt;
+  }
+  if (count == 0) return std::nullopt;
+  return count;
+}
+
+[[nodiscard]] constexpr std::optional<Field> take_field(SchemaScanner& scanner) noexcept {
+  Field field;
+  field.name = scanner.take_word();
+  if (field.name.empty() || field.name.size() > max_field_name) return std::nullopt;
+  if (field.name.front() >= '0' && field.name.front() <= '9') return std::nullopt;
+  const std::optional<Scalar> type = scalar_of(scanner.take_word());
+  if (!type) return std::nullopt;
+  field.type = *type;
+  if (!scanner.take('[')) return field;
+  const std::optional<std::uint32_t> count = count_of(scanner.take_word());
+  if (!count || !scanner.take(']')) return std::nullopt;
+  field.is_array = true;
+  field.count = *count;
+  return field;
+}
+
+[[nodiscard]] constexpr bool has_field(const Fields& fields, std::string_view name) noexcept {
+  for (const Field& field : fields.all()) {
+    if (field.name == name) return true;
+  }
+  return false;
+}
+
+}  // namespace detail
+
+/// The fields of a schema and where they lie. Errors: bad_schema (not of the form above; a field off its natural alignment; a name
+/// twice; beyond the limits above). Whatever the text is, the work is bounded by its length.
+[[nodiscard]] constexpr Result<Fields> parse_schema(std::string_view text) noexcept {
+  if (text.size() > max_schema) return fail(Errc::bad_schema);
+  Fields fields;
+  detail::SchemaScanner scanner(text);
+  do {
+    std::optional<Field> field = detail::take_field(scanner);
+    if (!field || fields.count == max_fields) return fail(Errc::bad_schema);
+    if (!field->is_padding() && detail::has_field(fields, field->name)) return fail(Errc::bad_schema);
+    field->offset = fields.bytes;
+    const std::uint32_t size = bytes_of(field->type);
+    if (field->offset % size != 0) return fail(Errc::bad_schema);
+    // Both factors are at most 2^20 and the sum so far too: it does not run over 64 bits.
+    const std::uint64_t end = fields.bytes + std::uint64_t{size} * field->count;
+    if (end > max_element) return fail(Errc::bad_schema);
+    fields.bytes = static_cast<std::uint32_t>(end);
+    fields.list[fields.count++] = *field;
+  } while (scanner.take(','));
+  if (!scanner.at_end()) return fail(Errc::bad_schema);
+  return fields;
+}
+
+/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/): against mistakes, not against malice.
+[[nodiscard]] constexpr std::uint64_t fnv1a(std::string_view text) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
+  return hash;
+}
+
+template <class T>
+concept Described = requires {
+  { Schema<T>::text } -> std::convertible_to<std::string_view>;
+};
+
+/// The text of T, after the compiler has checked that it describes T.
+template <class T>
+[[nodiscard]] constexpr std::string_view schema_text() noexcept {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "what is shared is copied as bytes: it must be trivially copyable");
+  static_assert(sizeof(T) <= max_element, "an element that is shared has at most a mebibyte");
+  static_assert(Described<T>, "say what the type looks like: specialise takt::shm::Schema<T>");
+  if constexpr (Described<T>) {
+    constexpr Result<Fields> fields = parse_schema(Schema<T>::text);
+    static_assert(
+        fields.has_value(),
+        "Schema<T>::text must be fields such as \"position f64[6], _ u8[7]\", each at its natural alignment");
+    static_assert(
+        !fields.has_value() || (*fields).bytes == sizeof(T),
+        "the fields of Schema<T>::text, with padding written as \"_ u8[7]\", must add up to sizeof(T)");
+    return Schema<T>::text;
+  } else {
+    return {};
+  }
+}
+
+/// What two programs compare.
+template <class T>
+inline constexpr std::uint64_t schema_hash = fnv1a(schema_text<T>());
+
+namespace detail {
+
+template <class T>
+concept Number = (std::integral<T> && !std::same_as<T, bool> && sizeof(T) <= 8) ||
+                 (std::floating_point<T> && sizeof(T) <= 8);
+
+template <Number T>
+[[nodiscard]] constexpr std::string_view number_name() noexcept {
+  constexpr std::size_t first = std::floating_point<T> ? 8 : std::signed_integral<T> ? 4 : 0;
+  constexpr std::size_t power = sizeof(T) == 8 ? 3 : sizeof(T) == 4 ? 2 : sizeof(T) == 2 ? 1 : 0;
+  return scalar_names[std::floating_point<T> ? first + (power - 2) : first + power];
+}
+
+/// "value f64" or "value f64[6]", built by the compiler.
+template <Number T, std::size_t count, bool is_array>
+struct NumberText {
+  static constexpr auto made = [] {
+    struct Text {
+      std::array<char, 32> characters{};
+      std::size_t length = 0;
+      constexpr void put(std::string_view piece) {
+        for (const char c : piece) characters[length++] = c;
+      }
+    } text;
+    text.put("value ");
+    text.put(number_name<T>());
+    if (!is_array) return text;
+    std::array<char, 20> digits{};
+    std::size_t first = digits.size();
+    for (std::size_t rest = count; rest != 0; rest /= 10)
+      digits[--first] = static_cast<char>('0' + rest % 10);
+    text.put("[");
+    text.put({digits.data() + first, digits.size() - first});
+    text.put("]");
+    return text;
+  }();
+  static constexpr std::string_view text{made.characters.data(), made.length};
+};
+
+}  // namespace detail
+
+template <detail::Number T>
+struct Schema<T> : detail::NumberText<T, 1, false> {};
+template <detail::Number T, std::size_t count>
+struct Schema<std::array<T, count>> : detail::NumberText<T, count, true> {};
+
+}  // namespace takt::shm
