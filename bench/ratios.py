@@ -7,9 +7,12 @@ Targets are rows of one of two forms:
     {"benchmark": "shm/ring_64B", "against": "floor", "max_ratio": 1.25}        takt's time over the other's
     {"benchmark": "sim/mhubo_1s", "value": "times_wall_time", "min": 200}       a counter, or "time"; "max" likewise
 Where a case has a row called loop, what its benchmark's own loop costs, the ratios are net of that.
+Where rows have a counter line_ns, the time of a cache line from core to core, only those are compared whose cores were about as
+far apart as they were most of the time: a host may move the cores of a virtual machine.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -55,9 +58,26 @@ def read_results(folder):
     return cases
 
 
+def keep_one_place(whos):
+    """Leaves only the samples whose cores were about as far apart as in the middle one of the case's samples."""
+    lines = [line for entry in whos.values() for line in entry.get("counters", {}).get("line_ns", [])]
+    if not lines:
+        return
+    usual = statistics.median_low(lines)
+    for entry in whos.values():
+        near = [usual / 1.4 < line < usual * 1.4 for line in entry.get("counters", {}).get("line_ns", [])]
+        if not any(near):
+            entry.pop("samples", None)
+            entry.setdefault("absent", "its cores were elsewhere")
+            continue
+        entry["samples"] = list(itertools.compress(entry["samples"], near))
+        entry["counters"] = {key: list(itertools.compress(numbers, near)) for key, numbers in entry["counters"].items()}
+
+
 def summarise(cases, targets):
     table = {}
     for case, whos in sorted(cases.items()):
+        keep_one_place(whos)
         result = {"takt": None, "against": {}, "targets": []}
         for who, entry in whos.items():
             if "samples" not in entry:

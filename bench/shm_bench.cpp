@@ -1,4 +1,4 @@
-// Rings and latest values between two threads on two cores: time per message when they stream, and time for one message from
+// Rings and latest values between two threads or processes on two cores: time per message when they stream, and time for one message from
 // one side to the other (half a round trip). Floors are hand-written minimal forms; peers are what the distribution packages.
 //
 // The time of an iteration is the median over many chunks, so that a preempted chunk does not count. All implementations of a
@@ -6,14 +6,21 @@
 #include <benchmark/benchmark.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstring>
-#include <memory>
+#include <cstdlib>
+#include <new>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -65,19 +72,45 @@ double median(std::vector<double> values) {
 
 // ------------------------------------------------------------------------------------------------------------- the rings
 
+/// Whether one message takes microseconds.
+struct Fast {
+  static constexpr bool is_slow = false;
+};
+
 template <class T>
-struct Takt : takt::shm::SpscRing<T> {
+struct Takt : Fast, takt::shm::SpscRing<T> {
   Takt() : takt::shm::SpscRing<T>(capacity) {}
 };
 
 template <class T>
-struct TaktSlot : takt::shm::SlotRing<T> {
+struct TaktSlot : Fast, takt::shm::SlotRing<T> {
   TaktSlot() : takt::shm::SlotRing<T>(capacity) {}
 };
 
-/// Publishes and releases once every 64 messages: what nobody who wants each message delivered can reach.
+/// The ends of a ring and its memory in one piece, for processes.
 template <class T>
-class BatchFloor {
+struct TaktEnds : Fast {
+  bool try_push(const T& message) { return producer.end.try_push(message); }
+  bool try_pop(T& message) { return consumer.end.try_pop(message); }
+  takt::shm::RingIndexes indexes;
+  alignas(line) std::byte slots[capacity * sizeof(T)];
+  takt::shm::OwnLine<takt::shm::RingProducer<T>> producer{{indexes, slots, capacity}};
+  takt::shm::OwnLine<takt::shm::RingConsumer<T>> consumer{{indexes, slots, capacity}};
+};
+
+template <class T>
+struct TaktSlotEnds : Fast {
+  bool try_push(const T& message) { return producer.end.try_push(message); }
+  bool try_pop(T& message) { return consumer.end.try_pop(message); }
+  takt::shm::OwnLine<std::atomic<std::uint32_t>> released{};
+  takt::shm::Slot<T> slots[capacity];
+  takt::shm::OwnLine<takt::shm::SlotProducer<T>> producer{{released.end, slots, capacity}};
+  takt::shm::OwnLine<takt::shm::SlotConsumer<T>> consumer{{released.end, slots, capacity}};
+};
+
+/// A ring with as little as possible in it, which publishes and releases once every so many messages.
+template <class T, std::uint32_t published_every, std::uint32_t released_every>
+class Floor : public Fast {
  public:
   bool try_push(const T& message) {
     if (write_ - released_seen_ == capacity) {
@@ -85,7 +118,7 @@ class BatchFloor {
       if (write_ - released_seen_ == capacity) return false;
     }
     slots_[write_ % capacity] = message;
-    if (++write_ % 64 == 0) written_.store(write_, std::memory_order_release);
+    if (++write_ % published_every == 0) written_.store(write_, std::memory_order_release);
     return true;
   }
   bool try_pop(T& message) {
@@ -94,7 +127,7 @@ class BatchFloor {
       if (read_ == written_seen_) return false;
     }
     message = slots_[read_ % capacity];
-    if (++read_ % 64 == 0) released_.store(read_, std::memory_order_release);
+    if (++read_ % released_every == 0) released_.store(read_, std::memory_order_release);
     return true;
   }
 
@@ -108,9 +141,17 @@ class BatchFloor {
   alignas(line) std::array<T, capacity> slots_{};
 };
 
+/// The messages wait for one another: what nobody who wants each of them delivered at once can reach.
+template <class T>
+using BatchFloor = Floor<T, 64, 64>;
+
+/// Each message is there for the consumer when its push returns.
+template <class T>
+using EachFloor = Floor<T, 1, 64>;
+
 #ifdef HAVE_BOOST
 template <class T>
-struct Boost {
+struct Boost : Fast {
   bool try_push(const T& message) { return queue.push(message); }
   bool try_pop(T& message) { return queue.pop(message); }
   boost::lockfree::spsc_queue<T, boost::lockfree::capacity<capacity>> queue;
@@ -119,16 +160,37 @@ struct Boost {
 
 #ifdef HAVE_MOODYCAMEL
 template <class T>
-struct Moodycamel {
+struct Moodycamel : Fast {
   bool try_push(const T& message) { return queue.try_enqueue(message); }
   bool try_pop(T& message) { return queue.try_dequeue(message); }
   moodycamel::ReaderWriterQueue<T> queue{capacity};
 };
 #endif
 
+/// What programs use that share no memory: a pair of UNIX datagram sockets, blocking.
+template <class T>
+class Socket {
+ public:
+  static constexpr bool is_slow = true;
+  Socket() {
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends_) != 0) std::abort();
+  }
+  ~Socket() {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  bool try_push(const T& message) { return send(ends_[0], &message, sizeof(T), 0) == sizeof(T); }
+  bool try_pop(T& message) { return recv(ends_[1], &message, sizeof(T), 0) == sizeof(T); }
+
+ private:
+  int ends_[2];
+};
+
 /// One cache line and nothing else: a message is there when its number is.
 template <class T>
-class RawLine {
+class RawLine : public Fast {
  public:
   bool try_push(const T& message) {
     line_.store(message.words[0] + 1, std::memory_order_release);
@@ -150,7 +212,7 @@ class RawLine {
 // ------------------------------------------------------------------------------------------------- the latest-value forms
 
 template <class T>
-struct TaktLatest {
+struct TaktLatest : Fast {
   bool try_push(const T& message) {
     value.write(message);
     return true;
@@ -164,7 +226,7 @@ struct TaktLatest {
 };
 
 template <class T>
-struct TaktBroadcast {
+struct TaktBroadcast : Fast {
   bool try_push(const T& message) {
     value.write(message);
     return true;
@@ -176,7 +238,7 @@ struct TaktBroadcast {
 
 /// The usual sequence lock: one counter, one copy, atomic words.
 template <class T>
-class SeqlockFloor {
+class SeqlockFloor : public Fast {
  public:
   bool try_push(const T& message) {
     const std::uint32_t sequence = sequence_.load(std::memory_order_relaxed);
@@ -204,51 +266,136 @@ class SeqlockFloor {
 
 // ------------------------------------------------------------------------------------------------------- the measurements
 
-/// Nanoseconds per message when one side streams to the other.
-template <template <class> class Ring, std::size_t Bytes>
-void throughput(benchmark::State& state) {
-  constexpr std::size_t chunk = Bytes >= 1024 ? 2048 : 8192;
-  constexpr std::size_t chunks = 40;
-  pin(1);
-  for ([[maybe_unused]] auto _ : state) {
-    const auto ring = std::make_unique<Ring<Payload<Bytes>>>();
-    std::thread producer([&] {
+/// What is measured, made by one side for both: threads have it on the heap, processes in memory that they share.
+template <class Exchange>
+class Shared {
+ public:
+  explicit Shared(bool processes) : bytes_(processes ? sizeof(Exchange) : 0) {
+    void* memory = nullptr;
+    if (processes) {
+      memory =
+          mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+      if (memory == MAP_FAILED) std::abort();
+    } else {
+      memory = ::operator new (sizeof(Exchange), std::align_val_t{alignof(Exchange)});
+    }
+    exchange_ = new (memory) Exchange();
+  }
+  ~Shared() {
+    exchange_->~Exchange();
+    if (bytes_ != 0)
+      munmap(exchange_, bytes_);
+    else
+      ::operator delete (exchange_, std::align_val_t{alignof(Exchange)});
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  Exchange* operator->() const { return exchange_; }
+
+ private:
+  std::size_t bytes_;
+  Exchange* exchange_;
+};
+
+/// Runs the other side on the other core, in a thread or in a process of its own, until it is done.
+template <class Side>
+class Beside {
+ public:
+  Beside(bool process, Side side) {
+    if (!process) {
+      thread_ = std::thread([side] {
+        pin(0);
+        side();
+      });
+      return;
+    }
+    process_ = fork();
+    if (process_ < 0) std::abort();
+    if (process_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
       pin(0);
-      Payload<Bytes> message{};
-      for (std::uint64_t i = 0; i < chunk * chunks; ++i) {
-        message.words.front() = message.words.back() = i;
-        while (!ring->try_push(message)) pause();
+      side();
+      _exit(0);
+    }
+  }
+  ~Beside() {
+    if (thread_.joinable())
+      thread_.join();
+    else
+      waitpid(process_, nullptr, 0);
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+ private:
+  std::thread thread_;
+  pid_t process_ = 0;
+};
+
+/// How the messages of a stream reach the exchange.
+enum class Pace { single, batches };
+template <std::size_t Bytes>
+constexpr std::size_t batch_of = Bytes >= 1024 ? 16 : 64;  // so that a batch stays in the nearest cache
+
+/// Nanoseconds per message when one side streams to the other.
+template <class Exchange, std::size_t Bytes, bool processes = false, Pace pace = Pace::single>
+void stream(benchmark::State& state) {
+  using Message = Payload<Bytes>;
+  constexpr std::size_t chunk = Exchange::is_slow ? 256 : Bytes >= 1024 ? 2048 : 8192;
+  constexpr std::size_t chunks = 40;
+  constexpr std::size_t batch = batch_of<Bytes>;
+  // Made beforehand: the copy of what was written a moment ago waits until all stores before are done, those into the ring too.
+  std::vector<Message> messages(batch);
+  for (std::size_t i = 0; i < batch; ++i) messages[i].words.front() = messages[i].words.back() = i;
+  for ([[maybe_unused]] auto _ : state) {
+    const Shared<Exchange> exchange(processes);
+    const Beside producer(processes, [&] {
+      for (std::size_t i = 0; i < chunk * chunks;) {
+        const std::size_t next = i % batch;
+        if constexpr (pace == Pace::batches) {
+          const std::size_t pushed = exchange->push(std::span<const Message>(messages).subspan(next));
+          if (pushed == 0) pause();
+          i += pushed;
+        } else {
+          while (!exchange->try_push(messages[next])) pause();
+          ++i;
+        }
       }
     });
-    Payload<Bytes> message{};
+    // On the heap, or the compiler would leave out what nobody looks at of the copies.
+    std::vector<Message> received(pace == Pace::batches ? batch : 1);
     std::vector<double> times;
-    std::uint64_t expected = 0;
     std::uint64_t wrong = 0;
     for (std::size_t i = 0; i < chunks; ++i) {
       const auto start = std::chrono::steady_clock::now();
-      for (std::size_t j = 0; j < chunk; ++j) {
-        while (!ring->try_pop(message)) pause();
-        wrong += message.words.back() != expected++ ? 1u : 0u;
+      for (std::size_t j = 0; j < chunk;) {
+        std::size_t popped = 1;
+        if constexpr (pace == Pace::batches) {
+          popped = exchange->pop(std::span<Message>(received).first(std::min(batch, chunk - j)));
+          if (popped == 0) pause();
+        } else {
+          while (!exchange->try_pop(received[0])) pause();
+        }
+        for (std::size_t k = 0; k < popped; ++k)
+          wrong += received[k].words.back() != (j + k) % batch ? 1u : 0u;
+        j += popped;
       }
       times.push_back(nanoseconds_since(start) / chunk);
     }
-    producer.join();
     if (wrong != 0) state.SkipWithError("messages were lost or out of order");
     state.SetIterationTime(median(times) * 1e-9);
   }
 }
 
 /// Nanoseconds for one message from one side to the other: half a round trip.
-template <template <class> class Ring, std::size_t Bytes>
+template <class Exchange, std::size_t Bytes, bool processes = false>
 void one_way(benchmark::State& state) {
   constexpr std::size_t chunk = 32;
-  constexpr std::size_t chunks = 600;
-  pin(1);
+  constexpr std::size_t chunks = Exchange::is_slow ? 40 : 600;
   for ([[maybe_unused]] auto _ : state) {
-    const auto there = std::make_unique<Ring<Payload<Bytes>>>();
-    const auto back = std::make_unique<Ring<Payload<Bytes>>>();
-    std::thread echo([&] {
-      pin(0);
+    const Shared<Exchange> there(processes);
+    const Shared<Exchange> back(processes);
+    const Beside echo(processes, [&] {
       Payload<Bytes> message{};
       for (std::size_t i = 0; i < chunk * chunks; ++i) {
         while (!there->try_pop(message)) {
@@ -273,14 +420,51 @@ void one_way(benchmark::State& state) {
       }
       times.push_back(nanoseconds_since(start) / (2 * chunk));
     }
-    echo.join();
     if (wrong != 0) state.SkipWithError("messages were lost or out of order");
     state.SetIterationTime(median(times) * 1e-9);
   }
 }
 
+/// One line to and fro, in nanoseconds one way. It says where the two cores are at the moment, which a host may change while a
+/// virtual machine runs: one core, two at a shared cache, or two apart. Only what ran at the same place can be compared.
+double line_time() {
+  struct alignas(2 * line) Word {
+    std::atomic<std::uint32_t> number{0};
+  };
+  constexpr std::uint32_t chunk = 50;
+  constexpr std::uint32_t chunks = 40;
+  Word there;
+  Word back;
+  const Beside echo(false, [&] {
+    for (std::uint32_t i = 1; i <= chunk * chunks; ++i) {
+      while (there.number.load(std::memory_order_acquire) != i) {
+      }
+      back.number.store(i, std::memory_order_release);
+    }
+  });
+  std::vector<double> times;
+  std::uint32_t number = 0;
+  for (std::uint32_t i = 0; i < chunks; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::uint32_t j = 0; j < chunk; ++j) {
+      there.number.store(++number, std::memory_order_release);
+      while (back.number.load(std::memory_order_acquire) != number) {
+      }
+    }
+    times.push_back(nanoseconds_since(start) / (2 * chunk));
+  }
+  return median(times);
+}
+
 void add(const std::string& name, void (*run)(benchmark::State&)) {
-  benchmark::RegisterBenchmark(name.c_str(), run)
+  const auto run_at_place = [run](benchmark::State& state) {
+    pin(1);
+    const double before = line_time();
+    run(state);
+    state.counters["line_ns"] =
+        (before + line_time()) / 2;  // one that was moved meanwhile lies between the places
+  };
+  benchmark::RegisterBenchmark(name.c_str(), run_at_place)
       ->UseManualTime()
       ->Iterations(1)
       ->Unit(benchmark::kNanosecond);
@@ -288,27 +472,59 @@ void add(const std::string& name, void (*run)(benchmark::State&)) {
 
 template <std::size_t Bytes>
 void add_rings() {
-  const std::string size = std::to_string(Bytes);
-  const std::string stream = "shm/ring_stream_" + size + "B/";
-  add(stream + "takt", throughput<Takt, Bytes>);
-  add(stream + "floor", throughput<BatchFloor, Bytes>);
-  const std::string latency = "shm/ring_one_way_" + size + "B/";
-  add(latency + "takt", one_way<Takt, Bytes>);
+  using Message = Payload<Bytes>;
+  const std::string size = std::to_string(Bytes) + "B/";
+  const std::string streams = "shm/ring_stream_" + size;
+  const std::string latency = "shm/ring_one_way_" + size;
+  add(streams + "takt", stream<Takt<Message>, Bytes>);
+  add(streams + "floor", stream<BatchFloor<Message>, Bytes>);
+  add(streams + "each", stream<EachFloor<Message>, Bytes>);
+  add(latency + "takt", one_way<Takt<Message>, Bytes>);
 #ifdef HAVE_MOODYCAMEL
-  add(stream + "moodycamel", throughput<Moodycamel, Bytes>);
-  add(latency + "moodycamel", one_way<Moodycamel, Bytes>);
+  add(streams + "moodycamel", stream<Moodycamel<Message>, Bytes>);
+  add(latency + "moodycamel", one_way<Moodycamel<Message>, Bytes>);
 #endif
 #ifdef HAVE_BOOST
-  add(stream + "boost", throughput<Boost, Bytes>);
-  add(latency + "boost", one_way<Boost, Bytes>);
+  add(streams + "boost", stream<Boost<Message>, Bytes>);
+  add(latency + "boost", one_way<Boost<Message>, Bytes>);
+#endif
+  const std::string batches = "shm/ring_batch_" + size;
+  add(batches + "takt", stream<Takt<Message>, Bytes, false, Pace::batches>);
+  add(batches + "floor", stream<BatchFloor<Message>, Bytes>);
+
+  const std::string process_streams = "shm/process_stream_" + size;
+  add(process_streams + "takt", stream<TaktEnds<Message>, Bytes, true>);
+  add(process_streams + "floor", stream<BatchFloor<Message>, Bytes, true>);
+  add(process_streams + "each", stream<EachFloor<Message>, Bytes, true>);
+  add(process_streams + "socket", stream<Socket<Message>, Bytes, true>);
+#ifdef HAVE_BOOST
+  add(process_streams + "boost", stream<Boost<Message>, Bytes, true>);
 #endif
 }
 
 template <std::size_t Bytes>
 void add_small() {
-  const std::string latency = "shm/slot_ring_one_way_" + std::to_string(Bytes) + "B/";
-  add(latency + "takt", one_way<TaktSlot, Bytes>);
-  add(latency + "floor", one_way<RawLine, Bytes>);
+  using Message = Payload<Bytes>;
+  const std::string size = std::to_string(Bytes) + "B/";
+  const std::string latency = "shm/slot_ring_one_way_" + size;
+  add(latency + "takt", one_way<TaktSlot<Message>, Bytes>);
+  add(latency + "floor", one_way<RawLine<Message>, Bytes>);
+  const std::string between_processes = "shm/process_one_way_" + size;
+  add(between_processes + "takt", one_way<TaktSlotEnds<Message>, Bytes, true>);
+  add(between_processes + "floor", one_way<RawLine<Message>, Bytes, true>);
+  add(between_processes + "socket", one_way<Socket<Message>, Bytes, true>);
+#ifdef HAVE_BOOST
+  add(between_processes + "boost", one_way<Boost<Message>, Bytes, true>);
+#endif
+}
+
+template <std::size_t Bytes>
+void add_values() {
+  using Message = Payload<Bytes>;
+  const std::string size = std::to_string(Bytes) + "B/";
+  add("shm/latest_one_way_" + size + "takt", one_way<TaktLatest<Message>, Bytes>);
+  add("shm/broadcast_one_way_" + size + "takt", one_way<TaktBroadcast<Message>, Bytes>);
+  add("shm/broadcast_one_way_" + size + "floor", one_way<SeqlockFloor<Message>, Bytes>);
 }
 
 [[maybe_unused]] const bool registered = [] {
@@ -317,12 +533,9 @@ void add_small() {
   add_rings<1024>();
   add_small<8>();
   add_small<56>();
-  add("shm/latest_one_way_64B/takt", one_way<TaktLatest, 64>);
-  add("shm/latest_one_way_64B/floor", one_way<RawLine, 64>);
-  add("shm/broadcast_one_way_64B/takt", one_way<TaktBroadcast, 64>);
-  add("shm/broadcast_one_way_64B/floor", one_way<SeqlockFloor, 64>);
-  add("shm/broadcast_one_way_512B/takt", one_way<TaktBroadcast, 512>);
-  add("shm/broadcast_one_way_512B/floor", one_way<SeqlockFloor, 512>);
+  add_values<64>();
+  add_values<512>();
+  add("shm/latest_one_way_64B/floor", one_way<RawLine<Payload<64>>, 64>);
   return true;
 }();
 

@@ -30,7 +30,11 @@ struct Processor {
 #endif
   }
   static void prefetch_to_write([[maybe_unused]] const void* place) noexcept {
-#if defined(__GNUC__)
+#if defined(__GNUC__) && defined(__x86_64__)
+    // Compiled for the oldest processors, the builtin fetches the line only for reading, and the store that follows has to ask
+    // for it a second time. Those few that do not know this instruction take it as none.
+    __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const char*>(place)));
+#elif defined(__GNUC__)
     __builtin_prefetch(place, 1);
 #endif
   }
