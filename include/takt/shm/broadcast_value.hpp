@@ -4,13 +4,10 @@
 // one leaves the value before it readable.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <type_traits>
 
+#include "takt/shm/atomic_words.hpp"
 #include "takt/shm/latest_value.hpp"
 #include "takt/shm/machine.hpp"
 #include "takt/shm/memory.hpp"
@@ -20,8 +17,6 @@ namespace takt::shm {
 /// A value from one writer to many readers. Wait-free for the writer; a reader tries a bounded number of times. Real-time safe.
 template <class T, class Machine = Processor>
 class BroadcastValue {
-  static_assert(std::is_trivially_copyable_v<T>, "values are copied as words");
-
  public:
   BroadcastValue() = default;
   BroadcastValue(const BroadcastValue&) = delete;
@@ -35,27 +30,18 @@ class BroadcastValue {
     Slot& slot = slots_[slot_of(version)];
     // relaxed: ordered before the words, as each of them is a release store that comes after it.
     slot.state.store(version | writing, std::memory_order_relaxed);
-    const Words words = to_words(value);
-    for (std::size_t i = 0; i < word_count; ++i) {
-      // release: a reader that sees this word also sees that the slot is being written, and discards what it has read.
-      slot.words[i].store(words[i], std::memory_order_release);
-    }
+    slot.words.store(value);
     // release: a reader that sees the version sees all of its words.
     slot.state.store(version, std::memory_order_release);
   }
 
  private:
-  template <class W>
-  using Atomic = typename Machine::template Atomic<W>;
-  using Word = std::uintptr_t;
-  static constexpr std::size_t word_count = (sizeof(T) + sizeof(Word) - 1) / sizeof(Word);
-  using Words = std::array<Word, word_count>;
-
   /// A version is an even number that rises by 2 and runs over; 0 is none. Odd versions take slot 1 in turn with slot 0.
   static constexpr std::uint32_t writing = 1;
   struct alignas(cache_line) Slot {
-    Atomic<std::uint32_t> state{0};  // the version in this slot, and whether it is still being written
-    std::array<Atomic<Word>, word_count> words{};
+    /// The version in this slot, and whether it is still being written.
+    typename Machine::template Atomic<std::uint32_t> state{0};
+    detail::AtomicWords<T, Machine> words;
   };
 
  public:
@@ -85,14 +71,10 @@ class BroadcastValue {
         if (version == 0 || (seen_ != 0 && older(version, seen_))) continue;
         if (version == seen_ && !old_too) return Freshness::old_data;
         const Slot& slot = value_->slots_[slot_of(version)];
-        Words words;
-        for (std::size_t i = 0; i < word_count; ++i) {
-          // acquire: if the word is of a later write, the load below sees that this write has begun.
-          words[i] = slot.words[i].load(std::memory_order_acquire);
-        }
+        const auto copy = slot.words.load();
         // relaxed: ordered after the words by their acquires.
         if (slot.state.load(std::memory_order_relaxed) != version) continue;
-        std::memcpy(static_cast<void*>(&out), words.data(), sizeof(T));
+        copy.to(out);
         if (version == seen_) return Freshness::old_data;
         seen_ = version;
         return Freshness::new_data;
@@ -120,11 +102,6 @@ class BroadcastValue {
   /// 0 is left out, and with it one more, so that the slots keep taking turns.
   [[nodiscard]] static constexpr std::uint32_t next(std::uint32_t version) noexcept {
     return version == 0xfffffffe ? 4 : version + 2;
-  }
-  [[nodiscard]] static Words to_words(const T& value) noexcept {
-    Words words{};
-    std::memcpy(words.data(), &value, sizeof(T));
-    return words;
   }
 
   Slot slots_[2];

@@ -87,14 +87,16 @@ void Explorer::violate(const std::string& rule) {
 }
 
 /// Notes the order that is used at a site, and gives back the one to use in its place.
-std::memory_order Explorer::planted(std::memory_order order, int site) {
-  if (order != std::memory_order_relaxed) current->sites_[site] = order;
+std::memory_order Explorer::planted(std::memory_order order, const Site& site) {
+  if (order != std::memory_order_relaxed) current->sites_.insert_or_assign(site, order);
   return current->mutation_ && current->mutation_->site == site ? current->mutation_->order : order;
 }
 
-std::uint64_t Explorer::perform(Step step, int site) noexcept {
+std::uint64_t Explorer::perform(Step step, const Site& site) noexcept {
   step.order = planted(step.order, site);
-  step.failure_order = planted(step.failure_order, -site);
+  Site failing = site;
+  failing.on_failure = true;
+  step.failure_order = planted(step.failure_order, failing);
   std::uint64_t result = 0;
   current->replay_or_leave(step, reinterpret_cast<std::uint8_t*>(&result), sizeof(result));
   return result;

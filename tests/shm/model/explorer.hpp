@@ -28,6 +28,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <unordered_set>
 #include <utility>
@@ -77,9 +78,20 @@ struct Step {
 // A step is abandoned by longjmp, and so is everything on the stack of a body.
 static_assert(std::is_trivially_destructible_v<Step>);
 
+/// Where an operation stands in the source.
+struct Site {
+  std::string_view file;
+  int line;
+  bool on_failure = false;  // of a compare: it has two orders
+
+  explicit Site(const char* at_file = __builtin_FILE(), int at_line = __builtin_LINE())
+      : file(at_file), line(at_line) {}
+  auto operator<=>(const Site&) const = default;
+};
+
 /// A weakened memory order: the planted mistake that must be found.
 struct Mutation {
-  int site = 0;  // the source line of the operation; negative: its order on failure
+  Site site;
   std::memory_order order = std::memory_order_relaxed;
 };
 
@@ -118,8 +130,8 @@ class Explorer {
 
   // For the machine.
   static std::size_t register_word(std::uint64_t initial);
-  static std::uint64_t perform(Step step, int site) noexcept;
-  static std::memory_order planted(std::memory_order order, int site);
+  static std::uint64_t perform(Step step, const Site& site) noexcept;
+  static std::memory_order planted(std::memory_order order, const Site& site);
   static void copy(void* to, const void* from, std::size_t bytes) noexcept;
 
  private:
@@ -170,7 +182,7 @@ class Explorer {
   std::size_t cursor_ = 0;
 
   std::optional<Mutation> mutation_;
-  std::map<int, std::memory_order> sites_;
+  std::map<Site, std::memory_order> sites_;
   std::unordered_set<std::uint64_t> seen_;
   Verdict verdict_;
 };
@@ -185,23 +197,23 @@ struct Machine {
     Atomic(const Atomic&) = delete;
     Atomic& operator=(const Atomic&) = delete;
 
-    [[nodiscard]] Word load(std::memory_order order, int site = __builtin_LINE()) const noexcept {
+    [[nodiscard]] Word load(std::memory_order order, Site site = Site()) const noexcept {
       return perform(Step::Kind::load, order, 0, site);
     }
-    void store(Word value, std::memory_order order, int site = __builtin_LINE()) noexcept {
+    void store(Word value, std::memory_order order, Site site = Site()) noexcept {
       perform(Step::Kind::store, order, value, site);
     }
-    Word exchange(Word value, std::memory_order order, int site = __builtin_LINE()) noexcept {
+    Word exchange(Word value, std::memory_order order, Site site = Site()) noexcept {
       return perform(Step::Kind::exchange, order, value, site);
     }
-    Word fetch_add(Word value, std::memory_order order, int site = __builtin_LINE()) noexcept {
+    Word fetch_add(Word value, std::memory_order order, Site site = Site()) noexcept {
       return perform(Step::Kind::add, order, value, site);
     }
     Word fetch_or(Word value, std::memory_order order, int site = __builtin_LINE()) noexcept {
       return perform(Step::Kind::set_bits, order, value, site);
     }
     bool compare_exchange_strong(Word& expected, Word desired, std::memory_order order,
-                                 std::memory_order failure_order, int site = __builtin_LINE()) noexcept {
+                                 std::memory_order failure_order, Site site = Site()) noexcept {
       Step step = step_of(Step::Kind::compare, order, desired);
       step.failure_order = failure_order;
       step.expected = static_cast<std::uint64_t>(expected);
@@ -228,7 +240,7 @@ struct Machine {
       step.operand = static_cast<std::uint64_t>(operand);
       return step;
     }
-    Word perform(Step::Kind kind, std::memory_order order, Word operand, int site) const noexcept {
+    Word perform(Step::Kind kind, std::memory_order order, Word operand, const Site& site) const noexcept {
       return static_cast<Word>(Explorer::perform(step_of(kind, order, operand), site));
     }
     std::size_t location_;

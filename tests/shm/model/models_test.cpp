@@ -44,7 +44,8 @@ void prove(Explorer& explorer) {
   const auto mutations = explorer.mutations();
   CHECK(mutations.size() >= 2);
   for (const auto& mutation : mutations) {
-    CAPTURE(mutation.site);
+    CAPTURE(mutation.site.file);
+    CAPTURE(mutation.site.line);
     CHECK(explorer.explore(mutation).violation != "");
   }
 }
