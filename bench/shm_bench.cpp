@@ -1,5 +1,6 @@
-// Rings and latest values between two threads or processes on two cores: time per message when they stream, and time for one message from
-// one side to the other (half a round trip). Floors are hand-written minimal forms; peers are what the distribution packages.
+// Rings and latest values between two threads or processes on two cores: time per message when they stream, and time for one
+// message from one side to the other (half a round trip). Floors are hand-written minimal forms; peers are what the distribution
+// packages.
 //
 // The time of an iteration is the median over many chunks, so that a preempted chunk does not count. All implementations of a
 // case copy in and out and check the order.

@@ -52,9 +52,11 @@ class RingProducer {
 
   /// Appends a message; false, and no effect, when the ring is full.
   [[nodiscard]] bool try_push(const T& message) noexcept {
-    if (write_ == limit_ && free_slots() == 0) return false;
-    Machine::template copy<alignof(T)>(slot(write_), &message, sizeof(T));
-    publish(write_ + 1);
+    // Read once: for all that the compiler knows, the copy may change the member.
+    const std::uint32_t write = write_;
+    if (write == limit_ && free_slots() == 0) return false;
+    Machine::template copy<alignof(T)>(slot(write), &message, sizeof(T));
+    publish(write + 1);
     return true;
   }
 
@@ -116,7 +118,7 @@ class RingConsumer {
       : indexes_(&indexes),
         slots_(slots),
         capacity_(capacity),
-        batch_(std::max<std::uint32_t>(capacity / 16, 1)),
+        batch_mask_(std::max<std::uint32_t>(capacity / 16, 1) - 1),
         // relaxed: only a consumer writes this word, and this is the only one.
         read_(indexes.released.load(std::memory_order_relaxed)),
         limit_(read_),
@@ -124,16 +126,14 @@ class RingConsumer {
 
   /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
   [[nodiscard]] bool try_pop(T& message) noexcept {
-    if (read_ == limit_ && size() == 0) {
-      if (released_ != read_) release();
+    const std::uint32_t read = read_;  // as in try_push()
+    if (read == limit_ && size() == 0) {
+      if (released_ != read) release();
       return false;
     }
-    Machine::template copy<alignof(T)>(&message, slot(read_), sizeof(T));
-    ++read_;
-    // Looking for the next messages shortly before they are needed hides the time that the index takes to cross. Not for
-    // small messages, many of which share a line: there it would only take the index from the producer more often.
-    if (sizeof(T) >= cache_line / 2 && limit_ - read_ == look_ahead) (void)size();
-    if (read_ - released_ >= batch_) release();
+    Machine::template copy<alignof(T)>(&message, slot(read), sizeof(T));
+    read_ = read + 1;
+    if ((read_ & batch_mask_) == 0) release();
     return true;
   }
 
@@ -166,8 +166,6 @@ class RingConsumer {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
-  static constexpr std::uint32_t look_ahead = 4;  // messages
-
   [[nodiscard]] const std::byte* slot(std::uint32_t index) const noexcept {
     return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * sizeof(T);
   }
@@ -180,10 +178,10 @@ class RingConsumer {
   BasicRingIndexes<Machine>* indexes_;
   const std::byte* slots_;
   std::uint32_t capacity_;
-  std::uint32_t batch_;     // space goes back when this many messages were read
-  std::uint32_t read_;      // the next index to read
-  std::uint32_t limit_;     // reading may go up to here, by the last look at the producer's index
-  std::uint32_t released_;  // what the producer knows of read_
+  std::uint32_t batch_mask_;  // space goes back where none of these bits is set in the index
+  std::uint32_t read_;        // the next index to read
+  std::uint32_t limit_;       // reading may go up to here, by the last look at the producer's index
+  std::uint32_t released_;    // what the producer knows of read_
 };
 
 /// A ring with both ends and its own memory, for two threads of one process. The functions of one end may be
