@@ -209,7 +209,7 @@ struct Machine {
     Word fetch_add(Word value, std::memory_order order, Site site = Site()) noexcept {
       return perform(Step::Kind::add, order, value, site);
     }
-    Word fetch_or(Word value, std::memory_order order, int site = __builtin_LINE()) noexcept {
+    Word fetch_or(Word value, std::memory_order order, Site site = Site()) noexcept {
       return perform(Step::Kind::set_bits, order, value, site);
     }
     bool compare_exchange_strong(Word& expected, Word desired, std::memory_order order,
@@ -227,9 +227,9 @@ struct Machine {
     void sleep_while(Word expected) const noexcept {
       Step step = step_of(Step::Kind::sleep, std::memory_order_relaxed, 0);
       step.expected = static_cast<std::uint64_t>(expected);
-      Explorer::perform(step, 0);
+      Explorer::perform(step, Site());
     }
-    void wake_all() noexcept { perform(Step::Kind::wake, std::memory_order_relaxed, 0, 0); }
+    void wake_all() noexcept { perform(Step::Kind::wake, std::memory_order_relaxed, 0, Site()); }
 
    private:
     [[nodiscard]] Step step_of(Step::Kind kind, std::memory_order order, Word operand) const noexcept {
@@ -250,7 +250,7 @@ struct Machine {
   static void barrier() noexcept {
     Step step;
     step.kind = Step::Kind::barrier;
-    Explorer::perform(step, 0);
+    Explorer::perform(step, Site());
   }
 
   template <std::size_t = 1>
