@@ -133,6 +133,28 @@ TEST_CASE("whatever a peer writes, every span stays within the memory and nothin
   }
 }
 
+TEST_CASE("ends that take over from indexes that nobody honest has written stay within the memory") {
+  RingIndexes indexes;
+  std::vector<std::uint64_t> words(32);
+  auto* memory = reinterpret_cast<std::byte*>(words.data());
+  for (const std::uint32_t index : {255u, 253u, 0xffffffffu, 1u}) {
+    indexes.written = index;
+    indexes.released = index;
+    ByteProducer producer(indexes, memory, 256);
+    const auto piece = producer.try_reserve(8);
+    REQUIRE(piece);
+    const bool inside = piece->data() >= memory && piece->data() + piece->size() <= memory + 256;
+    CHECK(inside);
+    CHECK(reinterpret_cast<std::uintptr_t>(piece->data()) % 8 == 0);
+    producer.commit(8);
+    ByteConsumer consumer(indexes, memory, 256);
+    const auto found = consumer.peek();
+    REQUIRE(found);
+    CHECK(found->data() == piece->data());
+    CHECK(found->size() == 8);
+  }
+}
+
 TEST_CASE("two threads: every record arrives whole, once and in order") {
   const std::uint64_t records = test::count(30'000);
   ByteRing ring(1024);

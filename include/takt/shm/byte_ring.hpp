@@ -42,8 +42,8 @@ class BasicByteProducer {
       : indexes_(&indexes),
         memory_(memory),
         capacity_(capacity),
-        // relaxed: only a producer writes this word, and this is the only one.
-        write_(indexes.written.load(std::memory_order_relaxed)),
+        // relaxed: only a producer writes this word, and this is the only one. Where a peer has written it, still a multiple of 8.
+        write_(indexes.written.load(std::memory_order_relaxed) & ~7u),
         limit_(write_) {}
 
   /// The longest record that always fits once the consumer has caught up.
@@ -122,8 +122,8 @@ class BasicByteConsumer {
       : indexes_(&indexes),
         memory_(memory),
         capacity_(capacity),
-        // relaxed: only a consumer writes this word, and this is the only one.
-        read_(indexes.released.load(std::memory_order_relaxed)),
+        // relaxed: only a consumer writes this word, and this is the only one. Where a peer has written it, still a multiple of 8.
+        read_(indexes.released.load(std::memory_order_relaxed) & ~7u),
         limit_(read_) {}
 
   /// The oldest record, aligned to 8, or nothing. It stays valid, and the same, until release().
