@@ -1,0 +1,202 @@
+// Each exchange of the room as the tests of this folder see it: its memory, and its ends under one set of names.
+//
+//   a queue:  Sender(memory).send(messages)    of `batch` messages, sends as many as it can; returns how many
+//             Receiver(memory).receive(use)    calls use(message) for each of what it takes; returns how many
+//             in_hands                         how many messages a receiver may have taken for good when use() is called
+//   a value:  Writer(memory).write(value);  Reader(memory).read(value) as in the room
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "takt/shm/broadcast_value.hpp"
+#include "takt/shm/byte_ring.hpp"
+#include "takt/shm/latest_value.hpp"
+#include "takt/shm/slot_ring.hpp"
+#include "takt/shm/spsc_ring.hpp"
+
+namespace takt::test {
+
+/// Spreads a number over 64 bits.
+constexpr std::uint64_t mix(std::uint64_t value) {
+  value = (value ^ value >> 31) * 0x9e3779b97f4a7c15u;
+  return value ^ value >> 29;
+}
+
+/// A message of which no word can be missing, old or of another message without notice.
+template <std::size_t bytes>
+struct Message {
+  static_assert(bytes % 8 == 0 && bytes >= 24);
+  std::uint64_t sequence = 0;
+  std::uint64_t ordinal = 0;
+  std::array<std::uint64_t, bytes / 8 - 2> rest{};
+
+  static Message of(std::uint64_t sequence, std::uint64_t ordinal = 0) {
+    Message message{sequence, ordinal, {}};
+    for (std::size_t i = 0; i < message.rest.size(); ++i) message.rest[i] = message.expected(i);
+    return message;
+  }
+  [[nodiscard]] bool whole() const {
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      if (rest[i] != expected(i)) return false;
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t expected(std::size_t i) const { return mix(sequence + mix(ordinal) + i); }
+};
+
+template <class T, std::uint32_t capacity>
+struct RingMemory {
+  shm::RingIndexes indexes;
+  alignas(shm::cache_line) std::array<std::byte, capacity * sizeof(T)> slots{};
+};
+
+/// A ring, message by message.
+template <class T, std::uint32_t slots>
+struct Ring {
+  using Message = T;
+  using Memory = RingMemory<T, slots>;
+  static constexpr std::uint32_t capacity = slots;
+  static constexpr std::size_t batch = 1;
+  static constexpr std::size_t in_hands = 1;
+
+  struct Sender {
+    explicit Sender(Memory& memory) : end(memory.indexes, memory.slots.data(), capacity) {}
+    std::size_t send(std::span<const T> messages) { return end.try_push(messages[0]) ? 1 : 0; }
+    shm::RingProducer<T> end;
+  };
+  struct Receiver {
+    explicit Receiver(Memory& memory) : end(memory.indexes, memory.slots.data(), capacity) {}
+    template <class Use>
+    std::size_t receive(Use&& use) {
+      T message;
+      if (!end.try_pop(message)) return 0;
+      use(message);
+      return 1;
+    }
+    shm::RingConsumer<T> end;
+  };
+};
+
+/// A ring, several messages at once.
+template <class T, std::uint32_t slots>
+struct RingInBatches : Ring<T, slots> {
+  using Memory = RingMemory<T, slots>;
+  using Ring<T, slots>::capacity;
+  static constexpr std::size_t batch = 8;
+  static constexpr std::size_t in_hands = batch;
+
+  struct Sender : Ring<T, slots>::Sender {
+    using Ring<T, slots>::Sender::Sender;
+    std::size_t send(std::span<const T> messages) { return this->end.push(messages); }
+  };
+  struct Receiver : Ring<T, slots>::Receiver {
+    using Ring<T, slots>::Receiver::Receiver;
+    template <class Use>
+    std::size_t receive(Use&& use) {
+      std::array<T, batch> messages;
+      const std::size_t count = this->end.pop(messages);
+      for (std::size_t i = 0; i < count; ++i) use(messages[i]);
+      return count;
+    }
+  };
+};
+
+template <class T, std::uint32_t slots>
+struct SlotRing {
+  using Message = T;
+  struct Memory {
+    alignas(shm::apart) std::atomic<std::uint32_t> released{0};
+    alignas(shm::apart) std::array<shm::Slot<T>, slots> line{};
+  };
+  static constexpr std::uint32_t capacity = slots;
+  static constexpr std::size_t batch = 1;
+  static constexpr std::size_t in_hands = 1;
+
+  struct Sender {
+    explicit Sender(Memory& memory) : end(memory.released, memory.line.data(), capacity) {}
+    std::size_t send(std::span<const T> messages) { return end.try_push(messages[0]) ? 1 : 0; }
+    shm::SlotProducer<T> end;
+  };
+  struct Receiver {
+    explicit Receiver(Memory& memory) : end(memory.released, memory.line.data(), capacity) {}
+    template <class Use>
+    std::size_t receive(Use&& use) {
+      T message;
+      if (!end.try_pop(message)) return 0;
+      use(message);
+      return 1;
+    }
+    shm::SlotConsumer<T> end;
+  };
+};
+
+/// Records, each with as many further bytes as its message says.
+template <class T, std::uint32_t ring_bytes>
+struct ByteRing {
+  using Message = T;
+  struct Memory {
+    shm::RingIndexes indexes;
+    alignas(shm::cache_line) std::array<std::byte, ring_bytes> bytes{};
+  };
+  static constexpr std::uint32_t capacity = ring_bytes;
+  static constexpr std::size_t batch = 1;
+  static constexpr std::size_t in_hands = 0;
+  static std::size_t length_of(const T& message) { return sizeof(T) + mix(message.sequence) % 41; }
+
+  struct Sender {
+    explicit Sender(Memory& memory) : end(memory.indexes, memory.bytes.data(), capacity) {}
+    std::size_t send(std::span<const T> messages) {
+      const auto piece = end.try_reserve(length_of(messages[0]));
+      if (!piece) return 0;
+      std::memcpy(piece->data(), &messages[0], sizeof(T));
+      end.commit(piece->size());
+      return 1;
+    }
+    shm::ByteProducer end;
+  };
+  struct Receiver {
+    explicit Receiver(Memory& memory) : end(memory.indexes, memory.bytes.data(), capacity) {}
+    template <class Use>
+    std::size_t receive(Use&& use) {
+      const auto record = end.peek();
+      if (!record) return 0;
+      T message = T::of(0);
+      if (record->size() >= sizeof(T)) std::memcpy(&message, record->data(), sizeof(T));
+      if (record->size() != length_of(message)) message.rest[0] ^= 1;  // no longer whole
+      use(message);
+      end.release();
+      return 1;
+    }
+    shm::ByteConsumer end;
+  };
+};
+
+template <class T>
+struct LatestValue {
+  using Value = T;
+  using Memory = shm::LatestMemory<T>;
+  using Writer = shm::LatestWriter<T>;
+  using Reader = shm::LatestReader<T>;
+  static constexpr std::size_t readers = 1;
+};
+
+template <class T>
+struct BroadcastValue {
+  using Value = T;
+  using Memory = shm::BroadcastValue<T>;
+  struct Writer {
+    explicit Writer(Memory& memory) : end(&memory) {}
+    void write(const T& value) { end->write(value); }
+    Memory* end;
+  };
+  using Reader = typename Memory::Reader;
+  static constexpr std::size_t readers = 2;
+};
+
+}  // namespace takt::test

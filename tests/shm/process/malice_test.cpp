@@ -1,0 +1,147 @@
+// A peer that writes whatever it likes into the memory of an exchange, while both ends work on it: no access outside of the memory,
+// no endless loop. What the honest side reads is not promised to be what was written. --count=N for another number of seconds.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <ctime>
+
+#include "shm/process/exchanges.hpp"
+#include "shm/process/process.hpp"
+#include "support/random.hpp"
+
+using namespace takt;
+using namespace takt::test;
+
+namespace {
+
+/// What the honest process says of itself.
+struct Progress {
+  std::atomic<std::uint64_t> calls{0};
+  std::atomic<std::int64_t> longest{0};  // nanoseconds of processor time that one call took
+  std::atomic<std::uint64_t> lies{0};
+};
+
+/// A number that a peer might put in place of `word`, to be believed.
+std::uint32_t lie(std::mt19937_64& random, std::uint32_t word, std::uint32_t other) {
+  const auto small = static_cast<std::uint32_t>(random() % 17);
+  constexpr std::array<std::uint32_t, 8> borders = {0,          1,          7,          8,
+                                                    0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff};
+  switch (random() % 9) {
+    case 0:
+      return word + 1;
+    case 1:
+      return word - 1;
+    case 2:
+      return word + small * 8;
+    case 3:
+      return word - small * 8;
+    case 4:
+      return word ^ 1u << random() % 32;
+    case 5:
+      return borders[random() % borders.size()];
+    case 6:
+      return other;
+    case 7:
+      return small;
+    default:
+      return static_cast<std::uint32_t>(random());
+  }
+}
+
+/// Mostly at the beginning, where the indexes are; in bursts, so that lies are also worked with.
+[[noreturn]] void attack(std::byte* memory, std::size_t bytes, Progress& progress) {
+  auto random = generator(bytes);
+  const auto word = [&](std::size_t within) {
+    return std::atomic_ref(reinterpret_cast<std::uint32_t*>(memory)[random() % (within / 4)]);
+  };
+  for (;; ++progress.lies) {
+    const auto target = word(random() % 2 == 0 ? std::min<std::size_t>(bytes, 256) : bytes);
+    target.store(
+        lie(random, target.load(std::memory_order_relaxed), word(bytes).load(std::memory_order_relaxed)),
+        std::memory_order_relaxed);
+    for (std::uint64_t pause = random() % 4 == 0 ? random() % 4096 : 0; pause > 0; --pause) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+  }
+}
+
+std::int64_t processor_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+template <class Exchange>
+void use_both_ends(typename Exchange::Memory& memory, Progress& progress) {
+  const auto time = [&](auto&& call) {
+    const std::int64_t start = processor_time();
+    call();
+    progress.longest = std::max(progress.longest.load(), processor_time() - start);
+    ++progress.calls;
+  };
+  std::uint64_t sum = 0;  // whatever is read is read to its last byte
+  if constexpr (requires { typename Exchange::Sender; }) {
+    typename Exchange::Sender sender(memory);
+    typename Exchange::Receiver receiver(memory);
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      std::array<typename Exchange::Message, Exchange::batch> messages;
+      messages.fill(Exchange::Message::of(i));
+      time([&] { (void)sender.send(messages); });
+      time([&] { (void)receiver.receive([&](const auto& message) { sum += message.whole() ? 1u : 0u; }); });
+    }
+  } else {
+    typename Exchange::Writer writer(memory);
+    typename Exchange::Reader reader(memory);
+    auto value = Exchange::Value::of(0);
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      time([&] { writer.write(Exchange::Value::of(i)); });
+      time([&] { (void)reader.read(value); });
+      sum += value.whole() ? 1u : 0u;
+    }
+  }
+  if (sum > 10'000) std::abort();  // so that it is computed
+}
+
+template <class Exchange>
+void test_malice() {
+  const Shared<typename Exchange::Memory> memory;
+  const Shared<Progress> progress;
+  const auto duration = std::chrono::milliseconds(count(2'000, 1) == 2'000 ? 300 : count(0, 1) * 1000 / 6);
+  Child honest([&]() -> int {
+    for (;;) use_both_ends<Exchange>(*memory, *progress);
+  });
+  Child liar([&]() -> int { attack(reinterpret_cast<std::byte*>(&*memory), sizeof(*memory), *progress); });
+  const auto end = std::chrono::steady_clock::now() + duration;
+  do {
+    const std::uint64_t before = progress->calls;
+    REQUIRE(eventually([&] { return progress->calls > before + 1000; }));
+  } while (std::chrono::steady_clock::now() < end);
+  CHECK(honest.end());
+  CHECK(liar.end());
+  CHECK(progress->longest < 1'000'000'000);
+  MESSAGE(progress->calls.load() << " calls, the longest " << progress->longest.load()
+                                 << " ns of processor time, against " << progress->lies.load() << " lies");
+}
+
+}  // namespace
+
+TEST_CASE("an access outside of the memory is seen here") {
+  const Shared<std::array<std::byte, 256>> memory;
+  for (const std::ptrdiff_t outside : {std::ptrdiff_t{-4096}, std::ptrdiff_t{256}}) {
+    Child child([&] {
+      (void)std::freopen("/dev/null", "w", stderr);  // where a sanitizer would report it
+      const volatile std::byte* const place = memory->data();
+      return static_cast<int>(place[outside]) * 0;
+    });
+    CHECK(child.wait() != 0);
+  }
+}
+
+TEST_CASE("a peer that lies: ring") { test_malice<test::Ring<Message<64>, 64>>(); }
+TEST_CASE("a peer that lies: ring, in batches") { test_malice<test::RingInBatches<Message<24>, 64>>(); }
+TEST_CASE("a peer that lies: slot ring") { test_malice<test::SlotRing<Message<56>, 64>>(); }
+TEST_CASE("a peer that lies: byte ring") { test_malice<test::ByteRing<Message<64>, 4096>>(); }
+TEST_CASE("a peer that lies: latest value") { test_malice<test::LatestValue<Message<256>>>(); }
+TEST_CASE("a peer that lies: broadcast value") { test_malice<test::BroadcastValue<Message<256>>>(); }
