@@ -15,6 +15,17 @@ enum class Errc : std::uint16_t {
   connection_closed = 3,
   send_failed = 4,
   receive_failed = 5,
+  no_such_segment = 6,
+  segment_exists = 7,
+  bad_segment_name = 8,
+  segment_failed = 9,
+  memory_full = 10,
+  not_sealed = 11,
+  wrong_owner = 12,
+  wrong_mode = 13,
+  segment_in_use = 14,
+  seat_taken = 15,
+  not_allowed = 16,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::platform; }
@@ -31,6 +42,28 @@ enum class Errc : std::uint16_t {
       return "the connection does not take any more";
     case Errc::receive_failed:
       return "the connection gives nothing any more";
+    case Errc::no_such_segment:
+      return "there is no shared memory of this name";
+    case Errc::segment_exists:
+      return "there is shared memory of this name already";
+    case Errc::bad_segment_name:
+      return "a segment needs a name of 1 to 63 letters, digits, '_', '-' or '.'";
+    case Errc::segment_failed:
+      return "the system refuses the shared memory";
+    case Errc::memory_full:
+      return "the system has no room for the shared memory";
+    case Errc::not_sealed:
+      return "the shared memory is not sealed: whoever else has it could cut it off";
+    case Errc::wrong_owner:
+      return "the shared memory, or whoever offers it, belongs to another user";
+    case Errc::wrong_mode:
+      return "others may open the shared memory";
+    case Errc::segment_in_use:
+      return "somebody has the shared memory";
+    case Errc::seat_taken:
+      return "somebody else has this place";
+    case Errc::not_allowed:
+      return "the segment's server does not serve this user";
   }
   return "unknown platform error";
 }

@@ -1,4 +1,4 @@
-// What can be wrong with memory that two programs share, and with what a program says should be in it.
+// What can be wrong with memory that two programs share, with what a program says should be in it, and with what one says there.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,12 @@ enum class Errc : std::uint16_t {
   too_many_exchanges = 16,
   does_not_fit = 17,
   misaligned = 18,
+  // What is said about the joints of a robot.
+  bad_reference = 30,
+  unknown_mode = 31,
+  unknown_joint = 32,
+  not_owner = 33,
+  out_of_domain = 34,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::shm; }
@@ -72,6 +78,16 @@ enum class Errc : std::uint16_t {
       return "the memory is too small for the exchanges";
     case Errc::misaligned:
       return "the memory does not begin at a multiple of 128 bytes";
+    case Errc::bad_reference:
+      return "a reference is NaN or infinite";
+    case Errc::unknown_mode:
+      return "there is no such mode of a joint";
+    case Errc::unknown_joint:
+      return "the robot has no such joint";
+    case Errc::not_owner:
+      return "the joint is not owned";
+    case Errc::out_of_domain:
+      return "a parameter is outside the range that its documentation gives";
   }
   return "unknown shm error";
 }

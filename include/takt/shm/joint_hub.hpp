@@ -1,0 +1,275 @@
+// The real-time process's end of the joints of a robot in shared memory (joint_image.hpp): it hears the motion processes, decides
+// who owns which joint, and says what is to be applied. What it hands out is a reference like any other and passes the loop's
+// limiter on its way to the drives: here only numbers that are none are refused, and joints that nobody owns are taken care of.
+//
+//     auto hub = JointHub::make(memory.image, memory.seats, safety, {.period = 1ms, .silent_cycles = 20});
+//     loop.run([&](Time now) {
+//       const std::span<const JointReference> references = hub->take();
+//       drives.exchange(references, measured);
+//       hub->publish(now, measured);
+//     });
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "takt/core/joint.hpp"
+#include "takt/core/time.hpp"
+#include "takt/shm/joint_image.hpp"
+
+namespace takt::shm {
+
+/// What a joint does when its owner is gone. One that is off stays off.
+///   release                 its drive is switched off
+///   hold, speed is zero     it stops where its reference is: in mode velocity at velocity zero, else at a position, which after
+///                           mode effort is the measured one
+///   hold, speed not zero    its reference moves to `position` at that speed and stays there. It begins where it is, or, after
+///                           mode velocity or effort, at the measured position
+struct JointSafety {
+  SafeBehaviour behaviour = SafeBehaviour::hold;
+  double position = 0;  ///< rad (m for linear joints)
+  double speed = 0;     ///< rad/s
+};
+
+struct JointHubOptions {
+  Duration period{1'000'000};        ///< from one take() to the next
+  std::uint32_t silent_cycles = 20;  ///< how many takes in a row may find no good news of an owner
+};
+
+/// The hub. One thread, one at a time over the same memory; everything but make() is real-time safe.
+class JointHub {
+ public:
+  /// For as many joints as there are safeties. Over memory that was in use it goes on with the references that were applied last;
+  /// joints that had an owner have lost it, as only commands made from an image of this hub count. The image is believed: memory
+  /// that others may write is for processes of the same trust. Otherwise joints are off until an owner says something else.
+  /// Errors: bad_extent (no joints or seats, or more than there can be); out_of_domain (a position or speed that is not finite, a
+  /// negative speed, a period that is not positive).
+  [[nodiscard]] static Result<JointHub> make(BroadcastValue<JointImage>& image,
+                                             std::span<LatestMemory<JointCommand>> seats,
+                                             std::span<const JointSafety> safety,
+                                             const JointHubOptions& options = {}) noexcept {
+    if (safety.empty() || safety.size() > max_joints || seats.empty() || seats.size() > max_joint_seats)
+      return fail(Errc::bad_extent);
+    if (options.period <= Duration(0)) return fail(Errc::out_of_domain);
+    for (const JointSafety& joint : safety) {
+      if (!std::isfinite(joint.position) || !std::isfinite(joint.speed) || joint.speed < 0)
+        return fail(Errc::out_of_domain);
+    }
+    return JointHub(image, seats, safety, options);
+  }
+
+  /// Hears every seat, settles who owns what, and returns what to apply now, one reference for each joint. Once per cycle.
+  [[nodiscard]] std::span<const JointReference> take() noexcept {
+    ++image_.cycle;
+    for (std::size_t seat = 0; seat < image_.seats; ++seat) hear(seat);
+    // Only now, when all that was let go of is free.
+    for (std::size_t seat = 0; seat < image_.seats; ++seat) answer(seat);
+    for (std::size_t joint = 0; joint < image_.joints; ++joint) {
+      if (image_.phase[joint] == JointPhase::returning) step_towards_safe_position(joint);
+    }
+    return {references_.data(), image_.joints};
+  }
+
+  /// Publishes the image of this cycle: what was applied, and what was measured at `now`. Where a measurement has a number that is
+  /// none, or is missing, the one before stands.
+  void publish(Time now, std::span<const JointMeasurement> measured) noexcept {
+    for (std::size_t joint = 0; joint < std::min<std::size_t>(measured.size(), image_.joints); ++joint)
+      measure(joint, measured[joint]);
+    for (std::size_t joint = 0; joint < image_.joints; ++joint) show(joint);
+    image_.stamp = to_nanoseconds(now);
+    memory_->write(image_);
+  }
+
+  /// What the last publish() wrote; owners and answers are as the last take() settled them.
+  [[nodiscard]] const JointImage& image() const noexcept { return image_; }
+
+ private:
+  JointHub(BroadcastValue<JointImage>& image, std::span<LatestMemory<JointCommand>> seats,
+           std::span<const JointSafety> safety, const JointHubOptions& options) noexcept
+      : memory_(&image), options_(options) {
+    std::copy(safety.begin(), safety.end(), safety_.begin());
+    image_.joints = static_cast<std::uint32_t>(safety.size());
+    image_.seats = static_cast<std::uint32_t>(seats.size());
+    image_.owner.fill(no_owner);
+    for (std::size_t seat = 0; seat < seats.size(); ++seat) seats_[seat].emplace(seats[seat]);
+    for (std::size_t joint = 0; joint < safety.size(); ++joint) image_.safe[joint] = safety_[joint].position;
+    JointImage last;
+    if (BroadcastValue<JointImage>::Reader(image).read(last) != Freshness::none) take_over(last);
+    image_.started = image_.cycle + 1;
+  }
+
+  /// Goes on where another hub ended.
+  void take_over(const JointImage& last) noexcept {
+    image_.cycle = last.cycle;
+    if (last.joints != image_.joints) return;
+    for (std::size_t joint = 0; joint < image_.joints; ++joint) {
+      measure(joint, {last.position[joint], last.velocity[joint], last.effort[joint]});
+      const JointReference reference = last.reference(joint);
+      if (!check(reference)) continue;
+      apply(joint, reference);
+      if (last.phase[joint] != JointPhase::resting) leave(joint);
+    }
+  }
+
+  // Commands.
+
+  void hear(std::size_t seat) noexcept {
+    newly_wanted_[seat] = {};
+    if (has_good_news(seat)) {
+      silent_[seat] = 0;
+      follow(seat);
+    } else if (++silent_[seat] == std::uint64_t{options_.silent_cycles} + 1 && image_.session[seat] != 0) {
+      lose(seat, owned_[seat]);
+      ++image_.lost[seat];
+      image_.answer[seat] = SeatAnswer::silent;
+    }
+  }
+
+  /// Copies the seat's newest command to `command_`, and says whether it counts. Nothing is read from the seat again: its process
+  /// may write there at any time.
+  [[nodiscard]] bool has_good_news(std::size_t seat) noexcept {
+    if (seats_[seat]->update() != Freshness::new_data) return false;
+    Processor::copy<alignof(JointCommand)>(&command_, &seats_[seat]->value(), sizeof command_);
+    if (command_.session == 0 || command_.seen < image_.started) return false;
+    if (command_.session == image_.session[seat] && command_.heartbeat == image_.heartbeat[seat])
+      return false;
+    return is_sound(seat);
+  }
+
+  [[nodiscard]] bool is_sound(std::size_t seat) noexcept {
+    Errc& error = image_.error[seat];
+    error = {};
+    command_.wanted.for_each([&](std::size_t joint) {
+      const Status good =
+          joint < image_.joints ? check(command_.reference(joint)) : fail(Errc::unknown_joint);
+      if (good || error != Errc{}) return;
+      error = static_cast<Errc>(good.error().code);
+      image_.error_joint[seat] = static_cast<std::uint8_t>(joint);
+    });
+    if (error == Errc{}) return true;
+    ++image_.rejected[seat];
+    return false;
+  }
+
+  /// Does what a good command says about the joints that the seat owns, and notes what it wants besides.
+  void follow(std::size_t seat) noexcept {
+    if (command_.session != image_.session[seat]) lose(seat, owned_[seat]);
+    image_.session[seat] = command_.session;
+    image_.heartbeat[seat] = command_.heartbeat;
+    image_.sent[seat] = command_.stamp;
+    lose(seat, owned_[seat] - command_.wanted);
+    owned_[seat].for_each([this](std::size_t joint) {
+      if (command_.seen < image_.granted[joint]) return;  // it does not know yet where to start from
+      image_.phase[joint] = JointPhase::driven;
+      apply(joint, command_.reference(joint));
+    });
+    newly_wanted_[seat] = command_.wanted - owned_[seat];
+    image_.answer[seat] = command_.wanted.empty() ? SeatAnswer::none : SeatAnswer::granted;
+  }
+
+  // Owners.
+
+  void answer(std::size_t seat) noexcept {
+    const JointSet wanted = newly_wanted_[seat];
+    const JointSet in_the_way = wanted & taken_;
+    if (!in_the_way.empty()) {
+      const auto joint = static_cast<std::size_t>(std::countr_zero(in_the_way.bits()));
+      image_.answer[seat] = SeatAnswer::refused;
+      image_.refused_joint[seat] = static_cast<std::uint8_t>(joint);
+      return;
+    }
+    taken_ = taken_ | wanted;
+    owned_[seat] = owned_[seat] | wanted;
+    wanted.for_each([&](std::size_t joint) {
+      image_.owner[joint] = static_cast<std::uint8_t>(seat);
+      image_.granted[joint] = image_.cycle;
+      image_.phase[joint] = JointPhase::granted;
+      stop(joint);
+    });
+  }
+
+  void lose(std::size_t seat, JointSet joints) noexcept {
+    owned_[seat] = owned_[seat] - joints;
+    taken_ = taken_ - joints;
+    joints.for_each([this](std::size_t joint) { leave(joint); });
+  }
+
+  /// The joint is nobody's from here on.
+  void leave(std::size_t joint) noexcept {
+    const JointSafety& safety = safety_[joint];
+    image_.owner[joint] = no_owner;
+    stop(joint);
+    JointMode& mode = references_[joint].mode;
+    if (safety.behaviour == SafeBehaviour::release) mode = JointMode::off;
+    const bool moves = mode != JointMode::off && safety.speed > 0;
+    if (moves) mode = JointMode::position;
+    image_.phase[joint] = moves ? JointPhase::returning : JointPhase::resting;
+  }
+
+  // References. In other modes than position their position is the measured one: where one of mode position has to start.
+
+  void apply(std::size_t joint, const JointReference& reference) noexcept {
+    references_[joint] = reference;
+    if (reference.mode != JointMode::position) references_[joint].motion.position = image_.position[joint];
+  }
+
+  void stop(std::size_t joint) noexcept {
+    JointReference& reference = references_[joint];
+    if (reference.mode == JointMode::effort) reference.mode = JointMode::position;
+    reference.motion.velocity = 0;
+    reference.motion.acceleration = 0;
+    reference.effort = 0;
+  }
+
+  void step_towards_safe_position(std::size_t joint) noexcept {
+    const JointSafety& safety = safety_[joint];
+    MotionState& motion = references_[joint].motion;
+    const double step = safety.speed * to_seconds(options_.period);
+    const double rest = safety.position - motion.position;
+    if (std::abs(rest) <= step) {
+      motion = {safety.position, 0, 0};
+      image_.phase[joint] = JointPhase::resting;
+    } else {
+      motion = {motion.position + std::copysign(step, rest), std::copysign(safety.speed, rest), 0};
+    }
+  }
+
+  void measure(std::size_t joint, const JointMeasurement& measured) noexcept {
+    if (!std::isfinite(measured.position) || !std::isfinite(measured.velocity) ||
+        !std::isfinite(measured.effort))
+      return;
+    image_.position[joint] = measured.position;
+    image_.velocity[joint] = measured.velocity;
+    image_.effort[joint] = measured.effort;
+  }
+
+  void show(std::size_t joint) noexcept {
+    apply(joint, references_[joint]);
+    const JointReference& reference = references_[joint];
+    image_.ref_position[joint] = reference.motion.position;
+    image_.ref_velocity[joint] = reference.motion.velocity;
+    image_.ref_acceleration[joint] = reference.motion.acceleration;
+    image_.ref_effort[joint] = reference.effort;
+    image_.mode[joint] = reference.mode;
+  }
+
+  BroadcastValue<JointImage>* memory_;
+  std::array<std::optional<LatestReader<JointCommand>>, max_joint_seats> seats_{};
+  JointHubOptions options_;
+  std::array<JointSafety, max_joints> safety_{};
+  std::array<JointReference, max_joints> references_{};  // that are applied
+  JointSet taken_;                                       // by any seat
+  std::array<JointSet, max_joint_seats> owned_{};
+  std::array<JointSet, max_joint_seats> newly_wanted_{};  // of this cycle's commands
+  std::array<std::uint64_t, max_joint_seats> silent_{};   // cycles since the last good command
+  JointCommand command_;                                  // the one that is being looked at
+  JointImage image_;
+};
+
+}  // namespace takt::shm

@@ -1,0 +1,525 @@
+#include "takt/platform/segment.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "platform/descriptor.hpp"
+#include "platform/identity.hpp"
+#include "platform/lock_file.hpp"
+#include "platform/mapping.hpp"
+#include "takt/platform/steady_clock.hpp"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U  // Linux 6.3
+#endif
+
+namespace takt::platform {
+namespace {
+
+using detail::Descriptor;
+using detail::Lock;
+using detail::LockFile;
+using detail::text_of;
+
+constexpr std::string_view file_prefix = "takt.";
+constexpr mode_t only_ours = 0600;
+constexpr Duration step = std::chrono::milliseconds(1);  // between two looks at what another process is doing
+
+template <class T>
+using Unexpected = tl::unexpected<T>;
+
+/// Of the two rooms that errors come from here.
+std::string_view words_for(Error error) {
+  return error.room == Room::shm ? describe(static_cast<shm::Errc>(error.code))
+                                 : describe(static_cast<Errc>(error.code));
+}
+
+Unexpected<SetupError> failed(Error error, std::string_view segment, std::string_view why) {
+  return fail(error, fmt::format("segment {}: {}", segment, why));
+}
+Unexpected<SetupError> failed(Errc error, std::string_view segment, std::string_view what, int number) {
+  return failed(error, segment, fmt::format("{}: {}", what, text_of(number)));
+}
+Unexpected<SetupError> failed(Error error, std::string_view segment) {
+  return failed(error, segment, words_for(error));
+}
+
+bool is_segment_name(std::string_view name) {
+  return !name.empty() && name.size() <= 63 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  });
+}
+
+std::string path_of(std::string_view name) { return fmt::format("/{}{}", file_prefix, name); }
+
+/// How many bytes are wanted; if they cannot be had, which exchange is at fault.
+SetupResult<std::size_t> bytes_wanted(std::string_view segment, std::span<const shm::Declaration> wanted) {
+  const Result<std::uint64_t> bytes = shm::Layout::bytes(wanted);
+  if (bytes) return static_cast<std::size_t>(*bytes);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (const auto alone = shm::Layout::bytes(wanted.subspan(i, 1)); !alone) {
+      return failed(alone.error(), segment,
+                    fmt::format("exchange {} (\"{}\"): {}", i, wanted[i].name, words_for(alone.error())));
+    }
+  }
+  return failed(bytes.error(), segment);
+}
+
+/// In which way a layout is not the one that is wanted, if it is not.
+std::optional<SetupError> difference(std::string_view segment, const shm::Layout& layout,
+                                     std::span<const shm::Declaration> wanted) {
+  const auto differs = [&](shm::Errc error, const std::string& how) {
+    return SetupError{error, fmt::format("segment {}: {}", segment, how)};
+  };
+  for (const shm::Declaration& one : wanted) {
+    const auto found = layout.find(one.name);
+    if (!found) return differs(shm::Errc::no_such_exchange, fmt::format("it has no exchange {}", one.name));
+    const shm::Exchange& exchange = **found;
+    if (exchange.kind != one.kind || exchange.extent != one.extent || exchange.bytes != one.bytes) {
+      return differs(shm::Errc::wrong_kind,
+                     fmt::format("exchange {} is a {} of {}, not a {} of {}, or has other seats", one.name,
+                                 kind_name(exchange.kind), exchange.extent.capacity, kind_name(one.kind),
+                                 one.extent.capacity));
+    }
+    if (exchange.schema_hash != shm::fnv1a(one.schema) || exchange.element_bytes != one.element_bytes ||
+        exchange.element_alignment != one.element_alignment) {
+      return differs(shm::Errc::wrong_schema,
+                     fmt::format("exchange {} does not hold \"{}\"", one.name, one.schema));
+    }
+  }
+  if (layout.exchanges().size() != wanted.size()) {
+    return differs(shm::Errc::no_such_exchange, "it has more exchanges than are wanted");
+  }
+  return std::nullopt;
+}
+
+/// A segment's file, and the lock that says that we have it.
+struct Opened {
+  Descriptor file;
+  std::unique_ptr<LockFile> presence;
+};
+
+SetupResult<void> check_file(int file, std::string_view name, const SegmentOptions& options) {
+  struct stat about {};
+  if (::fstat(file, &about) != 0) return failed(Errc::segment_failed, name, "fstat", errno);
+  const std::uint32_t owner = options.owner.value_or(::geteuid());
+  if (about.st_uid != owner) {
+    return failed(Errc::wrong_owner, name, fmt::format("it belongs to user {}, not {}", about.st_uid, owner));
+  }
+  if (!S_ISREG(about.st_mode)) return failed(shm::Errc::not_a_segment, name, "it is not a file");
+  if ((about.st_mode & 077) != 0) {
+    return failed(Errc::wrong_mode, name,
+                  fmt::format("its mode is {:04o}; allowed is {:04o}", about.st_mode & 07777, only_ours));
+  }
+  return {};
+}
+
+/// Removed under its name.
+bool is_removed(int file) {
+  struct stat about {};
+  return ::fstat(file, &about) == 0 && about.st_nlink == 0;
+}
+
+/// Opens a named segment and says so to others; `flags` as for open(2). Waits up to a second for one who is removing it.
+SetupResult<Opened> open_named(const std::string& name, int flags, const SegmentOptions& options) {
+  if (!is_segment_name(name)) return failed(Errc::bad_segment_name, name);
+  const bool writable = options.access == Access::read_write;
+  SteadyClock clock;
+  for (const Time deadline = clock.now() + std::chrono::seconds(1); clock.now() < deadline;) {
+    // shm_open() adds O_CLOEXEC, and O_NOFOLLOW: nobody can put a link to another file there.
+    Opened opened{
+        Descriptor(::shm_open(path_of(name).c_str(), flags | (writable ? O_RDWR : O_RDONLY), only_ours)), {}};
+    if (!opened.file.is_open()) {
+      if (errno == ENOENT) return failed(Errc::no_such_segment, name);
+      if (errno == EEXIST) return failed(Errc::segment_exists, name);
+      if (errno == EACCES) return failed(Errc::wrong_owner, name, "it may not be opened", errno);
+      return failed(Errc::segment_failed, name, "shm_open", errno);
+    }
+    if (const auto checked = check_file(opened.file.get(), name, options); !checked) {
+      return Unexpected<SetupError>(checked.error());
+    }
+    opened.presence = LockFile::reopen(opened.file.get(), writable);
+    if (!opened.presence) return failed(Errc::segment_failed, name, "/proc/self/fd", errno);
+    const bool present = opened.presence->take(detail::presence_byte, Lock::shared);
+    if (!present && errno != EAGAIN && errno != EACCES) {
+      return failed(Errc::segment_failed, name, "F_OFD_SETLK", errno);
+    }
+    if (present && !is_removed(opened.file.get())) return opened;
+    clock.sleep_until(clock.now() + step);
+  }
+  return failed(Errc::segment_in_use, name, "somebody is removing it and does not come to an end");
+}
+
+/// Gives an empty file its size, with room for all of it now, so that touching it later cannot fail (SIGBUS) for want of memory.
+/// The size comes last: whoever sees a file that is not empty may touch all of it.
+SetupResult<void> allocate(int file, std::string_view name, std::size_t bytes) {
+  const auto size = static_cast<off_t>(bytes);
+  int error = 0;
+  // A signal makes it begin again; one that comes again and again should not keep us for ever.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    error = ::posix_fallocate(file, 0, size);
+    if (error != EINTR) break;
+  }
+  if (error == 0) return {};
+  const bool full = error == ENOSPC || error == ENOMEM || error == EDQUOT || error == EFBIG;
+  return failed(full ? Errc::memory_full : Errc::segment_failed, name,
+                fmt::format("{} bytes: {}", bytes, text_of(error)));
+}
+
+}  // namespace
+
+namespace detail {
+
+/// How a segment comes to be, in steps that its ways of being made share.
+class SegmentBuilder {
+ public:
+  SegmentBuilder(std::string name, const SegmentOptions& options) : options_(options) {
+    segment_.name_ = std::move(name);
+  }
+
+  /// Maps a file and reads its layout.
+  SetupResult<Segment> attach(Opened opened) {
+    struct stat about {};
+    if (::fstat(opened.file.get(), &about) != 0) return failed(Errc::segment_failed, name(), "fstat", errno);
+    const auto size = static_cast<std::uint64_t>(about.st_size);
+    if (size == 0) return failed(shm::Errc::not_ready, name());
+    if (size < sizeof(shm::detail::LayoutHeader) || size > options_.max_bytes) {
+      return failed(shm::Errc::wrong_size, name(),
+                    fmt::format("it has {} bytes; allowed are up to {}", size, options_.max_bytes));
+    }
+    if (const auto mapped = map(std::move(opened), static_cast<std::size_t>(size)); !mapped) {
+      return Unexpected<SetupError>(mapped.error());
+    }
+    const auto layout = options_.access == Access::read_write ? shm::Layout::read(memory())
+                                                              : shm::Layout::read_only(memory());
+    if (!layout) return failed(layout.error(), name());
+    if (layout->size() != size) {
+      return failed(shm::Errc::wrong_size, name(),
+                    fmt::format("it says {} bytes and has {}", layout->size(), size));
+    }
+    segment_.layout_ = *layout;
+    return std::move(segment_);
+  }
+
+  /// Allocates a file, maps it and lays it out. `lock` is of seat 0.
+  SetupResult<Segment> build(Opened opened, std::unique_ptr<LockFile> lock, std::size_t bytes,
+                             std::span<const shm::Declaration> wanted, int seals) {
+    const int file = opened.file.get();
+    if (const auto done = allocate(file, name(), bytes); !done) return Unexpected<SetupError>(done.error());
+    if (seals != 0 && ::fcntl(file, F_ADD_SEALS, seals) != 0) {
+      return failed(Errc::segment_failed, name(), "F_ADD_SEALS", errno);
+    }
+    if (const auto done = map(std::move(opened), bytes); !done) return Unexpected<SetupError>(done.error());
+    const auto layout = shm::Layout::write(memory(), wanted, random_number());
+    if (!layout) return failed(layout.error(), name());
+    segment_.layout_ = *layout;
+    segment_.created_ = true;
+    return own(std::move(segment_), std::move(lock));
+  }
+
+  /// Puts us on seat 0, whose lock we have.
+  static Segment own(Segment segment, std::unique_ptr<LockFile> lock) {
+    segment.owner_seat_ = Seat(segment.mapping_, std::move(lock), *segment.layout_, 0);
+    return segment;
+  }
+
+ private:
+  [[nodiscard]] const std::string& name() const { return segment_.name_; }
+  [[nodiscard]] std::span<std::byte> memory() const { return segment_.mapping_->memory(); }
+
+  SetupResult<void> map(Opened opened, std::size_t bytes) {
+    const bool writable = options_.access == Access::read_write;
+    void* address = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ,
+                           MAP_SHARED | MAP_POPULATE, opened.file.get(), 0);
+    if (address == MAP_FAILED) return failed(Errc::segment_failed, name(), "mmap", errno);
+    segment_.mapping_ =
+        std::make_shared<Mapping>(std::move(opened.file), std::move(opened.presence), address, bytes);
+    if (options_.lock_memory && ::mlock(address, bytes) != 0) {
+      const int error = errno;
+      rlimit limit{};
+      ::getrlimit(RLIMIT_MEMLOCK, &limit);
+      segment_.memory_lock_failure_ = SetupError{
+          Errc::segment_failed,
+          fmt::format("segment {}: {} bytes cannot be locked in memory: {} (RLIMIT_MEMLOCK, ulimit "
+                      "-l, is {} bytes)",
+                      name(), bytes, text_of(error), limit.rlim_cur)};
+    }
+    return {};
+  }
+
+  SegmentOptions options_;
+  Segment segment_;
+};
+
+}  // namespace detail
+
+namespace {
+
+/// A lock on seat 0, which makes us the one who may build. Null, with errno: EAGAIN when somebody else is.
+std::unique_ptr<LockFile> lock_owner_seat(int file) {
+  auto lock = LockFile::reopen(file, true);
+  return lock && lock->take(detail::seat_byte(0), Lock::exclusive) ? std::move(lock) : nullptr;
+}
+
+/// Builds a named segment in a file that is still empty; takes the name back if that fails.
+SetupResult<Segment> build_named(const std::string& name, Opened opened, std::unique_ptr<LockFile> lock,
+                                 std::span<const shm::Declaration> wanted, const SegmentOptions& options) {
+  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted);
+  auto built =
+      bytes
+          ? detail::SegmentBuilder(name, options).build(std::move(opened), std::move(lock), *bytes, wanted, 0)
+          : SetupResult<Segment>(Unexpected<SetupError>(bytes.error()));
+  if (!built) ::shm_unlink(path_of(name).c_str());
+  return built;
+}
+
+/// What only a segment that may be written can be.
+SetupResult<void> check_writable(const std::string& name, const SegmentOptions& options) {
+  if (options.access == Access::read_write) return {};
+  return failed(shm::Errc::read_only, name, "what is made must be writable");
+}
+
+}  // namespace
+
+SetupResult<Segment> Segment::create_sealed(const std::string& name, std::span<const shm::Declaration> wanted,
+                                            const SegmentOptions& options) {
+  if (!is_segment_name(name)) return failed(Errc::bad_segment_name, name);
+  if (const auto checked = check_writable(name, options); !checked) {
+    return Unexpected<SetupError>(checked.error());
+  }
+  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted);
+  if (!bytes) return Unexpected<SetupError>(bytes.error());
+  const std::string file_name = fmt::format("{}{}", file_prefix, name);
+  constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  Descriptor file(::memfd_create(file_name.c_str(), flags | MFD_NOEXEC_SEAL));
+  if (!file.is_open() && errno == EINVAL) file = Descriptor(::memfd_create(file_name.c_str(), flags));
+  if (!file.is_open()) return failed(Errc::segment_failed, name, "memfd_create", errno);
+  // Without it, who may only read could open it again through /proc and write.
+  if (::fchmod(file.get(), only_ours) != 0) return failed(Errc::segment_failed, name, "fchmod", errno);
+  auto lock = lock_owner_seat(file.get());
+  if (!lock) return failed(Errc::segment_failed, name, "its lock", errno);
+  return detail::SegmentBuilder(name, options)
+      .build({std::move(file), nullptr}, std::move(lock), *bytes, wanted,
+             F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
+SetupResult<Segment> Segment::attach(int descriptor, const SegmentOptions& options) {
+  const std::string name = fmt::format("of descriptor {}", descriptor);
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);
+  if (seals < 0 && errno == EBADF) return failed(Errc::segment_failed, name, "F_GET_SEALS", errno);
+  constexpr int needed = F_SEAL_SHRINK | F_SEAL_GROW;
+  if (seals < 0 || (seals & needed) != needed) return failed(Errc::not_sealed, name);
+  struct stat about {};
+  if (::fstat(descriptor, &about) != 0) return failed(Errc::segment_failed, name, "fstat", errno);
+  if (options.owner && about.st_uid != *options.owner) {
+    return failed(Errc::wrong_owner, name,
+                  fmt::format("it belongs to user {}, not {}", about.st_uid, *options.owner));
+  }
+  const int mode = ::fcntl(descriptor, F_GETFL);
+  if (options.access == Access::read_write && (mode & O_ACCMODE) != O_RDWR) {
+    return failed(shm::Errc::read_only, name);
+  }
+  Descriptor ours(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (!ours.is_open()) return failed(Errc::segment_failed, name, "F_DUPFD_CLOEXEC", errno);
+  return detail::SegmentBuilder(name, options).attach({std::move(ours), nullptr});
+}
+
+SetupResult<Segment> Segment::create(const std::string& name, std::span<const shm::Declaration> wanted,
+                                     const SegmentOptions& options) {
+  if (const auto checked = check_writable(name, options); !checked) {
+    return Unexpected<SetupError>(checked.error());
+  }
+  auto opened = open_named(name, O_CREAT | O_EXCL, options);
+  if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
+  auto lock = lock_owner_seat(opened->file.get());
+  struct stat about {};
+  // Between the two calls somebody may have begun to build it in our place (open_or_create).
+  if (!lock || ::fstat(opened->file.get(), &about) != 0 || about.st_size != 0) {
+    return failed(Errc::segment_exists, name);
+  }
+  return build_named(name, std::move(*opened), std::move(lock), wanted, options);
+}
+
+SetupResult<Segment> Segment::open(const std::string& name, const SegmentOptions& options) {
+  auto opened = open_named(name, 0, options);
+  if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
+  return detail::SegmentBuilder(name, options).attach(std::move(*opened));
+}
+
+SetupResult<Segment> Segment::open_or_create(const std::string& name,
+                                             std::span<const shm::Declaration> wanted, Duration timeout,
+                                             const SegmentOptions& options) {
+  if (const auto checked = check_writable(name, options); !checked) {
+    return Unexpected<SetupError>(checked.error());
+  }
+  SteadyClock clock;
+  const Time deadline = clock.now() + timeout;
+  for (;;) {
+    auto opened = open_named(name, O_CREAT, options);
+    if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
+    auto lock = lock_owner_seat(opened->file.get());
+    struct stat about {};
+    if (::fstat(opened->file.get(), &about) != 0) return failed(Errc::segment_failed, name, "fstat", errno);
+    // An empty file, and the lock is ours: nobody else builds it, and nobody has mapped it.
+    if (lock && about.st_size == 0) {
+      return build_named(name, std::move(*opened), std::move(lock), wanted, options);
+    }
+    auto found = detail::SegmentBuilder(name, options).attach(std::move(*opened));
+    auto wrong = found ? difference(name, found->layout(), wanted) : std::optional(std::move(found.error()));
+    if (!wrong && !lock) return found;
+    if (!wrong) return detail::SegmentBuilder::own(std::move(*found), std::move(lock));
+    const bool ours = wrong->error.room == Room::shm && wrong->error != shm::Errc::not_a_segment;
+    const bool wait = ours && (lock || wrong->error == shm::Errc::not_ready);
+    if (!wait || clock.now() >= deadline) return Unexpected<SetupError>(std::move(*wrong));
+    found = failed(shm::Errc::not_ready, name);  // we do not have it any more
+    // Begun by one who died, or with other exchanges, and nobody has it: it makes place for a new one. Nobody can come in
+    // between while the lock on its presence is ours alone.
+    if (lock && lock->take(detail::presence_byte, Lock::exclusive)) {
+      if (!is_removed(lock->descriptor())) ::shm_unlink(path_of(name).c_str());
+    } else {
+      clock.sleep_until(clock.now() + step);
+    }
+  }
+}
+
+SetupResult<void> Segment::remove(const std::string& name) {
+  if (!is_segment_name(name)) return failed(Errc::bad_segment_name, name);
+  if (::shm_unlink(path_of(name).c_str()) == 0) return {};
+  if (errno == ENOENT) return failed(Errc::no_such_segment, name);
+  return failed(Errc::segment_failed, name, "shm_unlink", errno);
+}
+
+namespace {
+
+/// Whether the file begins as one of takt's, of any version, or was never written.
+bool looks_like_ours(int file) {
+  std::uint32_t magic = 0;
+  if (::pread(file, &magic, sizeof magic, 0) < 0) return false;
+  return magic == 0 || magic == shm::detail::magic || magic == shm::detail::other_magic;
+}
+
+/// Debris that nobody can attach for as long as the result lives.
+SetupResult<std::unique_ptr<LockFile>> hold_unused(const std::string& name) {
+  if (!is_segment_name(name)) return failed(Errc::bad_segment_name, name);
+  const Descriptor file(::shm_open(path_of(name).c_str(), O_RDWR, 0));
+  if (!file.is_open() && errno == ENOENT) return failed(Errc::no_such_segment, name);
+  if (!file.is_open() && errno == EACCES)
+    return failed(Errc::wrong_owner, name, "it may not be opened", errno);
+  if (!file.is_open()) return failed(Errc::segment_failed, name, "shm_open", errno);
+  if (const auto checked = check_file(file.get(), name, {}); !checked) {
+    return Unexpected<SetupError>(checked.error());
+  }
+  if (!looks_like_ours(file.get())) return failed(shm::Errc::not_a_segment, name);
+  auto lock = LockFile::reopen(file.get(), true);
+  if (!lock) return failed(Errc::segment_failed, name, "/proc/self/fd", errno);
+  if (!lock->take(detail::presence_byte, Lock::exclusive)) {
+    if (errno == EAGAIN || errno == EACCES) return failed(Errc::segment_in_use, name);
+    return failed(Errc::segment_failed, name, "F_OFD_SETLK", errno);
+  }
+  if (is_removed(file.get())) return failed(Errc::no_such_segment, name);
+  return lock;
+}
+
+}  // namespace
+
+SetupResult<void> Segment::check_unused(const std::string& name) {
+  const auto held = hold_unused(name);
+  if (!held) return Unexpected<SetupError>(held.error());
+  return {};
+}
+
+SetupResult<void> Segment::remove_unused(const std::string& name) {
+  const auto held = hold_unused(name);
+  if (!held) return Unexpected<SetupError>(held.error());
+  return remove(name);
+}
+
+std::vector<std::string> Segment::names() {
+  std::vector<std::string> found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/dev/shm"), ::closedir);
+  if (!folder) return found;
+  while (const dirent* const entry = ::readdir(folder.get())) {
+    const std::string_view file = entry->d_name;
+    if (file.substr(0, file_prefix.size()) == file_prefix)
+      found.emplace_back(file.substr(file_prefix.size()));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+SetupResult<Seat> Segment::take_seat(std::string_view exchange, shm::Role role, std::uint32_t seat) {
+  const auto found = layout_->find(exchange);
+  if (!found) return Unexpected<SetupError>(refusal(found.error(), exchange));
+  const auto number = shm::Layout::seat_number(**found, role, seat);
+  if (!number) return Unexpected<SetupError>(refusal(number.error(), exchange));
+  if (!layout_->is_writable()) return Unexpected<SetupError>(refusal(shm::Errc::read_only, exchange));
+  auto lock = LockFile::reopen(descriptor(), true);
+  if (!lock) return failed(Errc::segment_failed, name_, "/proc/self/fd", errno);
+  if (!lock->take(detail::seat_byte(*number), Lock::exclusive)) {
+    if (errno != EAGAIN && errno != EACCES) return failed(Errc::segment_failed, name_, "F_OFD_SETLK", errno);
+    const SeatOwner owner = detail::read_owner(layout_->seat(*number));
+    return failed(
+        Errc::seat_taken, name_,
+        fmt::format("{} seat {} of exchange {} is taken by process {}",
+                    role == shm::Role::producer ? "producer" : "consumer", seat, exchange, owner.pid));
+  }
+  return Seat(mapping_, std::move(lock), *layout_, *number);
+}
+
+Result<SeatStatus> Segment::seat_status(std::string_view exchange, shm::Role role, std::uint32_t seat,
+                                        Time now) const {
+  const auto found = layout_->find(exchange);
+  if (!found) return fail(found.error());
+  const auto number = shm::Layout::seat_number(**found, role, seat);
+  if (!number) return fail(number.error());
+  return seat_status(*number, now);
+}
+
+SeatStatus Segment::seat_status(std::uint32_t number, Time now) const {
+  const shm::SeatRecord& record = layout_->seat(number);
+  SeatStatus status;
+  status.alive = detail::is_locked(descriptor(), detail::seat_byte(number));
+  status.owner = detail::read_owner(record);
+  // relaxed: for people.
+  status.takeovers = record.takeovers.load(std::memory_order_relaxed);
+  const std::uint32_t heartbeat = record.heartbeat.load(std::memory_order_relaxed);
+  if (heartbeat != 0) {
+    status.since_heartbeat = std::chrono::milliseconds(detail::milliseconds(now) - heartbeat);
+  }
+  return status;
+}
+
+int Segment::descriptor() const noexcept { return mapping_->descriptor(); }
+
+bool Segment::needs_seat(std::string_view exchange, shm::Role role) const noexcept {
+  const auto found = layout_->find(exchange);
+  if (!found) return true;
+  return role == shm::Role::producer || (*found)->extent.consumers != 0;
+}
+
+Seat Segment::no_seat() const { return {mapping_, nullptr, *layout_, 0}; }
+
+SetupError Segment::refusal(Error error, std::string_view exchange) const {
+  std::string found;
+  for (const shm::Exchange& one : layout_->exchanges()) {
+    if (one.name() != exchange) continue;
+    std::array<char, shm::max_schema> text{};
+    found = fmt::format(" (it is a {} of {}, \"{}\", with {} producer and {} consumer seats)",
+                        shm::kind_name(one.kind), one.extent.capacity,
+                        layout_->schema(one, text).value_or("unknown"), one.extent.producers,
+                        one.extent.consumers);
+  }
+  return {error, fmt::format("segment {}, exchange {}: {}{}", name_, exchange, words_for(error), found)};
+}
+
+}  // namespace takt::platform

@@ -1,0 +1,73 @@
+// Child processes for tests of what processes do to each other: each runs a function and ends without unwinding, as a killed one does.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <utility>
+
+namespace takt::test {
+
+/// A child that runs `work` and ends with what it returns. Killed at the end, if it still lives.
+class Child {
+ public:
+  explicit Child(const std::function<int()>& work) : pid_(::fork()) {
+    if (pid_ == 0) ::_exit(work());
+  }
+  Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  Child& operator=(Child&&) = delete;
+  ~Child() { kill(); }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  /// The exit code; 128 and the signal's number when one ended it.
+  int wait() {
+    int status = 0;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  /// SIGKILL, and waits for the end.
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    wait();
+  }
+
+ private:
+  pid_t pid_;
+};
+
+/// The exit code of a child that runs `work`.
+inline int in_child(const std::function<int()>& work) { return Child(work).wait(); }
+
+/// One process tells another that it may go on.
+class Signal {
+ public:
+  Signal() {
+    if (::pipe(ends_) != 0) std::abort();
+  }
+  ~Signal() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
+
+  void give() const {
+    while (::write(ends_[1], "x", 1) < 0) {
+    }
+  }
+  void wait() const {
+    char byte = 0;
+    while (::read(ends_[0], &byte, 1) < 0) {
+    }
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+}  // namespace takt::test
