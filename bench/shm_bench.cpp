@@ -229,12 +229,14 @@ struct TaktLatest : Fast {
 template <class T>
 struct TaktBroadcast : Fast {
   bool try_push(const T& message) {
-    value.write(message);
+    writer.end.write(message);
     return true;
   }
-  bool try_pop(T& message) { return reader.read_new(message) == takt::shm::Freshness::new_data; }
-  takt::shm::BroadcastValue<T> value;
-  typename takt::shm::BroadcastValue<T>::Reader reader{value};
+  bool try_pop(T& message) { return reader.end.read_new(message) == takt::shm::Freshness::new_data; }
+  using Value = takt::shm::BroadcastValue<T>;
+  Value value;
+  takt::shm::OwnLine<typename Value::Writer> writer{typename Value::Writer(value)};
+  takt::shm::OwnLine<typename Value::Reader> reader{typename Value::Reader(value)};
 };
 
 /// The usual sequence lock: one counter, one copy, atomic words.
@@ -242,11 +244,11 @@ template <class T>
 class SeqlockFloor : public Fast {
  public:
   bool try_push(const T& message) {
-    const std::uint32_t sequence = sequence_.load(std::memory_order_relaxed);
-    sequence_.store(sequence + 1, std::memory_order_relaxed);
+    sequence_.store(written_ + 1, std::memory_order_relaxed);
     for (std::size_t i = 0; i < words_.size(); ++i)
       words_[i].store(message.words[i], std::memory_order_release);
-    sequence_.store(sequence + 2, std::memory_order_release);
+    written_ += 2;
+    sequence_.store(written_, std::memory_order_release);
     return true;
   }
   bool try_pop(T& message) {
@@ -260,9 +262,11 @@ class SeqlockFloor : public Fast {
   }
 
  private:
-  alignas(line) std::atomic<std::uint32_t> sequence_{0};
+  alignas(2 * line) std::atomic<std::uint32_t> sequence_{0};
   std::array<std::atomic<std::uint64_t>, sizeof(T) / 8> words_{};
-  alignas(line) std::uint32_t seen_ = 0;
+  alignas(2 *
+          line) std::uint32_t written_ = 0;  // not loaded back from the line, which the reader has by then
+  alignas(2 * line) std::uint32_t seen_ = 0;
 };
 
 // ------------------------------------------------------------------------------------------------------- the measurements
@@ -534,6 +538,8 @@ void add_values() {
   add_rings<1024>();
   add_small<8>();
   add_small<56>();
+  add_values<8>();
+  add_values<56>();
   add_values<64>();
   add_values<512>();
   add("shm/latest_one_way_64B/floor", one_way<RawLine<Payload<64>>, 64>);

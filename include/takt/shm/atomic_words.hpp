@@ -2,6 +2,7 @@
 // language's sense, and whoever reads can find out afterwards that what was read does not belong together.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -21,11 +22,20 @@ class AtomicWords {
   using Word = std::uintptr_t;
   static constexpr std::size_t count = (sizeof(T) + sizeof(Word) - 1) / sizeof(Word);
 
+  /// How much of the value is in a word. Values are copied by words throughout: a processor that has just stored words waits
+  /// until they have left it before it can load two of them as one.
+  [[nodiscard]] static constexpr std::size_t size_of(std::size_t word) noexcept {
+    return std::min(sizeof(Word), sizeof(T) - word * sizeof(Word));
+  }
+
  public:
   /// A copy that may not belong together, until the mark says so.
   class Copy {
    public:
-    void to(T& value) const noexcept { std::memcpy(static_cast<void*>(&value), words_.data(), sizeof(T)); }
+    void to(T& value) const noexcept {
+      auto* bytes = reinterpret_cast<std::byte*>(&value);
+      for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes + i * sizeof(Word), &words_[i], size_of(i));
+    }
 
    private:
     friend AtomicWords;
@@ -33,12 +43,12 @@ class AtomicWords {
   };
 
   void store(const T& value) noexcept {
-    Copy copy;
-    copy.words_.back() = 0;  // it may not be filled
-    std::memcpy(copy.words_.data(), &value, sizeof(T));
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
     for (std::size_t i = 0; i < count; ++i) {
+      Word word = 0;
+      std::memcpy(&word, bytes + i * sizeof(Word), size_of(i));
       // release: a reader that sees this word also sees the mark before it, and discards what it has read.
-      words_[i].store(copy.words_[i], std::memory_order_release);
+      words_[i].store(word, std::memory_order_release);
     }
   }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "takt/shm/atomic_words.hpp"
@@ -22,18 +23,42 @@ class BroadcastValue {
   BroadcastValue(const BroadcastValue&) = delete;
   BroadcastValue& operator=(const BroadcastValue&) = delete;
 
-  /// Publishes a copy of `value`. One thread at a time; after the death of a writer, another may go on.
-  void write(const T& value) noexcept {
-    // relaxed: only the writer writes these words.
-    const std::uint32_t version = next(newest(slots_[0].state.load(std::memory_order_relaxed),
-                                              slots_[1].state.load(std::memory_order_relaxed)));
-    Slot& slot = slots_[slot_of(version)];
-    // relaxed: ordered before the words, as each of them is a release store that comes after it.
-    slot.state.store(version | writing, std::memory_order_relaxed);
-    slot.words.store(value);
-    // release: a reader that sees the version sees all of its words.
-    slot.state.store(version, std::memory_order_release);
-  }
+  /// The writing end. One at a time; after the death of a writer, another goes on where it left off, at whatever instruction.
+  class Writer {
+   public:
+    explicit Writer(BroadcastValue& value) noexcept
+        : value_(&value),
+          // relaxed: only a writer writes these words, and this is the only one.
+          version_(newest(value.slots_[0].state.load(std::memory_order_relaxed),
+                          value.slots_[1].state.load(std::memory_order_relaxed))) {}
+
+    /// Publishes a copy of `value`.
+    void write(const T& value) noexcept {
+      version_ = next(version_);
+      Slot& slot = value_->slots_[slot_of(version_)];
+      // relaxed: ordered before the words, as each of them is a release store that comes after it.
+      slot.state.store(version_ | writing, std::memory_order_relaxed);
+      slot.words.store(value);
+      // release: a reader that sees the version sees all of its words.
+      slot.state.store(version_, std::memory_order_release);
+      fetch_for_next_write();
+    }
+
+   private:
+    /// Readers had these lines last: gets them while there is time. Not the first, at which readers look all the time.
+    void fetch_for_next_write() const noexcept {
+      const auto* slot = reinterpret_cast<const std::byte*>(&value_->slots_[slot_of(next(version_))]);
+      for (std::size_t i = cache_line; i < sizeof(Slot); i += cache_line)
+        Machine::prefetch_to_write(slot + i);
+    }
+
+    BroadcastValue* value_;
+    // Kept here: what was written last has gone to the readers, and would have to come back.
+    std::uint32_t version_;
+  };
+
+  /// As Writer(*this).write(value): for those who write now and then, as it first has to find out what was written last.
+  void write(const T& value) noexcept { Writer(*this).write(value); }
 
  private:
   /// A version is an even number that rises by 2 and runs over; 0 is none. Odd versions take slot 1 in turn with slot 0.

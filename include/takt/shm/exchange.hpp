@@ -218,7 +218,7 @@ struct ExchangeTraits<LatestValue<T>> {
 template <class T>
 struct ExchangeTraits<BroadcastValue<T>> {
   using Element = T;
-  using Producer = BroadcastValue<T>*;  ///< producer->write(value)
+  using Producer = BroadcastValue<T>*;  ///< a Writer for those who write often, or producer->write(value)
   using Consumer = typename BroadcastValue<T>::Reader;
   static constexpr Kind kind = Kind::broadcast;
   static constexpr bool consumer_writes = false;

@@ -310,7 +310,8 @@ TEST_CASE("model: latest value for many readers") {
   Explorer explorer;
   BroadcastValue<WideMessage, Machine> value;
   const auto write = [&](std::uintptr_t first, std::uintptr_t last) {
-    for (std::uintptr_t number = first; number <= last; ++number) value.write(WideMessage::of(number));
+    BroadcastValue<WideMessage, Machine>::Writer writer(value);
+    for (std::uintptr_t number = first; number <= last; ++number) writer.write(WideMessage::of(number));
   };
   const auto read = [&] { read_some<WideMessage>(BroadcastValue<WideMessage, Machine>::Reader(value), 2); };
   explorer.check([](const Observed&) { return std::string(); });
