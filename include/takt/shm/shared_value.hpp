@@ -1,0 +1,86 @@
+// The newest value of something that several may write and any number may read: nobody ever waits for anybody, and a writer that
+// dies, at whatever instruction, takes nothing with it but the value that it was writing. Each writer has a seat with a
+// BroadcastValue of its own; one counter hands out tickets that say which value is the newest.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "takt/shm/broadcast_value.hpp"
+#include "takt/shm/machine.hpp"
+#include "takt/shm/memory.hpp"
+
+namespace takt::shm {
+
+/// A value from `writers` writers to many readers. Wait-free for writers; a reader tries a bounded number of times. Real-time
+/// safe. Memory of zeros is a value that was never written.
+///
+/// Values are ordered by when their writing began, so a writer that has read a value and then writes comes after it. Tickets are as
+/// wide as pointers: with 64 bits they never run over; with 32 bits, a seat that is silent while the others write 2^31 values may
+/// look new to a reader that has just come.
+template <class T, std::size_t writers, class Machine = Processor>
+class SharedValue {
+  using Ticket = std::uintptr_t;
+  struct Ticketed {
+    Ticket ticket;
+    T value;
+  };
+  using Seat = BroadcastValue<Ticketed, Machine>;
+
+ public:
+  SharedValue() = default;
+  SharedValue(const SharedValue&) = delete;
+  SharedValue& operator=(const SharedValue&) = delete;
+
+  /// Publishes a copy of `value` from a seat, 0 to `writers` - 1; any other has no effect. For each seat one thread at a time;
+  /// after the death of a writer, another may take its seat.
+  void write(std::size_t seat, const T& value) noexcept {
+    if (seat >= writers) return;
+    // relaxed: who has seen a value has seen its ticket taken, and is given a later one.
+    const Ticket ticket = tickets_.fetch_add(1, std::memory_order_relaxed) + 1;
+    seats_[seat].write(Ticketed{ticket, value});
+  }
+
+  /// One reader's view; each thread has its own. The value must outlive it.
+  class Reader {
+   public:
+    explicit Reader(const SharedValue& value) noexcept : Reader(value, std::make_index_sequence<writers>()) {}
+
+    /// Copies the newest value if it was not read before; leaves `out` as it is otherwise.
+    [[nodiscard]] Freshness read_new(T& out) noexcept {
+      bool found = false;
+      Ticketed next;
+      for (auto& seat : seats_) {
+        if (seat.read_new(next) != Freshness::new_data || (any_ && !is_later(next.ticket, newest_))) continue;
+        newest_ = next.ticket;
+        out = next.value;
+        any_ = found = true;
+      }
+      if (found) return Freshness::new_data;
+      return any_ ? Freshness::old_data : Freshness::none;
+    }
+
+   private:
+    template <std::size_t... seat>
+    Reader(const SharedValue& value, std::index_sequence<seat...>) noexcept
+        : seats_{typename Seat::Reader(value.seats_[seat])...} {}
+    [[nodiscard]] static constexpr bool is_later(Ticket a, Ticket b) noexcept {
+      return a - b - 1 < ~Ticket{0} / 2;
+    }
+
+    std::array<typename Seat::Reader, writers> seats_;
+    Ticket newest_ = 0;  // the ticket of the value that was read last, if any was
+    bool any_ = false;
+  };
+
+ private:
+  alignas(apart) typename Machine::template Atomic<Ticket> tickets_{0};
+  std::array<Seat, writers> seats_;
+};
+static_assert(sizeof(SharedValue<std::uint64_t[6], 3>) == apart + 3 * 2 * cache_line,
+              "one line for each slot of up to 48 bytes, two slots for each writer");
+
+}  // namespace takt::shm
