@@ -54,7 +54,12 @@ namespace takt::motion {
   X(drive_off, 52, "a drive that is to hold its joint is off")                                            \
   X(unknown_reason, 53, "the server gives a reason that this version does not know")                      \
   X(not_in_phase, 54, "no straight line leads from here to the goal")                                     \
-  X(start_too_far, 55, "the start lies too far ahead, or so far back that the trajectory is over")
+  X(start_too_far, 55, "the start lies too far ahead, or so far back that the trajectory is over")        \
+  X(not_continuous, 57, "the trajectory jumps from one segment to the next")                              \
+  X(loop_lost, 58, "the process that runs the robot's loop is gone")                                      \
+  X(other_robot, 59, "the loop runs another robot, or by another description of it")                      \
+  X(other_version, 60, "the loop was built from another version of takt")                                 \
+  X(loop_taken, 61, "another motion server works with the loop, or did when it was asked")
 
 enum class Errc : std::uint16_t {
 #define TAKT_ENUMERATOR(name, number, text) name = number,

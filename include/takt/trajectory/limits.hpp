@@ -230,6 +230,23 @@ void check_steps(const BasicTrajectory<Scalar>& trajectory, std::span<const Basi
   }
 }
 
+/// Checks the segments from `first` to before `last`.
+template <class Scalar>
+void check_segments(const BasicTrajectory<Scalar>& trajectory,
+                    std::span<const BasicJointLimits<Scalar>> limits, std::size_t first, std::size_t last,
+                    WorstViolation<Scalar>& worst) noexcept {
+  using Block = LimitBlock<Scalar>;
+  last = std::min(last, trajectory.segments());
+  for (std::size_t joint = 0; joint < trajectory.joints(); joint += Block::size) {
+    const Block block(limits, joint, trajectory.joints());
+    for (std::size_t k = first; k < last; ++k) {
+      block.for_each_in_doubt(trajectory.rows(k), Scalar{1}, [&](std::size_t j) {
+        worst.check(trajectory.piece(k, j), j, trajectory.knot_time(k), limits_of(limits, j));
+      });
+    }
+  }
+}
+
 }  // namespace detail
 
 /// The worst violation of the limits (one entry for each joint) anywhere in the trajectory, or nothing. The worst is the largest
@@ -244,15 +261,7 @@ template <class Scalar>
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
   detail::WorstViolation<Scalar> worst;
   detail::check_steps(trajectory, limits, worst);
-  using Block = detail::LimitBlock<Scalar>;
-  for (std::size_t first = 0; first < trajectory.joints(); first += Block::size) {
-    const Block block(limits, first, trajectory.joints());
-    for (std::size_t k = 0; k < trajectory.segments(); ++k) {
-      block.for_each_in_doubt(trajectory.rows(k), Scalar{1}, [&](std::size_t j) {
-        worst.check(trajectory.piece(k, j), j, trajectory.knot_time(k), detail::limits_of(limits, j));
-      });
-    }
-  }
+  detail::check_segments<Scalar>(trajectory, limits, 0, trajectory.segments(), worst);
   return worst.result();
 }
 

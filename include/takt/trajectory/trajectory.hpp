@@ -62,6 +62,9 @@ class Assembly;
 
 }  // namespace detail
 
+template <class Scalar>
+class BasicStoredTrajectory;
+
 /// Copyable, movable; a copy allocates. Times are seconds from the trajectory's start.
 template <class Scalar>
 class BasicTrajectory {
@@ -269,6 +272,7 @@ class BasicTrajectory {
 
  private:
   friend class detail::Assembly<Scalar>;
+  friend class BasicStoredTrajectory<Scalar>;
 
   [[nodiscard]] State end_state(std::size_t joint) const noexcept {
     return {end_[joint], end_[stride_ + joint], end_[2 * stride_ + joint]};

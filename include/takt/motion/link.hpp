@@ -1,0 +1,85 @@
+// The memory that a loop shares with a motion server in another process: requests one way, events and the state of the robot the
+// other. RequestGateway is the loop's end of it, RemoteLoop the server's. A link serves one server from its beginning to its end;
+// the next one gets memory of its own, so that nothing of its predecessor, alive or dead, can reach it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "takt/motion/request.hpp"
+#include "takt/motion/request_message.hpp"
+#include "takt/motion/snapshot.hpp"
+#include "takt/shm/broadcast_value.hpp"
+#include "takt/shm/byte_ring.hpp"
+#include "takt/shm/memory.hpp"
+#include "takt/shm/spsc_ring.hpp"
+
+namespace takt::motion {
+
+/// An event on its way to the server: a number stands for the request that is handed back.
+struct LinkEvent {
+  std::uint64_t request = 0;  ///< 0 = none
+  Event event;                ///< `retired` is null
+};
+static_assert(std::is_trivially_copyable_v<LinkEvent>);
+
+/// Made (`new (memory) Link`) by the loop's process, before the server's sees the memory. Whatever is in it, each side reads words
+/// of the other once and believes none.
+struct alignas(shm::apart) Link {
+  /// Rises whenever anything here, or in what it is made of, changes.
+  static constexpr std::uint32_t current_version = 1;
+  /// A long request goes through in pieces: a stop has to wait for so much at most.
+  static constexpr std::uint32_t request_bytes = 1U << 18;
+  static constexpr std::uint32_t event_count = 1024;
+
+  struct alignas(shm::apart) LoopSide {
+    std::atomic<std::uint64_t> robot{0};    ///< robot::fingerprint()
+    std::atomic<std::uint32_t> version{0};  ///< of this memory
+    std::atomic<std::uint32_t> beat{0};     ///< changes as long as the gateway lives
+    std::atomic<std::uint32_t> taken{0};    ///< requests that the loop has taken, or will never see
+    std::atomic<std::uint32_t> over{0};     ///< not 0: the loop's side has ended this link
+  };
+  struct alignas(shm::apart) ServerSide {
+    std::atomic<std::uint32_t> claimed{0};  ///< not 0: a server has come, and no other may
+    std::atomic<std::uint32_t> beat{0};     ///< changes as long as it lives
+  };
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+  LoopSide loop;
+  ServerSide server;
+  shm::RingIndexes requests;
+  shm::RingIndexes events;
+  shm::BroadcastValue<Snapshot> state;
+  alignas(shm::apart) std::array<std::byte, request_bytes> request_memory;
+  alignas(shm::apart) std::array<std::byte, event_count * sizeof(LinkEvent)> event_memory;
+};
+static_assert(max_request_record <= Link::request_bytes / 8);
+
+/// Tells whether the other side's word still changes.
+class Heartbeat {
+ public:
+  explicit Heartbeat(Duration patience) noexcept : patience_(patience) {}
+
+  /// Begins anew with the next look.
+  void reset() noexcept { changed_ = {}; }
+
+  /// Whether it has changed within the time that it may take.
+  [[nodiscard]] bool is_alive(std::uint32_t beat, Time now) noexcept {
+    if (!changed_ || beat != beat_) {
+      beat_ = beat;
+      changed_ = now;
+    }
+    return now - *changed_ <= patience_;
+  }
+
+ private:
+  Duration patience_;
+  std::uint32_t beat_ = 0;
+  std::optional<Time> changed_;
+};
+
+}  // namespace takt::motion

@@ -1,0 +1,112 @@
+// The loop's end of a Link: brings the requests of a motion server in another process to the loop, and events and the state of the
+// robot to the server. For a thread without deadlines in the loop's process; the loop itself knows of none of this.
+//
+//     motion::RequestGateway gateway(robot, channels);
+//     gateway.attach(*link);                                      // a server may come; again, with a new link, after each end
+//     while (...) if (!gateway.poll(clock.now())) sleep_a_moment();
+//
+// The server is not trusted: each request is read as from a stranger (request_message.hpp), and what is not one ends the link. It
+// is not relied on either: when it dies (detach()), falls silent, or does not take what it is told, every goal comes to a
+// bounded stop with the reason client_lost, and the next server can attach. Goals of different servers have different numbers in
+// the loop, whatever each of them calls its own.
+//
+// Allocates. One thread at a time. The loop must have ended when a gateway is destroyed, as it frees what the loop borrowed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "takt/core/time.hpp"
+#include "takt/motion/channels.hpp"
+#include "takt/motion/link.hpp"
+#include "takt/motion/request_message.hpp"
+#include "takt/robot/description.hpp"
+
+namespace takt::motion {
+
+struct GatewayOptions {
+  Duration silence = std::chrono::milliseconds(500);  ///< a server that is silent for longer is lost
+  std::size_t max_segments = default_max_segments;    ///< of one trajectory
+  std::size_t max_unread = 8192;                      ///< events that may wait for a server
+};
+
+/// How a link ended.
+enum class LinkEnd : std::uint8_t {
+  none,       ///< it has not, or there never was one
+  detached,   ///< by detach()
+  silent,     ///< the server gave no sign of life
+  malformed,  ///< the server wrote what is no request
+  unread,     ///< the server did not take its events
+};
+
+class RequestGateway {
+ public:
+  /// The gateway is the only producer of `channels.requests` and the only reader of the rest; both must outlive it.
+  RequestGateway(const robot::RobotDescription& robot, Channels& channels, GatewayOptions options = {});
+
+  /// Serves the server that comes to the other end of `link`, which was just made, nobody has seen yet, and stays valid until
+  /// detach() or the next attach(). What was attached before is detached.
+  void attach(Link& link);
+
+  /// The server is gone, or is to go: all goals stop. The link's memory is not touched any more.
+  void detach();
+
+  [[nodiscard]] bool attached() const noexcept { return link_ != nullptr; }
+
+  /// Whether a server has come.
+  [[nodiscard]] bool has_server() const noexcept;
+
+  /// Of the link that was attached last. A link that ended by itself stays untouched as after detach().
+  [[nodiscard]] LinkEnd end() const noexcept { return end_; }
+
+  /// Takes everything on, both ways. True if there is more to do at once; else wants to be called again soon: what it waits adds
+  /// to every hand-over.
+  bool poll(Time now);
+
+ private:
+  /// What the loop has borrowed.
+  struct Owned {
+    std::unique_ptr<Request> request;
+    std::uint64_t number = 0;   ///< the server's; 0 = the gateway's own
+    std::uint32_t session = 0;  ///< whose it is
+  };
+
+  void finish(LinkEnd end);
+  void take_events();
+  void forward(Event event);
+  void forward_state();
+  void send_events();
+  bool take_requests();
+  void take(TakenRequest&& taken);
+  void own(std::unique_ptr<Request> request, std::uint64_t number);
+  void push_requests();
+  void report();
+
+  const robot::RobotDescription* robot_;
+  Channels* channels_;
+  GatewayOptions options_;
+  std::uint64_t fingerprint_;
+
+  Link* link_ = nullptr;
+  LinkEnd end_ = LinkEnd::none;
+  std::optional<shm::ByteConsumer> requests_;
+  std::optional<shm::RingProducer<LinkEvent>> events_;
+  std::optional<RequestReader> reader_;
+  Heartbeat heartbeat_;
+  std::uint32_t beat_ = 0;
+  std::uint32_t handled_ = 0;  ///< requests of this link that went into the loop's ring, or were refused
+  std::uint32_t session_ = 0;
+  GoalId before_ = 0;  ///< goals up to this number are those of earlier links
+  GoalId latest_ = 0;  ///< the highest number of all
+
+  std::unordered_map<const Request*, Owned> owned_;
+  std::deque<Request*> pending_;    ///< on their way into the loop's ring
+  std::deque<LinkEvent> outgoing_;  ///< on their way to the server
+};
+
+}  // namespace takt::motion

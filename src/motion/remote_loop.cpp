@@ -1,0 +1,231 @@
+#include "takt/motion/remote_loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "takt/robot/fingerprint.hpp"
+
+namespace takt::motion {
+namespace {
+
+bool begins_goal(const Request& request) noexcept {
+  return request.kind == RequestKind::trajectory || request.kind == RequestKind::setpoint;
+}
+
+/// Whether the server can look at it without harm.
+bool is_plausible(const Event& event, const robot::RobotDescription& robot) noexcept {
+  return event.state <= GoalState::recalled && event.joint < robot.joints.size() &&
+         event.quantity <= trajectory::Quantity::jerk;
+}
+
+bool is_plausible(const Snapshot& state, const robot::RobotDescription& robot) noexcept {
+  return state.state <= RobotState::down && state.joint_count == robot.joints.size() &&
+         std::all_of(state.joints.begin(), state.joints.end(),
+                     [](const JointSnapshot& joint) { return joint.drive <= robot::DriveState::fault; });
+}
+
+}  // namespace
+
+RemoteLoop::RemoteLoop(const robot::RobotDescription& robot, Channels& channels, RemoteLoopOptions options)
+    : robot_(&robot),
+      channels_(&channels),
+      fingerprint_(robot::fingerprint(robot)),
+      heartbeat_(options.silence) {
+  latest_.joint_count = static_cast<std::uint8_t>(robot.joints.size());
+}
+
+Status RemoteLoop::attach(Link& link) {
+  detach();
+  // relaxed: written before the memory was handed out.
+  if (link.loop.version.load(std::memory_order_relaxed) != Link::current_version)
+    return fail(Errc::other_version);
+  if (link.loop.robot.load(std::memory_order_relaxed) != fingerprint_) return fail(Errc::other_robot);
+  // relaxed: decides between servers, and nothing is read by it.
+  if (link.server.claimed.exchange(1, std::memory_order_relaxed) != 0) return fail(Errc::loop_taken);
+  link_ = &link;
+  requests_.emplace(link.requests, link.request_memory.data(), Link::request_bytes);
+  events_.emplace(link.events, link.event_memory.data(), Link::event_count);
+  state_.emplace(link.state);
+  heartbeat_.reset();
+  sent_ = 0;
+  return {};
+}
+
+void RemoteLoop::detach() {
+  if (link_ == nullptr) return;
+  link_ = nullptr;
+  sending_.reset();
+  urgent_.clear();
+  waiting_.clear();
+  while (!borrowed_.empty()) {
+    const auto& [number, borrowed] = *borrowed_.begin();
+    reject(number, Errc::loop_lost, borrowed.runs ? GoalState::aborted : GoalState::rejected);
+  }
+  latest_.state = RobotState::stopped;
+  latest_.reason = Errc::loop_lost;
+  for (JointSnapshot& joint : latest_.joints) joint.goal = 0;
+  channels_->state.write(latest_);
+}
+
+bool RemoteLoop::poll(Time now) {
+  if (link_ != nullptr) {
+    // relaxed: signs of life, and nothing else is read by them.
+    const bool alive = heartbeat_.is_alive(link_->loop.beat.load(std::memory_order_relaxed), now);
+    if (!alive || link_->loop.over.load(std::memory_order_relaxed) != 0) detach();
+  }
+  if (link_ != nullptr) {
+    link_->server.beat.store(++beat_, std::memory_order_relaxed);  // relaxed: as above
+    take_events();
+    take_state();
+  }
+  push_events();
+  take_requests();
+  send_requests();
+  push_events();
+  return sending_.has_value();
+}
+
+// ---- to the loop ---------------------------------------------------------------------------------------------------------
+
+void RemoteLoop::take_requests() {
+  Request* request = nullptr;
+  while (channels_->requests.try_pop(request)) {
+    send_requests();  // what can go before it does, and is not overtaken
+    const std::uint64_t number = ++last_number_;
+    Borrowed& borrowed = borrowed_[number] = {request};
+    if (link_ == nullptr) {
+      reject(number, Errc::loop_lost);
+    } else if (!is_complete(*request)) {
+      reject(number, Errc::wrong_size);
+    } else if (request->kind == RequestKind::emergency_stop) {
+      recall(*request, borrowed);
+      const auto is_stop = [this](std::uint64_t other) {
+        return borrowed_[other].request->kind == RequestKind::emergency_stop;
+      };
+      urgent_.insert(std::find_if_not(urgent_.begin(), urgent_.end(), is_stop), number);
+    } else if (request->kind == RequestKind::cancel) {
+      recall(*request, borrowed);
+      urgent_.push_back(number);
+    } else {
+      waiting_.push_back(number);
+    }
+  }
+}
+
+/// Takes back what a stop or a cancel overtakes and must not come after it.
+void RemoteLoop::recall(const Request& overtaking, Borrowed& by) {
+  const auto is_recalled = [&](const Request& request) {
+    if (overtaking.kind == RequestKind::emergency_stop) return true;
+    return begins_goal(request) && (overtaking.goal == 0 || overtaking.goal == request.goal);
+  };
+  const auto take_back = [&](std::uint64_t number) {
+    if (!is_recalled(*borrowed_[number].request)) return false;
+    reject(number, Errc::recalled);
+    by.stopped = true;
+    return true;
+  };
+  if (sending_ && take_back(sending_->number())) sending_.reset();
+  for (const std::uint64_t number : std::exchange(waiting_, {})) {
+    if (!take_back(number)) waiting_.push_back(number);
+  }
+}
+
+/// Gives a request back that the loop has not, or has lost.
+void RemoteLoop::reject(std::uint64_t number, Errc reason, GoalState state) {
+  Request* request = borrowed_[number].request;
+  Event event;
+  event.goal = request->goal;
+  event.state = state;
+  event.reason = reason;
+  event.received = request->received;
+  event.handed_over = request->handed_over;
+  event.retired = request;
+  incoming_.push_back(event);
+  borrowed_.erase(number);
+}
+
+/// A stop goes at once; anything else when the loop has room for it in its next cycle.
+void RemoteLoop::send_requests() {
+  if (link_ == nullptr) return;
+  while (!urgent_.empty()) {
+    const Request& request = *borrowed_[urgent_.front()].request;
+    if (request.kind != RequestKind::emergency_stop && !may_send()) break;
+    // Short: one record, between two of what is under way.
+    const auto room = requests_->try_reserve(max_request_record);
+    if (!room) return;
+    RequestWriter writer(request, urgent_.front());
+    requests_->commit(writer.write({reinterpret_cast<std::uint8_t*>(room->data()), room->size()}));
+    urgent_.pop_front();
+    ++sent_;
+  }
+  while (true) {
+    if (!sending_) {
+      if (waiting_.empty() || !may_send()) return;
+      sending_.emplace(*borrowed_[waiting_.front()].request, waiting_.front());
+      waiting_.pop_front();
+    }
+    if (!send_record()) return;
+  }
+}
+
+bool RemoteLoop::may_send() const noexcept {
+  // relaxed: a number on its own.
+  return sent_ - link_->loop.taken.load(std::memory_order_relaxed) < max_requests_per_cycle;
+}
+
+bool RemoteLoop::send_record() {
+  const auto room = requests_->try_reserve(max_request_record);
+  if (!room) return false;
+  requests_->commit(sending_->write({reinterpret_cast<std::uint8_t*>(room->data()), room->size()}));
+  if (!sending_->done()) return true;
+  sending_.reset();
+  ++sent_;
+  return true;
+}
+
+// ---- to the server -------------------------------------------------------------------------------------------------------
+
+void RemoteLoop::take_events() {
+  LinkEvent event;
+  for (std::size_t i = 0; i < events_->capacity() && events_->try_pop(event); ++i) take(std::move(event));
+}
+
+void RemoteLoop::take(LinkEvent&& in) {
+  Event& event = in.event;
+  event.retired = nullptr;
+  if (!is_plausible(event, *robot_)) return;
+  if (in.request == 0) {
+    const auto first = std::find_if(borrowed_.begin(), borrowed_.end(), [&](const auto& entry) {
+      return begins_goal(*entry.second.request) && entry.second.request->goal == event.goal;
+    });
+    if (first != borrowed_.end()) first->second.runs = true;
+    incoming_.push_back(event);
+    return;
+  }
+  const auto found = borrowed_.find(in.request);
+  if (found == borrowed_.end()) return;
+  if (sending_ && sending_->number() == in.request) {  // refused before it was whole
+    sending_.reset();
+    ++sent_;
+  }
+  if (found->second.stopped && event.reason == Errc::unknown_goal) {
+    event.state = GoalState::succeeded;
+    event.reason = Errc{};
+  }
+  event.retired = found->second.request;
+  borrowed_.erase(found);
+  incoming_.push_back(event);
+}
+
+void RemoteLoop::take_state() {
+  Snapshot state;
+  if (state_->read_new(state) != shm::Freshness::new_data || !is_plausible(state, *robot_)) return;
+  latest_ = state;
+  channels_->state.write(latest_);
+}
+
+void RemoteLoop::push_events() {
+  while (!incoming_.empty() && channels_->events.try_push(incoming_.front())) incoming_.pop_front();
+}
+
+}  // namespace takt::motion

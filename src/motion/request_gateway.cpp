@@ -1,0 +1,198 @@
+#include "takt/motion/request_gateway.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "takt/robot/fingerprint.hpp"
+
+namespace takt::motion {
+namespace {
+
+/// Records that one poll takes in, so that events and the state do not wait for a long request.
+constexpr int records_at_once = 16;
+
+std::span<const std::uint8_t> as_octets(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+RequestGateway::RequestGateway(const robot::RobotDescription& robot, Channels& channels,
+                               GatewayOptions options)
+    : robot_(&robot),
+      channels_(&channels),
+      options_(options),
+      fingerprint_(robot::fingerprint(robot)),
+      heartbeat_(options.silence) {}
+
+void RequestGateway::attach(Link& link) {
+  detach();
+  link_ = &link;
+  end_ = LinkEnd::none;
+  requests_.emplace(link.requests, link.request_memory.data(), Link::request_bytes);
+  events_.emplace(link.events, link.event_memory.data(), Link::event_count);
+  reader_.emplace(*robot_, options_.max_segments);
+  heartbeat_.reset();
+  handled_ = 0;
+  ++session_;
+  before_ = latest_;
+  // relaxed: nobody sees them before the memory is handed out; nothing is published with them.
+  link.loop.robot.store(fingerprint_, std::memory_order_relaxed);
+  link.loop.version.store(Link::current_version, std::memory_order_relaxed);
+  if (channels_->state.update() != shm::Freshness::none) forward_state();
+}
+
+bool RequestGateway::has_server() const noexcept {
+  // relaxed: a word on its own.
+  return link_ != nullptr && link_->server.claimed.load(std::memory_order_relaxed) != 0;
+}
+
+void RequestGateway::detach() { finish(LinkEnd::detached); }
+
+void RequestGateway::finish(LinkEnd end) {
+  if (link_ == nullptr) return;
+  // relaxed: a word on its own.
+  link_->loop.over.store(1, std::memory_order_relaxed);
+  link_ = nullptr;
+  end_ = end;
+  requests_.reset();
+  events_.reset();
+  reader_.reset();
+  outgoing_.clear();
+  for (const Request* request : std::exchange(pending_, {})) owned_.erase(request);
+  auto stop = std::make_unique<Request>();
+  stop->kind = RequestKind::cancel;
+  stop->reason = Errc::client_lost;
+  own(std::move(stop), 0);
+}
+
+bool RequestGateway::poll(Time now) {
+  if (has_server()) {
+    // relaxed: a sign of life, and nothing else is read by it.
+    if (!heartbeat_.is_alive(link_->server.beat.load(std::memory_order_relaxed), now))
+      finish(LinkEnd::silent);
+  }
+  take_events();
+  // The state after the events, and on its way before them: it shows what they led to.
+  if (channels_->state.update() == shm::Freshness::new_data && link_ != nullptr) forward_state();
+  send_events();
+  push_requests();
+  const bool more = take_requests();
+  push_requests();
+  report();
+  return more;
+}
+
+// ---- to the server -------------------------------------------------------------------------------------------------------
+
+void RequestGateway::take_events() {
+  Event event;
+  for (std::size_t i = 0; i < channels_->events.capacity() && channels_->events.try_pop(event); ++i)
+    forward(event);
+  if (outgoing_.size() > options_.max_unread) finish(LinkEnd::unread);
+}
+
+void RequestGateway::forward(Event event) {
+  LinkEvent out;
+  if (const auto owned = owned_.find(event.retired); owned != owned_.end()) {
+    const bool is_mine = owned->second.number != 0 && owned->second.session == session_;
+    out.request = owned->second.number;
+    owned_.erase(owned);
+    if (!is_mine) return;
+  } else if (event.goal <= before_) {
+    return;
+  }
+  if (link_ == nullptr) return;
+  event.retired = nullptr;
+  if (event.goal != 0) event.goal -= before_;
+  out.event = event;
+  outgoing_.push_back(out);
+}
+
+void RequestGateway::forward_state() {
+  Snapshot state = channels_->state.value();
+  reader_->see(state);
+  for (JointSnapshot& joint : state.joints) joint.goal = joint.goal > before_ ? joint.goal - before_ : 0;
+  link_->state.write(state);
+}
+
+void RequestGateway::send_events() {
+  while (link_ != nullptr && !outgoing_.empty() && events_->try_push(outgoing_.front()))
+    outgoing_.pop_front();
+}
+
+/// Tells the server how many of its requests no longer wait for the loop.
+void RequestGateway::report() {
+  if (link_ == nullptr) return;
+  shm::SpscRing<Request*>& ring = channels_->requests;
+  const auto waiting = static_cast<std::uint32_t>(ring.capacity() - ring.free_slots());
+  // relaxed: numbers on their own.
+  link_->loop.taken.store(handled_ - std::min(waiting, handled_), std::memory_order_relaxed);
+  link_->loop.beat.store(++beat_, std::memory_order_relaxed);
+}
+
+// ---- to the loop ---------------------------------------------------------------------------------------------------------
+
+/// True if it stopped before everything was read.
+bool RequestGateway::take_requests() {
+  for (int i = 0; i < records_at_once; ++i) {
+    if (link_ == nullptr || !pending_.empty()) return false;  // the loop has to make room first
+    const auto record = requests_->peek();
+    if (!record) {
+      if (requests_->is_broken()) finish(LinkEnd::malformed);
+      return false;
+    }
+    auto taken = reader_->take(as_octets(*record));
+    requests_->release();
+    if (!taken) {
+      finish(LinkEnd::malformed);
+      return false;
+    }
+    if (taken->request) take(std::move(*taken));
+    push_requests();
+  }
+  return true;
+}
+
+void RequestGateway::take(TakenRequest&& taken) {
+  Request& request = *taken.request;
+  if (!taken.refusal) {
+    if (request.goal != 0) request.goal += before_;
+    const bool begins = request.kind == RequestKind::trajectory || request.kind == RequestKind::setpoint;
+    if (begins) latest_ = std::max(latest_, request.goal);
+    return own(std::move(taken.request), taken.number);
+  }
+  ++handled_;
+  const Refusal& why = *taken.refusal;
+  LinkEvent out;
+  out.request = taken.number;
+  out.event.goal = request.goal;
+  out.event.state = GoalState::rejected;
+  out.event.reason = why.reason;
+  out.event.joint = why.joint;
+  out.event.quantity = why.quantity;
+  out.event.time = why.time;
+  out.event.value = why.value;
+  out.event.limit = why.limit;
+  out.event.received = request.received;
+  out.event.handed_over = request.handed_over;
+  outgoing_.push_back(out);
+}
+
+void RequestGateway::own(std::unique_ptr<Request> request, std::uint64_t number) {
+  Request* raw = request.get();
+  owned_[raw] = {std::move(request), number, session_};
+  pending_.push_back(raw);
+}
+
+void RequestGateway::push_requests() {
+  while (!pending_.empty()) {
+    const Owned& owned = owned_[pending_.front()];
+    const bool is_mine = owned.number != 0 && owned.session == session_;
+    if (!channels_->requests.try_push(pending_.front())) return;
+    pending_.pop_front();
+    if (is_mine) ++handled_;
+  }
+}
+
+}  // namespace takt::motion

@@ -1,0 +1,455 @@
+// A motion server in another process than the loop: to its clients and to the joints it is the same.
+#include "takt/motion/remote_loop.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "motion/split_bench.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using namespace takt::motion;
+using namespace takt::test;
+using Form = SplitBench::Form;
+using Json = nlohmann::json;
+
+/// Lines that clients might send to the arm: sensible, absurd, and in each other's way.
+class Crowd {
+ public:
+  explicit Crowd(const takt::robot::RobotDescription& robot, std::uint64_t salt)
+      : robot_(&robot), random_(generator(salt)) {}
+
+  std::vector<Line> lines(std::size_t count, std::uint64_t cycles) {
+    std::vector<Line> lines;
+    std::uint64_t cycle = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      // Now and then many at once.
+      if (pick(3) != 0) cycle += static_cast<std::uint64_t>(pick(static_cast<int>(2 * cycles / count)));
+      lines.push_back({cycle, line(static_cast<int>(i), cycle), static_cast<takt::ClientId>(1 + pick(1))});
+    }
+    return lines;
+  }
+
+ private:
+  int pick(int most) { return static_cast<int>(uniform_int(random_, 0, most)); }
+
+  std::string line(int id, std::uint64_t cycle) {
+    Json line{{"id", id}};
+    switch (pick(11)) {
+      case 0:
+        line["cancel"] = pick(1) == 0 ? Json::object() : Json{{"goal", pick(20)}};
+        break;
+      case 1:
+        line["speed"] = {{"goal", pick(10)}, {"scale", uniform(random_, 0, 1)}};
+        break;
+      case 2:
+        line[pick(2) == 0 ? "estop" : "reset"] = Json::object();
+        if (line.contains("estop")) line["estop"] = {{"category", 2}};
+        break;
+      case 3:
+        line["reset"] = Json::object();
+        break;
+      case 4:
+      case 5:
+        line["setpoint"] = {
+            {"joint_names", {name(0)}}, {"positions", {position(0)}}, {"timeout", uniform(random_, 0.01, 1)}};
+        break;
+      case 6:
+      case 7:
+      case 8:
+        line["move"] = move();
+        break;
+      default:
+        line["trajectory"] = trajectory(cycle);
+    }
+    return line.dump();
+  }
+
+  std::string name(std::size_t joint) { return robot_->joints[joint].name; }
+  double position(std::size_t joint) {
+    const auto& limits = robot_->joints[joint].limits;
+    const double middle = robot_->joints[joint].plant.start;
+    const double reach = pick(20) == 0 ? 10 : 0.5;
+    return pick(20) == 0 ? limits.position_max : middle + uniform(random_, -reach, reach);
+  }
+
+  Json joints(std::size_t& first, std::size_t& last) {
+    first = static_cast<std::size_t>(pick(5));
+    last = first + static_cast<std::size_t>(pick(static_cast<int>(5 - first)));
+    Json names = Json::array();
+    for (std::size_t j = first; j <= last; ++j) names.push_back(name(j));
+    return names;
+  }
+
+  Json move() {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    Json move{{"joint_names", joints(first, last)}};
+    for (std::size_t j = first; j <= last; ++j) move["positions"].push_back(position(j));
+    if (pick(2) == 0) move["duration"] = uniform(random_, 0.1, 3);
+    if (pick(1) == 0) move["fit"] = true;
+    if (pick(2) == 0) move["when_busy"] = pick(1) == 0 ? "queue" : "reject";
+    if (pick(2) == 0)
+      move["limits"] = {{"velocity", {uniform(random_, 0.1, 1)}}, {"jerk", {uniform(random_, 1, 50)}}};
+    if (pick(3) == 0)
+      move["path_tolerance"] = Json::array({{{"name", name(first)}, {"position", uniform(random_, 0, 0.3)}}});
+    return move;
+  }
+
+  Json trajectory(std::uint64_t cycle) {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    Json trajectory{{"joint_names", joints(first, last)}, {"fit", pick(3) != 0}};
+    const int points = pick(10) == 0 ? 600 : 1 + pick(20);
+    const bool timed = pick(4) != 0;
+    double time = 0;
+    for (int i = 0; i < points; ++i) {
+      Json positions = Json::array();
+      for (std::size_t j = first; j <= last; ++j) positions.push_back(position(j));
+      time += uniform(random_, 0.02, 0.5);
+      Json point{{"positions", positions}};
+      if (timed) point["time_from_start"] = time;
+      trajectory["points"].push_back(point);
+    }
+    if (timed && pick(3) == 0)
+      trajectory["start"] = static_cast<double>(cycle) * 0.005 + uniform(random_, -1, 3);
+    if (pick(4) == 0) trajectory["through"] = pick(1) == 0 ? "stop" : "cubic";
+    return trajectory;
+  }
+
+  const takt::robot::RobotDescription* robot_;
+  std::mt19937_64 random_;
+};
+
+std::string move_all(double by, double duration) {
+  const auto robot = arm6();
+  Json move{{"duration", duration}};
+  for (const auto& joint : robot.joints) {
+    move["joint_names"].push_back(joint.name);
+    move["positions"].push_back(joint.plant.start + by);
+  }
+  return Json{{"id", "all"}, {"move", move}}.dump();
+}
+
+/// A trajectory of megabytes for the loop.
+std::string long_way(int points) {
+  const auto robot = arm6();
+  Json trajectory = Json::object();
+  for (const auto& joint : robot.joints) trajectory["joint_names"].push_back(joint.name);
+  for (int i = 1; i <= points; ++i) {
+    Json positions = Json::array();
+    const double there = 1 - std::cos(2 * std::numbers::pi * i / points);
+    for (const auto& joint : robot.joints) positions.push_back(joint.plant.start + 0.02 * there * there);
+    trajectory["points"].push_back({{"time_from_start", 0.02 * i}, {"positions", positions}});
+  }
+  return Json{{"id", "long"}, {"trajectory", trajectory}}.dump();
+}
+
+bool contains(const std::vector<std::string>& lines, std::initializer_list<std::string_view> all) {
+  for (const std::string& line : lines) {
+    bool has_all = true;
+    for (const std::string_view part : all) has_all = has_all && line.find(part) != std::string::npos;
+    if (has_all) return true;
+  }
+  return false;
+}
+
+bool at_rest(const Snapshot& state) {
+  for (std::size_t i = 0; i < state.joint_count; ++i) {
+    if (state.joints[i].reference.velocity != 0 || state.joints[i].goal != 0) return false;
+  }
+  return true;
+}
+
+TEST_CASE("clients and joints cannot tell a server at the other end of a link from one beside the loop") {
+  for (std::size_t i = 0; i < count(20); ++i) {
+    CAPTURE(i);
+    const auto robot = arm6();
+    const std::vector<Line> lines = Crowd(robot, i).lines(60, 3000);
+    const Course together = SplitBench(robot, Form::together).play(lines, 3000);
+    const Course split = SplitBench(robot, Form::split).play(lines, 3000);
+    for (std::size_t k = 0; k < std::min(split.lines.size(), together.lines.size()); ++k)
+      REQUIRE(split.lines[k] == together.lines[k]);
+    REQUIRE(split.lines.size() == together.lines.size());
+    REQUIRE(split.references == together.references);
+    CHECK(together.counters.accepted > 5);
+  }
+}
+
+TEST_CASE("a trajectory that is many times as long as the link goes through it") {
+  const std::vector<Line> lines{{10, long_way(3000)}};
+  const Course together = SplitBench(arm6(), Form::together).play(lines, 2000);
+  const Course split = SplitBench(arm6(), Form::split).play(lines, 2000);
+  CHECK(split.lines == together.lines);
+  CHECK(split.references == together.references);
+  CHECK_MESSAGE(contains(split.lines, {"accepted", "long"}), split.lines.front());
+}
+
+TEST_CASE("a server that falls silent leaves joints that come to rest, with the reason for it") {
+  SplitBench bench(arm6(), Form::split);
+  bench.each_cycle = [&](std::uint64_t cycle) { bench.server_lives = cycle < 300; };
+  bool moved = false;
+  std::uint64_t rested = 0;
+  const auto watch = bench.each_cycle;
+  bench.each_cycle = [&](std::uint64_t cycle) {
+    watch(cycle);
+    if (cycle == 290) moved = !at_rest(bench.state);
+    if (cycle > 300 && rested == 0 && at_rest(bench.state)) rested = cycle;
+  };
+  bench.play({{10, move_all(0.5, 10)}}, 2000);
+  CHECK(moved);
+  CHECK(bench.gateway.end() == LinkEnd::silent);
+  CHECK(rested > 300);
+  CHECK(rested < 300 + 500 + 500);  // half a second, and the stop
+  bool told = false;
+  for (const Event& event : bench.events)
+    told = told || (event.state == GoalState::preempted && event.reason == Errc::client_lost);
+  CHECK(told);
+}
+
+TEST_CASE(
+    "a server that comes after another works at once, and hears nothing of what its predecessor began") {
+  SplitBench bench(arm6(), Form::split);
+  std::unique_ptr<Server> next;
+  std::size_t before = 0;
+  bench.each_cycle = [&](std::uint64_t cycle) {
+    if (cycle != 300) return;
+    // The old server vanishes in the middle of a motion; the new one has channels of its own.
+    bench.gateway.detach();
+    bench.remote.detach();
+    Request* request = nullptr;
+    while (bench.beside_server.requests.try_pop(request)) {
+    }
+    Event event;
+    while (bench.beside_server.events.try_pop(event)) {
+    }
+    before = bench.course.lines.size();
+    auto fresh = std::make_unique<Server>(bench.robot, bench.beside_server.requests,
+                                          bench.beside_server.events, bench.beside_server.state);
+    std::swap(bench.server, fresh);
+    bench.server->connected(1, bench.clock.now());
+    bench.connect();
+  };
+  const Course course = bench.play({{10, move_all(0.5, 10)}, {302, move_all(0.3, 3)}}, 5000);
+  const std::vector<std::string> after(course.lines.begin() + static_cast<std::ptrdiff_t>(before),
+                                       course.lines.end());
+  CHECK_FALSE(contains(after, {"client_lost"}));
+  CHECK(contains(after, {"accepted", "\"goal\":1"}));
+  CHECK(contains(after, {"result", "\"goal\":1", "succeeded"}));
+  // In the loop they are two.
+  bool has_second = false;
+  for (const Event& event : bench.events) has_second = has_second || event.goal == 2;
+  CHECK(has_second);
+}
+
+TEST_CASE(
+    "when the loop is lost, clients are told what became of their goals, and the next loop takes over") {
+  SplitBench bench(arm6(), Form::split);
+  bench.each_cycle = [&](std::uint64_t cycle) {
+    if (cycle == 300) bench.remote.detach();
+    if (cycle == 600) bench.connect();
+  };
+  const Course course =
+      bench.play({{10, move_all(0.5, 10)}, {400, move_all(0.1, 2)}, {1700, move_all(0.2, 2)}}, 5000);
+  CHECK(contains(course.lines, {"result", "\"goal\":1", "aborted", "loop_lost"}));
+  CHECK(contains(course.lines, {"rejected", "robot_not_ready", "stopped"}));
+  CHECK(contains(course.lines, {"result", "\"goal\":2", "succeeded"}));
+}
+
+TEST_CASE("a loop that runs another robot is not worked with, and one server works with a loop at a time") {
+  const auto robot = arm6();
+  Channels channels;
+  Channels mine;
+  auto link = std::make_unique<Link>();
+  RequestGateway gateway(robot, channels);
+  gateway.attach(*link);
+  auto other = robot;
+  other.joints[2].limits.velocity *= 0.5;
+  RemoteLoop stranger(other, mine);
+  CHECK(stranger.attach(*link).error() == Errc::other_robot);
+  CHECK_FALSE(gateway.has_server());
+  RemoteLoop first(robot, mine);
+  CHECK(first.attach(*link));
+  RemoteLoop second(robot, mine);
+  CHECK(second.attach(*link).error() == Errc::loop_taken);
+  link->loop.version = Link::current_version + 1;
+  CHECK(second.attach(*link).error() == Errc::other_version);
+}
+
+/// The two ends, with hands in the place of server and loop.
+struct Ends {
+  takt::robot::RobotDescription robot = arm6();
+  Channels loop;
+  Channels server;
+  std::unique_ptr<Link> link = std::make_unique<Link>();
+  RequestGateway gateway{robot, loop};
+  RemoteLoop remote{robot, server};
+  takt::Time now = takt::time_from_nanoseconds(1'000'000'000);
+  std::vector<std::unique_ptr<Request>> requests;
+
+  Ends() {
+    loop.state.write(ready_state(robot));
+    gateway.attach(*link);
+    REQUIRE(remote.attach(*link));
+    poll();
+  }
+  void poll() {
+    now += std::chrono::milliseconds(1);
+    remote.poll(now);
+    gateway.poll(now);
+  }
+  void hand_over(RequestKind kind, GoalId goal = 0) {
+    auto request = std::make_unique<Request>();
+    request->kind = kind;
+    request->goal = goal;
+    hand_over(std::move(request));
+  }
+  void hand_over(std::unique_ptr<Request> request) {
+    REQUIRE(server.requests.try_push(request.get()));
+    requests.push_back(std::move(request));
+  }
+  void hand_over_trajectory(GoalId goal, int points) {
+    const auto message = parse_client_message(long_way(points));
+    REQUIRE(message);
+    auto planned = plan(std::get<TrajectoryMessage>(message->body), robot, ready_state(robot));
+    if (!planned) FAIL(planned.error().message);
+    (*planned)->goal = goal;
+    hand_over(std::move(*planned));
+  }
+  /// What the loop takes in one cycle.
+  std::vector<Request*> cycle() {
+    std::vector<Request*> taken;
+    Request* request = nullptr;
+    while (taken.size() < max_requests_per_cycle && loop.requests.try_pop(request)) taken.push_back(request);
+    return taken;
+  }
+  std::vector<Event> events() {
+    std::vector<Event> events;
+    Event event;
+    while (server.events.try_pop(event)) events.push_back(event);
+    return events;
+  }
+};
+
+TEST_CASE("a stop overtakes a trajectory that is under way, which is recalled") {
+  Ends ends;
+  ends.hand_over_trajectory(1, 5000);
+  ends.poll();
+  CHECK(ends.cycle().empty());
+  ends.hand_over(RequestKind::reset);
+  ends.hand_over(RequestKind::emergency_stop);
+  ends.poll();
+  ends.poll();
+  const auto taken = ends.cycle();
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0]->kind == RequestKind::emergency_stop);
+  const auto events = ends.events();
+  REQUIRE(events.size() == 2);
+  for (const Event& event : events) {
+    CHECK(event.state == GoalState::rejected);
+    CHECK(event.reason == Errc::recalled);
+  }
+  CHECK(events[0].retired == ends.requests[0].get());
+  for (int i = 0; i < 20; ++i) ends.poll();
+  CHECK(ends.cycle().empty());
+  ends.hand_over_trajectory(2, 5000);  // takes the place of what was left of the first
+  for (int i = 0; i < 100; ++i) ends.poll();
+  const auto next = ends.cycle();
+  REQUIRE(next.size() == 1);
+  CHECK(next[0]->goal == 2);
+}
+
+TEST_CASE("a cancel recalls a motion that is under way, and has found it") {
+  Ends ends;
+  ends.hand_over_trajectory(7, 5000);
+  ends.hand_over(RequestKind::speed, 3);
+  ends.hand_over(RequestKind::cancel, 7);
+  ends.poll();
+  ends.poll();
+  const auto taken = ends.cycle();
+  REQUIRE(taken.size() == 2);
+  CHECK(taken[0]->kind == RequestKind::cancel);
+  CHECK(taken[1]->kind == RequestKind::speed);
+  Event answer;
+  answer.goal = 7;
+  answer.state = GoalState::rejected;
+  answer.reason = Errc::unknown_goal;
+  answer.retired = taken[0];
+  REQUIRE(ends.loop.events.try_push(answer));
+  ends.poll();
+  ends.poll();
+  const auto events = ends.events();
+  REQUIRE(events.size() == 2);
+  CHECK(events[0].reason == Errc::recalled);
+  CHECK(events[1].state == GoalState::succeeded);
+  CHECK(events[1].retired == ends.requests[2].get());
+}
+
+TEST_CASE("however many requests wait, a stop reaches the loop in the cycle after the next at most") {
+  Ends ends;
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 8; ++i) ends.hand_over(RequestKind::speed, 3);
+    ends.poll();
+  }
+  ends.hand_over(RequestKind::emergency_stop);
+  ends.poll();
+  std::vector<Request*> seen;
+  for (int cycle = 0; cycle < 2; ++cycle) {
+    for (Request* request : ends.cycle()) seen.push_back(request);
+    ends.poll();
+  }
+  bool has_stop = false;
+  for (const Request* request : seen) has_stop = has_stop || request->kind == RequestKind::emergency_stop;
+  CHECK(has_stop);
+}
+
+TEST_CASE("bytes that are no request end the link, and all goals stop") {
+  Ends ends;
+  takt::shm::ByteProducer forger(ends.link->requests, ends.link->request_memory.data(), Link::request_bytes);
+  const std::vector<std::byte> nonsense(100, std::byte{7});
+  REQUIRE(forger.try_write(nonsense));
+  ends.gateway.poll(ends.now);
+  CHECK(ends.gateway.end() == LinkEnd::malformed);
+  const auto taken = ends.cycle();
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0]->kind == RequestKind::cancel);
+  CHECK(taken[0]->goal == 0);
+  CHECK(taken[0]->reason == Errc::client_lost);
+  ends.poll();
+  CHECK_FALSE(ends.remote.attached());
+}
+
+TEST_CASE("whatever stands in the memory of a link, both ends carry on within it") {
+  auto random = generator(77);
+  for (std::size_t i = 0; i < count(300); ++i) {
+    Ends ends;
+    ends.hand_over_trajectory(1, 100);
+    auto* bytes = reinterpret_cast<unsigned char*>(ends.link.get());
+    for (int k = 0; k < 50; ++k) {
+      ends.poll();
+      for (int n = 0; n < 20; ++n) {
+        const bool near_front = uniform_int(random, 0, 1) == 0;
+        const auto most = static_cast<std::int64_t>(near_front ? 4096 : sizeof(Link) - 1);
+        bytes[uniform_int(random, 0, most)] = static_cast<unsigned char>(uniform_int(random, 0, 255));
+      }
+      for (Request* request : ends.cycle()) {
+        Event event;
+        event.goal = request->goal;
+        event.state = GoalState::rejected;
+        event.retired = request;
+        REQUIRE(ends.loop.events.try_push(event));
+      }
+      for (const Event& event : ends.events()) REQUIRE(event.joint < ends.robot.joints.size());
+    }
+  }
+}
+
+}  // namespace
