@@ -142,7 +142,9 @@ class Floor : public Fast {
   alignas(line) std::array<T, capacity> slots_{};
 };
 
-/// The messages wait for one another: what nobody who wants each of them delivered at once can reach.
+/// The messages wait for one another, so that the indexes and the line of messages that is being filled cross from core to core
+/// once for many of them. What is pushed and popped in batches can reach it; what has to be there when its push returns cannot,
+/// as a consumer that keeps up asks for those lines after every few messages, and takes them from under the producer.
 template <class T>
 using BatchFloor = Floor<T, 64, 64>;
 
