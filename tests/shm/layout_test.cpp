@@ -37,6 +37,7 @@ constexpr std::array wanted = {
     declare<LatestValue<Reference>>("goal"),
     declare<BroadcastValue<Reference>>("state"),
     declare<RawMemory>("own", 100, 3, 2),
+    declare<BroadcastRing<Reference>>("events", 8),
 };
 
 /// Memory as a segment has it, of exactly `bytes`, so that a sanitizer sees what goes beyond.
@@ -109,6 +110,12 @@ TEST_CASE("each kind of exchange is found by its name and carries values from en
   (*writer.producer<BroadcastValue<Reference>>("state"))->write(sent);
   for (int i = 0; i < 3; ++i) {
     CHECK(reader.consumer<BroadcastValue<Reference>>("state")->read(got) == Freshness::new_data);
+    CHECK(std::exchange(got, {}).stamp == 3);
+  }
+
+  writer.producer<BroadcastRing<Reference>>("events")->write(sent);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(reader.consumer<BroadcastRing<Reference>>("events")->try_read(got));
     CHECK(std::exchange(got, {}).stamp == 3);
   }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "takt/shm/broadcast_ring.hpp"
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
@@ -232,6 +233,31 @@ struct ExchangeTraits<BroadcastValue<T>> {
   }
   [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
     return Consumer(detail::object_at<BroadcastValue<T>>(memory));
+  }
+};
+
+template <class T>
+struct ExchangeTraits<BroadcastRing<T>> {
+  using Element = T;
+  using Producer = BroadcastWriter<T>;
+  using Consumer = BroadcastReader<T>;  ///< begins at the oldest message
+  static constexpr Kind kind = Kind::broadcast_ring;
+  static constexpr bool consumer_writes = false;
+
+  [[nodiscard]] static constexpr Extent extent(Extent wanted) noexcept {
+    return {broadcast_capacity(wanted.capacity), 1, 0};
+  }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
+    return sizeof(BroadcastCount) + std::uint64_t{extent.capacity} * sizeof(BroadcastSlot<T>);
+  }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {detail::object_at<BroadcastCount>(memory),
+            &detail::object_at<BroadcastSlot<T>>(memory + sizeof(BroadcastCount)), extent.capacity};
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {detail::object_at<BroadcastCount>(memory),
+            &detail::object_at<BroadcastSlot<T>>(memory + sizeof(BroadcastCount)), extent.capacity,
+            BroadcastStart::oldest};
   }
 };
 

@@ -52,8 +52,8 @@ struct Declaration {
   std::uint64_t bytes = 0;
 };
 
-/// An exchange X, which is one of the classes of this room: SpscRing<T>, SlotRing<T>, ByteRing, LatestValue<T>, BroadcastValue<T>,
-/// or RawMemory. `capacity` is for rings (messages; bytes for ByteRing and RawMemory), and made possible as their constructors
+/// An exchange X, which is one of the classes of this room: SpscRing<T>, SlotRing<T>, ByteRing, BroadcastRing<T>, LatestValue<T>,
+/// BroadcastValue<T>, or RawMemory. `capacity` is for rings (messages; bytes for ByteRing and RawMemory), and made possible as their constructors
 /// do; `producers` and `consumers` are seats, for those kinds that leave a choice.
 template <class X>
 [[nodiscard]] constexpr Declaration declare(std::string_view name, std::uint32_t capacity = 1,
