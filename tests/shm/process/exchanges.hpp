@@ -3,7 +3,8 @@
 //   a queue:  Sender(memory).send(messages)    of `batch` messages, sends as many as it can; returns how many
 //             Receiver(memory).receive(use)    calls use(message) for each of what it takes; returns how many
 //             in_hands                         how many messages a receiver may have taken for good when use() is called
-//   a value:  Writer(memory).write(value);  Reader(memory).read(value) as in the room
+//   a value:  Writer(memory, seat).write(value);  Reader(memory).read(value) as in the room
+// Where there may be several receivers or readers, they only read.
 #pragma once
 
 #include <array>
@@ -12,9 +13,11 @@
 #include <cstring>
 #include <span>
 
+#include "takt/shm/broadcast_ring.hpp"
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
+#include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
@@ -64,6 +67,7 @@ struct Ring {
   static constexpr std::uint32_t capacity = slots;
   static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 1;
+  static constexpr std::size_t receivers = 1;
 
   struct Sender {
     explicit Sender(Memory& memory) : end(memory.indexes, memory.slots.data(), capacity) {}
@@ -117,6 +121,7 @@ struct SlotRing {
   static constexpr std::uint32_t capacity = slots;
   static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 1;
+  static constexpr std::size_t receivers = 1;
 
   struct Sender {
     explicit Sender(Memory& memory) : end(memory.released, memory.line.data(), capacity) {}
@@ -147,6 +152,7 @@ struct ByteRing {
   static constexpr std::uint32_t capacity = ring_bytes;
   static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 0;
+  static constexpr std::size_t receivers = 1;
   static std::size_t length_of(const T& message) { return sizeof(T) + mix(message.sequence) % 41; }
 
   struct Sender {
@@ -177,12 +183,51 @@ struct ByteRing {
   };
 };
 
+/// A stream to several, who only read.
+template <class T, std::uint32_t slots>
+struct BroadcastRing {
+  using Message = T;
+  struct Memory {
+    shm::BroadcastCount count;
+    alignas(shm::apart) std::array<shm::BroadcastSlot<T>, slots> line{};
+  };
+  static constexpr std::uint32_t capacity = slots;
+  static constexpr std::size_t batch = 1;
+  static constexpr std::size_t in_hands = 0;
+  static constexpr std::size_t receivers = 2;
+
+  struct Sender {
+    explicit Sender(Memory& memory) : end(memory.count, memory.line.data(), capacity) {}
+    std::size_t send(std::span<const T> messages) {
+      end.write(messages[0]);
+      return 1;
+    }
+    shm::BroadcastWriter<T> end;
+  };
+  struct Receiver {
+    explicit Receiver(const Memory& memory)
+        : end(memory.count, memory.line.data(), capacity, shm::BroadcastStart::oldest) {}
+    template <class Use>
+    std::size_t receive(Use&& use) {
+      T message;
+      if (!end.try_read(message)) return 0;
+      use(message);
+      return 1;
+    }
+    [[nodiscard]] std::uint64_t missed() const { return end.missed(); }
+    shm::BroadcastReader<T> end;
+  };
+};
+
 template <class T>
 struct LatestValue {
   using Value = T;
   using Memory = shm::LatestMemory<T>;
-  using Writer = shm::LatestWriter<T>;
+  struct Writer : shm::LatestWriter<T> {
+    Writer(Memory& memory, std::size_t) : shm::LatestWriter<T>(memory) {}
+  };
   using Reader = shm::LatestReader<T>;
+  static constexpr std::size_t writers = 1;
   static constexpr std::size_t readers = 1;
 };
 
@@ -190,13 +235,30 @@ template <class T>
 struct BroadcastValue {
   using Value = T;
   using Memory = shm::BroadcastValue<T>;
-  struct Writer {
-    explicit Writer(Memory& memory) : end(&memory) {}
-    void write(const T& value) { end->write(value); }
-    Memory* end;
+  struct Writer : Memory::Writer {
+    Writer(Memory& memory, std::size_t) : Memory::Writer(memory) {}
   };
   using Reader = typename Memory::Reader;
+  static constexpr std::size_t writers = 1;
   static constexpr std::size_t readers = 2;
+};
+
+template <class T>
+struct SharedValue {
+  using Value = T;
+  static constexpr std::size_t writers = 2;
+  static constexpr std::size_t readers = 2;
+  using Memory = shm::SharedValue<T, writers>;
+  struct Writer {
+    Writer(Memory& memory, std::size_t number) : value(&memory), seat(number) {}
+    void write(const T& next) { value->write(seat, next); }
+    Memory* value;
+    std::size_t seat;
+  };
+  struct Reader : Memory::Reader {
+    using Memory::Reader::Reader;
+    shm::Freshness read(T& value) { return this->read_new(value); }
+  };
 };
 
 }  // namespace takt::test

@@ -92,7 +92,7 @@ void use_both_ends(typename Exchange::Memory& memory, Progress& progress) {
       time([&] { (void)receiver.receive([&](const auto& message) { sum += message.whole() ? 1u : 0u; }); });
     }
   } else {
-    typename Exchange::Writer writer(memory);
+    typename Exchange::Writer writer(memory, 0);
     typename Exchange::Reader reader(memory);
     auto value = Exchange::Value::of(0);
     for (std::uint64_t i = 0; i < 200; ++i) {
@@ -118,8 +118,8 @@ void test_malice() {
     const std::uint64_t before = progress->calls;
     REQUIRE(eventually([&] { return progress->calls > before + 1000; }));
   } while (std::chrono::steady_clock::now() < end);
-  CHECK(honest.end());
-  CHECK(liar.end());
+  CHECK(honest.kill() == killed);
+  CHECK(liar.kill() == killed);
   CHECK(progress->longest < 1'000'000'000);
   MESSAGE(progress->calls.load() << " calls, the longest " << progress->longest.load()
                                  << " ns of processor time, against " << progress->lies.load() << " lies");
@@ -144,4 +144,6 @@ TEST_CASE("a peer that lies: ring, in batches") { test_malice<test::RingInBatche
 TEST_CASE("a peer that lies: slot ring") { test_malice<test::SlotRing<Message<56>, 64>>(); }
 TEST_CASE("a peer that lies: byte ring") { test_malice<test::ByteRing<Message<64>, 4096>>(); }
 TEST_CASE("a peer that lies: latest value") { test_malice<test::LatestValue<Message<256>>>(); }
+TEST_CASE("a peer that lies: broadcast ring") { test_malice<test::BroadcastRing<Message<56>, 64>>(); }
+TEST_CASE("a peer that lies: shared value") { test_malice<test::SharedValue<Message<256>>>(); }
 TEST_CASE("a peer that lies: broadcast value") { test_malice<test::BroadcastValue<Message<256>>>(); }

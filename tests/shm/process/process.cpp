@@ -1,10 +1,7 @@
 #include "shm/process/process.hpp"
 
 #include <sched.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -42,25 +39,8 @@ SharedPages::~SharedPages() {
   munmap(pages_, mapped_);
 }
 
-Child::Child(const std::function<int()>& body) : pid_(fork()) {
-  if (pid_ < 0) fail("fork");
-  if (pid_ != 0) return;
-  // The test framework reports a crash as its own, and goes on.
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, SIG_DFL);
-  _exit(body());
-}
-
-bool Child::end() {
-  if (pid_ == 0) return true;
-  kill(pid_, SIGKILL);
-  const int status = wait();
-  return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-}
-
-int Child::wait() {
-  int status = 0;
-  if (waitpid(std::exchange(pid_, 0), &status, 0) < 0) fail("waitpid");
-  return status;
+void SharedPages::forbid_writing() const {
+  if (mprotect(pages_ + page, mapped_ - 2 * page, PROT_READ) != 0) fail("mprotect");
 }
 
 void sleep_for(std::chrono::nanoseconds time) {

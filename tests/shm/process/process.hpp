@@ -1,15 +1,15 @@
-// Processes that share memory and may die: what the tests of this folder run in. Memory lies between pages that nobody may touch,
+// What the tests of this folder run in: memory that child processes share. It lies between pages that nobody may touch,
 // so that an access outside of it is seen as a death, and by the address sanitizer to the byte.
 #pragma once
 
 #include <sys/mman.h>
-#include <sys/types.h>
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <new>
-#include <utility>
+
+#include "support/children.hpp"
 
 namespace takt::test {
 
@@ -24,6 +24,9 @@ class SharedPages {
   /// The last `bytes` of them, which end where the forbidden page begins.
   [[nodiscard]] std::byte* data() const { return data_; }
 
+  /// From now on this process can only read them.
+  void forbid_writing() const;
+
  private:
   std::byte* pages_;
   std::byte* data_;
@@ -37,32 +40,15 @@ class Shared {
   Shared() : pages_(sizeof(T)), object_(new (pages_.data()) T) {}
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
+  void forbid_writing() const { pages_.forbid_writing(); }
 
  private:
   SharedPages pages_;
   T* object_;
 };
 
-/// A child process that runs a function and ends with its result. Killed, if it still runs, when it goes out of scope.
-class Child {
- public:
-  Child() = default;
-  explicit Child(const std::function<int()>& body);
-  ~Child() { end(); }
-  Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
-  Child& operator=(Child&& other) noexcept {
-    std::swap(pid_, other.pid_);
-    return *this;
-  }
-
-  /// kill -9. False if it had ended before, by whatever it did.
-  bool end();
-  /// Waits for its end by itself; its exit status as of waitpid().
-  int wait();
-
- private:
-  pid_t pid_ = 0;
-};
+/// What a child's kill() returns if that was what ended it.
+inline constexpr int killed = 128 + SIGKILL;
 
 void sleep_for(std::chrono::nanoseconds time);
 
