@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -171,6 +174,65 @@ TEST_CASE("a slot ring gives back what was put in, in order, and refuses what it
       const bool popped = ring.try_pop(got);
       CHECK(popped == (read < written));
       if (popped) CHECK(got == read++);
+    }
+  }
+}
+
+TEST_CASE("either end of a slot ring goes on where another left off") {
+  for (std::size_t round = 0; round < test::count(200); ++round) {
+    CAPTURE(round);
+    auto random = test::generator(round);
+    const auto capacity = ring_capacity(static_cast<std::size_t>(test::uniform_int(random, 1, 64)));
+    std::vector<shm::Slot<std::uint64_t>> slots(capacity);
+    std::atomic<std::uint32_t> released{0};
+    std::optional<SlotProducer<std::uint64_t>> producer;
+    std::optional<SlotConsumer<std::uint64_t>> consumer;
+    producer.emplace(released, slots.data(), capacity);
+    consumer.emplace(released, slots.data(), capacity);
+    std::uint64_t written = 0;
+    std::uint64_t read = 0;
+    for (int step = 0; step < 500; ++step) {
+      const auto choice = test::uniform_int(random, 0, 19);
+      if (choice == 0) {
+        slots[written % capacity].message +=
+            written - released < capacity ? 7u : 0u;  // it died while it wrote
+        producer.emplace(released, slots.data(), capacity);
+      } else if (choice == 1) {
+        consumer.emplace(released, slots.data(), capacity);
+        read = released;  // what was not given back comes again
+      } else if (choice < 11) {
+        if (producer->try_push(written)) ++written;
+      } else if (std::uint64_t got = 0; consumer->try_pop(got)) {
+        CHECK(got == read);
+        ++read;
+      } else {
+        CHECK(read == written);
+      }
+    }
+  }
+}
+
+TEST_CASE("a peer that writes nonsense into a slot ring gains no access outside the slots") {
+  auto random = test::generator();
+  for (std::size_t round = 0; round < test::count(10'000); ++round) {
+    std::vector<shm::Slot<Wide>> slots(4);  // a sanitizer sees what leaves it
+    std::atomic<std::uint32_t> released{0};
+    const auto disturb = [&] {
+      released = static_cast<std::uint32_t>(random() >> random() % 64);
+      const std::uint32_t place = static_cast<std::uint32_t>(random() % 4);
+      slots[place].sequence =
+          test::uniform_int(random, 0, 1) == 0 ? released + place + 1 : static_cast<std::uint32_t>(random());
+    };
+    for (int i = 0; i < 3; ++i) disturb();
+    SlotProducer<Wide> producer(released, slots.data(), 4);
+    disturb();
+    SlotConsumer<Wide> consumer(released, slots.data(), 4);
+    Wide got;
+    for (int step = 0; step < 10; ++step) {
+      disturb();
+      (void)producer.try_push(Wide::of(1));
+      disturb();
+      (void)consumer.try_pop(got);
     }
   }
 }

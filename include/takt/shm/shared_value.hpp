@@ -3,6 +3,7 @@
 // BroadcastValue of its own; one counter hands out tickets that say which value is the newest.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -23,6 +24,7 @@ namespace takt::shm {
 /// look new to a reader that has just come.
 template <class T, std::size_t writers, class Machine = Processor>
 class SharedValue {
+  static_assert(writers >= 1);
   using Ticket = std::uintptr_t;
   struct Ticketed {
     Ticket ticket;
@@ -35,14 +37,24 @@ class SharedValue {
   SharedValue(const SharedValue&) = delete;
   SharedValue& operator=(const SharedValue&) = delete;
 
-  /// Publishes a copy of `value` from a seat, 0 to `writers` - 1; any other has no effect. For each seat one thread at a time;
-  /// after the death of a writer, another may take its seat.
-  void write(std::size_t seat, const T& value) noexcept {
-    if (seat >= writers) return;
-    // relaxed: who has seen a value has seen its ticket taken, and is given a later one.
-    const Ticket ticket = tickets_.fetch_add(1, std::memory_order_relaxed) + 1;
-    seats_[seat].write(Ticketed{ticket, value});
-  }
+  /// A writing end. For each seat one at a time; after the death of a writer, another goes on in its seat.
+  class Writer {
+   public:
+    /// `seat` is 0 to `writers` - 1; where it is more, the last one.
+    Writer(SharedValue& value, std::size_t seat) noexcept
+        : value_(&value), seat_(value.seats_[std::min(seat, writers - 1)]) {}
+
+    /// Publishes a copy of `value`.
+    void write(const T& value) noexcept {
+      // relaxed: who has seen a value has seen its ticket taken, and is given a later one.
+      const Ticket ticket = value_->tickets_.fetch_add(1, std::memory_order_relaxed) + 1;
+      seat_.write(Ticketed{ticket, value});
+    }
+
+   private:
+    SharedValue* value_;
+    typename Seat::Writer seat_;
+  };
 
   /// One reader's view; each thread has its own. The value must outlive it.
   class Reader {

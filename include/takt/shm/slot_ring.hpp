@@ -26,15 +26,26 @@ struct alignas(cache_line) Slot {
 };
 static_assert(sizeof(Slot<std::uint64_t[7]>) == cache_line, "56 bytes fit beside the sequence number");
 
-/// The writing end. One thread at a time.
+/// The writing end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction.
 template <class T, class Machine = Processor>
 class SlotProducer {
  public:
   using Word = typename Machine::template Atomic<std::uint32_t>;
 
-  /// `slots` has `capacity` (a power of two, 2 to 2^31) zero-initialised slots; `released` is 0.
+  /// `slots` has `capacity` slots (a power of two, 2 to 2^31). Memory of zeros is an empty ring. Looks at no more than all slots.
   SlotProducer(Word& released, Slot<T, Machine>* slots, std::uint32_t capacity) noexcept
-      : released_(&released), slots_(slots), capacity_(capacity) {}
+      : released_(&released),
+        slots_(slots),
+        capacity_(capacity),
+        // relaxed: all that the last producer saw of it came before the change of hands. Nothing is written on the strength of it.
+        write_(released.load(std::memory_order_relaxed)) {
+    // What is not given back is there, one message after the other. relaxed: only a producer writes the numbers.
+    for (std::uint32_t i = 0; i < capacity; ++i) {
+      if (slots[write_ & (capacity - 1)].sequence.load(std::memory_order_relaxed) != write_ + 1) break;
+      ++write_;
+    }
+    limit_ = write_;
+  }
 
   /// Appends a message; false, and no effect, when the ring is full.
   [[nodiscard]] bool try_push(const T& message) noexcept {
@@ -59,22 +70,26 @@ class SlotProducer {
   Word* released_;
   Slot<T, Machine>* slots_;
   std::uint32_t capacity_;
-  std::uint32_t write_ = 0;  // messages written so far
-  std::uint32_t limit_ = 0;  // writing may go up to here, by the last look at the consumer's word
+  std::uint32_t write_;  // messages written so far
+  std::uint32_t limit_;  // writing may go up to here, by the last look at the consumer's word
 };
 
-/// The reading end. One thread at a time. Space goes back to the producer after every sixteenth of the capacity, and whenever
-/// the ring is found empty.
+/// The reading end. One thread at a time; one that takes over sees again what its predecessor had read but not given back. Space
+/// goes back to the producer after every sixteenth of the capacity, and whenever the ring is found empty.
 template <class T, class Machine = Processor>
 class SlotConsumer {
  public:
   using Word = typename Machine::template Atomic<std::uint32_t>;
 
+  /// As SlotProducer's.
   SlotConsumer(Word& released, const Slot<T, Machine>* slots, std::uint32_t capacity) noexcept
       : released_(&released),
         slots_(slots),
         capacity_(capacity),
-        batch_(std::max<std::uint32_t>(capacity / 16, 1)) {}
+        batch_(std::max<std::uint32_t>(capacity / 16, 1)),
+        // relaxed: only a consumer writes this word, and this is the only one.
+        read_(released.load(std::memory_order_relaxed)),
+        given_back_(read_) {}
 
   /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
   [[nodiscard]] bool try_pop(T& message) noexcept {
@@ -101,8 +116,8 @@ class SlotConsumer {
   const Slot<T, Machine>* slots_;
   std::uint32_t capacity_;
   std::uint32_t batch_;
-  std::uint32_t read_ = 0;        // messages read so far
-  std::uint32_t given_back_ = 0;  // what the producer knows of read_
+  std::uint32_t read_;        // messages read so far
+  std::uint32_t given_back_;  // what the producer knows of read_
 };
 
 /// Both ends and the memory, for two threads of one process.

@@ -71,6 +71,18 @@ std::string in_order(const std::vector<std::int64_t>& received) {
   return "";
 }
 
+/// Of a consumer that died and its successor: nothing was lost between them, and what came twice came in order.
+std::string handed_over(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& second) {
+  const std::string wrong = in_order(first);
+  if (!wrong.empty() || second.empty()) return wrong;
+  const std::int64_t last = first.empty() ? 0 : first.back();
+  if (second.front() < 1 || second.front() > last + 1) return "a message was lost with the consumer";
+  for (std::size_t i = 1; i < second.size(); ++i) {
+    if (second[i] != second[i - 1] + 1) return "lost, doubled or out of order";
+  }
+  return "";
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -137,18 +149,7 @@ TEST_CASE("model: ring, two messages of space") {
   SUBCASE("the consumer dies anywhere, and another takes over") {
     explorer.thread(produce);
     explorer.mortal_thread(consume, consume);
-    explorer.check([](const Observed& observed) -> std::string {
-      const auto& first = observed[1];
-      const auto& second = observed[2];
-      const std::string wrong = in_order(first);
-      if (!wrong.empty() || second.empty()) return wrong;
-      const std::int64_t last = first.empty() ? 0 : first.back();
-      if (second.front() < 1 || second.front() > last + 1) return "a message was lost with the consumer";
-      for (std::size_t i = 1; i < second.size(); ++i) {
-        if (second[i] != second[i - 1] + 1) return "lost, doubled or out of order";
-      }
-      return "";
-    });
+    explorer.check([](const Observed& observed) { return handed_over(observed[1], observed[2]); });
     prove(explorer);
   }
 }
@@ -185,14 +186,14 @@ TEST_CASE("model: slot ring, two messages of space") {
   Machine::Atomic<std::uint32_t> released;
   takt::shm::Slot<Message, Machine> slots[2];
   explorer.share(slots, sizeof(slots));
-  explorer.thread([&] {
+  const auto produce = [&] {
     SlotProducer<Message, Machine> producer(released, slots, 2);
     std::uint32_t value = 1;
     for (int attempt = 0; attempt < 4 && value <= 3; ++attempt) {
       if (producer.try_push(Message::of(value))) ++value;
     }
-  });
-  explorer.thread([&] {
+  };
+  const auto consume = [&] {
     SlotConsumer<Message, Machine> consumer(released, slots, 2);
     Message message;
     for (int attempt = 0; attempt < 4; ++attempt) {
@@ -200,9 +201,28 @@ TEST_CASE("model: slot ring, two messages of space") {
       Explorer::require(message.whole(), "torn");
       Explorer::observe(message.value);
     }
-  });
-  explorer.check([](const Observed& observed) { return in_order(observed[1]); });
-  prove(explorer);
+  };
+  SUBCASE("two threads") {
+    explorer.thread(produce);
+    explorer.thread(consume);
+    explorer.check([](const Observed& observed) { return in_order(observed[1]); });
+    prove(explorer);
+  }
+  SUBCASE("the producer dies anywhere, and another takes over") {
+    explorer.mortal_thread(produce, [&] {
+      SlotProducer<Message, Machine> producer(released, slots, 2);
+      if (producer.try_push(Message::of(101))) (void)producer.try_push(Message::of(102));
+    });
+    explorer.thread(consume);
+    explorer.check([](const Observed& observed) { return in_order(observed[2]); });
+    prove(explorer);
+  }
+  SUBCASE("the consumer dies anywhere, and another takes over") {
+    explorer.thread(produce);
+    explorer.mortal_thread(consume, consume);
+    explorer.check([](const Observed& observed) { return handed_over(observed[1], observed[2]); });
+    prove(explorer);
+  }
 }
 
 TEST_CASE("model: byte ring, records that wrap") {
@@ -492,7 +512,7 @@ TEST_CASE("model: latest value with two writers, one of whom answers the other")
   using Reader = SharedValue<WideMessage, 2, Machine>::Reader;
   constexpr std::uintptr_t answer = 100;
   const auto write = [&](std::size_t seat, std::uintptr_t number) {
-    value.write(seat, WideMessage::of(number));
+    SharedValue<WideMessage, 2, Machine>::Writer(value, seat).write(WideMessage::of(number));
   };
   const auto answer_once = [&] {
     auto message = WideMessage::of(0);
