@@ -12,6 +12,7 @@
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
+#include "takt/shm/multi_producer_ring.hpp"
 #include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
@@ -559,5 +560,71 @@ TEST_CASE("model: latest value with two writers, one of whom answers the other")
     explorer.thread(read);
     CHECK(found_mistakes(explorer) >= 2);
     CHECK(seen == std::set<std::int64_t>{0, 1, 2, 101, 102});
+  }
+}
+
+TEST_CASE("model: queue with two producers") {
+  Explorer explorer;
+  MultiProducerMemory<Message, 2, 2, Machine> memory;
+  explorer.share(&memory, sizeof(memory));
+  constexpr std::int64_t second_lane = 200;
+  const auto produce = [&](std::size_t lane, std::uint32_t first, std::uint32_t last) {
+    auto producer = memory.producer(lane);
+    for (std::uint32_t value = first; value <= last; ++value) {
+      if (!producer.try_push(Message::of(value))) return;
+    }
+  };
+  const auto take = [](const Message& message) {
+    Explorer::require(message.whole(), "torn");
+    Explorer::observe(message.value);
+  };
+  const auto consume = [&] {
+    MultiProducerConsumer<Message, 2, 2, Machine> consumer(memory);
+    Message message;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      if (consumer.try_pop(message)) take(message);
+    }
+  };
+  const auto lane_of = [](const std::vector<std::int64_t>& received, bool second) {
+    std::vector<std::int64_t> lane;
+    for (const std::int64_t value : received) {
+      if ((value > second_lane) == second) lane.push_back(second ? value - second_lane : value);
+    }
+    return lane;
+  };
+  const auto in_order_by_lane = [&](const std::vector<std::int64_t>& received) {
+    return in_order(lane_of(received, false)) + in_order(lane_of(received, true));
+  };
+
+  SUBCASE("one of the producers dies anywhere, and another takes its lane") {
+    explorer.mortal_thread([&] { produce(0, 1, 3); }, [&] { produce(0, 101, 101); });
+    explorer.thread([&] { produce(1, second_lane + 1, second_lane + 1); });
+    explorer.thread(consume);
+    explorer.check([&](const Observed& observed) { return in_order_by_lane(observed[3]); });
+    prove(explorer);
+  }
+  SUBCASE("the consumer dies anywhere, and another takes over") {
+    explorer.thread([&] { produce(0, 1, 3); });
+    explorer.thread([&] { produce(1, second_lane + 1, second_lane + 1); });
+    explorer.mortal_thread(consume, consume);
+    explorer.check([&](const Observed& observed) {
+      return handed_over(lane_of(observed[2], false), lane_of(observed[3], false)) +
+             handed_over(lane_of(observed[2], true), lane_of(observed[3], true));
+    });
+    prove(explorer);
+  }
+  SUBCASE("several at once") {
+    explorer.thread([&] { produce(0, 1, 3); });
+    explorer.thread([&] { produce(1, second_lane + 1, second_lane + 2); });
+    explorer.thread([&] {
+      MultiProducerConsumer<Message, 2, 2, Machine> consumer(memory);
+      Message messages[3];
+      for (int attempt = 0; attempt < 2; ++attempt) {
+        const std::size_t count = consumer.pop(messages);
+        for (std::size_t i = 0; i < count; ++i) take(messages[i]);
+      }
+    });
+    explorer.check([&](const Observed& observed) { return in_order_by_lane(observed[2]); });
+    prove(explorer);
   }
 }
