@@ -11,8 +11,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 . cmake/install_missing.sh
 filter=${1:-.}
-install_missing "${build_packages[@]}" libbenchmark-dev libboost-dev liborocos-kdl-dev libreaderwriterqueue-dev rt-tests \
-  python3 util-linux
+install_missing "${build_packages[@]}" libbenchmark-dev libboost-dev liborocos-kdl-dev libreaderwriterqueue-dev libiceoryx-posh-dev \
+  iceoryx rt-tests python3 util-linux
 
 mkdir -p build/bench
 cmake --preset release >build/bench/configure.log 2>&1 || { cat build/bench/configure.log; exit 1; }

@@ -5,13 +5,8 @@
 // The time of an iteration is the median over many chunks, so that a preempted chunk does not count. All implementations of a
 // case copy in and out and check the order.
 #include <benchmark/benchmark.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,13 +18,13 @@
 #include <new>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/latest_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
+#include "two_cores.hpp"
 
 #ifdef HAVE_BOOST
 #include <boost/lockfree/spsc_queue.hpp>
@@ -40,6 +35,8 @@
 
 namespace {
 
+using namespace takt::bench;
+
 constexpr std::size_t capacity = 1024;
 constexpr std::size_t line = takt::shm::cache_line;
 
@@ -47,29 +44,6 @@ template <std::size_t Bytes>
 struct Payload {
   std::array<std::uint64_t, Bytes / 8> words;
 };
-
-void pin(std::size_t core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(core % std::max(1u, std::thread::hardware_concurrency()), &set);
-  pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
-}
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
-double nanoseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // ------------------------------------------------------------------------------------------------------------- the rings
 
@@ -304,41 +278,6 @@ class Shared {
   Exchange* exchange_;
 };
 
-/// Runs the other side on the other core, in a thread or in a process of its own, until it is done.
-template <class Side>
-class Beside {
- public:
-  Beside(bool process, Side side) {
-    if (!process) {
-      thread_ = std::thread([side] {
-        pin(0);
-        side();
-      });
-      return;
-    }
-    process_ = fork();
-    if (process_ < 0) std::abort();
-    if (process_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      pin(0);
-      side();
-      _exit(0);
-    }
-  }
-  ~Beside() {
-    if (thread_.joinable())
-      thread_.join();
-    else
-      waitpid(process_, nullptr, 0);
-  }
-  Beside(const Beside&) = delete;
-  Beside& operator=(const Beside&) = delete;
-
- private:
-  std::thread thread_;
-  pid_t process_ = 0;
-};
-
 /// How the messages of a stream reach the exchange.
 enum class Pace { single, batches };
 template <std::size_t Bytes>
@@ -361,10 +300,10 @@ void stream(benchmark::State& state) {
         const std::size_t next = i % batch;
         if constexpr (pace == Pace::batches) {
           const std::size_t pushed = exchange->push(std::span<const Message>(messages).subspan(next));
-          if (pushed == 0) pause();
+          if (pushed == 0) relax();
           i += pushed;
         } else {
-          while (!exchange->try_push(messages[next])) pause();
+          while (!exchange->try_push(messages[next])) relax();
           ++i;
         }
       }
@@ -379,9 +318,9 @@ void stream(benchmark::State& state) {
         std::size_t popped = 1;
         if constexpr (pace == Pace::batches) {
           popped = exchange->pop(std::span<Message>(received).first(std::min(batch, chunk - j)));
-          if (popped == 0) pause();
+          if (popped == 0) relax();
         } else {
-          while (!exchange->try_pop(received[0])) pause();
+          while (!exchange->try_pop(received[0])) relax();
         }
         for (std::size_t k = 0; k < popped; ++k)
           wrong += received[k].words.back() != (j + k) % batch ? 1u : 0u;
@@ -430,37 +369,6 @@ void one_way(benchmark::State& state) {
     if (wrong != 0) state.SkipWithError("messages were lost or out of order");
     state.SetIterationTime(median(times) * 1e-9);
   }
-}
-
-/// One line to and fro, in nanoseconds one way. It says where the two cores are at the moment, which a host may change while a
-/// virtual machine runs: one core, two at a shared cache, or two apart. Only what ran at the same place can be compared.
-double line_time() {
-  struct alignas(2 * line) Word {
-    std::atomic<std::uint32_t> number{0};
-  };
-  constexpr std::uint32_t chunk = 50;
-  constexpr std::uint32_t chunks = 40;
-  Word there;
-  Word back;
-  const Beside echo(false, [&] {
-    for (std::uint32_t i = 1; i <= chunk * chunks; ++i) {
-      while (there.number.load(std::memory_order_acquire) != i) {
-      }
-      back.number.store(i, std::memory_order_release);
-    }
-  });
-  std::vector<double> times;
-  std::uint32_t number = 0;
-  for (std::uint32_t i = 0; i < chunks; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    for (std::uint32_t j = 0; j < chunk; ++j) {
-      there.number.store(++number, std::memory_order_release);
-      while (back.number.load(std::memory_order_acquire) != number) {
-      }
-    }
-    times.push_back(nanoseconds_since(start) / (2 * chunk));
-  }
-  return median(times);
 }
 
 void add(const std::string& name, void (*run)(benchmark::State&)) {
