@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <thread>
@@ -87,6 +89,67 @@ TEST_CASE("commit without a reservation publishes nothing") {
   CHECK_FALSE(ring.consumer().peek());
 }
 
+TEST_CASE("several records are published at once, and given back at once") {
+  ByteRing ring(256);
+  auto& producer = ring.producer();
+  auto& consumer = ring.consumer();
+  const auto stage = [&](std::size_t size) {
+    const auto piece = producer.try_reserve(size);
+    if (!piece) return false;
+    std::fill(piece->begin(), piece->end(), static_cast<std::byte>(size));
+    producer.stage(size);
+    return true;
+  };
+  for (int round = 0; round < 20; ++round) {  // the records wrap in many ways
+    CAPTURE(round);
+    const std::size_t first = 1 + static_cast<std::size_t>(round) % 9;
+    producer.stage(5);  // nothing is reserved
+    for (std::size_t i = 0; i < 3; ++i) REQUIRE(stage(first + 20 * i));
+    CHECK_FALSE(consumer.peek());
+    producer.publish();
+    std::array<std::span<const std::byte>, 3> records;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto record = consumer.peek();
+      REQUIRE(record);
+      CHECK(consumer.peek()->data() == record->data());
+      records[i] = *record;
+      consumer.advance();
+    }
+    CHECK_FALSE(consumer.peek());
+    consumer.advance();                                        // nothing is shown
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(
+          equal(records[i], std::vector<std::byte>(first + 20 * i, static_cast<std::byte>(first + 20 * i))));
+    }
+    consumer.release();
+    REQUIRE(producer.try_write(std::vector<std::byte>(producer.max_record())));
+    REQUIRE(consumer.peek());
+    consumer.release();
+  }
+}
+
+TEST_CASE("what was staged is published by the next commit, or lost with its producer") {
+  RingIndexes indexes;
+  alignas(8) std::array<std::byte, 128> memory{};
+  ByteConsumer consumer(indexes, memory.data(), 128);
+  ByteProducer first(indexes, memory.data(), 128);
+  REQUIRE(first.try_reserve(8));
+  first.stage(8);
+  ByteProducer second(indexes, memory.data(), 128);  // the first has died
+  REQUIRE(second.try_reserve(4));
+  second.stage(4);
+  REQUIRE(second.try_write(std::vector<std::byte>(5)));
+  for (const std::size_t size : {4u, 5u}) {
+    const auto record = consumer.peek();
+    REQUIRE(record);
+    CHECK(record->size() == size);
+    consumer.advance();
+  }
+  ByteConsumer another(indexes, memory.data(), 128);  // nothing was given back: it sees both again
+  REQUIRE(another.peek());
+  CHECK(another.peek()->size() == 4);
+}
+
 TEST_CASE("a record without bytes is a record") {
   ByteRing ring(64);
   CHECK(ring.producer().try_write({}));
@@ -123,7 +186,11 @@ TEST_CASE("whatever a peer writes, every span stays within the memory and nothin
       const bool inside = found->data() >= memory && found->data() + found->size() <= memory + 256;
       REQUIRE(inside);
       for (const std::byte byte : *found) sum += static_cast<std::uint64_t>(byte);
-      consumer.release();
+      if (random() % 2 == 0) {
+        consumer.release();
+      } else {
+        consumer.advance();
+      }
       REQUIRE(i < 40);
     }
     ByteProducer producer(indexes, memory, 256);

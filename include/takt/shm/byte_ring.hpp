@@ -1,7 +1,8 @@
 // A queue of records of different lengths between one producer and one consumer, without copying: the
 // producer reserves a piece of the ring, fills it and commits; the consumer peeks at a piece and releases it.
-// Every record is one contiguous span. Neither side ever waits; everything but construction is real-time
-// safe.
+// Every record is one contiguous span. Several records can be published at once, and given back at once.
+// Neither side ever waits; either end can be taken over by another while the ring is in use; everything but
+// construction is real-time safe.
 //
 // A record is a 4-byte length and its bytes, starting at a multiple of 8. One that would not fit before the
 // end of the memory starts at the beginning, and the length word at the end says so.
@@ -67,19 +68,31 @@ class BasicByteProducer {
     return std::span<std::byte>(memory_ + offset(record_) + detail::record_header, size);
   }
 
-  /// Publishes the first `size` bytes of the piece that was reserved last (all of it, if `size` is more). Without one, no
-  /// effect.
+  /// Publishes the first `size` bytes of the piece that was reserved last (all of it, if `size` is more), and what was staged
+  /// before. Without a piece, no effect.
   void commit(std::size_t size) noexcept {
+    if (!reserved_) return;
+    stage(size);
+    publish();
+  }
+
+  /// As commit(), but leaves the record to the next publish() or commit(): several then cost the consumer one look. What is staged
+  /// takes space, and is lost with a producer that dies. Without a piece, no effect.
+  void stage(std::size_t size) noexcept {
     if (!reserved_) return;
     const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(size, length_));
     put_length(record_, length);
     write_ = record_ + detail::record_footprint(length);
     reserved_ = false;
-    // release: whoever sees the new index sees the record below it.
+  }
+
+  /// Publishes all that is staged.
+  void publish() noexcept {
+    // release: whoever sees the new index sees the records below it.
     indexes_->written.store(write_, std::memory_order_release);
   }
 
-  /// Appends a copy of `record`; false, and no effect, when there is no room for it.
+  /// Appends a copy of `record`, and publishes it with what was staged before; false, and no effect, when there is no room.
   [[nodiscard]] bool try_write(std::span<const std::byte> record) noexcept {
     const auto piece = try_reserve(record.size());
     if (!piece) return false;
@@ -104,7 +117,7 @@ class BasicByteProducer {
   BasicRingIndexes<Machine>* indexes_;
   std::byte* memory_;
   std::uint32_t capacity_;
-  std::uint32_t write_;       // where the next record begins
+  std::uint32_t write_;       // where the next record begins; what is staged lies before it
   std::uint32_t limit_;       // writing may go up to here, by the last look at the consumer's index
   std::uint32_t record_ = 0;  // where the reserved record begins
   std::uint32_t length_ = 0;  // how long it may be
@@ -126,7 +139,8 @@ class BasicByteConsumer {
         read_(indexes.released.load(std::memory_order_relaxed) & ~7u),
         limit_(read_) {}
 
-  /// The oldest record, aligned to 8, or nothing. It stays valid, and the same, until release().
+  /// The oldest record that was not gone past, aligned to 8, or nothing. It stays the same until advance() or release(), and valid
+  /// until release().
   [[nodiscard]] std::optional<std::span<const std::byte>> peek() noexcept {
     if (read_ == limit_ && !look_for_records()) return std::nullopt;
     std::uint32_t length = get_length(read_);
@@ -144,11 +158,17 @@ class BasicByteConsumer {
     return std::span<const std::byte>(memory_ + offset(read_) + detail::record_header, length);
   }
 
-  /// Gives the record that peek() showed back to the producer. Without one, no effect.
-  void release() noexcept {
+  /// Goes past the record that peek() showed, and keeps it: many can be looked at, and then given back at once. Without one, no
+  /// effect.
+  void advance() noexcept {
     read_ += footprint_;
     footprint_ = 0;
-    // release: our reading of the record is over before the producer may write there again.
+  }
+
+  /// Gives the record that peek() showed back to the producer, and those gone past. Without any, no effect.
+  void release() noexcept {
+    advance();
+    // release: our reading of the records is over before the producer may write there again.
     indexes_->released.store(read_, std::memory_order_release);
   }
 

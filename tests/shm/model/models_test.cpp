@@ -273,6 +273,73 @@ TEST_CASE("model: byte ring, records that wrap") {
     explorer.check([](const Observed& observed) { return in_order(observed[2]); });
     prove(explorer);
   }
+  SUBCASE("the consumer dies anywhere, and another takes over") {
+    explorer.thread(produce);
+    explorer.mortal_thread(consume, consume);
+    explorer.check([](const Observed& observed) { return handed_over(observed[1], observed[2]); });
+    prove(explorer);
+  }
+}
+
+TEST_CASE("model: byte ring, several records at once") {
+  Explorer explorer;
+  BasicRingIndexes<Machine> indexes;
+  alignas(8) std::byte memory[64] = {};
+  explorer.share(memory, sizeof(memory));
+  const auto produce = [&](std::uint32_t first, std::uint32_t last) {
+    BasicByteProducer<Machine> producer(indexes, memory, 64);
+    std::uint32_t value = first;
+    for (int attempt = 0; attempt < 3 && value <= last; ++attempt) {
+      for (int i = 0; i < 2 && value <= last; ++i) {
+        const Message message = Message::of(value);
+        const auto piece = producer.try_reserve(sizeof(message));
+        if (!piece) break;
+        Machine::copy(piece->data(), &message, sizeof(message));
+        producer.stage(sizeof(message));
+        ++value;
+      }
+      producer.publish();
+    }
+  };
+  const auto consume = [&] {
+    BasicByteConsumer<Machine> consumer(indexes, memory, 64);
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const std::byte* kept[2] = {};
+      std::size_t count = 0;
+      for (; count < 2; ++count) {
+        const auto record = consumer.peek();
+        if (!record) break;
+        kept[count] = record->data();
+        consumer.advance();
+      }
+      for (std::size_t i = 0; i < count; ++i) {  // what was gone past is still there
+        Message message;
+        Machine::copy(&message, kept[i], sizeof(message));
+        Explorer::require(message.whole(), "torn");
+        Explorer::observe(message.value);
+      }
+      consumer.release();
+    }
+    Explorer::require(!consumer.is_broken(), "broken");
+  };
+  SUBCASE("two threads") {
+    explorer.thread([&] { produce(1, 6); });
+    explorer.thread(consume);
+    explorer.check([](const Observed& observed) { return in_order(observed[1]); });
+    prove(explorer);
+  }
+  SUBCASE("the producer dies anywhere, and another takes over") {
+    explorer.mortal_thread([&] { produce(1, 6); }, [&] { produce(101, 102); });
+    explorer.thread(consume);
+    explorer.check([](const Observed& observed) { return in_order(observed[2]); });
+    prove(explorer);
+  }
+  SUBCASE("the consumer dies anywhere, and another takes over") {
+    explorer.thread([&] { produce(1, 6); });
+    explorer.mortal_thread(consume, consume);
+    explorer.check([](const Observed& observed) { return handed_over(observed[1], observed[2]); });
+    prove(explorer);
+  }
 }
 
 namespace {
