@@ -121,6 +121,9 @@ enum {
   TAKT_ERROR_SHM_UNKNOWN_JOINT = TAKT_STATUS(7, 32),
   TAKT_ERROR_SHM_NOT_OWNER = TAKT_STATUS(7, 33),
   TAKT_ERROR_SHM_OUT_OF_DOMAIN = TAKT_STATUS(7, 34),
+  TAKT_ERROR_SHM_FULL = TAKT_STATUS(7, 40),
+  TAKT_ERROR_SHM_EMPTY = TAKT_STATUS(7, 41),
+  TAKT_ERROR_SHM_BROKEN = TAKT_STATUS(7, 42),
 
   /* room 12: why a motion is refused or ends badly */
   TAKT_ERROR_MOTION_MALFORMED = TAKT_STATUS(12, 1),
@@ -976,6 +979,222 @@ TAKT_API int32_t takt_client_send(takt_client* client, const char* request);
  * into `size` bytes: TAKT_ERROR_CAPI_BUFFER_TOO_SMALL, *length says what is needed, and the message stays. Up to 4096 messages
  * are kept for this function; then the oldest are dropped. */
 TAKT_API int32_t takt_client_receive(takt_client* client, int64_t timeout_ns, char* message, size_t size, size_t* length);
+
+/* ---- shared memory ------------------------------------------------------------------------------------------------------ */
+
+/* A segment: memory that processes of this machine share, with named exchanges in it. Each end of an exchange has one owner at a
+ * time, a seat, which is free at once when its process dies, however it dies; who takes it goes on where the other stopped. Named
+ * segments (/dev/shm/takt.NAME, mode 0600) are for processes of one user that trust each other, and outlive them. */
+typedef struct takt_segment takt_segment;
+
+/* Kinds of exchange, as they are numbered in the segment. */
+enum {
+  TAKT_EXCHANGE_BYTE_RING = 4,  /* messages of any length, from one producer to one consumer, none lost */
+  TAKT_EXCHANGE_JOINT_IMAGE = 6, /* the joints of a robot, for everybody to read: takt_joint_image */
+  TAKT_EXCHANGE_JOINT_SEATS = 10 /* where motion processes say what its joints shall do */
+};
+
+/* What a segment shall hold. */
+typedef struct takt_exchange {
+  const char* name;  /* 1 to 31 letters, digits, '_', '-' or '.', ended by a NUL */
+  int32_t kind;      /* TAKT_EXCHANGE_... */
+  uint32_t capacity; /* BYTE_RING: bytes, rounded up to a power of two; JOINT_SEATS: seats, 1 to 32; else unused */
+} takt_exchange;
+
+/* Attaches the named segment, or makes it with these exchanges; one with others is replaced if nobody has it. The caller's, to be
+ * freed with takt_segment_close(). Errors: TAKT_ERROR_SHM_..., TAKT_ERROR_PLATFORM_..., TAKT_ERROR_CAPI_BAD_ARGUMENT (a kind). */
+TAKT_API int32_t takt_segment_open_or_create(const char* name, const takt_exchange* exchanges, size_t count,
+                                             takt_segment** segment);
+
+/* Attaches the named segment as it is. Errors: TAKT_ERROR_PLATFORM_NO_SUCH_SEGMENT, ..., TAKT_ERROR_SHM_NOT_READY, ... */
+TAKT_API int32_t takt_segment_open(const char* name, takt_segment** segment);
+
+/* Removes the name; who has the segment keeps it. Errors: TAKT_ERROR_PLATFORM_NO_SUCH_SEGMENT, _SEGMENT_FAILED. */
+TAKT_API int32_t takt_segment_remove(const char* name);
+
+/* Detaches it. Ends that were made from it keep its memory. */
+TAKT_API void takt_segment_close(takt_segment* segment);
+
+/* The ends of a byte ring; both wait for nobody. */
+typedef struct takt_byte_producer takt_byte_producer;
+typedef struct takt_byte_consumer takt_byte_consumer;
+
+/* Takes the seat and makes the end. Errors: TAKT_ERROR_PLATFORM_SEAT_TAKEN, TAKT_ERROR_SHM_NO_SUCH_EXCHANGE, _WRONG_KIND, ... */
+TAKT_API int32_t takt_byte_producer_create(takt_segment* segment, const char* name, takt_byte_producer** producer);
+TAKT_API int32_t takt_byte_consumer_create(takt_segment* segment, const char* name, takt_byte_consumer** consumer);
+
+/* Frees the end and its seat. */
+TAKT_API void takt_byte_producer_destroy(takt_byte_producer* producer);
+TAKT_API void takt_byte_consumer_destroy(takt_byte_consumer* consumer);
+
+/* The longest message that always fits once the consumer has caught up; 0 for NULL. Real-time safe. */
+TAKT_API size_t takt_byte_producer_max(const takt_byte_producer* producer);
+
+/* Appends a message. Errors: TAKT_ERROR_SHM_FULL (now; or for ever, if it is longer than takt_byte_producer_max()).
+ * Real-time safe. */
+TAKT_API int32_t takt_byte_producer_write(takt_byte_producer* producer, const void* message, size_t size);
+
+/* Takes the oldest message; *length, which may be NULL, is its length. Errors: TAKT_ERROR_SHM_EMPTY; TAKT_ERROR_SHM_BROKEN (nothing
+ * comes any more); TAKT_ERROR_CAPI_BUFFER_TOO_SMALL: *length says what is needed, and the message stays. Real-time safe. */
+TAKT_API int32_t takt_byte_consumer_read(takt_byte_consumer* consumer, void* message, size_t size, size_t* length);
+
+/* ---- joints in shared memory --------------------------------------------------------------------------------------------- */
+
+/* Several motion processes move the joints of one robot, each its own; the hub, in the real-time process, applies what they ask and
+ * alone decides who owns what. The rules are in takt/shm/joint_image.hpp. In short: each process says in each of its cycles which
+ * joints it wants and what they shall do. Those that it wants anew it is given all at once or not at all. A joint that was granted
+ * stands still until its owner has seen so. One whose owner lets go, starts anew, or is silent for too many cycles of the hub does
+ * what is safe, and is free. */
+
+/* What a reference asks of a joint. */
+enum {
+  TAKT_JOINT_MODE_OFF = 0,
+  TAKT_JOINT_MODE_POSITION = 1, /* velocity, acceleration and effort are feed-forward */
+  TAKT_JOINT_MODE_VELOCITY = 2, /* acceleration and effort are feed-forward */
+  TAKT_JOINT_MODE_EFFORT = 3
+};
+
+/* What one joint is asked to do. */
+typedef struct takt_joint_reference {
+  double position;     /* rad or m */
+  double velocity;     /* rad/s or m/s */
+  double acceleration; /* rad/s^2 or m/s^2 */
+  double effort;       /* N m or N */
+  int32_t mode;        /* TAKT_JOINT_MODE_... */
+  int32_t reserved;    /* 0 */
+} takt_joint_reference;
+
+/* What was measured of one joint. */
+typedef struct takt_joint_measurement {
+  double position; /* rad or m */
+  double velocity; /* rad/s or m/s */
+  double effort;   /* N m or N */
+} takt_joint_measurement;
+
+/* What a joint does when its owner is gone. One that is off stays off. */
+enum {
+  TAKT_SAFE_HOLD = 0,   /* moves to `position` at `speed`; with speed 0 it stops where it is */
+  TAKT_SAFE_RELEASE = 1 /* drive off */
+};
+typedef struct takt_joint_safety {
+  int32_t behaviour; /* TAKT_SAFE_... */
+  int32_t reserved;  /* 0 */
+  double position;   /* rad or m */
+  double speed;      /* rad/s or m/s, not negative */
+} takt_joint_safety;
+
+/* What a joint is about, in takt_joint_image. */
+enum {
+  TAKT_JOINT_PHASE_RESTING = 0,   /* nobody's: off, or held */
+  TAKT_JOINT_PHASE_RETURNING = 1, /* nobody's: on its way to its safe position */
+  TAKT_JOINT_PHASE_GRANTED = 2,   /* held until its new owner has seen that it was granted */
+  TAKT_JOINT_PHASE_DRIVEN = 3     /* follows its owner */
+};
+
+/* What the hub has told a seat. */
+enum {
+  TAKT_SEAT_NONE = 0,    /* it wants nothing, or was never heard */
+  TAKT_SEAT_GRANTED = 1, /* it owns all that it wants */
+  TAKT_SEAT_REFUSED = 2, /* of those joints that it wants anew, refused_joint has another owner */
+  TAKT_SEAT_SILENT = 3   /* it has lost its joints */
+};
+
+#define TAKT_MAX_JOINT_SEATS 32
+#define TAKT_NO_OWNER 255
+
+/* The robot at one cycle of the hub, as it lies in the segment. */
+typedef struct takt_joint_image {
+  uint64_t cycle;                         /* of the hub, goes on when another takes over */
+  uint64_t started;                       /* first cycle of this hub: another number is another hub */
+  int64_t stamp_ns;                       /* on the clock of the hub: when it was measured */
+  uint32_t joints;                        /* rows in use, of the columns below */
+  uint32_t seats;
+  double position[TAKT_MAX_JOINTS];       /* measured */
+  double velocity[TAKT_MAX_JOINTS];
+  double effort[TAKT_MAX_JOINTS];
+  double ref_position[TAKT_MAX_JOINTS];   /* applied; in other modes than POSITION the measured one */
+  double ref_velocity[TAKT_MAX_JOINTS];
+  double ref_acceleration[TAKT_MAX_JOINTS];
+  double ref_effort[TAKT_MAX_JOINTS];
+  double safe[TAKT_MAX_JOINTS];           /* safe position */
+  uint64_t granted[TAKT_MAX_JOINTS];      /* cycle in which the joint got its owner */
+  uint8_t mode[TAKT_MAX_JOINTS];          /* TAKT_JOINT_MODE_... */
+  uint8_t owner[TAKT_MAX_JOINTS];         /* seat, or TAKT_NO_OWNER */
+  uint8_t phase[TAKT_MAX_JOINTS];         /* TAKT_JOINT_PHASE_... */
+  int64_t sent_ns[TAKT_MAX_JOINT_SEATS];  /* time stamp of the seat's last good command */
+  uint32_t session[TAKT_MAX_JOINT_SEATS]; /* 0: never heard */
+  uint32_t heartbeat[TAKT_MAX_JOINT_SEATS];
+  uint32_t lost[TAKT_MAX_JOINT_SEATS];     /* how often it lost its joints by silence */
+  uint32_t rejected[TAKT_MAX_JOINT_SEATS]; /* commands with something wrong */
+  uint16_t error[TAKT_MAX_JOINT_SEATS];    /* what, in the last one: TAKT_STATUS(7, error), or 0 */
+  uint8_t error_joint[TAKT_MAX_JOINT_SEATS];
+  uint8_t answer[TAKT_MAX_JOINT_SEATS];    /* TAKT_SEAT_... */
+  uint8_t refused_joint[TAKT_MAX_JOINT_SEATS];
+} takt_joint_image;
+
+/* A motion process, in one seat. Sets of joints are bit masks: joint j is (uint64_t)1 << j. */
+typedef struct takt_joint_client takt_joint_client;
+
+/* Takes the seat of the exchange `seats` (JOINT_SEATS), and reads `image` (JOINT_IMAGE). Errors: TAKT_ERROR_PLATFORM_SEAT_TAKEN,
+ * TAKT_ERROR_SHM_NO_SUCH_EXCHANGE, _NO_SUCH_SEAT, ... */
+TAKT_API int32_t takt_joint_client_create(takt_segment* segment, const char* image, const char* seats, uint32_t seat,
+                                          takt_joint_client** client);
+
+/* Frees the client and its seat. Its joints are lost as by silence; publish that none is wanted to let go of them at once. */
+TAKT_API void takt_joint_client_destroy(takt_joint_client* client);
+
+/* Reads the newest image; *is_new, which may be NULL, is 1 if there was one since the last call, else 0. Joints that were granted
+ * since then begin with the reference that is applied to them. Real-time safe. */
+TAKT_API int32_t takt_joint_client_update(takt_joint_client* client, int32_t* is_new);
+
+/* The robot as the last update found it; all zero before the first. Valid, and the same, until the next; NULL for NULL.
+ * Real-time safe. */
+TAKT_API const takt_joint_image* takt_joint_client_image(const takt_joint_client* client);
+
+/* The joints that it owns, and those of them that the last update found granted anew: also joints that were lost and came back,
+ * which must be begun afresh. 0 for NULL. Real-time safe. */
+TAKT_API uint64_t takt_joint_client_owned(const takt_joint_client* client);
+TAKT_API uint64_t takt_joint_client_granted(const takt_joint_client* client);
+
+/* What the hub has said to this process: TAKT_SEAT_..., TAKT_SEAT_NONE for NULL. Real-time safe. */
+TAKT_API int32_t takt_joint_client_answer(const takt_joint_client* client);
+
+/* The joints to own from the next publish on. Joints that are left out are let go of. Real-time safe. */
+TAKT_API int32_t takt_joint_client_want(takt_joint_client* client, uint64_t joints);
+
+/* What the next publish asks of a joint. Real-time safe. */
+TAKT_API int32_t takt_joint_client_reference(const takt_joint_client* client, size_t joint, takt_joint_reference* reference);
+
+/* Changes it. Errors: TAKT_ERROR_SHM_NOT_OWNER, _UNKNOWN_MODE, _BAD_REFERENCE (a number that is NaN or infinite). Real-time safe. */
+TAKT_API int32_t takt_joint_client_set(takt_joint_client* client, size_t joint, const takt_joint_reference* reference);
+
+/* Says all of it to the hub, as one; now_ns is a time stamp on the caller's clock. Once per cycle: it is also the sign of life.
+ * Real-time safe. */
+TAKT_API int32_t takt_joint_client_publish(takt_joint_client* client, int64_t now_ns);
+
+/* The hub: one at a time. */
+typedef struct takt_joint_hub takt_joint_hub;
+
+/* For `joints` joints, each with its safety. period_ns: from one take to the next; silent_cycles: how many takes in a row may find no
+ * good news of an owner. Over a segment that was in use it goes on with what was applied last. Errors: as with the client, and
+ * TAKT_ERROR_SHM_BAD_EXTENT, _OUT_OF_DOMAIN; TAKT_ERROR_CAPI_BAD_ARGUMENT (no such behaviour). */
+TAKT_API int32_t takt_joint_hub_create(takt_segment* segment, const char* image, const char* seats,
+                                       const takt_joint_safety* safety, size_t joints, int64_t period_ns, uint32_t silent_cycles,
+                                       takt_joint_hub** hub);
+
+/* Frees the hub and its seats. */
+TAKT_API void takt_joint_hub_destroy(takt_joint_hub* hub);
+
+/* Hears every seat, settles who owns what, and gives what to apply now. `joints` must be the hub's: TAKT_ERROR_SHM_BAD_EXTENT.
+ * Once per cycle. Real-time safe. */
+TAKT_API int32_t takt_joint_hub_take(takt_joint_hub* hub, takt_joint_reference* references, size_t joints);
+
+/* Publishes what was applied, and what was measured at now_ns; where a number is none, the measurement before stands.
+ * Errors: TAKT_ERROR_SHM_BAD_EXTENT. Real-time safe. */
+TAKT_API int32_t takt_joint_hub_publish(takt_joint_hub* hub, int64_t now_ns, const takt_joint_measurement* measured, size_t joints);
+
+/* What the last publish wrote; valid until the next take. NULL for NULL. Real-time safe. */
+TAKT_API const takt_joint_image* takt_joint_hub_image(const takt_joint_hub* hub);
 
 #ifdef __cplusplus
 } /* extern "C" */

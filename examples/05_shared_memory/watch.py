@@ -29,7 +29,7 @@ def find(memory, wanted):
 
 
 def read(memory, offset, size):
-    """The newest value of a BroadcastValue: two slots take turns, each a version and a value. A version is odd while it is written."""
+    """The newest value of a BroadcastValue: two slots take turns, each a version, which is odd while it is written, and a value."""
     slot = -(-(8 + size) // 64) * 64
     while True:
         versions = [struct.unpack_from("<I", memory, offset + i * slot)[0] for i in (0, 1)]

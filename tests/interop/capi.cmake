@@ -8,7 +8,7 @@ target_compile_options(takt_capi_c99 PRIVATE -Wall -Wextra -Wpedantic -pedantic-
 target_link_libraries(takt_capi_c99 PRIVATE takt::c m)
 add_test(NAME capi_c99 COMMAND takt_capi_c99)
 
-add_executable(takt_capi_test capi_test.cpp)
+add_executable(takt_capi_test capi_test.cpp capi_shm_test.cpp)
 target_link_libraries(takt_capi_test PRIVATE takt_test_main takt::c)
 target_include_directories(takt_capi_test PRIVATE ${PROJECT_SOURCE_DIR}/capi/src)
 add_test(NAME capi COMMAND takt_capi_test)
@@ -17,6 +17,8 @@ add_test(NAME capi_header COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DI
          $<TARGET_FILE:takt_c> ${CMAKE_NM} ${PROJECT_SOURCE_DIR})
 add_test(NAME capi_ctypes COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_ctypes_test.py
          $<TARGET_FILE:takt_c>)
+add_test(NAME capi_shm COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_shm_test.py
+         $<TARGET_FILE:takt_c>)
 # Against the real-time process where it is built, and against servers that lie in any case.
 set(robot_to_talk_to "")
 if(TARGET takt_tool)
@@ -24,7 +26,7 @@ if(TARGET takt_tool)
 endif()
 add_test(NAME capi_client COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_client_test.py
          $<TARGET_FILE:takt_c> ${robot_to_talk_to})
-set(capi_python_tests capi_header capi_ctypes capi_client)
+set(capi_python_tests capi_header capi_ctypes capi_shm capi_client)
 
 # An interpreter that is not sanitized itself can load a sanitized library if the sanitizer was loaded first; the thread sanitizer
 # does not work that way, and the C API has no threads of its own.

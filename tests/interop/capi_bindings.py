@@ -2,8 +2,8 @@
 
 import ctypes
 import sys
-from ctypes import (POINTER, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64,
-                    c_void_p)
+from ctypes import (POINTER, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32,
+                    c_uint64, c_void_p)
 
 OK = 0
 
@@ -22,6 +22,8 @@ MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE, MOBILE_OUT_OF_DOMAIN, MOBILE_STALE = (st
 NULL_POINTER, WRONG_STRUCT_SIZE, BAD_ARGUMENT, BAD_LIMITS, OUT_OF_MEMORY, INTERNAL, BUFFER_TOO_SMALL, MISALIGNED, TIMEOUT = (
     status(16, code) for code in range(1, 10))
 CONNECT_FAILED, CONNECTION_CLOSED = status(15, 2), status(15, 3)
+NO_SUCH_SEGMENT, SEAT_TAKEN = status(15, 6), status(15, 15)
+BAD_REFERENCE, NOT_OWNER, RING_FULL, RING_EMPTY = (status(7, code) for code in (30, 33, 40, 41))
 STOP, GIVEN, SMOOTH = 1, 2, 3
 ACTIVE, SUCCEEDED, ABORTED, REJECTED, PREEMPTED = 1, 3, 4, 5, 6
 STARTING, READY, STOPPING, STOPPED, DOWN = range(5)
@@ -129,6 +131,39 @@ class Reply(ctypes.Structure):
 class RobotState(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("state", c_int32), ("reason", c_int32), ("active_goals", c_uint32),
                 ("time_ns", c_int64), ("cycles", c_uint64), ("overruns", c_uint64)]
+
+
+class Exchange(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("kind", c_int32), ("capacity", c_uint32)]
+
+
+BYTE_RING, JOINT_IMAGE, JOINT_SEATS = 4, 6, 10
+MODE_OFF, MODE_POSITION, MODE_VELOCITY, MODE_EFFORT = range(4)
+RESTING, RETURNING, GRANTED, DRIVEN = range(4)
+SEAT_NONE, SEAT_GRANTED, SEAT_REFUSED, SEAT_SILENT = range(4)
+NO_OWNER = 255
+
+
+class JointReference(ctypes.Structure):
+    _fields_ = [(name, c_double) for name in ("position", "velocity", "acceleration", "effort")] + [
+        ("mode", c_int32), ("reserved", c_int32)]
+
+
+class JointMeasurement(ctypes.Structure):
+    _fields_ = [(name, c_double) for name in ("position", "velocity", "effort")]
+
+
+class JointSafety(ctypes.Structure):
+    _fields_ = [("behaviour", c_int32), ("reserved", c_int32), ("position", c_double), ("speed", c_double)]
+
+
+class JointImage(ctypes.Structure):
+    _fields_ = [("cycle", c_uint64), ("started", c_uint64), ("stamp_ns", c_int64), ("joints", c_uint32), ("seats", c_uint32)] + [
+        (name, c_double * 64) for name in ("position", "velocity", "effort", "ref_position", "ref_velocity", "ref_acceleration",
+                                           "ref_effort", "safe")] + [("granted", c_uint64 * 64)] + [
+        (name, c_uint8 * 64) for name in ("mode", "owner", "phase")] + [("sent_ns", c_int64 * 32)] + [
+        (name, c_uint32 * 32) for name in ("session", "heartbeat", "lost", "rejected")] + [("error", c_uint16 * 32)] + [
+        (name, c_uint8 * 32) for name in ("error_joint", "answer", "refused_joint")]
 
 
 def load(path):
@@ -245,6 +280,34 @@ def load(path):
             ("takt_robot_state_init", None, POINTER(RobotState)),
             ("takt_client_state", c_int32, c_void_p, POINTER(RobotState), c_size_t, numbers, numbers),
             ("takt_client_send", c_int32, c_void_p, c_char_p),
+            ("takt_segment_open_or_create", c_int32, c_char_p, POINTER(Exchange), c_size_t, POINTER(c_void_p)),
+            ("takt_segment_open", c_int32, c_char_p, POINTER(c_void_p)),
+            ("takt_segment_remove", c_int32, c_char_p),
+            ("takt_segment_close", None, c_void_p),
+            ("takt_byte_producer_create", c_int32, c_void_p, c_char_p, POINTER(c_void_p)),
+            ("takt_byte_consumer_create", c_int32, c_void_p, c_char_p, POINTER(c_void_p)),
+            ("takt_byte_producer_destroy", None, c_void_p),
+            ("takt_byte_consumer_destroy", None, c_void_p),
+            ("takt_byte_producer_max", c_size_t, c_void_p),
+            ("takt_byte_producer_write", c_int32, c_void_p, c_char_p, c_size_t),
+            ("takt_byte_consumer_read", c_int32, c_void_p, c_char_p, c_size_t, POINTER(c_size_t)),
+            ("takt_joint_client_create", c_int32, c_void_p, c_char_p, c_char_p, c_uint32, POINTER(c_void_p)),
+            ("takt_joint_client_destroy", None, c_void_p),
+            ("takt_joint_client_update", c_int32, c_void_p, POINTER(c_int32)),
+            ("takt_joint_client_image", POINTER(JointImage), c_void_p),
+            ("takt_joint_client_owned", c_uint64, c_void_p),
+            ("takt_joint_client_granted", c_uint64, c_void_p),
+            ("takt_joint_client_answer", c_int32, c_void_p),
+            ("takt_joint_client_want", c_int32, c_void_p, c_uint64),
+            ("takt_joint_client_reference", c_int32, c_void_p, c_size_t, POINTER(JointReference)),
+            ("takt_joint_client_set", c_int32, c_void_p, c_size_t, POINTER(JointReference)),
+            ("takt_joint_client_publish", c_int32, c_void_p, c_int64),
+            ("takt_joint_hub_create", c_int32, c_void_p, c_char_p, c_char_p, POINTER(JointSafety), c_size_t, c_int64, c_uint32,
+             POINTER(c_void_p)),
+            ("takt_joint_hub_destroy", None, c_void_p),
+            ("takt_joint_hub_take", c_int32, c_void_p, POINTER(JointReference), c_size_t),
+            ("takt_joint_hub_publish", c_int32, c_void_p, c_int64, POINTER(JointMeasurement), c_size_t),
+            ("takt_joint_hub_image", POINTER(JointImage), c_void_p),
             ("takt_client_receive", c_int32, c_void_p, c_int64, c_char_p, c_size_t, POINTER(c_size_t)),
     ]:
         function = getattr(library, name)

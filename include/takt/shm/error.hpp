@@ -36,6 +36,11 @@ enum class Errc : std::uint16_t {
   unknown_joint = 32,
   not_owner = 33,
   out_of_domain = 34,
+  // What there is nothing wrong with, but has to wait.
+  full = 40,
+  empty = 41,
+  // What a peer has written into a ring.
+  broken = 42,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::shm; }
@@ -88,6 +93,12 @@ enum class Errc : std::uint16_t {
       return "the joint is not owned";
     case Errc::out_of_domain:
       return "a parameter is outside the range that its documentation gives";
+    case Errc::full:
+      return "the ring has no room now";
+    case Errc::empty:
+      return "the ring has nothing now";
+    case Errc::broken:
+      return "the peer has written something into the ring that is no record";
   }
   return "unknown shm error";
 }

@@ -83,7 +83,7 @@ class JointHub {
       measure(joint, measured[joint]);
     for (std::size_t joint = 0; joint < image_.joints; ++joint) show(joint);
     image_.stamp = to_nanoseconds(now);
-    memory_->write(image_);
+    writer_.write(image_);
   }
 
   /// What the last publish() wrote; owners and answers are as the last take() settled them.
@@ -92,7 +92,7 @@ class JointHub {
  private:
   JointHub(BroadcastValue<JointImage>& image, std::span<LatestMemory<JointCommand>> seats,
            std::span<const JointSafety> safety, const JointHubOptions& options) noexcept
-      : memory_(&image), options_(options) {
+      : writer_(image), options_(options) {
     std::copy(safety.begin(), safety.end(), safety_.begin());
     image_.joints = static_cast<std::uint32_t>(safety.size());
     image_.seats = static_cast<std::uint32_t>(seats.size());
@@ -259,7 +259,7 @@ class JointHub {
     image_.mode[joint] = reference.mode;
   }
 
-  BroadcastValue<JointImage>* memory_;
+  BroadcastValue<JointImage>::Writer writer_;
   std::array<std::optional<LatestReader<JointCommand>>, max_joint_seats> seats_{};
   JointHubOptions options_;
   std::array<JointSafety, max_joints> safety_{};

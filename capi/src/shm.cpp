@@ -1,0 +1,355 @@
+// Shared memory of the C API: segments, byte rings, and the joints of a robot.
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boundary.hpp"
+#include "takt/platform/segment.hpp"
+#include "takt/shm/joint_client.hpp"
+#include "takt/shm/joint_hub.hpp"
+
+namespace shm = takt::shm;
+using takt::fail;
+using takt::JointSet;
+using takt::Result;
+using takt::SetupResult;
+using takt::Status;
+using takt::capi::Errc;
+using takt::capi::guarded;
+using takt::capi::to_status;
+using takt::platform::Claim;
+using takt::platform::Segment;
+
+using ImageExchange = shm::BroadcastValue<shm::JointImage>;
+
+static_assert(TAKT_EXCHANGE_BYTE_RING == static_cast<int>(shm::Kind::byte_ring));
+static_assert(TAKT_EXCHANGE_JOINT_IMAGE == static_cast<int>(shm::Kind::broadcast));
+static_assert(TAKT_EXCHANGE_JOINT_SEATS == static_cast<int>(shm::Kind::joint_image));
+static_assert(TAKT_JOINT_MODE_EFFORT == static_cast<int>(shm::JointMode::effort));
+static_assert(TAKT_JOINT_PHASE_DRIVEN == static_cast<int>(shm::JointPhase::driven));
+static_assert(TAKT_SEAT_SILENT == static_cast<int>(shm::SeatAnswer::silent));
+static_assert(TAKT_SAFE_HOLD == static_cast<int>(takt::SafeBehaviour::hold));
+static_assert(TAKT_SAFE_RELEASE == static_cast<int>(takt::SafeBehaviour::release));
+static_assert(TAKT_MAX_JOINT_SEATS == shm::max_joint_seats && TAKT_NO_OWNER == shm::no_owner);
+
+// The C structure is the image as it lies in memory.
+#define TAKT_SAME_PLACE(c, cpp) static_assert(offsetof(takt_joint_image, c) == offsetof(shm::JointImage, cpp))
+TAKT_SAME_PLACE(cycle, cycle);
+TAKT_SAME_PLACE(started, started);
+TAKT_SAME_PLACE(stamp_ns, stamp);
+TAKT_SAME_PLACE(joints, joints);
+TAKT_SAME_PLACE(seats, seats);
+TAKT_SAME_PLACE(position, position);
+TAKT_SAME_PLACE(velocity, velocity);
+TAKT_SAME_PLACE(effort, effort);
+TAKT_SAME_PLACE(ref_position, ref_position);
+TAKT_SAME_PLACE(ref_velocity, ref_velocity);
+TAKT_SAME_PLACE(ref_acceleration, ref_acceleration);
+TAKT_SAME_PLACE(ref_effort, ref_effort);
+TAKT_SAME_PLACE(safe, safe);
+TAKT_SAME_PLACE(granted, granted);
+TAKT_SAME_PLACE(mode, mode);
+TAKT_SAME_PLACE(owner, owner);
+TAKT_SAME_PLACE(phase, phase);
+TAKT_SAME_PLACE(sent_ns, sent);
+TAKT_SAME_PLACE(session, session);
+TAKT_SAME_PLACE(heartbeat, heartbeat);
+TAKT_SAME_PLACE(lost, lost);
+TAKT_SAME_PLACE(rejected, rejected);
+TAKT_SAME_PLACE(error, error);
+TAKT_SAME_PLACE(error_joint, error_joint);
+TAKT_SAME_PLACE(answer, answer);
+TAKT_SAME_PLACE(refused_joint, refused_joint);
+#undef TAKT_SAME_PLACE
+static_assert(sizeof(takt_joint_image) == sizeof(shm::JointImage));
+
+struct takt_segment {
+  Segment segment;
+};
+struct takt_byte_producer {
+  Claim<shm::ByteProducer> claim;
+};
+struct takt_byte_consumer {
+  Claim<shm::ByteConsumer> claim;
+};
+struct takt_joint_client {
+  takt::platform::Seat seat;  // keeps the memory
+  shm::JointClient client;
+};
+struct takt_joint_hub {
+  takt::platform::Seat image_seat;
+  takt::platform::Seat seats_seat;
+  shm::JointHub hub;
+};
+
+namespace {
+
+/// What set-up says, without its words.
+template <class T>
+Result<T> without_words(SetupResult<T>&& result) {
+  if (!result) return fail(result.error().error);
+  if constexpr (!std::is_void_v<T>) {
+    return std::move(*result);
+  } else {
+    return {};
+  }
+}
+
+/// Makes the object and gives it to the caller.
+template <class Object, class... Parts>
+Status hand_over(Object** to, Parts&&... parts) {
+  *to = new Object{std::forward<Parts>(parts)...};
+  return {};
+}
+
+Result<shm::Declaration> read_exchange(const takt_exchange& exchange) {
+  if (exchange.name == nullptr) return fail(Errc::null_pointer);
+  switch (exchange.kind) {
+    case TAKT_EXCHANGE_BYTE_RING:
+      return shm::declare<shm::ByteRing>(exchange.name, exchange.capacity);
+    case TAKT_EXCHANGE_JOINT_IMAGE:
+      return shm::declare<ImageExchange>(exchange.name);
+    case TAKT_EXCHANGE_JOINT_SEATS:
+      return shm::declare<shm::JointSeats>(exchange.name, 1, exchange.capacity);
+    default:
+      return fail(Errc::bad_argument);
+  }
+}
+
+Result<shm::JointSafety> read_safety(const takt_joint_safety& safety) {
+  if (safety.behaviour != TAKT_SAFE_HOLD && safety.behaviour != TAKT_SAFE_RELEASE)
+    return fail(Errc::bad_argument);
+  return shm::JointSafety{static_cast<takt::SafeBehaviour>(safety.behaviour), safety.position, safety.speed};
+}
+
+takt_joint_reference to_c(const shm::JointReference& reference) noexcept {
+  return {reference.motion.position,
+          reference.motion.velocity,
+          reference.motion.acceleration,
+          reference.effort,
+          static_cast<std::int32_t>(reference.mode),
+          0};
+}
+
+Result<shm::JointReference> from_c(const takt_joint_reference& reference) noexcept {
+  if (reference.mode < TAKT_JOINT_MODE_OFF || reference.mode > TAKT_JOINT_MODE_EFFORT)
+    return fail(shm::Errc::unknown_mode);
+  return shm::JointReference{{reference.position, reference.velocity, reference.acceleration},
+                             reference.effort,
+                             static_cast<shm::JointMode>(reference.mode)};
+}
+
+const takt_joint_image* to_c(const shm::JointImage& image) noexcept {
+  return reinterpret_cast<const takt_joint_image*>(&image);
+}
+
+/// Makes an end at the first seat and gives it to the caller.
+template <class End, class Take>
+std::int32_t create_end(takt_segment* segment, const char* name, End** end, Take take) {
+  if (segment == nullptr || name == nullptr || end == nullptr) return to_status(Errc::null_pointer);
+  return guarded([&]() -> Status {
+    auto claim = without_words(take(segment->segment, name));
+    if (!claim) return fail(claim.error());
+    return hand_over(end, std::move(*claim));
+  });
+}
+
+}  // namespace
+
+std::int32_t takt_segment_open_or_create(const char* name, const takt_exchange* exchanges, std::size_t count,
+                                         takt_segment** segment) {
+  if (name == nullptr || exchanges == nullptr || segment == nullptr) return to_status(Errc::null_pointer);
+  if (count > shm::max_exchanges) return to_status(shm::Errc::too_many_exchanges);
+  return guarded([&]() -> Status {
+    std::vector<shm::Declaration> wanted;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Result<shm::Declaration> exchange = read_exchange(exchanges[i]);
+      if (!exchange) return fail(exchange.error());
+      wanted.push_back(*exchange);
+    }
+    auto opened = without_words(Segment::open_or_create(name, wanted));
+    if (!opened) return fail(opened.error());
+    return hand_over(segment, std::move(*opened));
+  });
+}
+
+std::int32_t takt_segment_open(const char* name, takt_segment** segment) {
+  if (name == nullptr || segment == nullptr) return to_status(Errc::null_pointer);
+  return guarded([&]() -> Status {
+    auto opened = without_words(Segment::open(name));
+    if (!opened) return fail(opened.error());
+    return hand_over(segment, std::move(*opened));
+  });
+}
+
+std::int32_t takt_segment_remove(const char* name) {
+  if (name == nullptr) return to_status(Errc::null_pointer);
+  return guarded([&]() -> Status { return without_words(Segment::remove(name)); });
+}
+
+void takt_segment_close(takt_segment* segment) { delete segment; }
+
+// Byte rings.
+
+std::int32_t takt_byte_producer_create(takt_segment* segment, const char* name,
+                                       takt_byte_producer** producer) {
+  return create_end(segment, name, producer, [](Segment& from, const char* exchange) {
+    return from.producer<shm::ByteRing>(exchange);
+  });
+}
+std::int32_t takt_byte_consumer_create(takt_segment* segment, const char* name,
+                                       takt_byte_consumer** consumer) {
+  return create_end(segment, name, consumer, [](Segment& from, const char* exchange) {
+    return from.consumer<shm::ByteRing>(exchange);
+  });
+}
+void takt_byte_producer_destroy(takt_byte_producer* producer) { delete producer; }
+void takt_byte_consumer_destroy(takt_byte_consumer* consumer) { delete consumer; }
+
+std::size_t takt_byte_producer_max(const takt_byte_producer* producer) {
+  return producer != nullptr ? producer->claim.end.max_record() : 0;
+}
+
+std::int32_t takt_byte_producer_write(takt_byte_producer* producer, const void* message, std::size_t size) {
+  if (producer == nullptr || (message == nullptr && size != 0)) return to_status(Errc::null_pointer);
+  const std::span bytes(static_cast<const std::byte*>(message), size);
+  return producer->claim.end.try_write(bytes) ? TAKT_OK : to_status(shm::Errc::full);
+}
+
+std::int32_t takt_byte_consumer_read(takt_byte_consumer* consumer, void* message, std::size_t size,
+                                     std::size_t* length) {
+  if (consumer == nullptr || (message == nullptr && size != 0)) return to_status(Errc::null_pointer);
+  shm::ByteConsumer& end = consumer->claim.end;
+  const auto record = end.peek();
+  if (!record) return to_status(end.is_broken() ? shm::Errc::broken : shm::Errc::empty);
+  if (length != nullptr) *length = record->size();
+  if (record->size() > size) return to_status(Errc::buffer_too_small);
+  if (!record->empty()) std::memcpy(message, record->data(), record->size());
+  end.release();
+  return TAKT_OK;
+}
+
+// Motion processes.
+
+std::int32_t takt_joint_client_create(takt_segment* segment, const char* image, const char* seats,
+                                      std::uint32_t seat, takt_joint_client** client) {
+  if (segment == nullptr || image == nullptr || seats == nullptr || client == nullptr)
+    return to_status(Errc::null_pointer);
+  return guarded([&]() -> Status {
+    Segment& from = segment->segment;
+    auto reader = without_words(from.consumer<ImageExchange>(image));
+    if (!reader) return fail(reader.error());
+    auto claim = without_words(from.producer<shm::JointSeats>(seats, seat));
+    if (!claim) return fail(claim.error());
+    const auto session = static_cast<std::uint32_t>(claim->seat.owner().epoch);
+    return hand_over(client, std::move(claim->seat), shm::JointClient(reader->end, claim->end, session));
+  });
+}
+
+void takt_joint_client_destroy(takt_joint_client* client) { delete client; }
+
+std::int32_t takt_joint_client_update(takt_joint_client* client, std::int32_t* is_new) {
+  if (client == nullptr) return to_status(Errc::null_pointer);
+  const bool found = client->client.update() == shm::Freshness::new_data;
+  if (is_new != nullptr) *is_new = found ? 1 : 0;
+  return TAKT_OK;
+}
+
+const takt_joint_image* takt_joint_client_image(const takt_joint_client* client) {
+  return client != nullptr ? to_c(client->client.image()) : nullptr;
+}
+std::uint64_t takt_joint_client_owned(const takt_joint_client* client) {
+  return client != nullptr ? client->client.owned().bits() : 0;
+}
+std::uint64_t takt_joint_client_granted(const takt_joint_client* client) {
+  return client != nullptr ? client->client.granted().bits() : 0;
+}
+std::int32_t takt_joint_client_answer(const takt_joint_client* client) {
+  return client != nullptr ? static_cast<std::int32_t>(client->client.answer()) : TAKT_SEAT_NONE;
+}
+
+std::int32_t takt_joint_client_want(takt_joint_client* client, std::uint64_t joints) {
+  if (client == nullptr) return to_status(Errc::null_pointer);
+  client->client.want(JointSet::from_bits(joints));
+  return TAKT_OK;
+}
+
+std::int32_t takt_joint_client_reference(const takt_joint_client* client, std::size_t joint,
+                                         takt_joint_reference* reference) {
+  if (client == nullptr || reference == nullptr) return to_status(Errc::null_pointer);
+  if (joint >= takt::max_joints) return to_status(shm::Errc::unknown_joint);
+  *reference = to_c(client->client.reference(joint));
+  return TAKT_OK;
+}
+
+std::int32_t takt_joint_client_set(takt_joint_client* client, std::size_t joint,
+                                   const takt_joint_reference* reference) {
+  if (client == nullptr || reference == nullptr) return to_status(Errc::null_pointer);
+  const Result<shm::JointReference> read = from_c(*reference);
+  if (!read) return to_status(read.error());
+  return to_status(client->client.set(joint, *read));
+}
+
+std::int32_t takt_joint_client_publish(takt_joint_client* client, std::int64_t now_ns) {
+  if (client == nullptr) return to_status(Errc::null_pointer);
+  client->client.publish(takt::time_from_nanoseconds(now_ns));
+  return TAKT_OK;
+}
+
+// The hub.
+
+std::int32_t takt_joint_hub_create(takt_segment* segment, const char* image, const char* seats,
+                                   const takt_joint_safety* safety, std::size_t joints,
+                                   std::int64_t period_ns, std::uint32_t silent_cycles,
+                                   takt_joint_hub** hub) {
+  if (segment == nullptr || image == nullptr || seats == nullptr || safety == nullptr || hub == nullptr)
+    return to_status(Errc::null_pointer);
+  if (joints > takt::max_joints) return to_status(shm::Errc::bad_extent);
+  return guarded([&]() -> Status {
+    std::vector<shm::JointSafety> behaviours;
+    for (std::size_t joint = 0; joint < joints; ++joint) {
+      const Result<shm::JointSafety> behaviour = read_safety(safety[joint]);
+      if (!behaviour) return fail(behaviour.error());
+      behaviours.push_back(*behaviour);
+    }
+    Segment& from = segment->segment;
+    auto writer = without_words(from.producer<ImageExchange>(image));
+    if (!writer) return fail(writer.error());
+    auto reader = without_words(from.consumer<shm::JointSeats>(seats));
+    if (!reader) return fail(reader.error());
+    auto made = shm::JointHub::make(*writer->end, reader->end, behaviours,
+                                    {takt::Duration(period_ns), silent_cycles});
+    if (!made) return fail(made.error());
+    return hand_over(hub, std::move(writer->seat), std::move(reader->seat), *std::move(made));
+  });
+}
+
+void takt_joint_hub_destroy(takt_joint_hub* hub) { delete hub; }
+
+std::int32_t takt_joint_hub_take(takt_joint_hub* hub, takt_joint_reference* references, std::size_t joints) {
+  if (hub == nullptr || references == nullptr) return to_status(Errc::null_pointer);
+  if (joints != hub->hub.image().joints) return to_status(shm::Errc::bad_extent);
+  const std::span<const shm::JointReference> taken = hub->hub.take();
+  for (std::size_t joint = 0; joint < joints; ++joint) references[joint] = to_c(taken[joint]);
+  return TAKT_OK;
+}
+
+std::int32_t takt_joint_hub_publish(takt_joint_hub* hub, std::int64_t now_ns,
+                                    const takt_joint_measurement* measured, std::size_t joints) {
+  if (hub == nullptr || measured == nullptr) return to_status(Errc::null_pointer);
+  if (joints != hub->hub.image().joints) return to_status(shm::Errc::bad_extent);
+  std::array<shm::JointMeasurement, takt::max_joints> numbers;
+  for (std::size_t joint = 0; joint < joints; ++joint)
+    numbers[joint] = {measured[joint].position, measured[joint].velocity, measured[joint].effort};
+  hub->hub.publish(takt::time_from_nanoseconds(now_ns), std::span(numbers).first(joints));
+  return TAKT_OK;
+}
+
+const takt_joint_image* takt_joint_hub_image(const takt_joint_hub* hub) {
+  return hub != nullptr ? to_c(hub->hub.image()) : nullptr;
+}
