@@ -78,8 +78,9 @@ class BroadcastValue {
 
     explicit Reader(const BroadcastValue& value) noexcept : value_(&value) {}
 
-    /// Copies the latest value, new or old. `out` stays as it is when nothing was ever written, and (told as old_data) when
-    /// the writer overtook every attempt.
+    /// Copies the latest value, new or old. `out` stays as it is when nothing was ever written, and when the writer overtook every
+    /// attempt: told as old_data, or, by a reader that has not read anything yet, as none. That one does not try again when both
+    /// slots looked incomplete, which takes a whole write between the two looks.
     [[nodiscard]] Freshness read(T& out) noexcept { return read(out, true); }
 
     /// The same, but leaves `out` as it is unless the value is new: for a reader that keeps what it has read.
@@ -104,7 +105,7 @@ class BroadcastValue {
         seen_ = version;
         return Freshness::new_data;
       }
-      return Freshness::old_data;
+      return seen_ == 0 ? Freshness::none : Freshness::old_data;
     }
 
     const BroadcastValue* value_;

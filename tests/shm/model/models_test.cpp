@@ -358,8 +358,8 @@ void read_some(Reader&& reader, int times) {
       Explorer::require(message.value == last, "old data is not the last read");
     if (freshness == Freshness::none) Explorer::require(last == 0, "data became none");
     last = message.value;
+    Explorer::observe(static_cast<std::int64_t>(last));
   }
-  Explorer::observe(static_cast<std::int64_t>(last));
 }
 
 }  // namespace
