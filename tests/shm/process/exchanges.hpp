@@ -1,6 +1,6 @@
 // Each exchange of the room as the tests of this folder see it: its memory, and its ends under one set of names.
 //
-//   a queue:  Sender(memory).send(messages)    of `batch` messages, sends as many as it can; returns how many
+//   a queue:  Sender(memory, lane).send(messages)    of `batch` messages, sends as many as it can; returns how many
 //             Receiver(memory).receive(use)    calls use(message) for each of what it takes; returns how many
 //             in_hands                         how many messages a receiver may have taken for good when use() is called
 //   a value:  Writer(memory, seat).write(value);  Reader(memory).read(value) as in the room
@@ -17,6 +17,7 @@
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
+#include "takt/shm/multi_producer_ring.hpp"
 #include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
@@ -67,10 +68,11 @@ struct Ring {
   static constexpr std::uint32_t capacity = slots;
   static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 1;
+  static constexpr std::size_t senders = 1;
   static constexpr std::size_t receivers = 1;
 
   struct Sender {
-    explicit Sender(Memory& memory) : end(memory.indexes, memory.slots.data(), capacity) {}
+    explicit Sender(Memory& memory, std::size_t = 0) : end(memory.indexes, memory.slots.data(), capacity) {}
     std::size_t send(std::span<const T> messages) { return end.try_push(messages[0]) ? 1 : 0; }
     shm::RingProducer<T> end;
   };
@@ -121,10 +123,11 @@ struct SlotRing {
   static constexpr std::uint32_t capacity = slots;
   static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 1;
+  static constexpr std::size_t senders = 1;
   static constexpr std::size_t receivers = 1;
 
   struct Sender {
-    explicit Sender(Memory& memory) : end(memory.released, memory.line.data(), capacity) {}
+    explicit Sender(Memory& memory, std::size_t = 0) : end(memory.released, memory.line.data(), capacity) {}
     std::size_t send(std::span<const T> messages) { return end.try_push(messages[0]) ? 1 : 0; }
     shm::SlotProducer<T> end;
   };
@@ -153,10 +156,11 @@ struct ByteRing {
   static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 0;
   static constexpr std::size_t receivers = 1;
+  static constexpr std::size_t senders = 1;
   static std::size_t length_of(const T& message) { return sizeof(T) + mix(message.sequence) % 41; }
 
   struct Sender {
-    explicit Sender(Memory& memory) : end(memory.indexes, memory.bytes.data(), capacity) {}
+    explicit Sender(Memory& memory, std::size_t = 0) : end(memory.indexes, memory.bytes.data(), capacity) {}
     std::size_t send(std::span<const T> messages) {
       const auto piece = end.try_reserve(length_of(messages[0]));
       if (!piece) return 0;
@@ -194,10 +198,11 @@ struct BroadcastRing {
   static constexpr std::uint32_t capacity = slots;
   static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 0;
+  static constexpr std::size_t senders = 1;
   static constexpr std::size_t receivers = 2;
 
   struct Sender {
-    explicit Sender(Memory& memory) : end(memory.count, memory.line.data(), capacity) {}
+    explicit Sender(Memory& memory, std::size_t = 0) : end(memory.count, memory.line.data(), capacity) {}
     std::size_t send(std::span<const T> messages) {
       end.write(messages[0]);
       return 1;
@@ -216,6 +221,35 @@ struct BroadcastRing {
     }
     [[nodiscard]] std::uint64_t missed() const { return end.missed(); }
     shm::BroadcastReader<T> end;
+  };
+};
+
+/// From several, each in a lane of its own.
+template <class T, std::uint32_t slots>
+struct MultiProducerRing {
+  using Message = T;
+  static constexpr std::size_t senders = 2;
+  using Memory = shm::MultiProducerMemory<T, senders, slots>;
+  static constexpr std::uint32_t capacity = slots;
+  static constexpr std::size_t batch = 1;
+  static constexpr std::size_t in_hands = 1;
+  static constexpr std::size_t receivers = 1;
+
+  struct Sender {
+    Sender(Memory& memory, std::size_t lane) : end(memory.producer(lane)) {}
+    std::size_t send(std::span<const T> messages) { return end.try_push(messages[0]) ? 1 : 0; }
+    shm::RingProducer<T> end;
+  };
+  struct Receiver {
+    explicit Receiver(Memory& memory) : end(memory) {}
+    template <class Use>
+    std::size_t receive(Use&& use) {
+      T message;
+      if (!end.try_pop(message)) return 0;
+      use(message);
+      return 1;
+    }
+    shm::MultiProducerConsumer<T, senders, slots> end;
   };
 };
 
@@ -249,12 +283,7 @@ struct SharedValue {
   static constexpr std::size_t writers = 2;
   static constexpr std::size_t readers = 2;
   using Memory = shm::SharedValue<T, writers>;
-  struct Writer {
-    Writer(Memory& memory, std::size_t number) : value(&memory), seat(number) {}
-    void write(const T& next) { value->write(seat, next); }
-    Memory* value;
-    std::size_t seat;
-  };
+  using Writer = typename Memory::Writer;
   struct Reader : Memory::Reader {
     using Memory::Reader::Reader;
     shm::Freshness read(T& value) { return this->read_new(value); }

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,10 +118,16 @@ void kill_at_random(std::vector<Role>& roles, const Ledger& ledger, std::uint64_
 
 // ------------------------------------------------------------------------------------------------------------ queues
 
+/// The high bits of a sequence say which producer's it is.
+constexpr std::uint64_t of_lane(std::size_t lane, std::uint64_t sequence) {
+  return std::uint64_t{lane} << 48 | sequence;
+}
+constexpr std::size_t lane_of(std::uint64_t sequence) { return sequence >> 48; }
+
 /// A batch is certain when all of it is.
 template <class Queue>
-[[noreturn]] void produce(typename Queue::Memory& memory, Diary& diary) {
-  typename Queue::Sender sender(memory);
+[[noreturn]] void produce(typename Queue::Memory& memory, std::size_t lane, Diary& diary) {
+  typename Queue::Sender sender(memory, lane);
   Patience patience;
   std::uint64_t sequence = diary.sequence;
   std::uint64_t certain = diary.certain;
@@ -128,7 +135,7 @@ template <class Queue>
   for (;; ++diary.calls) {
     diary.sequence = sequence + messages.size();
     for (std::size_t i = 0; i < messages.size(); ++i) {
-      messages[i] = Queue::Message::of(sequence + i + 1, certain + i);
+      messages[i] = Queue::Message::of(of_lane(lane, sequence + i + 1), certain + i);
     }
     const std::size_t sent = sender.send(messages);
     sent == 0 ? patience.lost() : patience.won();
@@ -189,64 +196,79 @@ class StreamCheck {
 template <class Queue>
 class Consumer {
  public:
-  Consumer(typename Queue::Memory& memory, Diary& diary, Ledger& ledger)
-      : receiver_(memory), diary_(&diary), check_(diary, ledger, Queue::capacity) {
-    if (Queue::receivers > 1) check_.forget();
+  /// A diary for each lane.
+  Consumer(typename Queue::Memory& memory, std::span<Diary> diaries, Ledger& ledger)
+      : receiver_(memory), diaries_(diaries), ledger_(&ledger) {
+    for (Diary& diary : diaries) {
+      lanes_.emplace_back(diary, ledger, Queue::capacity);
+      if (Queue::receivers > 1) lanes_.back().forget();
+    }
   }
 
   std::size_t consume() {
-    if (Queue::in_hands != 0) diary_->in_hands = Queue::in_hands;
+    for (Diary& diary : diaries_) diary.in_hands = Queue::in_hands;
     const std::size_t count = receiver_.receive([&](const auto& message) {
-      if constexpr (requires { receiver_.missed(); }) check_.set_missed(receiver_.missed());
-      check_.see(message);
+      const std::size_t lane = lane_of(message.sequence);
+      if (lane >= lanes_.size()) return ledger_->complain("torn", message.sequence);
+      if constexpr (requires { receiver_.missed(); }) lanes_[lane].set_missed(receiver_.missed());
+      lanes_[lane].see(message);
     });
-    diary_->in_hands = 0;
-    ++diary_->calls;
+    for (Diary& diary : diaries_) diary.in_hands = 0;
+    ++diaries_[0].calls;
     return count;
   }
 
  private:
   typename Queue::Receiver receiver_;
-  Diary* diary_;
-  StreamCheck check_;
+  std::span<Diary> diaries_;
+  Ledger* ledger_;
+  std::vector<StreamCheck> lanes_;
 };
 
 template <class Queue>
 std::string run_queue(std::uint64_t kills) {
   const Shared<typename Queue::Memory> memory;
   const Shared<Ledger> ledger;
-  Diary& producer = ledger->writers[0];
-  std::vector<Role> roles(1 + Queue::receivers);
-  roles[0] = {"producer", [&] { produce<Queue>(*memory, producer); }, &producer};
-  for (std::size_t i = 0; i < Queue::receivers; ++i) {
-    Diary& diary = ledger->readers[i];
-    roles[1 + i] = {"consumer",
-                    [&] {
-                      if (Queue::receivers > 1) memory.forbid_writing();
-                      Consumer<Queue> consumer(*memory, diary, *ledger);
-                      Patience patience;
-                      for (;;) consumer.consume() == 0 ? patience.lost() : patience.won();
-                    },
-                    &diary};
+  std::vector<Role> roles(Queue::senders + Queue::receivers);
+  for (std::size_t i = 0; i < Queue::senders; ++i) {
+    Diary& diary = ledger->writers[i];
+    roles[i] = {"producer", [&, i] { produce<Queue>(*memory, i, diary); }, &diary};
   }
-  const auto all_has_come = [&](const Diary& diary) { return diary.certain + 1 >= producer.certain; };
+  static_assert(Queue::senders == 1 || Queue::receivers == 1);
+  for (std::size_t i = 0; i < Queue::receivers; ++i) {
+    const std::span<Diary> diaries(&ledger->readers[i], Queue::senders);
+    roles[Queue::senders + i] = {"consumer",
+                                 [&, diaries] {
+                                   if (Queue::receivers > 1) memory.forbid_writing();
+                                   Consumer<Queue> consumer(*memory, diaries, *ledger);
+                                   Patience patience;
+                                   for (;;) consumer.consume() == 0 ? patience.lost() : patience.won();
+                                 },
+                                 &diaries[0]};
+  }
   kill_at_random(roles, *ledger, kills, [&](std::size_t victim) {
     // What a dead producer had sent reaches every consumer that survives.
-    for (std::size_t i = 0; victim == 0 && i < Queue::receivers; ++i) {
-      if (!eventually([&] { return all_has_come(ledger->readers[i]); })) return false;
+    if (victim >= Queue::senders) return true;
+    const Diary& producer = ledger->writers[victim];
+    for (std::size_t i = 0; i < Queue::receivers; ++i) {
+      const Diary& diary = ledger->readers[victim + i];
+      if (!eventually([&] { return diary.certain + 1 >= producer.certain; })) return false;
     }
     return true;
   });
 
   // What they left behind is all there.
-  Diary& diary = ledger->readers[0];
-  const std::uint64_t in_hands = diary.in_hands;
-  Consumer<Queue> consumer(*memory, diary, *ledger);
+  std::array<std::uint64_t, Queue::senders> in_hands;
+  for (std::size_t i = 0; i < Queue::senders; ++i) in_hands[i] = ledger->readers[i].in_hands;
+  Consumer<Queue> consumer(*memory, {&ledger->readers[0], Queue::senders}, *ledger);
   while (consumer.consume() != 0) {
   }
-  MESSAGE(producer.certain.load() << " messages");
-  if (diary.certain + 1 + in_hands < producer.certain)
-    ledger->complain("the last messages are lost", producer.certain);
+  for (std::size_t i = 0; i < Queue::senders; ++i) {
+    const std::uint64_t certain = ledger->writers[i].certain;
+    MESSAGE(certain << " messages");
+    if (ledger->readers[i].certain + 1 + in_hands[i] < certain)
+      ledger->complain("the last messages are lost", certain);
+  }
   return verdict(*ledger);
 }
 
@@ -323,7 +345,7 @@ std::string run_value(std::uint64_t kills) {
   return verdict(*ledger);
 }
 
-std::uint64_t kills() { return count(40, 8); }
+std::uint64_t kills() { return count(40, 10); }
 
 /// What a test like this has to find: a value that is written over the one before.
 struct Unprotected {
@@ -362,7 +384,7 @@ struct Unprotected {
 /// Another: a ring whose producer publishes a message before it is there.
 struct Hasty : test::Ring<Message<1024>, 16> {
   struct Sender {
-    explicit Sender(Memory& memory) : to(&memory) {}
+    Sender(Memory& memory, std::size_t) : to(&memory) {}
     std::size_t send(std::span<const Message> messages) {
       const std::uint32_t written = to->indexes.written;
       if (written - to->indexes.released >= capacity) return 0;
@@ -387,6 +409,10 @@ TEST_CASE("kill -9: ring, in batches") {
 }
 TEST_CASE("kill -9: ring of large messages") {
   CHECK(run_queue<test::Ring<Message<1024>, 16>>(kills()) == "");
+}
+TEST_CASE("kill -9: slot ring") { CHECK(run_queue<test::SlotRing<Message<56>, 64>>(kills()) == ""); }
+TEST_CASE("kill -9: ring of several producers") {
+  CHECK(run_queue<test::MultiProducerRing<Message<64>, 64>>(kills()) == "");
 }
 TEST_CASE("kill -9: byte ring") { CHECK(run_queue<test::ByteRing<Message<64>, 4096>>(kills()) == ""); }
 TEST_CASE("kill -9: broadcast ring") {

@@ -83,7 +83,7 @@ void use_both_ends(typename Exchange::Memory& memory, Progress& progress) {
   };
   std::uint64_t sum = 0;  // whatever is read is read to its last byte
   if constexpr (requires { typename Exchange::Sender; }) {
-    typename Exchange::Sender sender(memory);
+    typename Exchange::Sender sender(memory, 0);
     typename Exchange::Receiver receiver(memory);
     for (std::uint64_t i = 0; i < 200; ++i) {
       std::array<typename Exchange::Message, Exchange::batch> messages;
@@ -142,6 +142,9 @@ TEST_CASE("an access outside of the memory is seen here") {
 TEST_CASE("a peer that lies: ring") { test_malice<test::Ring<Message<64>, 64>>(); }
 TEST_CASE("a peer that lies: ring, in batches") { test_malice<test::RingInBatches<Message<24>, 64>>(); }
 TEST_CASE("a peer that lies: slot ring") { test_malice<test::SlotRing<Message<56>, 64>>(); }
+TEST_CASE("a peer that lies: ring of several producers") {
+  test_malice<test::MultiProducerRing<Message<64>, 64>>();
+}
 TEST_CASE("a peer that lies: byte ring") { test_malice<test::ByteRing<Message<64>, 4096>>(); }
 TEST_CASE("a peer that lies: latest value") { test_malice<test::LatestValue<Message<256>>>(); }
 TEST_CASE("a peer that lies: broadcast ring") { test_malice<test::BroadcastRing<Message<56>, 64>>(); }

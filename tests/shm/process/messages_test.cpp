@@ -32,7 +32,7 @@ struct Numbered : Message<bytes> {
 
 template <class Exchange>
 int send(typename Exchange::Memory& memory, std::uint64_t messages) {
-  typename Exchange::Sender sender(memory);
+  typename Exchange::Sender sender(memory, 0);
   Patience patience;
   std::array<typename Exchange::Message, Exchange::batch> batch;
   for (std::uint64_t next = 0; next < messages; next += batch.size()) {
