@@ -22,5 +22,6 @@ void add_estop(CLI::App& app);
 void add_reset(CLI::App& app);
 void add_top(CLI::App& app);
 void add_report(CLI::App& app);
+void add_shm(CLI::App& app);
 
 }  // namespace takt::tools

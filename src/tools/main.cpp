@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   takt::tools::add_reset(app);
   takt::tools::add_top(app);
   takt::tools::add_report(app);
+  takt::tools::add_shm(app);
   CLI11_PARSE(app, argc, argv);
   return takt::tools::exit_ok;
 }

@@ -38,6 +38,8 @@ constexpr std::array wanted = {
     declare<BroadcastValue<Reference>>("state"),
     declare<RawMemory>("own", 100, 3, 2),
     declare<BroadcastRing<Reference>>("events", 8),
+    declare<SharedValue<Reference, 3>>("mode"),
+    declare<MultiProducerRing<Reference, 2, 8>>("goals"),
 };
 
 /// Memory as a segment has it, of exactly `bytes`, so that a sanitizer sees what goes beyond.
@@ -118,6 +120,21 @@ TEST_CASE("each kind of exchange is found by its name and carries values from en
     CHECK(reader.consumer<BroadcastRing<Reference>>("events")->try_read(got));
     CHECK(std::exchange(got, {}).stamp == 3);
   }
+
+  writer.producer<SharedValue<Reference, 3>>("mode", 2)->write(sent);
+  CHECK(reader.consumer<SharedValue<Reference, 3>>("mode")->read_new(got) == Freshness::new_data);
+  CHECK(std::exchange(got, {}).stamp == 3);
+  CHECK(writer.producer<SharedValue<Reference, 2>>("mode").error() == Errc::bad_directory);
+
+  for (std::uint32_t lane = 0; lane < 2; ++lane) {
+    CHECK(writer.producer<MultiProducerRing<Reference, 2, 8>>("goals", lane)->try_push(sent));
+  }
+  auto goals = reader.consumer<MultiProducerRing<Reference, 2, 8>>("goals").value();
+  CHECK(goals.try_pop(got));
+  CHECK(goals.try_pop(got));
+  CHECK_FALSE(goals.try_pop(got));
+  CHECK(std::exchange(got, {}).stamp == 3);
+  CHECK(writer.producer<MultiProducerRing<Reference, 2, 8>>("goals", 2).error() == Errc::no_such_seat);
 
   const auto own = writer.producer<RawMemory>("own", 2).value();
   CHECK(own.size() == 100);

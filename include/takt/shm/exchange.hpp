@@ -15,7 +15,9 @@
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
 #include "takt/shm/memory.hpp"
+#include "takt/shm/multi_producer_ring.hpp"
 #include "takt/shm/schema.hpp"
+#include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
 
@@ -258,6 +260,51 @@ struct ExchangeTraits<BroadcastRing<T>> {
     return {detail::object_at<BroadcastCount>(memory),
             &detail::object_at<BroadcastSlot<T>>(memory + sizeof(BroadcastCount)), extent.capacity,
             BroadcastStart::oldest};
+  }
+};
+
+template <class T, std::size_t writers>
+struct ExchangeTraits<SharedValue<T, writers>> {
+  static_assert(writers >= 1 && writers <= max_producers);
+  using Element = T;
+  using Producer = typename SharedValue<T, writers>::Writer;
+  using Consumer = typename SharedValue<T, writers>::Reader;
+  static constexpr Kind kind = Kind::shared_value;
+  static constexpr bool consumer_writes = false;
+
+  [[nodiscard]] static constexpr Extent extent(Extent) noexcept {
+    return {1, static_cast<std::uint32_t>(writers), 0};
+  }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent&) noexcept {
+    return sizeof(SharedValue<T, writers>);
+  }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&, std::uint32_t seat) noexcept {
+    return {detail::object_at<SharedValue<T, writers>>(memory), seat};
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
+    return Consumer(detail::object_at<SharedValue<T, writers>>(memory));
+  }
+};
+
+template <class T, std::size_t lanes, std::uint32_t capacity>
+struct ExchangeTraits<MultiProducerRing<T, lanes, capacity>> {
+  static_assert(lanes <= max_producers);
+  using Memory = MultiProducerMemory<T, lanes, capacity>;
+  using Element = T;
+  using Producer = RingProducer<T>;
+  using Consumer = MultiProducerConsumer<T, lanes, capacity>;
+  static constexpr Kind kind = Kind::multi_producer_ring;
+  static constexpr bool consumer_writes = true;
+
+  [[nodiscard]] static constexpr Extent extent(Extent) noexcept {
+    return {capacity, static_cast<std::uint32_t>(lanes), 1};
+  }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent&) noexcept { return sizeof(Memory); }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent&, std::uint32_t seat) noexcept {
+    return detail::object_at<Memory>(memory).producer(seat);
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t) noexcept {
+    return Consumer(detail::object_at<Memory>(memory));
   }
 };
 

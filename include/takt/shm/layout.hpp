@@ -52,9 +52,10 @@ struct Declaration {
   std::uint64_t bytes = 0;
 };
 
-/// An exchange X, which is one of the classes of this room: SpscRing<T>, SlotRing<T>, ByteRing, BroadcastRing<T>, LatestValue<T>,
-/// BroadcastValue<T>, or RawMemory. `capacity` is for rings (messages; bytes for ByteRing and RawMemory), and made possible as their constructors
-/// do; `producers` and `consumers` are seats, for those kinds that leave a choice.
+/// An exchange X, which is one of the classes of this room: SpscRing<T>, SlotRing<T>, ByteRing, BroadcastRing<T>,
+/// MultiProducerRing<T, lanes, capacity>, LatestValue<T>, BroadcastValue<T>, SharedValue<T, writers>, or RawMemory. `capacity` is
+/// for rings (messages; bytes for ByteRing and RawMemory), and made possible as their constructors do; `producers` and `consumers`
+/// are seats. Both only where the class leaves a choice.
 template <class X>
 [[nodiscard]] constexpr Declaration declare(std::string_view name, std::uint32_t capacity = 1,
                                             std::uint32_t producers = 1,

@@ -90,7 +90,7 @@ class SharedValue {
 
  private:
   alignas(apart) typename Machine::template Atomic<Ticket> tickets_{0};
-  std::array<Seat, writers> seats_;
+  alignas(apart) std::array<Seat, writers> seats_;
 };
 static_assert(sizeof(SharedValue<std::uint64_t[6], 3>) == apart + 3 * 2 * cache_line,
               "one line for each slot of up to 48 bytes, two slots for each writer");

@@ -1,0 +1,345 @@
+#include "tools/shm_view.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <iterator>
+#include <span>
+
+namespace takt::tools {
+namespace {
+
+using shm::Exchange;
+using shm::Kind;
+using shm::Layout;
+using Memory = std::span<const std::byte>;
+
+/// A word of the memory; 0 where there is none, which only a directory that lies can lead to.
+std::uint32_t word_at(Memory memory, std::size_t at) {
+  if (at > memory.size() || memory.size() - at < sizeof(std::uint32_t)) return 0;
+  if (std::bit_cast<std::uintptr_t>(memory.data() + at) % sizeof(std::uint32_t) != 0) return 0;
+  // acquire: what is read after it was written before it.
+  return reinterpret_cast<const std::atomic<std::uint32_t>*>(memory.data() + at)
+      ->load(std::memory_order_acquire);
+}
+
+/// Bytes that somebody may be writing; nothing if they would lie beyond the end.
+std::optional<std::vector<std::byte>> copy_of(Memory memory, std::size_t at, std::size_t bytes) {
+  const std::size_t whole = (bytes + 3) / 4 * 4;
+  if (at > memory.size() || whole > memory.size() - at) return std::nullopt;
+  std::vector<std::byte> copy(whole);
+  for (std::size_t i = 0; i < whole; i += 4) {
+    const std::uint32_t word = word_at(memory, at + i);
+    std::memcpy(copy.data() + i, &word, sizeof word);
+  }
+  copy.resize(bytes);
+  return copy;
+}
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+ExchangeProgress progress_of_ring(Memory memory, std::uint32_t capacity) {
+  // The consumer's first: what is written can then only have grown.
+  const std::uint32_t released = word_at(memory, offsetof(shm::RingIndexes, released));
+  const std::uint32_t written = word_at(memory, offsetof(shm::RingIndexes, written));
+  return {written, std::min(written - released, capacity)};
+}
+
+/// Of all lanes together.
+ExchangeProgress progress_of_lanes(Memory memory, const shm::Extent& extent) {
+  std::uint32_t written = 0;
+  std::uint32_t waiting = 0;
+  const std::size_t each = memory.size() / std::max<std::uint32_t>(extent.producers, 1);
+  for (std::uint32_t lane = 0; lane < extent.producers; ++lane) {
+    const ExchangeProgress one = progress_of_ring(memory.subspan(lane * each, each), extent.capacity);
+    written += one.written.value_or(0);
+    waiting += one.waiting.value_or(0);
+  }
+  return {written, waiting};
+}
+
+/// Of a SlotRing: complete messages that follow what was given back.
+ExchangeProgress progress_of_slots(Memory memory, std::uint32_t capacity) {
+  const std::size_t stride = (memory.size() - std::min(memory.size(), shm::apart)) / capacity;
+  const std::uint32_t released = word_at(memory, 0);
+  std::uint32_t waiting = 0;
+  while (waiting < capacity) {
+    const std::size_t slot = (released + waiting) & (capacity - 1);
+    if (word_at(memory, shm::apart + slot * stride / 4 * 4) != released + waiting + 1) break;
+    ++waiting;
+  }
+  return {released + waiting, waiting};
+}
+
+/// Of a BroadcastValue: the newer of its two versions, which rise by 2.
+std::uint32_t broadcast_version(Memory memory) {
+  const std::uint32_t first = word_at(memory, 0);
+  const std::uint32_t second = word_at(memory, memory.size() / 2);
+  if (first % 2 != 0 || first == 0) return second % 2 != 0 ? 0 : second;
+  if (second % 2 != 0 || second == 0) return first;
+  return second - first - 1 < 0x7fffffff ? second : first;
+}
+
+std::optional<std::vector<std::byte>> broadcast_value(Memory memory, std::size_t bytes) {
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const std::uint32_t version = broadcast_version(memory);
+    if (version == 0) continue;
+    const std::size_t slot = version / 2 % 2 * (memory.size() / 2);
+    auto copy = copy_of(memory, slot + sizeof(std::uintptr_t), bytes);
+    if (word_at(memory, slot) == version) return copy;
+  }
+  return std::nullopt;
+}
+
+/// Where a LatestMemory of elements like these has its first slot, and how large a slot is.
+std::size_t latest_slot(const Exchange& exchange) {
+  return std::max<std::size_t>(shm::cache_line, exchange.element_alignment);
+}
+std::size_t latest_stride(const Exchange& exchange) {
+  return round_up(exchange.element_bytes, latest_slot(exchange));
+}
+
+/// Of the slot that nobody is writing, unless it changes hands twice meanwhile: good enough for people.
+std::optional<std::vector<std::byte>> latest_value(const Exchange& exchange, Memory memory) {
+  using State = shm::detail::LatestState;
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const std::uint32_t state = word_at(memory, 0);
+    if ((state & State::written) == 0) return std::nullopt;
+    const std::size_t slot = State::slot_in_between(state);
+    auto copy =
+        copy_of(memory, latest_slot(exchange) + slot * latest_stride(exchange), exchange.element_bytes);
+    if (word_at(memory, 0) == state) return copy;
+  }
+  return std::nullopt;
+}
+
+/// Of a SharedValue: the value with the latest ticket. Behind the counter of tickets each writer has a BroadcastValue of a ticket
+/// and a value.
+std::optional<std::vector<std::byte>> shared_value(const Exchange& exchange, Memory memory) {
+  const std::size_t begin = std::max<std::size_t>(sizeof(std::uintptr_t), exchange.element_alignment);
+  if (memory.size() < shm::apart || exchange.extent.producers == 0) return std::nullopt;
+  const std::size_t each = (memory.size() - shm::apart) / exchange.extent.producers;
+  std::optional<std::vector<std::byte>> newest;
+  std::uintptr_t newest_ticket = 0;
+  for (std::uint32_t seat = 0; seat < exchange.extent.producers; ++seat) {
+    const auto found =
+        broadcast_value(memory.subspan(shm::apart + seat * each, each), begin + exchange.element_bytes);
+    if (!found) continue;
+    std::uintptr_t ticket = 0;
+    std::memcpy(&ticket, found->data(), sizeof ticket);
+    if (newest && newest_ticket - ticket <= ~std::uintptr_t{0} / 2) continue;
+    newest_ticket = ticket;
+    newest.emplace(found->begin() + static_cast<std::ptrdiff_t>(begin), found->end());
+  }
+  return newest;
+}
+
+template <class T>
+T number_at(const std::byte* place) {
+  T number{};
+  std::memcpy(&number, place, sizeof number);
+  return number;
+}
+
+nlohmann::ordered_json scalar_at(shm::Scalar type, const std::byte* place) {
+  switch (type) {
+    case shm::Scalar::u8:
+      return number_at<std::uint8_t>(place);
+    case shm::Scalar::u16:
+      return number_at<std::uint16_t>(place);
+    case shm::Scalar::u32:
+      return number_at<std::uint32_t>(place);
+    case shm::Scalar::u64:
+      return number_at<std::uint64_t>(place);
+    case shm::Scalar::i8:
+      return number_at<std::int8_t>(place);
+    case shm::Scalar::i16:
+      return number_at<std::int16_t>(place);
+    case shm::Scalar::i32:
+      return number_at<std::int32_t>(place);
+    case shm::Scalar::i64:
+      return number_at<std::int64_t>(place);
+    case shm::Scalar::f32:
+      return number_at<float>(place);
+    case shm::Scalar::f64:
+      return number_at<double>(place);
+  }
+  return nullptr;
+}
+
+std::string schema_of(const Layout& layout, const Exchange& exchange) {
+  std::array<char, shm::max_schema> text{};
+  return std::string(layout.schema(exchange, text).value_or(""));
+}
+
+/// The values of an exchange by seat: decoded, or null where there is none.
+std::vector<nlohmann::ordered_json> decoded_values(const Layout& layout, const Exchange& exchange) {
+  std::vector<nlohmann::ordered_json> decoded;
+  const std::string text = schema_of(layout, exchange);
+  const auto schema = shm::parse_schema(text);
+  if (!schema) return decoded;
+  for (std::uint32_t seat = 0; seat < values_of(exchange); ++seat) {
+    const auto value = value_of(layout, exchange, seat);
+    decoded.push_back(value ? decode(*schema, *value) : nlohmann::ordered_json());
+  }
+  return decoded;
+}
+
+std::string heartbeat_text(const platform::SeatStatus& status) {
+  if (!status.since_heartbeat) return "-";
+  return fmt::format("{} ms ago",
+                     std::chrono::duration_cast<std::chrono::milliseconds>(*status.since_heartbeat).count());
+}
+
+std::string state_text(const platform::SeatStatus& status) {
+  if (status.alive) return "alive";
+  return status.owner.pid == 0 ? "free" : "dead";
+}
+
+}  // namespace
+
+ExchangeProgress progress_of(const Layout& layout, const Exchange& exchange) {
+  const Memory memory = layout.memory_of(exchange);
+  switch (exchange.kind) {
+    case Kind::ring:
+    case Kind::byte_ring:
+      return progress_of_ring(memory, exchange.extent.capacity);
+    case Kind::multi_producer_ring:
+      return progress_of_lanes(memory, exchange.extent);
+    case Kind::slot_ring:
+      return progress_of_slots(memory, exchange.extent.capacity);
+    case Kind::broadcast_ring:
+    case Kind::shared_value:
+      return {word_at(memory, 0), std::nullopt};
+    case Kind::broadcast:
+      return {broadcast_version(memory) / 2, std::nullopt};
+    case Kind::latest:
+      return {std::nullopt, shm::detail::LatestState::is_new(word_at(memory, 0)) ? 1 : 0};
+    case Kind::raw:
+    case Kind::joint_image:
+      break;
+  }
+  return {};
+}
+
+std::uint32_t values_of(const Exchange& exchange) {
+  if (exchange.kind == Kind::latest || exchange.kind == Kind::broadcast ||
+      exchange.kind == Kind::shared_value)
+    return 1;
+  return exchange.kind == Kind::joint_image ? exchange.extent.producers : 0;
+}
+
+std::optional<std::vector<std::byte>> value_of(const Layout& layout, const Exchange& exchange,
+                                               std::uint32_t seat) {
+  const Memory memory = layout.memory_of(exchange);
+  if (exchange.kind == Kind::broadcast) return broadcast_value(memory, exchange.element_bytes);
+  if (exchange.kind == Kind::shared_value) return shared_value(exchange, memory);
+  if (values_of(exchange) <= seat) return std::nullopt;
+  // A joint image's seats are latest values one after the other.
+  const std::size_t each = memory.size() / values_of(exchange);
+  return latest_value(exchange, memory.subspan(seat * each, each));
+}
+
+nlohmann::ordered_json decode(const shm::Fields& schema, const std::vector<std::byte>& value) {
+  auto object = nlohmann::ordered_json::object();
+  for (const shm::Field& field : schema.all()) {
+    if (field.is_padding()) continue;
+    const std::byte* place = value.data() + field.offset;
+    auto& decoded = object[std::string(field.name)];
+    if (!field.is_array) {
+      decoded = scalar_at(field.type, place);
+      continue;
+    }
+    decoded = nlohmann::ordered_json::array();
+    for (std::uint32_t i = 0; i < field.count; ++i) {
+      decoded.push_back(scalar_at(field.type, place + std::size_t{i} * bytes_of(field.type)));
+    }
+  }
+  return object;
+}
+
+std::string seat_place(const Layout& layout, std::uint32_t seat) {
+  for (const Exchange& exchange : layout.exchanges()) {
+    if (seat < exchange.first_seat) continue;
+    const std::uint32_t producers = exchange.extent.producers;
+    const std::uint32_t index = seat - exchange.first_seat;
+    if (index < producers) return fmt::format("{} producer {}", exchange.name(), index);
+    if (index < producers + exchange.extent.consumers) {
+      return fmt::format("{} consumer {}", exchange.name(), index - producers);
+    }
+  }
+  return "segment";
+}
+
+nlohmann::ordered_json to_json(const platform::Segment& segment, Time now) {
+  const Layout& layout = segment.layout();
+  nlohmann::ordered_json json = {{"segment", segment.name()},
+                                 {"bytes", layout.size()},
+                                 {"epoch", fmt::format("{:016x}", layout.epoch())}};
+  auto& seats = json["seats"] = nlohmann::ordered_json::array();
+  for (std::uint32_t i = 0; i < layout.seats(); ++i) {
+    const platform::SeatStatus status = segment.seat_status(i, now);
+    seats.push_back({{"place", seat_place(layout, i)},
+                     {"alive", status.alive},
+                     {"pid", status.owner.pid},
+                     {"start_time", status.owner.start_time},
+                     {"epoch", fmt::format("{:016x}", status.owner.epoch)},
+                     {"takeovers", status.takeovers},
+                     {"heartbeat_age", nullptr}});
+    if (status.since_heartbeat) seats.back()["heartbeat_age"] = to_seconds(*status.since_heartbeat);
+  }
+  auto& exchanges = json["exchanges"] = nlohmann::ordered_json::array();
+  for (const Exchange& exchange : layout.exchanges()) {
+    exchanges.push_back({{"name", exchange.name()},
+                         {"kind", kind_name(exchange.kind)},
+                         {"schema", schema_of(layout, exchange)},
+                         {"element_bytes", exchange.element_bytes},
+                         {"capacity", exchange.extent.capacity},
+                         {"producers", exchange.extent.producers},
+                         {"consumers", exchange.extent.consumers},
+                         {"offset", exchange.offset},
+                         {"bytes", exchange.bytes}});
+    auto& one = exchanges.back();
+    const ExchangeProgress progress = progress_of(layout, exchange);
+    if (progress.written) one["written"] = *progress.written;
+    if (progress.waiting) one["waiting"] = *progress.waiting;
+    if (values_of(exchange) != 0) one["values"] = decoded_values(layout, exchange);
+  }
+  return json;
+}
+
+std::string to_text(const platform::Segment& segment, Time now) {
+  const Layout& layout = segment.layout();
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "segment {}   {} bytes   epoch {:016x}\n\n", segment.name(), layout.size(),
+                 layout.epoch());
+  std::size_t width = 5;
+  for (std::uint32_t i = 0; i < layout.seats(); ++i) width = std::max(width, seat_place(layout, i).size());
+  fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", "seat", width, "process", "state", "heartbeat",
+                 "takeovers");
+  for (std::uint32_t i = 0; i < layout.seats(); ++i) {
+    const platform::SeatStatus status = segment.seat_status(i, now);
+    fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", seat_place(layout, i), width,
+                   status.owner.pid == 0 ? "-" : std::to_string(status.owner.pid), state_text(status),
+                   heartbeat_text(status), status.takeovers);
+  }
+  for (const Exchange& exchange : layout.exchanges()) {
+    fmt::format_to(out, "\n{}: {} of {}, \"{}\", {} bytes at {}\n", exchange.name(), kind_name(exchange.kind),
+                   exchange.extent.capacity, schema_of(layout, exchange), exchange.bytes, exchange.offset);
+    const ExchangeProgress progress = progress_of(layout, exchange);
+    if (progress.written) fmt::format_to(out, "  {} written", *progress.written);
+    if (progress.waiting) fmt::format_to(out, "  {} waiting", *progress.waiting);
+    if (progress.written || progress.waiting) text += '\n';
+    for (const nlohmann::ordered_json& value : decoded_values(layout, exchange)) {
+      if (value.is_null()) text += "  (no value)\n";
+      for (const auto& [name, field] : value.items()) fmt::format_to(out, "  {}  {}\n", name, field.dump());
+    }
+  }
+  return text;
+}
+
+}  // namespace takt::tools
