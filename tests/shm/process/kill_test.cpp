@@ -1,16 +1,5 @@
 // kill -9 of writers and readers, at random moments, in all roles: those who survive go on, nothing is torn, nothing that was
 // committed is lost, and a successor works on the memory as it is. --count=N for another number of kills than in an ordinary run.
-//
-// What is checked of a queue. A producer numbers each message before it sends it (`sequence`), and counts what it knows to be sent
-// (`certain`, after send() returned); both are words of their own in shared memory, from which a successor goes on. So a message
-// that a dead producer had numbered and not counted may have arrived or not; all others must. A message carries as its `ordinal`
-// how many certain ones came before it. A consumer notes the last message that it has seen, each time. Then:
-//   * sequences rise: nothing comes twice or out of order;
-//   * from one message to the next the ordinal rises by 1 at most: nothing certain is missing.
-// Except that a successor of a consumer may see again what its predecessor had seen and not given back, at most the ring's
-// capacity; and where messages are given back before they were noted, those that the dead consumer had in its hands are missing.
-// Of a broadcast ring those are missing of which the reader is told that it missed them, and what a reader's successor came too
-// late for.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -23,6 +12,7 @@
 #include <vector>
 
 #include "shm/process/exchanges.hpp"
+#include "shm/process/killing.hpp"
 #include "shm/process/process.hpp"
 #include "support/random.hpp"
 
@@ -30,91 +20,6 @@ using namespace takt;
 using namespace takt::test;
 
 namespace {
-
-using Count = std::atomic<std::uint64_t>;
-
-/// What a process says of itself; on lines of its own.
-struct alignas(shm::apart) Diary {
-  Count calls{0};                 // of the exchange
-  Count sequence{0};              // the last that was numbered by a writer, or seen by a reader
-  Count certain{0};               // a writer's: how many are known to be sent; a reader's: the last ordinal
-  Count in_hands{0};              // a reader's: how many it may have taken and not noted
-  std::array<Count, 2> newest{};  // a reader's of a value: the newest from each writer
-};
-
-/// What all processes of a test share besides the exchange.
-struct Ledger {
-  /// By a reader that finds a rule broken. The processes are copies of one, so a text has one address in all of them.
-  void complain(const char* rule, std::uint64_t number) {
-    where = number;
-    broken = rule;
-  }
-  std::array<Diary, 2> writers;
-  std::array<Diary, 2> readers;
-  std::atomic<const char*> broken{nullptr};
-  Count where{0};
-};
-
-/// A process that is killed and started again.
-struct Role {
-  std::string name;
-  std::function<void()> body;  // never returns
-  Diary* diary;
-  std::uint64_t kills = 0;
-  std::optional<Child> child{};
-
-  /// Its calls return.
-  [[nodiscard]] bool lives() const { return changes(diary->calls); }
-  /// Its calls have something to do.
-  [[nodiscard]] bool works() const { return changes(diary->sequence); }
-  static bool changes(const Count& count) {
-    const std::uint64_t before = count;
-    return eventually([&] { return count != before; });
-  }
-  void start() {
-    child.emplace([this]() -> int {
-      body();
-      return 1;
-    });
-  }
-};
-
-/// The rule that was found broken; empty: none.
-std::string verdict(const Ledger& ledger) {
-  const char* const broken = ledger.broken;
-  return broken == nullptr ? "" : broken + (" at " + std::to_string(ledger.where));
-}
-
-/// Kills and restarts, one at a time or all, and checks that the others go on. Then kills all.
-void kill_at_random(std::vector<Role>& roles, const Ledger& ledger, std::uint64_t kills,
-                    const std::function<bool(std::size_t)>& after_kill) {
-  auto random = generator(roles.size());
-  for (Role& role : roles) role.start();
-  for (std::uint64_t done = 0; done < kills && ledger.broken == nullptr;) {
-    const bool all = uniform_int(random, 0, 3) == 0;
-    const auto victim =
-        static_cast<std::size_t>(uniform_int(random, 0, static_cast<std::int64_t>(roles.size()) - 1));
-    for (const Role& role : roles) REQUIRE(role.works());
-    sleep_for(std::chrono::nanoseconds(uniform_int(random, 50'000, 2'000'000)));
-    for (std::size_t i = 0; i < roles.size(); ++i) {
-      if (!all && i != victim) continue;
-      REQUIRE(roles[i].child->kill() == killed);
-      ++roles[i].kills;
-      ++done;
-    }
-    for (std::size_t i = 0; i < roles.size(); ++i) {
-      if (!all && i != victim) REQUIRE(roles[i].lives());
-    }
-    REQUIRE(after_kill(all ? roles.size() : victim));
-    for (std::size_t i = 0; i < roles.size(); ++i) {
-      if (all || i == victim) roles[i].start();
-    }
-  }
-  for (Role& role : roles) CHECK(role.child->kill() == killed);
-  for (const Role& role : roles) {
-    MESSAGE(role.name << ": killed " << role.kills << " times, " << role.diary->calls.load() << " calls");
-  }
-}
 
 // ------------------------------------------------------------------------------------------------------------ queues
 
@@ -144,54 +49,6 @@ template <class Queue>
     diary.certain = certain;
   }
 }
-
-/// Checks messages as they come; `first` of a consumer's life may be among those that were seen before.
-class StreamCheck {
- public:
-  StreamCheck(Diary& diary, Ledger& ledger, std::uint64_t capacity)
-      : diary_(&diary),
-        ledger_(&ledger),
-        capacity_(capacity),
-        sequence_(diary.sequence),
-        ordinal_(diary.certain),
-        in_hands_(diary.in_hands) {}
-
-  /// It is not known what the predecessor's successor may see next.
-  void forget() { in_hands_ = ~std::uint64_t{0} / 2; }
-  /// So many in all were missed, as the receiver says.
-  void set_missed(std::uint64_t missed) { in_hands_ += missed - std::exchange(missed_, missed); }
-
-  template <class Message>
-  void see(const Message& message) {
-    if (!message.whole()) ledger_->complain("torn", message.sequence);
-    if (message.sequence > sequence_) {
-      if (message.ordinal > ordinal_ + 1 + in_hands_)
-        ledger_->complain("a committed message is lost", message.sequence);
-    } else if (!first_) {
-      ledger_->complain("doubled or out of order", message.sequence);
-    } else if (message.ordinal + capacity_ < ordinal_) {
-      ledger_->complain("too far back after a restart", message.sequence);
-    }
-    first_ = false;
-    in_hands_ = 0;
-    sequence_ = message.sequence;
-    ordinal_ = message.ordinal;
-    if (sequence_ > diary_->sequence) {
-      diary_->certain = ordinal_;
-      diary_->sequence = sequence_;
-    }
-  }
-
- private:
-  Diary* diary_;
-  Ledger* ledger_;
-  std::uint64_t capacity_;
-  std::uint64_t sequence_;
-  std::uint64_t ordinal_;
-  std::uint64_t in_hands_;
-  std::uint64_t missed_ = 0;
-  bool first_ = true;
-};
 
 template <class Queue>
 class Consumer {

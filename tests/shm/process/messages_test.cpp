@@ -86,14 +86,14 @@ TEST_CASE("messages between two processes: ring, in batches") {
   check_stream<test::RingInBatches<Number, 4096>>(messages(1));
 }
 TEST_CASE("messages between two processes: ring, 64 bytes") {
-  check_stream<test::Ring<Numbered<64>, 1024>>(messages(10));
+  check_stream<test::Ring<Numbered<64>, 1024>>(messages(40));
 }
 TEST_CASE("messages between two processes: ring, 1024 bytes") {
-  check_stream<test::Ring<Numbered<1024>, 256>>(messages(100));
+  check_stream<test::Ring<Numbered<1024>, 256>>(messages(400));
 }
 TEST_CASE("messages between two processes: slot ring") {
-  check_stream<test::SlotRing<Numbered<56>, 256>>(messages(10));
+  check_stream<test::SlotRing<Numbered<56>, 256>>(messages(40));
 }
 TEST_CASE("messages between two processes: byte ring") {
-  check_stream<test::ByteRing<Numbered<24>, 8192>>(messages(10));
+  check_stream<test::ByteRing<Numbered<24>, 8192>>(messages(40));
 }
