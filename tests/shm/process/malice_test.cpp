@@ -10,6 +10,8 @@
 #include "shm/process/exchanges.hpp"
 #include "shm/process/process.hpp"
 #include "support/random.hpp"
+#include "takt/shm/joint_client.hpp"
+#include "takt/shm/joint_hub.hpp"
 
 using namespace takt;
 using namespace takt::test;
@@ -73,14 +75,16 @@ std::int64_t processor_time() {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
+template <class Call>
+void time(Progress& progress, Call&& call) {
+  const std::int64_t start = processor_time();
+  call();
+  progress.longest = std::max(progress.longest.load(), processor_time() - start);
+  ++progress.calls;
+}
+
 template <class Exchange>
 void use_both_ends(typename Exchange::Memory& memory, Progress& progress) {
-  const auto time = [&](auto&& call) {
-    const std::int64_t start = processor_time();
-    call();
-    progress.longest = std::max(progress.longest.load(), processor_time() - start);
-    ++progress.calls;
-  };
   std::uint64_t sum = 0;  // whatever is read is read to its last byte
   if constexpr (requires { typename Exchange::Sender; }) {
     typename Exchange::Sender sender(memory, 0);
@@ -88,20 +92,50 @@ void use_both_ends(typename Exchange::Memory& memory, Progress& progress) {
     for (std::uint64_t i = 0; i < 200; ++i) {
       std::array<typename Exchange::Message, Exchange::batch> messages;
       messages.fill(Exchange::Message::of(i));
-      time([&] { (void)sender.send(messages); });
-      time([&] { (void)receiver.receive([&](const auto& message) { sum += message.whole() ? 1u : 0u; }); });
+      time(progress, [&] { (void)sender.send(messages); });
+      time(progress,
+           [&] { (void)receiver.receive([&](const auto& message) { sum += message.whole() ? 1u : 0u; }); });
     }
   } else {
     typename Exchange::Writer writer(memory, 0);
     typename Exchange::Reader reader(memory);
     auto value = Exchange::Value::of(0);
     for (std::uint64_t i = 0; i < 200; ++i) {
-      time([&] { writer.write(Exchange::Value::of(i)); });
-      time([&] { (void)reader.read(value); });
+      time(progress, [&] { writer.write(Exchange::Value::of(i)); });
+      time(progress, [&] { (void)reader.read(value); });
       sum += value.whole() ? 1u : 0u;
     }
   }
   if (sum > 10'000) std::abort();  // so that it is computed
+}
+
+/// The joints of a robot, with a hub and one motion process.
+struct Joints {
+  using Memory = shm::JointImageMemory<2>;
+};
+
+/// Whatever the seats and the image hold, the hub lets no reference through that is none.
+template <>
+void use_both_ends<Joints>(Joints::Memory& memory, Progress& progress) {
+  const std::array<shm::JointSafety, 6> safety{};
+  auto hub = shm::JointHub::make(memory.image, memory.seats, safety).value();
+  shm::JointClient client(shm::BroadcastValue<shm::JointImage>::Reader(memory.image), {&memory.seats[1], 1},
+                          7);
+  client.want(JointSet::first(3));
+  const std::array<shm::JointMeasurement, 6> measured{};
+  for (std::int64_t i = 0; i < 200; ++i) {
+    time(progress, [&] {
+      for (const shm::JointReference& reference : hub.take()) {
+        if (!shm::check(reference)) std::abort();
+      }
+    });
+    time(progress, [&] { hub.publish(time_from_nanoseconds(i), measured); });
+    time(progress, [&] {
+      (void)client.update();
+      client.owned().for_each([&](std::size_t joint) { (void)client.set(joint, client.reference(joint)); });
+      client.publish(time_from_nanoseconds(i));
+    });
+  }
 }
 
 template <class Exchange>
@@ -145,6 +179,7 @@ TEST_CASE("a peer that lies: slot ring") { test_malice<test::SlotRing<Message<56
 TEST_CASE("a peer that lies: ring of several producers") {
   test_malice<test::MultiProducerRing<Message<64>, 64>>();
 }
+TEST_CASE("a peer that lies: joints of a robot") { test_malice<Joints>(); }
 TEST_CASE("a peer that lies: byte ring") { test_malice<test::ByteRing<Message<64>, 4096>>(); }
 TEST_CASE("a peer that lies: latest value") { test_malice<test::LatestValue<Message<256>>>(); }
 TEST_CASE("a peer that lies: broadcast ring") { test_malice<test::BroadcastRing<Message<56>, 64>>(); }

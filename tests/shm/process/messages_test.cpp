@@ -80,10 +80,10 @@ std::uint64_t messages(std::size_t worth) { return count(5'000'000 / worth, wort
 }  // namespace
 
 TEST_CASE("messages between two processes: ring, singly") {
-  check_stream<test::Ring<Number, 4096>>(messages(1));
+  check_stream<test::Ring<Number, 65536>>(messages(1));
 }
 TEST_CASE("messages between two processes: ring, in batches") {
-  check_stream<test::RingInBatches<Number, 4096>>(messages(1));
+  check_stream<test::RingInBatches<Number, 65536>>(messages(1));
 }
 TEST_CASE("messages between two processes: ring, 64 bytes") {
   check_stream<test::Ring<Numbered<64>, 1024>>(messages(40));
