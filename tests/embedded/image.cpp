@@ -1,9 +1,12 @@
 // What a joint board needs of takt: references arrive in CAN frames, are interpolated by quintics and followed by a PID whose stiffness
 // another frame may set, and encoder counts go back.
-// When no reference has come for a while, it goes to its rest position by itself.
+// When no reference has come for a while, it goes to its rest position by itself. Before that, one message goes through each exchange
+// between two cores, or an interrupt and the main loop, that needs no heap.
 // Only its symbols are looked at: see compile.sh.
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -11,6 +14,12 @@
 #include "takt/can/signal.hpp"
 #include "takt/control/pid.hpp"
 #include "takt/core/time.hpp"
+#include "takt/shm/broadcast_ring.hpp"
+#include "takt/shm/byte_ring.hpp"
+#include "takt/shm/latest_value.hpp"
+#include "takt/shm/multi_producer_ring.hpp"
+#include "takt/shm/shared_value.hpp"
+#include "takt/shm/slot_ring.hpp"
 #include "takt/trajectory/point_to_point.hpp"
 #include "takt/trajectory/quintic.hpp"
 
@@ -38,6 +47,53 @@ constexpr takt::can::Signal stiffness{
 constexpr float patience = 0.1F;  // s without a reference
 constexpr takt::trajectory::BasicDirectionalLimits<float> limits{-1, 1, -4, 4, 40};
 takt::trajectory::BasicPointToPoint<float, 1> way_to_rest;
+
+/// What one core or interrupt tells another. All of it lies in zeroed RAM.
+struct Report {
+  std::uint32_t number;
+  float position;
+};
+constexpr std::uint32_t slots = 4;
+takt::shm::LatestValue<Report> latest;
+takt::shm::SharedValue<Report, 2> shared;
+takt::shm::MultiProducerRing<Report, 2, slots> requests;
+takt::shm::BroadcastCount stream_count;
+takt::shm::BroadcastSlot<Report> stream[slots];
+std::atomic<std::uint32_t> queue_released;
+takt::shm::Slot<Report> queue[slots];
+takt::shm::RingIndexes records;
+alignas(8) std::byte record_memory[64];
+
+bool exchanges_work(const Report& sent) {
+  using takt::shm::Freshness;
+  bool ok = true;
+  Report got{};
+  const auto arrived = [&] { return got.number == sent.number; };
+
+  latest.write(sent);
+  ok = ok && latest.read(got) == Freshness::new_data && arrived();
+
+  takt::shm::SharedValue<Report, 2>::Reader shared_reader(shared);
+  takt::shm::SharedValue<Report, 2>::Writer(shared, 1).write(sent);
+  ok = ok && shared_reader.read_new(got) == Freshness::new_data && arrived();
+
+  ok = ok && requests.producer(1).try_push(sent) && requests.try_pop(got) && arrived();
+
+  takt::shm::BroadcastReader<Report> stream_reader(stream_count, stream, slots,
+                                                   takt::shm::BroadcastStart::newest);
+  takt::shm::BroadcastWriter<Report>(stream_count, stream, slots).write(sent);
+  ok = ok && stream_reader.try_read(got) && arrived();
+
+  takt::shm::SlotProducer<Report> queue_in(queue_released, queue, slots);
+  takt::shm::SlotConsumer<Report> queue_out(queue_released, queue, slots);
+  ok = ok && queue_in.try_push(sent) && queue_out.try_pop(got) && arrived();
+
+  takt::shm::ByteProducer records_in(records, record_memory, sizeof(record_memory));
+  takt::shm::ByteConsumer records_out(records, record_memory, sizeof(record_memory));
+  ok = ok && records_in.try_write(std::as_bytes(std::span(&sent, 1)));
+  const auto record = records_out.peek();
+  return ok && record && record->size() == sizeof(sent);
+}
 
 float measured() { return static_cast<float>(encoder) / counts_per_radian; }
 
@@ -77,6 +133,7 @@ int main() {
 #ifdef TAKT_PLANTED_ALLOCATION
   drive = *new std::int32_t(7);
 #endif
+  if (!exchanges_work({static_cast<std::uint32_t>(encoder), measured()})) return 2;
   float now = 0;
   while (true) {
     asm volatile("" : "+m"(mailbox));  // here the controller writes and sends it
