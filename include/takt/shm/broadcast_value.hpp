@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 #include "takt/shm/atomic_words.hpp"
@@ -41,17 +40,11 @@ class BroadcastValue {
       slot.words.store(value);
       // release: a reader that sees the version sees all of its words.
       slot.state.store(version_, std::memory_order_release);
-      fetch_for_next_write();
+      // Readers had these lines last: get them while there is time. Not the first, at which readers look all the time.
+      prefetch_to_write<Machine>(value_->slots_[slot_of(next(version_))], 1);
     }
 
    private:
-    /// Readers had these lines last: gets them while there is time. Not the first, at which readers look all the time.
-    void fetch_for_next_write() const noexcept {
-      const auto* slot = reinterpret_cast<const std::byte*>(&value_->slots_[slot_of(next(version_))]);
-      for (std::size_t i = cache_line; i < sizeof(Slot); i += cache_line)
-        Machine::prefetch_to_write(slot + i);
-    }
-
     BroadcastValue* value_;
     // Kept here: what was written last has gone to the readers, and would have to come back.
     std::uint32_t version_;

@@ -107,8 +107,8 @@ class LatestWriter {
       memory_->state.store(slots_.word(), std::memory_order_release);
     }
     published_ = slots_.word();
-    Machine::prefetch_to_write(
-        &memory_->slots[slots_.writer]);  // the reader may have had it last: get it while there is time
+    // The reader may have had it last: get it while there is time.
+    prefetch_to_write<Machine>(memory_->slots[slots_.writer]);
   }
 
  private:
@@ -153,8 +153,8 @@ class LatestReader {
     // relaxed: only a hint whether the addition is worth while; the addition itself orders everything.
     const std::uint32_t hint = memory_->state.load(std::memory_order_relaxed);
     if (!State::is_new(hint)) return unchanged(hint);
-    Machine::prefetch_to_read(
-        &memory_->slots[State::slot_in_between(hint)]);  // comes while the addition is under way
+    // Comes while the addition is under way.
+    prefetch_to_read<Machine>(memory_->slots[State::slot_in_between(hint)]);
     // acquire: pairs with the writer's release, the value is seen whole. release: our reads of the slot that we give back are over
     // before the writer writes into it.
     slot_ = State::slot_in_between(memory_->state.fetch_add(State::taken, std::memory_order_acq_rel));

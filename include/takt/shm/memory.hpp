@@ -28,6 +28,19 @@ struct alignas(apart) OwnLine {
   End end;
 };
 
+/// Asks for the lines of an object, from the `first` on, before they are written or read. A hint.
+template <class Machine, class Object>
+void prefetch_to_write(const Object& object, std::size_t first = 0) noexcept {
+  const auto* bytes = reinterpret_cast<const std::byte*>(&object);
+  for (std::size_t i = first * cache_line; i < sizeof(Object); i += cache_line)
+    Machine::prefetch_to_write(bytes + i);
+}
+template <class Machine, class Object>
+void prefetch_to_read(const Object& object) noexcept {
+  const auto* bytes = reinterpret_cast<const std::byte*>(&object);
+  for (std::size_t i = 0; i < sizeof(Object); i += cache_line) Machine::prefetch_to_read(bytes + i);
+}
+
 /// How many lines hold `bytes` bytes.
 [[nodiscard]] constexpr std::size_t lines_for(std::size_t bytes) noexcept {
   return bytes / cache_line + (bytes % cache_line != 0 ? 1 : 0);
