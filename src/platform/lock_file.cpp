@@ -1,24 +1,42 @@
 #include "platform/lock_file.hpp"
 
 #include <fcntl.h>
-#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
+#include <vector>
 
 namespace takt::platform::detail {
 namespace {
 
-/// The open lock files of this process, for the child of a fork. Never destroyed: a fork may come while the process ends.
-struct All {
-  std::mutex mutex;
-  LockFile* first = nullptr;
+/// A byte that a lock file of this process has for itself.
+struct Held {
+  FileId id;
+  std::int64_t byte;
+  const LockFile* by;
 };
-All& all() {
-  static All& made = *new All;
+
+/// Guarded by fork_mutex(). Never destroyed: a seat may be given back while the process ends.
+std::vector<Held>& all_held() {
+  static auto& made = *new std::vector<Held>;
   return made;
+}
+
+/// In a child after fork() what its parent holds does not count: those files are closed there.
+bool is_held(FileId id, std::int64_t byte) {
+  return std::any_of(all_held().begin(), all_held().end(), [&](const Held& one) {
+    return one.id.device == id.device && one.id.number == id.number && one.byte == byte && one.by->is_open();
+  });
+}
+
+std::optional<FileId> id_of(int descriptor) noexcept {
+  struct stat about {};
+  if (::fstat(descriptor, &about) != 0) return std::nullopt;
+  return FileId{about.st_dev, about.st_ino};
 }
 
 struct flock byte_lock(std::int64_t byte, short type) noexcept {
@@ -30,57 +48,64 @@ struct flock byte_lock(std::int64_t byte, short type) noexcept {
   return lock;
 }
 
+void unlock(int descriptor, std::int64_t byte) noexcept {
+  struct flock lock = byte_lock(byte, F_UNLCK);
+  ::fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
 }  // namespace
 
 std::unique_ptr<LockFile> LockFile::reopen(int descriptor, bool writable) {
   const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
-  int opened = ::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-  if (opened < 0 && errno == EACCES) opened = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (opened < 0) return nullptr;
-  return std::unique_ptr<LockFile>(new LockFile(opened));
-}
-
-LockFile::LockFile(int descriptor) : descriptor_(descriptor) {
-  static const int registered = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  static_cast<void>(registered);  // fails only without memory; then children share their parents' locks
-  All& files = all();
-  const std::lock_guard lock(files.mutex);
-  next_ = files.first;
-  link_ = &files.first;
-  if (next_ != nullptr) next_->link_ = &next_;
-  files.first = this;
+  Descriptor opened(::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC));
+  const bool shared = !opened.is_open() && errno == EACCES;
+  if (shared) opened = Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (!opened.is_open()) return nullptr;
+  const auto id = id_of(opened.get());
+  if (!id) return nullptr;
+  return std::unique_ptr<LockFile>(new LockFile(std::move(opened), *id, shared));
 }
 
 LockFile::~LockFile() {
-  const std::lock_guard lock(all().mutex);
-  *link_ = next_;
-  if (next_ != nullptr) next_->link_ = link_;
-  if (descriptor_ >= 0) ::close(descriptor_);
+  const std::lock_guard lock(fork_mutex());
+  auto& held = all_held();
+  // Closing would not do: somebody may share the open file.
+  for (const Held& one : held) {
+    if (one.by == this && is_open()) unlock(descriptor(), one.byte);
+  }
+  held.erase(std::remove_if(held.begin(), held.end(), [&](const Held& one) { return one.by == this; }),
+             held.end());
 }
 
-bool LockFile::take(std::int64_t byte, Lock kind) noexcept {
+bool LockFile::take(std::int64_t byte, Lock kind) {
+  const std::lock_guard guard(fork_mutex());
+  if (kind == Lock::exclusive && is_held(id_, byte)) {
+    errno = EAGAIN;
+    return false;
+  }
   struct flock lock = byte_lock(byte, kind == Lock::shared ? F_RDLCK : F_WRLCK);
-  return ::fcntl(descriptor_, F_OFD_SETLK, &lock) == 0;
+  if (::fcntl(descriptor(), F_OFD_SETLK, &lock) != 0) return false;
+  if (kind == Lock::exclusive) all_held().push_back({id_, byte, this});
+  return true;
 }
 
 void LockFile::give_back(std::int64_t byte) noexcept {
-  struct flock lock = byte_lock(byte, F_UNLCK);
-  ::fcntl(descriptor_, F_OFD_SETLK, &lock);
+  const std::lock_guard lock(fork_mutex());
+  unlock(descriptor(), byte);
+  auto& held = all_held();
+  held.erase(std::remove_if(held.begin(), held.end(),
+                            [&](const Held& one) { return one.by == this && one.byte == byte; }),
+             held.end());
 }
 
-void LockFile::before_fork() noexcept { all().mutex.lock(); }
-void LockFile::after_fork_in_parent() noexcept { all().mutex.unlock(); }
-void LockFile::after_fork_in_child() noexcept {
-  for (LockFile* file = all().first; file != nullptr; file = file->next_) {
-    ::close(file->descriptor_);
-    file->descriptor_ = -1;
-  }
-  all().mutex.unlock();
-}
-
-bool is_locked(int descriptor, std::int64_t byte) noexcept {
+std::optional<Lock> lock_on(int descriptor, std::int64_t byte) noexcept {
   struct flock lock = byte_lock(byte, F_WRLCK);
-  return ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  if (::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) {
+    return lock.l_type == F_WRLCK ? Lock::exclusive : Lock::shared;
+  }
+  const auto id = id_of(descriptor);
+  const std::lock_guard guard(fork_mutex());
+  return id && is_held(*id, byte) ? std::optional(Lock::exclusive) : std::nullopt;
 }
 
 }  // namespace takt::platform::detail

@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "platform/descriptor.hpp"
 #include "platform/lock_file.hpp"
+#include "platform/unshared_descriptor.hpp"
 
 namespace takt::platform::detail {
 
@@ -20,15 +22,27 @@ class Mapping {
       : file_(std::move(file)), presence_(std::move(presence)), address_(address), bytes_(bytes) {}
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() { ::munmap(address_, bytes_); }
+  ~Mapping() {
+    // In a child that did not get the memory something else may be there by now.
+    if (descriptor() >= 0) ::munmap(address_, bytes_);
+  }
+
+  /// When locks are on the very file that is mapped: a child would hold them by its mapping as well as by its descriptor, so it gets
+  /// neither. To touch the memory there is a fault (SIGSEGV).
+  void keep_from_children() {
+    if (unshared_) return;
+    unshared_.emplace(std::move(file_));
+    ::madvise(address_, bytes_, MADV_DONTFORK);
+  }
 
   [[nodiscard]] std::span<std::byte> memory() const noexcept {
     return {static_cast<std::byte*>(address_), bytes_};
   }
-  [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
+  [[nodiscard]] int descriptor() const noexcept { return unshared_ ? unshared_->get() : file_.get(); }
 
  private:
   Descriptor file_;
+  std::optional<UnsharedDescriptor> unshared_;  // has the file if no child may
   std::unique_ptr<LockFile> presence_;
   void* address_;
   std::size_t bytes_;

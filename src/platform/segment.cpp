@@ -244,6 +244,11 @@ class SegmentBuilder {
     if (address == MAP_FAILED) return failed(Errc::segment_failed, name(), "mmap", errno);
     segment_.mapping_ =
         std::make_shared<Mapping>(std::move(opened.file), std::move(opened.presence), address, bytes);
+    if (writable) {
+      // Now, not with the first seat: before that there may be children.
+      const auto lock = LockFile::reopen(segment_.descriptor(), true);
+      if (lock && lock->is_shared()) segment_.mapping_->keep_from_children();
+    }
     if (options_.lock_memory && ::mlock(address, bytes) != 0) {
       const int error = errno;
       rlimit limit{};
@@ -465,13 +470,16 @@ SetupResult<Seat> Segment::take_seat(std::string_view exchange, shm::Role role, 
   if (!layout_->is_writable()) return Unexpected<SetupError>(refusal(shm::Errc::read_only, exchange));
   auto lock = LockFile::reopen(descriptor(), true);
   if (!lock) return failed(Errc::segment_failed, name_, "/proc/self/fd", errno);
+  if (lock->is_shared()) mapping_->keep_from_children();
   if (!lock->take(detail::seat_byte(*number), Lock::exclusive)) {
     if (errno != EAGAIN && errno != EACCES) return failed(Errc::segment_failed, name_, "F_OFD_SETLK", errno);
-    const SeatOwner owner = detail::read_owner(layout_->seat(*number));
-    return failed(
-        Errc::seat_taken, name_,
-        fmt::format("{} seat {} of exchange {} is taken by process {}",
-                    role == shm::Role::producer ? "producer" : "consumer", seat, exchange, owner.pid));
+    const bool watched = detail::lock_on(descriptor(), detail::seat_byte(*number)) == Lock::shared;
+    const std::string by =
+        watched ? "held up by a watcher, who has no right to it"
+                : fmt::format("taken by process {}", detail::read_owner(layout_->seat(*number)).pid);
+    return failed(Errc::seat_taken, name_,
+                  fmt::format("{} seat {} of exchange {} is {}",
+                              role == shm::Role::producer ? "producer" : "consumer", seat, exchange, by));
   }
   return Seat(mapping_, std::move(lock), *layout_, *number);
 }
@@ -488,7 +496,7 @@ Result<SeatStatus> Segment::seat_status(std::string_view exchange, shm::Role rol
 SeatStatus Segment::seat_status(std::uint32_t number, Time now) const {
   const shm::SeatRecord& record = layout_->seat(number);
   SeatStatus status;
-  status.alive = detail::is_locked(descriptor(), detail::seat_byte(number));
+  status.alive = detail::lock_on(descriptor(), detail::seat_byte(number)) == Lock::exclusive;
   status.owner = detail::read_owner(record);
   // relaxed: for people.
   status.takeovers = record.takeovers.load(std::memory_order_relaxed);

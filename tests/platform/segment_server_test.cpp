@@ -164,6 +164,44 @@ TEST_CASE("another user gets what was said for him, and no more") {
         }) == 0);
 }
 
+TEST_CASE("another user's seats have one owner at a time, and die with it although a child of it lives") {
+  if (!is_root()) return;
+  auto segment = made();
+  SegmentServer server;
+  SegmentServerOptions options;
+  options.users = {nobody};
+  const std::string where = abstract_path();
+  REQUIRE(server.open(where, segment, options));
+  const test::Signal ready;
+  const test::Signal end;
+  Child owner([&] {
+    if (::setgid(nobody) != 0 || ::setuid(nobody) != 0) return 1;
+    auto his = receive_segment(where, patience);
+    if (!his) return 2;
+    const auto seat = his->take_seat("numbers", Role::producer);
+    if (!seat) return 3;
+    if (error_of(his->take_seat("numbers", Role::producer)) != platform::Errc::seat_taken) return 4;
+    if (!his->take_seat("numbers", Role::consumer)) return 5;  // and gives it back
+    if (!his->seat_status("numbers", Role::producer, 0, Time{})->alive) return 6;
+    if (his->seat_status("numbers", Role::consumer, 0, Time{})->alive) return 7;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (!seat->is_taken()) ready.give();
+      end.wait();
+      ::_exit(0);
+    }
+    ::pause();
+    return 0;
+  });
+  ready.wait();
+  CHECK(segment.seat_status("numbers", Role::producer, 0, Time{})->alive);
+  CHECK_FALSE(segment.seat_status("numbers", Role::consumer, 0, Time{})->alive);
+  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
+  CHECK(owner.kill() == 128 + SIGKILL);
+  CHECK(segment.take_seat("numbers", Role::producer));
+  end.give();
+}
+
 TEST_CASE("a server of another user is not trusted") {
   if (!is_root()) return;
   const test::Signal ready;

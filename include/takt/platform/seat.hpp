@@ -6,6 +6,10 @@
 // that a parent's seat would stay taken for as long as some child of it lives. Therefore the file is closed in every child, as well
 // as by exec; there the seat is not taken any more, and beat() does nothing. Children made by a bare clone(2) or vfork(2) escape
 // this.
+//
+// The segment of another user (SegmentServerOptions::users) cannot be opened anew by us, so our locks are on the file that is mapped.
+// A child then has neither seats nor the memory: to touch it there is a fault. Who passes such a descriptor on without a server, to
+// two processes or twice to one, lets them share their seats: each needs one that was opened for it alone.
 #pragma once
 
 #include <cstdint>
