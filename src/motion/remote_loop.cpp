@@ -63,20 +63,21 @@ void RemoteLoop::detach() {
   }
   latest_.state = RobotState::stopped;
   latest_.reason = Errc::loop_lost;
+  latest_.active_goals = 0;
   for (JointSnapshot& joint : latest_.joints) joint.goal = 0;
   channels_->state.write(latest_);
 }
 
 bool RemoteLoop::poll(Time now) {
   if (link_ != nullptr) {
-    // relaxed: signs of life, and nothing else is read by them.
+    // relaxed: signs of life, and nothing else is read by them. Whether the link is over is looked at first and acted on last,
+    // as what was said before counts.
+    const bool over = link_->loop.over.load(std::memory_order_relaxed) != 0;
     const bool alive = heartbeat_.is_alive(link_->loop.beat.load(std::memory_order_relaxed), now);
-    if (!alive || link_->loop.over.load(std::memory_order_relaxed) != 0) detach();
-  }
-  if (link_ != nullptr) {
-    link_->server.beat.store(++beat_, std::memory_order_relaxed);  // relaxed: as above
+    link_->server.beat.store(++beat_, std::memory_order_relaxed);
     take_events();
     take_state();
+    if (over || !alive) detach();
   }
   push_events();
   take_requests();

@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", TAKT_VERSION);
   app.require_subcommand(1);
   takt::tools::add_run(app);
+  takt::tools::add_serve(app);
   takt::tools::add_send(app);
   takt::tools::add_state(app);
   takt::tools::add_cancel(app);

@@ -1,5 +1,6 @@
 // takt run: the real-time process of a robot. A loop thread that reads, computes and writes once per period; a server thread that
-// listens to clients; a thread that writes the recording. In virtual time all of it is one thread over a clock that it moves.
+// listens to clients, or one that hands the loop out to a server elsewhere; a thread that writes the recording. In virtual time all
+// of it is one thread over a clock that it moves.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -32,8 +33,10 @@
 #include "takt/sim/simulated_hardware.hpp"
 #include "takt/version.hpp"
 #include "tools/commands.hpp"
+#include "tools/loop_host.hpp"
 #include "tools/loop_recorder.hpp"
 #include "tools/request_script.hpp"
+#include "tools/signals.hpp"
 
 namespace takt::tools {
 
@@ -46,6 +49,7 @@ struct RunOptions {
   double duration = 0;  ///< s; 0 = until a signal
   bool virtual_time = false;
   std::optional<std::uint16_t> port;
+  std::string serve_at;
   std::string recording;
   std::string requests_file;
   Wait wait = Wait::hybrid;
@@ -181,15 +185,73 @@ int finish(record::Recorder* recorder, const std::string& path) {
 
 // ---- wall time -----------------------------------------------------------------------------------------------------------
 
-/// Blocks the signals that end the process, in this thread and all that it starts, so that one thread can wait for them.
-sigset_t block_ending_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
+/// A motion server of this process, on a thread of its own.
+class OwnServer {
+ public:
+  OwnServer(const robot::RobotDescription& robot, motion::Channels& channels, record::Recorder* recorder)
+      : server_(robot, channels.requests, channels.events, channels.state,
+                options(robot, recorder, planner_)) {}
+
+  /// Where it listens.
+  [[nodiscard]] SetupResult<std::string> open(std::uint16_t port) {
+    const auto opened = lines_.open({.port = port});
+    if (!opened) return tl::unexpected<SetupError>(opened.error());
+    thread_ = std::thread([this] { lines_.run(server_); });
+    return fmt::format("listening on 127.0.0.1:{}", *opened);
+  }
+
+  /// After the loop's end.
+  void stop() {
+    if (!thread_.joinable()) return;
+    lines_.stop();
+    thread_.join();
+    const motion::ServerCounters& counters = server_.counters();
+    fmt::print("requests {} accepted, {} rejected, {} not understood\n", counters.accepted, counters.rejected,
+               counters.errors);
+  }
+
+ private:
+  static motion::ServerOptions options(const robot::RobotDescription& robot, record::Recorder* recorder,
+                                       platform::Worker& planner) {
+    motion::ServerOptions options = recording_options(robot, recorder);
+    options.executor = std::ref(planner);
+    return options;
+  }
+
+  platform::LineServer lines_;
+  platform::Worker planner_;
+  motion::Server server_;
+  std::thread thread_;
+};
+
+/// What brings requests to the loop: a motion server of this process, or one of another.
+class Front {
+ public:
+  Front(const robot::RobotDescription& robot, motion::Channels& channels, record::Recorder* recorder,
+        const RunOptions& options)
+      : options_(&options) {
+    if (options.serve_at.empty()) {
+      server_.emplace(robot, channels, recorder);
+    } else {
+      host_.emplace(robot, channels, options.serve_at);
+    }
+  }
+  /// Says where it is to be found.
+  [[nodiscard]] SetupResult<std::string> open() {
+    if (server_) return server_->open(options_->port.value_or(motion::default_port));
+    if (auto opened = host_->open(); !opened) return tl::unexpected<SetupError>(opened.error());
+    return "serving at " + options_->serve_at;
+  }
+  void stop() {
+    if (server_) server_->stop();
+    if (host_) host_->stop();
+  }
+
+ private:
+  const RunOptions* options_;
+  std::optional<OwnServer> server_;
+  std::optional<LoopHost> host_;
+};
 
 /// Waits until the loop has ended; asks it to when a signal arrives or the time is over.
 template <class AskToEnd>
@@ -233,17 +295,13 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
   std::optional<LoopRecorder> loop_recorder;
   if (recorder) observers.add(loop_recorder.emplace(robot, recorder->loop(), (*hardware)->simulation()));
 
-  platform::LineServer lines;
-  const auto port = lines.open({.port = options.port.value_or(motion::default_port)});
-  if (!port) {
-    fmt::print(stderr, "takt run: {}\n", port.error().message);
+  Front front(robot, channels, recorder.get(), options);
+  motion::Loop<C> loop(clock, robot, **hardware, channels, observers);
+  const auto place = front.open();
+  if (!place) {
+    fmt::print(stderr, "takt run: {}\n", place.error().message);
     return exit_failed;
   }
-  platform::Worker planner;
-  motion::ServerOptions server_options = recording_options(robot, recorder.get());
-  server_options.executor = std::ref(planner);
-  motion::Server server(robot, channels.requests, channels.events, channels.state, std::move(server_options));
-  motion::Loop<C> loop(clock, robot, **hardware, channels, observers);
 
   std::atomic<bool> ended{false};
   std::optional<SetupError> refused;
@@ -257,28 +315,22 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
     if (!setup) {
       refused = setup.error();
     } else {
-      fmt::print("{}listening on 127.0.0.1:{}\n", setup->text(), *port);
+      fmt::print("{}{}\n", setup->text(), *place);
       std::fflush(stdout);
       static_cast<void>(loop.run());
     }
     ended.store(true,
                 std::memory_order_release);  // release: what the loop wrote is seen by whoever sees this
   });
-  std::thread server_thread([&] { lines.run(server); });
   StateReporter reporter(robot);
   wait_for_end(signals, ended, options.duration, watch, reporter, [&loop] { loop.shut_down(); });
   loop_thread.join();
-  lines.stop();
-  server_thread.join();
-
+  if (!refused) print_summary(loop.statistics(), **hardware, robot, true);
+  front.stop();
   if (refused) {
     fmt::print(stderr, "takt run: {}\n", refused->message);
     return exit_failed;
   }
-  print_summary(loop.statistics(), **hardware, robot, true);
-  const motion::ServerCounters& counters = server.counters();
-  fmt::print("requests {} accepted, {} rejected, {} not understood\n", counters.accepted, counters.rejected,
-             counters.errors);
   return finish(recorder.get(), options.recording);
 }
 
@@ -417,10 +469,16 @@ void add_run(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   CLI::Option* port =
       command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one");
+  command
+      ->add_option(
+          "--serve-at", options->serve_at,
+          "Have no motion server in this process, but hand the loop out on this UNIX socket to one "
+          "that runs in another (see: takt serve); marks and what that refuses are not in a recording then")
+      ->excludes(port);
   command->add_option("--record", options->recording, "Record every cycle to this file (see: takt report)");
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
                                                 "Run as fast as possible, the same numbers every time");
-  virtual_time->excludes(port);
+  virtual_time->excludes(port)->excludes("--serve-at");
   command
       ->add_option(
           "--requests", options->requests_file,

@@ -76,6 +76,46 @@ def running(*arguments, description=PATIENT_ARM):
         process.communicate(timeout=60)
 
 
+@contextlib.contextmanager
+def program(*arguments, until):
+    """A process of takt; yields it and the lines that it said, the last of which begins with `until`."""
+    process = subprocess.Popen([TAKT, *arguments], stdout=subprocess.PIPE, text=True)
+    lines = []
+    for line in process.stdout:
+        lines.append(line.strip())
+        if line.startswith(until):
+            break
+    try:
+        yield process, lines
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+def loop_at(path):
+    return program("run", PATIENT_ARM, "--serve-at", path, until="robot ready")
+
+
+def server_of(path):
+    return program("serve", PATIENT_ARM, "--loop", path, "--port", "0", until="listening on")
+
+
+def port_of(lines):
+    return int(lines[-1].rsplit(":", 1)[1])
+
+
+def wait_for_state(client, condition):
+    """Asks until the state is as wanted."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        kind, state = client.ask({"state": {}})
+        if kind == "state" and condition(state):
+            return state
+        time.sleep(0.02)
+    raise AssertionError(f"never came: last {state}")
+
+
 def memory_of(process):
     with open(f"/proc/{process.pid}/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
@@ -312,6 +352,59 @@ class TaktRun(unittest.TestCase):
             ahead = send("--stop-at-end", "--start", str(start))
             self.assertEqual(ahead.returncode, 0, ahead.stderr)
             self.assertIn("accepted, waits", ahead.stdout)
+
+    def test_a_motion_server_in_another_process_may_die_and_the_next_one_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "loop")
+            with loop_at(path) as (loop, _):
+                with server_of(path) as (server, lines):
+                    self.check_well(port_of(lines))
+                    second = subprocess.run([TAKT, "serve", PATIENT_ARM, "--loop", path, "--port", "0"], capture_output=True, text=True)
+                    self.assertEqual(second.returncode, 1)
+                    self.assertIn("another motion server", second.stderr)
+                    client = Client(port_of(lines))
+                    client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [0.0], "duration": 30}})
+                    wait_for_state(client, lambda state: abs(state["reference_velocity"][2]) > 0.01)
+                    server.send_signal(signal.SIGKILL)
+                    server.wait(60)
+                    client.close()
+                for line in loop.stdout:
+                    if line.startswith("motion server lost"):
+                        break
+                with server_of(path) as (_, lines):
+                    client = Client(port_of(lines))
+                    state = wait_for_state(client, lambda state: not any(state["reference_velocity"]) and not any(state["goal"]))
+                    self.assertGreater(state["reference"][2], 0.1)  # it came nowhere near its end
+                    client.close()
+                    self.check_well(port_of(lines))
+
+    def test_clients_hear_that_the_loop_is_gone_and_can_go_on_with_the_next_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "loop")
+            with loop_at(path) as (loop, _), server_of(path) as (_, lines):
+                client = Client(port_of(lines))
+                kind, accepted = client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [0.0], "duration": 30}})
+                self.assertEqual(kind, "accepted")
+                loop.send_signal(signal.SIGKILL)
+                loop.wait(60)
+                result = client.result()
+                self.assertEqual((result["goal"], result["state"], result["reason"]), (accepted["goal"], "aborted", "loop_lost"))
+                kind, why = client.ask(MOVE)
+                self.assertEqual((kind, why["reason"]), ("rejected", "robot_not_ready"))
+                with loop_at(path):
+                    wait_for_state(client, lambda state: state["robot"] == "ready")
+                    self.check_well(port_of(lines))
+                client.close()
+
+    def test_a_server_of_another_robot_is_turned_away(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "loop")
+            with loop_at(path):
+                done = subprocess.run([TAKT, "serve", robot("arm6"), "--loop", path, "--port", "0"], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("another robot", done.stderr)
+                with server_of(path) as (_, lines):
+                    self.check_well(port_of(lines))
 
 
 class VirtualTime(unittest.TestCase):

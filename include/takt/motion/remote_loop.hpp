@@ -36,7 +36,7 @@
 namespace takt::motion {
 
 struct RemoteLoopOptions {
-  Duration silence = std::chrono::milliseconds(500);  ///< a loop's process that is silent for longer is lost
+  Duration silence = std::chrono::seconds(1);  ///< a loop's process that is silent for longer is lost
 };
 
 class RemoteLoop {

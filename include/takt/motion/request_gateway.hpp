@@ -30,9 +30,9 @@
 namespace takt::motion {
 
 struct GatewayOptions {
-  Duration silence = std::chrono::milliseconds(500);  ///< a server that is silent for longer is lost
-  std::size_t max_segments = default_max_segments;    ///< of one trajectory
-  std::size_t max_unread = 8192;                      ///< events that may wait for a server
+  Duration silence = std::chrono::seconds(1);       ///< a server that is silent for longer is lost
+  std::size_t max_segments = default_max_segments;  ///< of one trajectory
+  std::size_t max_unread = 8192;                    ///< events that may wait for a server
 };
 
 /// How a link ended.

@@ -2,10 +2,14 @@
 // comes back from outside is checked where it is put together: a motion that is accepted is one motion, without jumps.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "takt/core/error.hpp"
 #include "takt/core/joint.hpp"

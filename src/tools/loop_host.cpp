@@ -1,0 +1,103 @@
+#include "tools/loop_host.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <new>
+#include <utility>
+
+namespace takt::tools {
+
+namespace {
+
+/// Adds to every hand-over, and costs a wake-up.
+constexpr Duration between_polls = std::chrono::microseconds(200);
+/// A look whether the server lives is a system call.
+constexpr Duration between_looks = std::chrono::milliseconds(10);
+
+std::string_view to_text(motion::LinkEnd end) {
+  switch (end) {
+    case motion::LinkEnd::silent:
+      return "fell silent";
+    case motion::LinkEnd::malformed:
+      return "wrote what is no request";
+    case motion::LinkEnd::unread:
+      return "did not take its events";
+    case motion::LinkEnd::none:
+    case motion::LinkEnd::detached:
+      break;
+  }
+  return "is gone";
+}
+
+void say(std::string_view text) {
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+SetupResult<void> LoopHost::open() {
+  if (auto begun = begin_session(); !begun) return begun;
+  thread_ = std::thread([this] { run(); });
+  return {};
+}
+
+void LoopHost::stop() {
+  if (!thread_.joinable()) return;
+  stopping_ = true;
+  thread_.join();
+  gateway_.poll(clock_.now());
+  gateway_.detach();
+  session_.reset();
+}
+
+SetupResult<void> LoopHost::begin_session() {
+  gateway_.detach();
+  session_.reset();
+  has_reported_ = false;
+  const std::array wanted{shm::declare<shm::RawMemory>(link_exchange, sizeof(motion::Link))};
+  auto segment = platform::Segment::create_sealed(loop_segment, wanted);
+  if (!segment) return tl::unexpected<SetupError>(std::move(segment.error()));
+  const auto memory = segment->layout().producer<shm::RawMemory>(link_exchange);
+  if (!memory) return fail(memory.error(), "the loop's link does not fit");
+  gateway_.attach(*new (memory->data()) motion::Link);
+  session_ = std::make_unique<Session>(std::move(*segment));
+  return session_->server.open(path_, session_->segment);
+}
+
+void LoopHost::run() {
+  while (!stopping_) {
+    const Time now = clock_.now();
+    const bool more = gateway_.poll(now);
+    if (now >= next_look_) watch_server(now);
+    if (!more) std::this_thread::sleep_for(between_polls);
+  }
+}
+
+void LoopHost::watch_server(Time now) {
+  next_look_ = now + between_looks;
+  if (!has_reported_ && gateway_.has_server()) {
+    has_reported_ = true;
+    say("motion server attached");
+  }
+  if (gateway_.attached() && !server_is_gone(now)) return;
+  gateway_.detach();
+  if (has_reported_) say(fmt::format("motion server lost: it {}", to_text(gateway_.end())));
+  has_reported_ = false;
+  if (auto begun = begin_session(); !begun) {
+    fmt::print(stderr, "takt run: {}\n", begun.error().message);
+    next_look_ = now + std::chrono::seconds(1);
+  }
+}
+
+/// Whether nobody sits where a server has sat.
+bool LoopHost::server_is_gone(Time now) const {
+  if (!gateway_.has_server()) return false;
+  const auto seat = session_->segment.seat_status(link_exchange, shm::Role::producer, 0, now);
+  return !seat || !seat->alive;
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,63 @@
+// The loop's side of `takt run --serve-at`: hands the loop out to one motion server after the other, each in memory of its own.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "takt/core/setup_error.hpp"
+#include "takt/motion/channels.hpp"
+#include "takt/motion/link.hpp"
+#include "takt/motion/request_gateway.hpp"
+#include "takt/platform/segment.hpp"
+#include "takt/platform/segment_server.hpp"
+#include "takt/platform/steady_clock.hpp"
+#include "takt/robot/description.hpp"
+
+namespace takt::tools {
+
+/// What a segment with a loop's link is called for people, and the link in it.
+inline constexpr const char* loop_segment = "takt-loop";
+inline constexpr const char* link_exchange = "link";
+
+class LoopHost {
+ public:
+  /// Serves at `path`, a UNIX socket, once it is open(). The rest must outlive it, and the loop must have ended when it goes.
+  LoopHost(const robot::RobotDescription& robot, motion::Channels& channels, std::string path)
+      : gateway_(robot, channels), path_(std::move(path)) {}
+  ~LoopHost() { stop(); }
+  LoopHost(const LoopHost&) = delete;
+  LoopHost& operator=(const LoopHost&) = delete;
+
+  /// Waits for the first server, and starts the thread.
+  [[nodiscard]] SetupResult<void> open();
+  /// After the loop's end: says what is left to be said to the server, and lets it go.
+  void stop();
+
+ private:
+  /// One server's memory, from before it comes until it is gone.
+  struct Session {
+    explicit Session(platform::Segment made) : segment(std::move(made)) {}
+    platform::Segment segment;
+    platform::SegmentServer server;
+  };
+
+  [[nodiscard]] SetupResult<void> begin_session();
+  void run();
+  void watch_server(Time now);
+  [[nodiscard]] bool server_is_gone(Time now) const;
+
+  motion::RequestGateway gateway_;
+  std::string path_;
+  platform::SteadyClock clock_;
+  std::unique_ptr<Session> session_;
+  Time next_look_{};
+  bool has_reported_ = false;  ///< that a server came
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace takt::tools
