@@ -2,9 +2,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -32,6 +34,7 @@ using detail::text_of;
 
 constexpr std::string_view file_prefix = "takt.";
 constexpr mode_t only_ours = 0600;
+constexpr int not_waiting = O_NONBLOCK;  // for the other end of a pipe that somebody has put there
 constexpr Duration step = std::chrono::milliseconds(1);  // between two looks at what another process is doing
 
 template <class T>
@@ -137,8 +140,9 @@ SetupResult<Opened> open_named(const std::string& name, int flags, const Segment
   SteadyClock clock;
   for (const Time deadline = clock.now() + std::chrono::seconds(1); clock.now() < deadline;) {
     // shm_open() adds O_CLOEXEC, and O_NOFOLLOW: nobody can put a link to another file there.
-    Opened opened{
-        Descriptor(::shm_open(path_of(name).c_str(), flags | (writable ? O_RDWR : O_RDONLY), only_ours)), {}};
+    Opened opened{Descriptor(::shm_open(path_of(name).c_str(),
+                                        flags | not_waiting | (writable ? O_RDWR : O_RDONLY), only_ours)),
+                  {}};
     if (!opened.file.is_open()) {
       if (errno == ENOENT) return failed(Errc::no_such_segment, name);
       if (errno == EEXIST) return failed(Errc::segment_exists, name);
@@ -160,8 +164,8 @@ SetupResult<Opened> open_named(const std::string& name, int flags, const Segment
   return failed(Errc::segment_in_use, name, "somebody is removing it and does not come to an end");
 }
 
-/// Gives an empty file its size, with room for all of it now, so that touching it later cannot fail (SIGBUS) for want of memory.
-/// The size comes last: whoever sees a file that is not empty may touch all of it.
+/// Gives a file its size, with room for all of it now, so that touching it later cannot fail (SIGBUS) for want of memory. What
+/// it holds stays. The size comes last: whoever sees a file that is not empty may touch all of it.
 SetupResult<void> allocate(int file, std::string_view name, std::size_t bytes) {
   const auto size = static_cast<off_t>(bytes);
   int error = 0;
@@ -197,6 +201,11 @@ class SegmentBuilder {
       return failed(shm::Errc::wrong_size, name(),
                     fmt::format("it has {} bytes; allowed are up to {}", size, options_.max_bytes));
     }
+    if (options_.access == Access::read_write) {
+      // Where somebody made a hole, or never wrote, there is no page yet.
+      const auto filled = allocate(opened.file.get(), name(), static_cast<std::size_t>(size));
+      if (!filled) return Unexpected<SetupError>(filled.error());
+    }
     if (const auto mapped = map(std::move(opened), static_cast<std::size_t>(size)); !mapped) {
       return Unexpected<SetupError>(mapped.error());
     }
@@ -211,8 +220,8 @@ class SegmentBuilder {
     return std::move(segment_);
   }
 
-  /// Allocates a file, maps it and lays it out. `lock` is of seat 0.
-  SetupResult<Segment> build(Opened opened, std::unique_ptr<LockFile> lock, std::size_t bytes,
+  /// Allocates a file, maps it and lays it out. `lock` is of seat 0, and stays the caller's if this fails.
+  SetupResult<Segment> build(Opened opened, std::unique_ptr<LockFile>& lock, std::size_t bytes,
                              std::span<const shm::Declaration> wanted, int seals) {
     const int file = opened.file.get();
     if (const auto done = allocate(file, name(), bytes); !done) return Unexpected<SetupError>(done.error());
@@ -278,13 +287,12 @@ std::unique_ptr<LockFile> lock_owner_seat(int file) {
 
 /// Builds a named segment in a file that is still empty; takes the name back if that fails.
 SetupResult<Segment> build_named(const std::string& name, Opened opened, std::unique_ptr<LockFile> lock,
-                                 std::span<const shm::Declaration> wanted, const SegmentOptions& options) {
-  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted);
-  auto built =
-      bytes
-          ? detail::SegmentBuilder(name, options).build(std::move(opened), std::move(lock), *bytes, wanted, 0)
-          : SetupResult<Segment>(Unexpected<SetupError>(bytes.error()));
-  if (!built) ::shm_unlink(path_of(name).c_str());
+                                 std::size_t bytes, std::span<const shm::Declaration> wanted,
+                                 const SegmentOptions& options) {
+  const int file = lock->descriptor();
+  auto built = detail::SegmentBuilder(name, options).build(std::move(opened), lock, bytes, wanted, 0);
+  // While the lock is still ours: who gets it next sees that the name is gone.
+  if (!built && !is_removed(file)) ::shm_unlink(path_of(name).c_str());
   return built;
 }
 
@@ -314,8 +322,7 @@ SetupResult<Segment> Segment::create_sealed(const std::string& name, std::span<c
   auto lock = lock_owner_seat(file.get());
   if (!lock) return failed(Errc::segment_failed, name, "its lock", errno);
   return detail::SegmentBuilder(name, options)
-      .build({std::move(file), nullptr}, std::move(lock), *bytes, wanted,
-             F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+      .build({std::move(file), nullptr}, lock, *bytes, wanted, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 }
 
 SetupResult<Segment> Segment::attach(int descriptor, const SegmentOptions& options) {
@@ -324,6 +331,10 @@ SetupResult<Segment> Segment::attach(int descriptor, const SegmentOptions& optio
   if (seals < 0 && errno == EBADF) return failed(Errc::segment_failed, name, "F_GET_SEALS", errno);
   constexpr int needed = F_SEAL_SHRINK | F_SEAL_GROW;
   if (seals < 0 || (seals & needed) != needed) return failed(Errc::not_sealed, name);
+  // Pages of another kind (MFD_HUGETLB) can be wanting when they are touched, which kills (SIGBUS).
+  struct statfs system {};
+  if (::fstatfs(descriptor, &system) != 0) return failed(Errc::segment_failed, name, "fstatfs", errno);
+  if (system.f_type != TMPFS_MAGIC) return failed(shm::Errc::not_a_segment, name, "it is no plain memory");
   struct stat about {};
   if (::fstat(descriptor, &about) != 0) return failed(Errc::segment_failed, name, "fstat", errno);
   if (options.owner && about.st_uid != *options.owner) {
@@ -344,15 +355,20 @@ SetupResult<Segment> Segment::create(const std::string& name, std::span<const sh
   if (const auto checked = check_writable(name, options); !checked) {
     return Unexpected<SetupError>(checked.error());
   }
-  auto opened = open_named(name, O_CREAT | O_EXCL, options);
-  if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
-  auto lock = lock_owner_seat(opened->file.get());
-  struct stat about {};
-  // Between the two calls somebody may have begun to build it in our place (open_or_create).
-  if (!lock || ::fstat(opened->file.get(), &about) != 0 || about.st_size != 0) {
-    return failed(Errc::segment_exists, name);
+  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted);
+  if (!bytes) return Unexpected<SetupError>(bytes.error());
+  for (;;) {
+    auto opened = open_named(name, O_CREAT | O_EXCL, options);
+    if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
+    auto lock = lock_owner_seat(opened->file.get());
+    // Between the two calls somebody may have begun to build it in our place (open_or_create), or have failed to.
+    if (lock && is_removed(lock->descriptor())) continue;
+    struct stat about {};
+    if (!lock || ::fstat(opened->file.get(), &about) != 0 || about.st_size != 0) {
+      return failed(Errc::segment_exists, name);
+    }
+    return build_named(name, std::move(*opened), std::move(lock), *bytes, wanted, options);
   }
-  return build_named(name, std::move(*opened), std::move(lock), wanted, options);
 }
 
 SetupResult<Segment> Segment::open(const std::string& name, const SegmentOptions& options) {
@@ -367,17 +383,21 @@ SetupResult<Segment> Segment::open_or_create(const std::string& name,
   if (const auto checked = check_writable(name, options); !checked) {
     return Unexpected<SetupError>(checked.error());
   }
+  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted);
+  if (!bytes) return Unexpected<SetupError>(bytes.error());
   SteadyClock clock;
   const Time deadline = clock.now() + timeout;
   for (;;) {
     auto opened = open_named(name, O_CREAT, options);
     if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
     auto lock = lock_owner_seat(opened->file.get());
+    // Whoever had the lock until now could not build it, and has taken the name back.
+    if (lock && is_removed(lock->descriptor())) continue;
     struct stat about {};
     if (::fstat(opened->file.get(), &about) != 0) return failed(Errc::segment_failed, name, "fstat", errno);
     // An empty file, and the lock is ours: nobody else builds it, and nobody has mapped it.
     if (lock && about.st_size == 0) {
-      return build_named(name, std::move(*opened), std::move(lock), wanted, options);
+      return build_named(name, std::move(*opened), std::move(lock), *bytes, wanted, options);
     }
     auto found = detail::SegmentBuilder(name, options).attach(std::move(*opened));
     auto wrong = found ? difference(name, found->layout(), wanted) : std::optional(std::move(found.error()));
@@ -413,10 +433,10 @@ bool looks_like_ours(int file) {
   return magic == 0 || magic == shm::detail::magic || magic == shm::detail::other_magic;
 }
 
-/// Debris that nobody can attach for as long as the result lives.
-SetupResult<std::unique_ptr<LockFile>> hold_unused(const std::string& name) {
+/// Opens what may be debris: takt's and ours.
+SetupResult<Descriptor> open_debris(const std::string& name) {
   if (!is_segment_name(name)) return failed(Errc::bad_segment_name, name);
-  const Descriptor file(::shm_open(path_of(name).c_str(), O_RDWR, 0));
+  Descriptor file(::shm_open(path_of(name).c_str(), O_RDWR | not_waiting, 0));
   if (!file.is_open() && errno == ENOENT) return failed(Errc::no_such_segment, name);
   if (!file.is_open() && errno == EACCES)
     return failed(Errc::wrong_owner, name, "it may not be opened", errno);
@@ -425,21 +445,31 @@ SetupResult<std::unique_ptr<LockFile>> hold_unused(const std::string& name) {
     return Unexpected<SetupError>(checked.error());
   }
   if (!looks_like_ours(file.get())) return failed(shm::Errc::not_a_segment, name);
-  auto lock = LockFile::reopen(file.get(), true);
+  return file;
+}
+
+/// Debris that nobody can attach for as long as the result lives.
+SetupResult<std::unique_ptr<LockFile>> hold_unused(const std::string& name) {
+  const auto file = open_debris(name);
+  if (!file) return Unexpected<SetupError>(file.error());
+  auto lock = LockFile::reopen(file->get(), true);
   if (!lock) return failed(Errc::segment_failed, name, "/proc/self/fd", errno);
   if (!lock->take(detail::presence_byte, Lock::exclusive)) {
     if (errno == EAGAIN || errno == EACCES) return failed(Errc::segment_in_use, name);
     return failed(Errc::segment_failed, name, "F_OFD_SETLK", errno);
   }
-  if (is_removed(file.get())) return failed(Errc::no_such_segment, name);
+  if (is_removed(file->get())) return failed(Errc::no_such_segment, name);
   return lock;
 }
 
 }  // namespace
 
 SetupResult<void> Segment::check_unused(const std::string& name) {
-  const auto held = hold_unused(name);
-  if (!held) return Unexpected<SetupError>(held.error());
+  const auto file = open_debris(name);
+  if (!file) return Unexpected<SetupError>(file.error());
+  // Looks, and locks nothing: who is making it meanwhile is not disturbed.
+  if (detail::lock_on(file->get(), detail::presence_byte)) return failed(Errc::segment_in_use, name);
+  if (is_removed(file->get())) return failed(Errc::no_such_segment, name);
   return {};
 }
 
@@ -502,7 +532,9 @@ SeatStatus Segment::seat_status(std::uint32_t number, Time now) const {
   status.takeovers = record.takeovers.load(std::memory_order_relaxed);
   const std::uint32_t heartbeat = record.heartbeat.load(std::memory_order_relaxed);
   if (heartbeat != 0) {
-    status.since_heartbeat = std::chrono::milliseconds(detail::milliseconds(now) - heartbeat);
+    // Its owner may have beaten since `now`.
+    const auto age = static_cast<std::int32_t>(detail::milliseconds(now) - heartbeat);
+    status.since_heartbeat = std::chrono::milliseconds(std::max(age, 0));
   }
   return status;
 }

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "platform/descriptor.hpp"
+#include "platform/unshared_descriptor.hpp"
 #include "takt/platform/steady_clock.hpp"
 
 namespace takt::platform {
@@ -27,6 +28,7 @@ namespace {
 
 using detail::Descriptor;
 using detail::text_of;
+using detail::UnsharedDescriptor;
 
 // The whole protocol, one message each way: what is asked for, and the answer, with the descriptor if it is `given`.
 constexpr char ask_to_write = 'w';
@@ -178,7 +180,7 @@ struct SegmentServer::Impl {
   std::string path;
   SegmentServerOptions options;
   Descriptor memory;
-  Descriptor listener;
+  std::optional<UnsharedDescriptor> listener;  // a child that had it would keep others from serving here
   Descriptor stop;
   dev_t device = 0;  // of the socket's file, by which it is known as ours
   ino_t file = 0;
@@ -191,17 +193,17 @@ struct SegmentServer::Impl {
       return failed(Errc::listen_failed, path,
                     fmt::format("a path has 2 to {} characters", sizeof address->name.sun_path - 1));
     }
-    listener = new_socket();
-    if (!listener.is_open()) return failed(Errc::listen_failed, path, "socket", errno);
+    listener.emplace(new_socket());
+    if (!listener->is_open()) return failed(Errc::listen_failed, path, "socket", errno);
     // Before bind(), so that there is no moment at which the file is open to others.
-    if (::fchmod(listener.get(), 0600) != 0) return failed(Errc::listen_failed, path, "fchmod", errno);
+    if (::fchmod(listener->get(), 0600) != 0) return failed(Errc::listen_failed, path, "fchmod", errno);
     Descriptor folder;
     if (!is_abstract(path)) {
       folder = lock_folder(path);
       if (!folder.is_open()) return failed(Errc::listen_failed, path, "its folder", errno);
       if (is_dead_socket(path, *address)) ::unlink(path.c_str());
     }
-    if (::bind(listener.get(), address->get(), address->size) != 0) {
+    if (::bind(listener->get(), address->get(), address->size) != 0) {
       return failed(Errc::listen_failed, path, errno == EADDRINUSE ? "somebody else is there" : "bind",
                     errno);
     }
@@ -214,7 +216,7 @@ struct SegmentServer::Impl {
         return failed(Errc::listen_failed, path, "chmod", errno);
       }
     }
-    if (::listen(listener.get(), static_cast<int>(options.max_clients)) != 0) {
+    if (::listen(listener->get(), static_cast<int>(options.max_clients)) != 0) {
       return failed(Errc::listen_failed, path, "listen", errno);
     }
     return {};
@@ -239,7 +241,7 @@ struct SegmentServer::Impl {
     std::vector<pollfd> entries;
     for (;;) {
       const bool full = clients.size() >= options.max_clients;
-      entries.assign({{stop.get(), POLLIN, 0}, {full ? -1 : listener.get(), POLLIN, 0}});
+      entries.assign({{stop.get(), POLLIN, 0}, {full ? -1 : listener->get(), POLLIN, 0}});
       for (const Client& client : clients) entries.push_back({client.connection.get(), POLLIN, 0});
       // Deadlines are looked at now and then; nobody waits for them but clients that say nothing.
       const int wait = clients.empty() ? -1 : 50;
@@ -258,7 +260,7 @@ struct SegmentServer::Impl {
   }
 
   void accept_one(Time now) {
-    Descriptor connection(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Descriptor connection(::accept4(listener->get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection.is_open()) {
       // No descriptors left, most likely: the client stays in the queue, and we do not spin.
       pollfd stopped{stop.get(), POLLIN, 0};
@@ -333,6 +335,11 @@ SetupResult<void> SegmentServer::open(const std::string& path, const Segment& se
 
 void SegmentServer::close() noexcept {
   if (!impl_) return;
+  if (!impl_->listener->is_open()) {  // in a child: neither the thread nor the path is its own
+    impl_->thread.detach();
+    impl_.reset();
+    return;
+  }
   ::eventfd_write(impl_->stop.get(), 1);
   impl_->thread.join();
   impl_->remove_path();  // while we still listen: nobody takes it for dead and puts another one there

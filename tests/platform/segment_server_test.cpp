@@ -278,6 +278,32 @@ TEST_CASE("of servers that start at once where a dead one was, one serves") {
   }
 }
 
+TEST_CASE("a server that was killed is replaced although a child of it lives") {
+  const std::string where = path();
+  const test::Signal ready;
+  const test::Signal end;
+  Child server_process([&] {
+    auto segment = made();
+    SegmentServer server;
+    if (!server.open(where, segment)) return 1;
+    if (::fork() == 0) {
+      server.close();
+      if (std::filesystem::exists(where)) ready.give();  // it is its parent's
+      end.wait();
+      ::_exit(0);
+    }
+    ::pause();
+    return 0;
+  });
+  ready.wait();
+  CHECK(receive_segment(where, patience));
+  server_process.kill();
+  auto segment = made();
+  SegmentServer server;
+  CHECK(server.open(where, segment));
+  end.give();
+}
+
 TEST_CASE("paths that cannot be, and segments that could be cut off, are refused") {
   auto segment = made();
   SegmentServer server;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -227,6 +228,7 @@ TEST_CASE("a heartbeat shows how long its owner has been silent") {
     return segment.seat_status("numbers", Role::producer, 0, start + later)->since_heartbeat;
   };
   CHECK(age(Duration(0)) == Duration(0));
+  CHECK(age(std::chrono::milliseconds(-1)) == Duration(0));  // it has beaten since
   CHECK(*age(std::chrono::milliseconds(250)) >= std::chrono::milliseconds(250));
   CHECK(*age(std::chrono::milliseconds(250)) <= std::chrono::milliseconds(251));
 }
@@ -333,6 +335,87 @@ TEST_CASE("who attached for reading can read broadcasts, and nothing else") {
   CHECK(Segment::attach(reading, monitor));
   ::close(reading);
   CHECK(error_of(Segment::create_sealed("test", wanted, monitor)) == shm::Errc::read_only);
+}
+
+TEST_CASE("one who may only read does not look like an owner, and who finds a seat held up by him is told") {
+  auto segment = Segment::create_sealed("test", wanted).value();
+  const auto taken = segment.take_seat("own", Role::producer, 0).value();
+  const int reading =
+      ::open(fmt::format("/proc/self/fd/{}", segment.descriptor()).c_str(), O_RDONLY | O_CLOEXEC);
+  struct flock lock {};
+  lock.l_type = F_RDLCK;
+  lock.l_start = 2;  // seat 1
+  lock.l_len = 1;
+  REQUIRE(::fcntl(reading, F_OFD_SETLK, &lock) == 0);
+  const auto refused = segment.take_seat("numbers", Role::producer);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().error == platform::Errc::seat_taken);
+  CHECK(refused.error().message.find("watcher") != std::string::npos);
+  CHECK_FALSE(segment.seat_status(1, now()).alive);
+  ::close(reading);
+  CHECK(segment.take_seat("numbers", Role::producer));
+}
+
+TEST_CASE("memory whose pages can be wanting is refused") {
+  const int file = ::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+  if (file < 0) {
+    MESSAGE("SKIPPED: this system has no huge pages");
+    return;
+  }
+  CHECK(::ftruncate(file, 2 << 20) == 0);
+  CHECK(::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
+  CHECK(error_of(Segment::attach(file)) == shm::Errc::not_a_segment);
+  ::close(file);
+}
+
+TEST_CASE("a pipe under the name of a segment is refused, and waited for by nobody") {
+  const Name name;
+  REQUIRE(::mkfifo(name.path().c_str(), 0600) == 0);
+  SegmentOptions monitor;
+  monitor.access = Access::read_only;
+  CHECK(error_of(Segment::open(name, monitor)) == shm::Errc::not_a_segment);
+  CHECK(error_of(Segment::open(name)) == shm::Errc::not_a_segment);
+  CHECK(error_of(Segment::check_unused(name)) == shm::Errc::not_a_segment);
+}
+
+TEST_CASE("who wants what cannot be touches no segment") {
+  const Name name;
+  ::close(::open(name.path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const std::array twice = {wanted[0], wanted[0]};
+  CHECK(error_of(Segment::open_or_create(name, twice)) == shm::Errc::bad_name);
+  CHECK(error_of(Segment::create(name, twice)) == shm::Errc::bad_name);
+  CHECK(std::filesystem::exists(name.path()));
+}
+
+TEST_CASE("who gets a segment gets one that has its name, although others fail to make it") {
+  const Name name;
+  const Child failing([&] {
+    const rlimit one_page{4096, 4096};
+    ::signal(SIGXFSZ, SIG_IGN);
+    if (::setrlimit(RLIMIT_FSIZE, &one_page) != 0) return 1;
+    const std::array large = {declare<RawMemory>("own", 65536)};
+    for (;;) (void)Segment::open_or_create(name, large, Duration(0));
+  });
+  for (std::size_t i = 0; i < test::count(300); ++i) {
+    const auto segment = Segment::open_or_create(name, others, std::chrono::seconds(60));
+    REQUIRE(segment);
+    struct stat about {};
+    REQUIRE(::fstat(segment->descriptor(), &about) == 0);
+    REQUIRE(about.st_nlink == 1);
+    Segment::remove(name);
+  }
+}
+
+TEST_CASE("who makes a segment is not disturbed by one who looks for debris") {
+  const Name name;
+  const Child looking([&] {
+    for (;;) (void)Segment::check_unused(name);
+    return 0;
+  });
+  for (std::size_t i = 0; i < test::count(200); ++i) {
+    REQUIRE(error_of(Segment::create(name, others)) == Error{});
+    REQUIRE(Segment::remove(name));
+  }
 }
 
 TEST_CASE("a named segment is made once, found by its name, and removed") {
@@ -615,6 +698,12 @@ TEST_CASE("a full file system is an error, not a signal") {
     if (error_of(Segment::create(name, large)) != platform::Errc::memory_full) return 1;
     if (error_of(Segment::open_or_create(name, large)) != platform::Errc::memory_full) return 2;
     if (error_of(Segment::open(name)) != platform::Errc::no_such_segment) return 3;
+    const int file =
+        ::open(name.path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);  // a hole from end to end
+    if (::ftruncate(file, 65536) != 0 || error_of(Segment::open(name)) != platform::Errc::memory_full)
+      return 5;
+    if (!Segment::remove(name)) return 6;
+    ::close(file);
     const std::array small = {declare<RawMemory>("own", 1024)};
     auto segment = Segment::create(name, small);
     if (!segment) return 4;

@@ -40,7 +40,7 @@ struct SeatStatus {
   bool alive = false;                       ///< somebody has the lock: the truth
   SeatOwner owner;                          ///< what is written there
   std::uint32_t takeovers = 0;              ///< how often it was taken from one that had died
-  std::optional<Duration> since_heartbeat;  ///< to the nearest millisecond; none: never
+  std::optional<Duration> since_heartbeat;  ///< whole milliseconds, cut off, up to 24 days; none: never
 };
 
 /// A seat that this process has. Given back when it is destroyed; keeps the segment's memory mapped until then. One thread at a

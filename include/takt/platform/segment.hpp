@@ -15,7 +15,9 @@
 // There are two kinds of segment.
 //   Sealed: memory without a name (memfd), whose size nobody can change any more. A peer can write anything into it, but cannot
 //     cut it off, which would kill whoever touches it (SIGBUS). A real-time process has only these. They vanish with the last
-//     process that has them.
+//     process that has them. What is left to a peer that may write: to punch holes, whose pages come back as zeros with a page
+//     fault, even in locked memory (and with SIGBUS if the machine has no memory left). What is left to one that may only read:
+//     a read lock on the file, which keeps a seat that is free from being taken; seats that are taken stay.
 //   Named: files in /dev/shm, for processes that trust each other, of one user. They outlive their processes: who starts again
 //     finds what was there and goes on. Whoever has such a file open holds a lock on it, so that `takt shm clean` knows what is
 //     debris.
@@ -55,7 +57,8 @@ struct SegmentOptions {
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< a larger one is not attached
 };
 
-/// An end of an exchange, and the seat that makes it ours. The end goes on where its predecessor stopped.
+/// An end of an exchange, and the seat that makes it ours. The end goes on where its predecessor stopped. Keep the whole claim for
+/// as long as the end is used: an end that was copied out of it has neither the seat nor the memory.
 template <class End>
 struct Claim {
   Seat seat;  ///< not taken where readers need none
@@ -70,8 +73,8 @@ class Segment {
                                                           std::span<const shm::Declaration> wanted,
                                                           const SegmentOptions& options = {});
 
-  /// Attaches sealed memory that came as a descriptor, which stays the caller's. Errors: not_sealed, wrong_owner, shm's for what
-  /// was found, segment_failed.
+  /// Attaches sealed memory that came as a descriptor, which stays the caller's. Holes in it are filled, if it is to be written.
+  /// Errors: not_sealed, wrong_owner, memory_full, shm's for what was found, segment_failed.
   [[nodiscard]] static SetupResult<Segment> attach(int descriptor, const SegmentOptions& options = {});
 
   /// Makes a named segment that only we may open (mode 0600). `name`: 1 to 63 letters, digits, '_', '-' or '.'.
@@ -80,8 +83,8 @@ class Segment {
                                                    std::span<const shm::Declaration> wanted,
                                                    const SegmentOptions& options = {});
 
-  /// Attaches a named segment. Errors: no_such_segment, wrong_owner, wrong_mode, bad_segment_name, segment_failed, shm's for what
-  /// was found; not_ready if it is not laid out yet.
+  /// Attaches a named segment. Errors: no_such_segment, wrong_owner, wrong_mode, bad_segment_name, memory_full, segment_failed,
+  /// shm's for what was found; not_ready if it is not laid out yet.
   [[nodiscard]] static SetupResult<Segment> open(const std::string& name, const SegmentOptions& options = {});
 
   /// Attaches a named segment, or makes it. Of several that start at once, one makes it; the others wait up to `timeout` for it. If
@@ -98,7 +101,8 @@ class Segment {
   /// Whether a name is debris: takt's, ours, and nobody has it. Errors: segment_in_use, no_such_segment, wrong_owner, wrong_mode,
   /// shm's not_a_segment, segment_failed.
   static SetupResult<void> check_unused(const std::string& name);
-  /// Removes the name if it is debris. Nobody can attach it in between. Errors: as check_unused().
+  /// Removes the name if it is debris. Nobody can attach it in between; but who then removes it and makes another under this name
+  /// loses that name. Errors: as check_unused().
   static SetupResult<void> remove_unused(const std::string& name);
   /// The names of all segments that there are, of any user.
   [[nodiscard]] static std::vector<std::string> names();

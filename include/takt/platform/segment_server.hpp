@@ -22,13 +22,14 @@
 namespace takt::platform {
 
 struct SegmentServerOptions {
-  std::vector<std::uint32_t> users;                    ///< users, beside our own, who may read and write
-  std::vector<std::uint32_t> watchers;                 ///< users who may only read
-  std::size_t max_clients = 16;                        ///< at a time; further ones wait
+  std::vector<std::uint32_t> users;     ///< users, beside our own, who may read and write
+  std::vector<std::uint32_t> watchers;  ///< users who may only read (and hold up seats that are free)
+  std::size_t max_clients = 16;         ///< at a time; further ones wait
   Duration client_deadline = std::chrono::seconds(1);  ///< from connecting to having asked
 };
 
-/// Serves in a thread of its own, which takes no signals; whoever works with the segment is never kept waiting.
+/// Serves in a thread of its own, which takes no signals; whoever works with the segment is never kept waiting. A child of fork()
+/// does not serve: its parent does, and when that has died somebody else can.
 class SegmentServer {
  public:
   SegmentServer();
