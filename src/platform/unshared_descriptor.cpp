@@ -12,7 +12,7 @@ UnsharedDescriptor* first = nullptr;
 
 }  // namespace
 
-std::mutex& fork_mutex() noexcept {
+std::mutex& fork_mutex() {
   // Never destroyed: a fork may come while the process ends.
   static std::mutex& made = *new std::mutex;
   return made;

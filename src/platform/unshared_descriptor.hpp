@@ -31,6 +31,6 @@ class UnsharedDescriptor {
 };
 
 /// Nobody else has it while this process forks: what it guards is whole in the child.
-[[nodiscard]] std::mutex& fork_mutex() noexcept;
+[[nodiscard]] std::mutex& fork_mutex();
 
 }  // namespace takt::platform::detail
