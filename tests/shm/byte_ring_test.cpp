@@ -116,7 +116,7 @@ TEST_CASE("several records are published at once, and given back at once") {
       consumer.advance();
     }
     CHECK_FALSE(consumer.peek());
-    consumer.advance();                                        // nothing is shown
+    consumer.advance();  // nothing is shown
     for (std::size_t i = 0; i < 3; ++i) {
       CHECK(
           equal(records[i], std::vector<std::byte>(first + 20 * i, static_cast<std::byte>(first + 20 * i))));
