@@ -198,7 +198,7 @@ void watch_busy(const TopOptions& options) {
 void inspect(const std::string& what, bool json) {
   const Segment segment = open_or_exit(what);
   const Time now = platform::SteadyClock().now();
-  fmt::print("{}", json ? to_json(segment, now).dump() + "\n" : to_text(segment, now));
+  fmt::print("{}", json ? segment_json(segment, now).dump() + "\n" : segment_text(segment, now));
 }
 
 constexpr const char* what_help = "A segment's name, or the path of its server's socket, or /proc/PID/fd/N";

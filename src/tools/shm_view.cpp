@@ -274,7 +274,7 @@ std::string seat_place(const Layout& layout, std::uint32_t seat) {
   return "segment";
 }
 
-nlohmann::ordered_json to_json(const platform::Segment& segment, Time now) {
+nlohmann::ordered_json segment_json(const platform::Segment& segment, Time now) {
   const Layout& layout = segment.layout();
   nlohmann::ordered_json json = {{"segment", segment.name()},
                                  {"bytes", layout.size()},
@@ -311,7 +311,7 @@ nlohmann::ordered_json to_json(const platform::Segment& segment, Time now) {
   return json;
 }
 
-std::string to_text(const platform::Segment& segment, Time now) {
+std::string segment_text(const platform::Segment& segment, Time now) {
   const Layout& layout = segment.layout();
   std::string text;
   const auto out = std::back_inserter(text);

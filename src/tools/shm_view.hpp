@@ -34,7 +34,7 @@ nlohmann::ordered_json decode(const shm::Fields& schema, const std::vector<std::
 std::string seat_place(const shm::Layout& layout, std::uint32_t seat);
 
 /// All that is to be known of a segment.
-nlohmann::ordered_json to_json(const platform::Segment& segment, Time now);
-std::string to_text(const platform::Segment& segment, Time now);
+nlohmann::ordered_json segment_json(const platform::Segment& segment, Time now);
+std::string segment_text(const platform::Segment& segment, Time now);
 
 }  // namespace takt::tools
