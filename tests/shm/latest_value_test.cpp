@@ -5,8 +5,11 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/random.hpp"
@@ -28,6 +31,28 @@ struct Wide {
 struct Odd {
   std::array<char, 13> bytes{};
 };
+
+/// A processor on which something happens just after a load.
+struct Interrupted : Processor {
+  static inline std::function<void()> after_load;
+
+  template <class Word>
+  struct Atomic : std::atomic<Word> {
+    using std::atomic<Word>::atomic;
+    [[nodiscard]] Word load(std::memory_order order) const noexcept {
+      const Word word = std::atomic<Word>::load(order);
+      if (after_load) std::exchange(after_load, nullptr)();
+      return word;
+    }
+  };
+};
+
+/// What stands beside the values of a broadcast value, to be forged.
+template <class T, class Machine>
+std::atomic<std::uint32_t>& state_of(BroadcastValue<T, Machine>& value, std::size_t slot) {
+  return *reinterpret_cast<std::atomic<std::uint32_t>*>(reinterpret_cast<std::byte*>(&value) +
+                                                        slot * sizeof(value) / 2);
+}
 
 /// Reads until the last value has come: whole values only, never going back, and told the truth about new and old.
 template <class Reader>
@@ -174,6 +199,81 @@ TEST_CASE("a broadcast value tells each reader none, new and old for itself") {
     CHECK(untouched.bytes == Odd().bytes);
     if (round % 3 == 0) CHECK(second.read(got) == Freshness::new_data);
     CHECK(got.bytes == written.bytes);
+  }
+}
+
+TEST_CASE(
+    "a new reader that meets two writes of a broadcast value tries again, and is not told that there is "
+    "none") {
+  using Value = BroadcastValue<std::uint64_t, Interrupted>;
+  for (const std::uint32_t last : {2u, 3u}) {  // one into each slot
+    CAPTURE(last);
+    Value value;
+    for (std::uint32_t i = 1; i <= last; ++i) value.write(i);
+    state_of(value, last % 2) = 2 * last | 1;  // the last one is still being written
+    Interrupted::after_load = [&] {
+      state_of(value, last % 2) = 2 * last;  // now it is there, and the next has begun
+      state_of(value, 1 - last % 2) = 2 * (last + 1) | 1;
+    };
+    std::uint64_t got = 0;
+    CHECK(Value::Reader(value).read(got) == Freshness::new_data);
+    CHECK(got == last);
+  }
+}
+
+TEST_CASE("a broadcast value whose first writer died in its first write is empty") {
+  BroadcastValue<std::uint64_t> value;
+  state_of(value, 1) = 2 | 1;
+  BroadcastValue<std::uint64_t>::Reader reader(value);
+  std::uint64_t got = 7;
+  CHECK(reader.read(got) == Freshness::none);
+  CHECK(got == 7);
+  value.write(1);
+  CHECK(reader.read(got) == Freshness::new_data);
+  CHECK(got == 1);
+}
+
+TEST_CASE("a reader of a broadcast value sees the next write, however many went by since it last looked") {
+  for (const std::uint32_t writes : {1u, 2u, 3u, 1u << 29, 1u << 30, (1u << 30) + 2, 3u << 29, 0x7ffffff0u}) {
+    CAPTURE(writes);
+    BroadcastValue<std::uint64_t> value;
+    BroadcastValue<std::uint64_t>::Reader reader(value);
+    std::uint64_t got = 0;
+    value.write(1);
+    CHECK(reader.read(got) == Freshness::new_data);
+    const std::uint32_t version = 2 + 2 * writes;
+    state_of(value, version / 2 % 2) = version;
+    state_of(value, 1 - version / 2 % 2) = version - 2;
+    BroadcastValue<std::uint64_t>::Writer writer(value);
+    for (std::uint64_t i = 2; i < 10; ++i) {
+      writer.write(i);
+      CHECK(reader.read(got) == Freshness::new_data);
+      CHECK(got == i);
+    }
+  }
+}
+
+TEST_CASE("whatever a peer writes into a broadcast value, its readers find back to the writer") {
+  auto random = test::generator();
+  for (std::size_t round = 0; round < test::count(20'000); ++round) {
+    CAPTURE(round);
+    BroadcastValue<Wide> value;
+    std::optional<BroadcastValue<Wide>::Writer> writer(value);
+    BroadcastValue<Wide>::Reader reader(value);
+    Wide got;
+    for (int step = 0; step < 4; ++step) {
+      state_of(value, random() % 2) = static_cast<std::uint32_t>(random() >> random() % 64);
+      (void)reader.read(got);
+    }
+    if (round % 2 == 0) writer.emplace(value);
+    // At worst, what the reader holds bears by chance the number of one of the next few.
+    for (std::uint64_t i = 1; i <= 4; ++i) {
+      writer->write(Wide::of(i));
+      (void)reader.read(got);
+    }
+    writer->write(Wide::of(5));
+    CHECK(reader.read(got) == Freshness::new_data);
+    CHECK(got.words == Wide::of(5).words);
   }
 }
 

@@ -2,6 +2,10 @@
 // anybody, and no reader ever sees a value that is half old and half new. Two slots take turns, so that a
 // reader meets the writer only when it is overtaken by a whole write, and a writer that dies in the middle of
 // one leaves the value before it readable.
+//
+// Versions have 32 bits and run over. What this means: a reader that looks again after exactly 2^31 - 2 writes, one less, or a
+// multiple, takes the value for one that it has read, and sees the one after it, or after that, as new; and a torn value would be
+// taken for a whole one by a reader that stops in the middle of copying it for so long (35 minutes at a million writes a second).
 #pragma once
 
 #include <atomic>
@@ -14,8 +18,9 @@
 
 namespace takt::shm {
 
-/// A value from one writer to many readers. Wait-free for the writer; a reader tries a bounded number of times. Real-time safe.
-template <class T, class Machine = Processor>
+/// A value from one writer to many readers. Wait-free for the writer; a reader tries a bounded number of times: again when a write
+/// overtakes it, and each failure takes a whole write within one read. Real-time safe.
+template <class T, class Machine = Processor, int attempts = 16>
 class BroadcastValue {
  public:
   BroadcastValue() = default;
@@ -66,14 +71,11 @@ class BroadcastValue {
   /// One reader's view; each thread has its own. The value must outlive it.
   class Reader {
    public:
-    /// How often a read tries again when a write overtakes it. Each failure takes a whole write within one read.
-    static constexpr int attempts = 16;
-
     explicit Reader(const BroadcastValue& value) noexcept : value_(&value) {}
 
     /// Copies the latest value, new or old. `out` stays as it is when nothing was ever written, and when the writer overtook every
-    /// attempt: told as old_data, or, by a reader that has not read anything yet, as none. That one does not try again when both
-    /// slots looked incomplete, which takes a whole write between the two looks.
+    /// attempt: told as old_data, or, by a reader that has not read anything yet, as none. So where it is not none, this reader has
+    /// read a value; and none means that there is none yet, or that it could not be had.
     [[nodiscard]] Freshness read(T& out) noexcept { return read(out, true); }
 
     /// The same, but leaves `out` as it is unless the value is new: for a reader that keeps what it has read.
@@ -83,11 +85,16 @@ class BroadcastValue {
     [[nodiscard]] Freshness read(T& out, bool old_too) noexcept {
       for (int attempt = 0; attempt < attempts; ++attempt) {
         // acquire: pairs with the writer's last release; the words of the version are there.
-        const std::uint32_t version = newest(value_->slots_[0].state.load(std::memory_order_acquire),
-                                             value_->slots_[1].state.load(std::memory_order_acquire));
-        if (version == 0 && seen_ == 0) return Freshness::none;
-        // One that was read before may be hidden by the write that replaces it, before the one after it is seen.
-        if (version == 0 || (seen_ != 0 && older(version, seen_))) continue;
+        const std::uint32_t first = value_->slots_[0].state.load(std::memory_order_acquire);
+        const std::uint32_t second = value_->slots_[1].state.load(std::memory_order_acquire);
+        const std::uint32_t version = newest(first, second);
+        if (version == 0) {
+          if (is_empty(first, second)) break;
+          continue;  // between the two looks one write ended and another began
+        }
+        // The one that was read last may be hidden by the write that replaces it, while the one before it still stands in the other
+        // slot. No other that is older can be seen; so whatever else comes is news, however long ago the last look was.
+        if (next(version) == seen_) continue;
         if (version == seen_ && !old_too) return Freshness::old_data;
         const Slot& slot = value_->slots_[slot_of(version)];
         const auto copy = slot.words.load();
@@ -117,6 +124,10 @@ class BroadcastValue {
     if (a % 2 != 0 || a == 0) return b % 2 != 0 ? 0 : b;
     if (b % 2 != 0 || b == 0) return a;
     return older(a, b) ? b : a;
+  }
+  /// Of the states of both slots, none of which is complete: whether none ever was. The first version goes to slot 1.
+  [[nodiscard]] static constexpr bool is_empty(std::uint32_t a, std::uint32_t b) noexcept {
+    return a == 0 && b <= (next(0) | writing);
   }
   /// 0 is left out, and with it one more, so that the slots keep taking turns.
   [[nodiscard]] static constexpr std::uint32_t next(std::uint32_t version) noexcept {

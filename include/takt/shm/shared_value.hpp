@@ -22,7 +22,7 @@ namespace takt::shm {
 /// Values are ordered by when their writing began, so a writer that has read a value and then writes comes after it. Tickets are as
 /// wide as pointers: with 64 bits they never run over; with 32 bits, a seat that is silent while the others write 2^31 values may
 /// look new to a reader that has just come.
-template <class T, std::size_t writers, class Machine = Processor>
+template <class T, std::size_t writers, class Machine = Processor, int attempts = 16>
 class SharedValue {
   static_assert(writers >= 1);
   using Ticket = std::uintptr_t;
@@ -30,7 +30,7 @@ class SharedValue {
     Ticket ticket;
     T value;
   };
-  using Seat = BroadcastValue<Ticketed, Machine>;
+  using Seat = BroadcastValue<Ticketed, Machine, attempts>;
 
  public:
   SharedValue() = default;

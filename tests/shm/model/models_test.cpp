@@ -406,12 +406,14 @@ TEST_CASE("model: latest value for one reader") {
 
 TEST_CASE("model: latest value for many readers") {
   Explorer explorer;
-  BroadcastValue<WideMessage, Machine> value;
+  using Value = BroadcastValue<WideMessage, Machine,
+                               3>;  // few attempts, so that all orders in which they fail are explored
+  Value value;
   const auto write = [&](std::uintptr_t first, std::uintptr_t last) {
-    BroadcastValue<WideMessage, Machine>::Writer writer(value);
+    Value::Writer writer(value);
     for (std::uintptr_t number = first; number <= last; ++number) writer.write(WideMessage::of(number));
   };
-  const auto read = [&] { read_some<WideMessage>(BroadcastValue<WideMessage, Machine>::Reader(value), 2); };
+  const auto read = [&] { read_some<WideMessage>(Value::Reader(value), 2); };
   explorer.check([](const Observed&) { return std::string(); });
 
   SUBCASE("one reader, writes that lap it") {
@@ -576,11 +578,12 @@ TEST_CASE("model: broadcast ring, two messages of space") {
 // Too short to lap a reader: the orders within a seat are those of the broadcast value, and proved there.
 TEST_CASE("model: latest value with two writers, one of whom answers the other") {
   Explorer explorer;
-  SharedValue<WideMessage, 2, Machine> value;
-  using Reader = SharedValue<WideMessage, 2, Machine>::Reader;
+  using Value = SharedValue<WideMessage, 2, Machine, 2>;  // few attempts, as above
+  Value value;
+  using Reader = Value::Reader;
   constexpr std::uintptr_t answer = 100;
   const auto write = [&](std::size_t seat, std::uintptr_t number) {
-    SharedValue<WideMessage, 2, Machine>::Writer(value, seat).write(WideMessage::of(number));
+    Value::Writer(value, seat).write(WideMessage::of(number));
   };
   const auto answer_once = [&] {
     auto message = WideMessage::of(0);
