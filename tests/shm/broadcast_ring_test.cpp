@@ -150,6 +150,77 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "two writers of a broadcast ring that die before they could count leave their messages, each once") {
+  BroadcastCount count;
+  std::array<BroadcastSlot<int>, 4> slots;
+  BroadcastReader<int> reader(count, slots.data(), 4, BroadcastStart::oldest);
+  BroadcastReader<int> late(count, slots.data(), 4, BroadcastStart::oldest);
+  int got = 0;
+  for (const int message : {1, 2, 3}) {
+    BroadcastWriter<int> writer(count, slots.data(), 4);
+    const std::uint32_t counted = count.written;
+    writer.write(message);
+    count.written = counted;
+    CHECK(reader.try_read(got));
+    CHECK(got == message);
+  }
+  for (const int message : {1, 2, 3}) {
+    CHECK(late.try_read(got));
+    CHECK(got == message);
+  }
+}
+
+TEST_CASE(
+    "a reader of a broadcast ring goes on with the newest, however many messages went by since it last "
+    "looked") {
+  constexpr std::uint32_t capacity = 16;
+  for (const std::uint32_t messages :
+       {64u, 1u << 30, (1u << 31) - 16, 1u << 31, (1u << 31) + 64, 3u << 30, 0xffffffc0u}) {
+    CAPTURE(messages);
+    BroadcastCount count;
+    std::array<BroadcastSlot<std::uint32_t>, capacity> slots;
+    BroadcastReader<std::uint32_t> reader(count, slots.data(), capacity, BroadcastStart::oldest);
+    count.written = messages - capacity;
+    BroadcastWriter<std::uint32_t> writer(count, slots.data(), capacity);
+    for (std::uint32_t i = messages - capacity; i != messages; ++i) writer.write(i);
+    std::uint32_t got = 0;
+    for (std::uint32_t i = messages - 12; i != messages + 100; ++i) {
+      CHECK(reader.try_read(got));
+      CHECK(got == i);
+      CHECK(reader.missed() == messages - 12);
+      writer.write(i + 12);
+    }
+  }
+}
+
+TEST_CASE("whatever a peer writes into a broadcast ring, its readers find back to the writer") {
+  auto random = test::generator();
+  for (std::size_t round = 0; round < test::count(20'000); ++round) {
+    CAPTURE(round);
+    BroadcastCount count;
+    constexpr std::uint32_t capacity = 4;
+    std::array<BroadcastSlot<Wide>, capacity> slots;
+    BroadcastWriter<Wide> writer(count, slots.data(), capacity);
+    BroadcastReader<Wide> reader(count, slots.data(), capacity,
+                                 round % 2 == 0 ? BroadcastStart::oldest : BroadcastStart::newest);
+    Wide got;
+    for (int step = 0; step < 4; ++step) {
+      count.written = static_cast<std::uint32_t>(random() >> random() % 64);
+      slots[random() % capacity].state = static_cast<std::uint32_t>(random() >> random() % 64);
+      (void)reader.try_read(got);
+    }
+    // At worst, the reader waits by chance for one of the next few messages.
+    for (std::uint64_t i = 1; i <= 3 * capacity; ++i) {
+      writer.write(Wide::of(i));
+      while (reader.try_read(got)) continue;
+    }
+    writer.write(Wide::of(1000));
+    CHECK(reader.try_read(got));
+    CHECK(got.words[0] == 1000);
+  }
+}
+
 TEST_CASE("whatever a peer writes, a reader of a broadcast ring stays within the slots and comes back") {
   auto random = test::generator();
   for (std::size_t round = 0; round < test::count(20'000); ++round) {

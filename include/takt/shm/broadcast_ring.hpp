@@ -6,9 +6,10 @@
 // crosses to a reader in a single line. How many messages there are stands apart: only readers that come late or were lapped look
 // at it, and a writer that goes on where another died.
 //
-// Numbers have 32 bits and run over. What this means: missed() is right as long as a reader looks at least once in 2^31 messages
-// (35 minutes at a million a second); and a torn message would be taken for a whole one by a reader that stops in the middle of
-// copying it for exactly 2^32 messages, or a multiple.
+// Numbers have 32 bits and run over. What this means: missed() is right as long as a reader looks at least once in 2^32 messages
+// less two capacities (71 minutes at a million a second). One that looks later goes on with the newest all the same, after two
+// capacities more at worst, but misses 2^32 messages, or a multiple, without being told. And a torn message would be taken for a
+// whole one by a reader that stops in the middle of copying it for exactly 2^32 messages, or a multiple.
 #pragma once
 
 #include <algorithm>
@@ -56,9 +57,11 @@ struct BroadcastState {
   [[nodiscard]] constexpr std::uint32_t written(std::uint32_t number) const noexcept {
     return writing(number) | complete;
   }
-  /// Whether the slot of message `number`, being in `state`, has been given to a later one.
-  [[nodiscard]] constexpr bool is_past(std::uint32_t number, std::uint32_t state) const noexcept {
-    return (state & ~complete) - writing(number) - 1 < 0x7fffffff;
+  /// Whether message `number` is still to come into its slot, which is in `state`: of the lap before, or being written. A reader
+  /// is never further ahead, so whatever else stands there is later, however long ago the reader last looked.
+  [[nodiscard]] constexpr bool is_coming(std::uint32_t number, std::uint32_t state) const noexcept {
+    const std::uint32_t behind = writing(number) - (state & ~complete);
+    return behind == 0 || behind == capacity;
   }
 };
 
@@ -78,8 +81,9 @@ class BroadcastWriter {
         layout_{capacity},
         // relaxed: only a writer writes the count and the states, and this is the only one.
         number_(count.written.load(std::memory_order_relaxed)) {
-    // The last writer may have died after its message was complete and before it was counted: readers may have it.
-    if (slot().state.load(std::memory_order_relaxed) == layout_.written(number_)) ++number_;
+    // The last writer may have died after its message was complete and before it was counted: readers may have it. It is counted
+    // first of all, as the next death may come as soon.
+    if (slot().state.load(std::memory_order_relaxed) == layout_.written(number_)) count_one();
   }
 
   /// Appends a copy of `message`, in place of the oldest one. Never waits.
@@ -89,12 +93,15 @@ class BroadcastWriter {
     slot().words.store(message);
     // release: a reader that sees the number sees all of the words.
     slot().state.store(layout_.written(number_), std::memory_order_release);
+    count_one();
+  }
+
+ private:
+  void count_one() noexcept {
     ++number_;
     // relaxed: a reader that sees the count first finds that the message has not come yet.
     count_->written.store(number_, std::memory_order_relaxed);
   }
-
- private:
   [[nodiscard]] Slot& slot() const noexcept { return slots_[layout_.slot_of(number_)]; }
 
   Count* count_;
@@ -147,7 +154,7 @@ class BroadcastReader {
           ++next_;
           return true;
         }
-      } else if (!layout_.is_past(next_, state)) {
+      } else if (layout_.is_coming(next_, state)) {
         return false;
       }
       skip();
@@ -163,9 +170,9 @@ class BroadcastReader {
   void skip() noexcept {
     // relaxed: what a message is, its slot says.
     const std::uint32_t target = count_->written.load(std::memory_order_relaxed) - distance_;
-    const std::uint32_t skipped = target - next_;
-    if (skipped > 0x7fffffff) return;  // the count is still on its way here
-    missed_ += skipped;
+    // The count is still on its way here: all but one of the messages before the next one have been counted.
+    if (next_ - target <= layout_.capacity) return;
+    missed_ += target - next_;
     next_ = target;
   }
 
