@@ -289,6 +289,50 @@ TEST_CASE("what is wanted anew is granted as a whole or not at all, and the answ
   }
 }
 
+TEST_CASE("a command that says it has seen an image that is yet to come is not good news") {
+  Robot robot;
+  robot.cycle();
+  RawSeat seat(robot, 1);
+  LatestWriter<JointCommand> writer(robot.memory().seats[1]);
+  JointCommand& command = seat.command;
+  command.wanted = set_of({0});
+  command.set(0, position_reference(3));
+  for (const std::uint64_t ahead : {std::uint64_t{1}, std::uint64_t{2}, ~std::uint64_t{0} / 2}) {
+    CAPTURE(ahead);
+    ++command.heartbeat;
+    command.seen = robot.image().cycle + ahead;
+    writer.write(command);
+    robot.cycle();
+    CHECK(robot.owned(1).empty());
+    CHECK(robot.image().session[1] == 0);
+  }
+  ++command.heartbeat;
+  command.seen = robot.image().cycle;
+  writer.write(command);
+  robot.cycle();
+  CHECK(robot.owned(1) == set_of({0}));
+  CHECK(robot.image().phase[0] == JointPhase::granted);
+}
+
+TEST_CASE("a seat that never owned a joint, or let go of all, loses nothing by silence") {
+  Robot robot({}, 3);
+  robot.cycle();
+  JointClient watcher = robot.client(0);
+  (void)watcher.update();
+  watcher.publish(robot.now());
+  JointClient former = robot.owner(1, set_of({2}));
+  former.want({});
+  (void)former.update();
+  former.publish(robot.now());
+  for (int i = 0; i < 10; ++i) robot.cycle();
+  for (const std::size_t seat : {0u, 1u}) {
+    CAPTURE(seat);
+    CHECK(robot.image().session[seat] == 1);
+    CHECK(robot.image().lost[seat] == 0);
+    CHECK(robot.image().answer[seat] == SeatAnswer::none);
+  }
+}
+
 TEST_CASE("of two that ask for the same joints in one cycle the lower seat has them, whole") {
   Robot robot;
   robot.cycle();

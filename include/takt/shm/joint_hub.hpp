@@ -124,7 +124,7 @@ class JointHub {
     if (has_good_news(seat)) {
       silent_[seat] = 0;
       follow(seat);
-    } else if (++silent_[seat] == std::uint64_t{options_.silent_cycles} + 1 && image_.session[seat] != 0) {
+    } else if (++silent_[seat] == std::uint64_t{options_.silent_cycles} + 1 && !owned_[seat].empty()) {
       lose(seat, owned_[seat]);
       ++image_.lost[seat];
       image_.answer[seat] = SeatAnswer::silent;
@@ -136,7 +136,9 @@ class JointHub {
   [[nodiscard]] bool has_good_news(std::size_t seat) noexcept {
     if (seats_[seat]->update() != Freshness::new_data) return false;
     Processor::copy<alignof(JointCommand)>(&command_, &seats_[seat]->value(), sizeof command_);
-    if (command_.session == 0 || command_.seen < image_.started) return false;
+    // It can have seen an image of this hub, the newest of which is that of the cycle before.
+    if (command_.session == 0 || command_.seen < image_.started || command_.seen >= image_.cycle)
+      return false;
     if (command_.session == image_.session[seat] && command_.heartbeat == image_.heartbeat[seat])
       return false;
     return is_sound(seat);

@@ -16,12 +16,17 @@
 //   joint's reference is (JointClient does it).
 // * A joint whose owner lets go of it, starts anew (another session) or is silent for more than `silent_cycles` of the hub does
 //   what its JointSafety says, and is free at once.
-// * Silence is the lack of good news: no command, the same heartbeat again, a command made before this hub began, or one that has
-//   a number that is none. The last good command holds until then.
+// * Silence is the lack of good news: no command, the same heartbeat again, a command made before this hub began or after an image
+//   that it has not published yet, or one that has a number that is none. The last good command holds until then. A seat that owns
+//   nothing has nothing to lose: its silence is not told.
 //
 // Memory: one BroadcastValue<JointImage>, which only the hub writes and others may map read-only, and for each seat one
 // LatestMemory<JointCommand>, which its process and the hub write. Zeroed memory is an empty image. At most one hub and one process
 // per seat at a time (the segment's locks see to it); whoever comes after one that died goes on over the memory as it is.
+//
+// Trust: a process with a seat maps the segment so that it can write, and so could write into the image and into other seats'
+// commands. Whatever it writes, nobody leaves the memory or waits for it, and the hub refuses what is no number; but who moves
+// which joint is safe only among processes of the same trust. Others get the image alone, read-only.
 #pragma once
 
 #include <algorithm>
@@ -122,7 +127,7 @@ enum class SeatAnswer : std::uint8_t {
   none,     ///< it wants nothing, or was never heard
   granted,  ///< it owns all that it wants
   refused,  ///< of those that it wants anew, joint `refused_joint` has another owner
-  silent,   ///< it has lost its joints
+  silent,   ///< it has lost its joints by silence
 };
 
 /// The robot at one cycle of the hub: a column for each thing, with a row for each joint or seat.
