@@ -210,6 +210,14 @@ TEST_CASE("the schema is kept with the exchange, and a changed one is noticed") 
   std::array<char, max_schema> text{};
   CHECK(layout.schema(layout.exchanges()[0], text).value() == "position f64[2], stamp i64");
   CHECK(layout.schema(layout.exchanges()[2], text).value() == "value u8");
+  for (Exchange copy : layout.exchanges()) {
+    CHECK(layout.schema(copy, text));
+    copy.index = static_cast<std::uint32_t>(wanted.size());
+    CHECK(layout.schema(copy, text).error() == Errc::bad_directory);
+    copy.index = 0;
+    copy.schema_length = max_schema + 1;
+    CHECK(layout.schema(copy, text).error() == Errc::bad_directory);
+  }
   memory.set(record(0) + offsetof(detail::LayoutRecord, schema), 'q');
   CHECK(layout.schema(layout.exchanges()[0], text).error() == Errc::bad_directory);
 }

@@ -80,6 +80,7 @@ struct Exchange {
   std::uint32_t element_bytes = 0;
   std::uint32_t element_alignment = 0;
   Extent extent;
+  std::uint32_t index = 0;       ///< in the directory
   std::uint32_t first_seat = 0;  ///< of the segment's seats: producers' first, then consumers'
   std::uint32_t schema_length = 0;
   std::uint64_t schema_hash = 0;
@@ -301,12 +302,13 @@ class Layout {
     return fail(Errc::no_such_exchange);
   }
 
-  /// The schema of an exchange, copied into `text`. Errors: bad_directory (it is not the one of the hash any more).
+  /// The schema of an exchange of this layout, copied into `text`. Errors: bad_directory (it is not the one of the hash any more, or
+  /// there is no such exchange).
   [[nodiscard]] Result<std::string_view> schema(const Exchange& exchange,
                                                 std::array<char, max_schema>& text) const noexcept {
-    const auto index = static_cast<std::size_t>(&exchange - exchanges_.data());
+    if (exchange.index >= count_ || exchange.schema_length > text.size()) return fail(Errc::bad_directory);
     detail::LayoutRecord record;
-    detail::copy_shared_words(&record, record_at(memory_, index), sizeof record);
+    detail::copy_shared_words(&record, record_at(memory_, exchange.index), sizeof record);
     std::memcpy(text.data(), record.schema, sizeof record.schema);
     const std::string_view found(text.data(), exchange.schema_length);
     if (fnv1a(found) != exchange.schema_hash) return fail(Errc::bad_directory);
@@ -416,6 +418,7 @@ class Layout {
       detail::copy_shared_words(&record, record_at(memory, i), sizeof record);
       Exchange& exchange = layout.exchanges_[i];
       if (!take(record, walk, exchange)) return fail(Errc::bad_directory);
+      exchange.index = static_cast<std::uint32_t>(i);
       walk.advance(exchange.bytes, exchange.extent);
       for (std::size_t j = 0; j < i; ++j) {
         if (layout.exchanges_[j].name() == exchange.name()) return fail(Errc::bad_directory);
