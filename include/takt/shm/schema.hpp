@@ -14,7 +14,9 @@
 //     };
 //
 // A field is a name and a type, u8 u16 u32 u64 i8 i16 i32 i64 f32 or f64, or an array of one; fields are separated by commas.
-// Padding is written down, as fields named _, so that the sizes add up. Everything here is constexpr and real-time safe.
+// Padding is written down, as fields named _, so that the sizes add up. The compiler checks that they do, and each field's natural
+// alignment; it cannot look into the type, so fields in the wrong order, or f64 for an i64, are for the author to avoid. Everything
+// here is constexpr and real-time safe.
 #pragma once
 
 #include <array>
@@ -189,7 +191,7 @@ concept Described = requires {
   { Schema<T>::text } -> std::convertible_to<std::string_view>;
 };
 
-/// The text of T, after the compiler has checked that it describes T.
+/// The text of T, after the compiler has checked that it is well-formed and as long as T. Names and types of fields are believed.
 template <class T>
 [[nodiscard]] constexpr std::string_view schema_text() noexcept {
   static_assert(std::is_trivially_copyable_v<T>,

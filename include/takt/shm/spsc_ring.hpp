@@ -190,6 +190,8 @@ class RingConsumer {
 /// called by one thread at a time.
 template <class T>
 class SpscRing {
+  static_assert(alignof(T) <= alignof(Line), "slots begin at a cache line");
+
  public:
   /// Room for `capacity` messages, rounded up by ring_capacity(). Allocates: the only function here that is
   /// not real-time safe.
