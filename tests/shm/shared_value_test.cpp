@@ -48,6 +48,28 @@ TEST_CASE("a shared value tells each reader none, new and old, whoever wrote it"
   }
 }
 
+TEST_CASE(
+    "a reader of a shared value sees the next write, whatever became of the count of tickets since it last "
+    "looked") {
+  using Shared = SharedValue<int, 2>;
+  for (const std::uintptr_t next :
+       {~std::uintptr_t{0} / 2, ~std::uintptr_t{0} / 2 + 2, ~std::uintptr_t{0} - 1, std::uintptr_t{0}}) {
+    CAPTURE(next);
+    Shared value;
+    auto& tickets = reinterpret_cast<std::atomic<std::uintptr_t>&>(value);
+    Shared::Reader reader(value);
+    int got = 0;
+    for (int i = 0; i < 5; ++i) Shared::Writer(value, 0).write(i);
+    CHECK(reader.read_new(got) == Freshness::new_data);
+    tickets = next;
+    for (int i = 5; i < 10; ++i) {
+      Shared::Writer(value, static_cast<std::size_t>(i % 2)).write(i);
+      CHECK(reader.read_new(got) == Freshness::new_data);
+      CHECK(got == i);
+    }
+  }
+}
+
 TEST_CASE("whatever a peer writes into a shared value, a read comes back with none, or some value") {
   auto random = test::generator();
   using Shared = SharedValue<int, 3>;

@@ -20,8 +20,8 @@ namespace takt::shm {
 /// safe. Memory of zeros is a value that was never written.
 ///
 /// Values are ordered by when their writing began, so a writer that has read a value and then writes comes after it. Tickets are as
-/// wide as pointers: with 64 bits they never run over; with 32 bits, a seat that is silent while the others write 2^31 values may
-/// look new to a reader that has just come.
+/// wide as pointers: with 64 bits they never run over; with 32 bits, a value that stood in its seat while the others wrote 2^32 and
+/// a few looks only those few old to a reader that has just come.
 template <class T, std::size_t writers, class Machine = Processor, int attempts = 16>
 class SharedValue {
   static_assert(writers >= 1);
@@ -66,7 +66,11 @@ class SharedValue {
       bool found = false;
       Ticketed next;
       for (auto& seat : seats_) {
-        if (seat.read_new(next) != Freshness::new_data || (any_ && !is_later(next.ticket, newest_))) continue;
+        if (seat.read_new(next) != Freshness::new_data) continue;
+        // relaxed: who sees a value sees its ticket taken.
+        const Ticket taken = value_->tickets_.load(std::memory_order_relaxed);
+        // By their age, so that what a peer wrote that is no ticket, or was read long ago, is older than all that come.
+        if (any_ && taken - next.ticket >= taken - newest_) continue;
         newest_ = next.ticket;
         out = next.value;
         any_ = found = true;
@@ -78,11 +82,9 @@ class SharedValue {
    private:
     template <std::size_t... seat>
     Reader(const SharedValue& value, std::index_sequence<seat...>) noexcept
-        : seats_{typename Seat::Reader(value.seats_[seat])...} {}
-    [[nodiscard]] static constexpr bool is_later(Ticket a, Ticket b) noexcept {
-      return a - b - 1 < ~Ticket{0} / 2;
-    }
+        : value_(&value), seats_{typename Seat::Reader(value.seats_[seat])...} {}
 
+    const SharedValue* value_;
     std::array<typename Seat::Reader, writers> seats_;
     Ticket newest_ = 0;  // the ticket of the value that was read last, if any was
     bool any_ = false;
