@@ -229,7 +229,7 @@ std::int32_t takt_byte_consumer_read(takt_byte_consumer* consumer, void* message
   if (!record) return to_status(end.is_broken() ? shm::Errc::broken : shm::Errc::empty);
   if (length != nullptr) *length = record->size();
   if (record->size() > size) return to_status(Errc::buffer_too_small);
-  if (!record->empty()) std::memcpy(message, record->data(), record->size());
+  if (message != nullptr) std::memcpy(message, record->data(), record->size());
   end.release();
   return TAKT_OK;
 }
@@ -325,7 +325,7 @@ std::int32_t takt_joint_hub_create(takt_segment* segment, const char* image, con
     auto made = shm::JointHub::make(*writer->end, reader->end, behaviours,
                                     {takt::Duration(period_ns), silent_cycles});
     if (!made) return fail(made.error());
-    return hand_over(hub, std::move(writer->seat), std::move(reader->seat), *std::move(made));
+    return hand_over(hub, std::move(writer->seat), std::move(reader->seat), *made);
   });
 }
 
