@@ -188,10 +188,10 @@ bool RemoteLoop::send_record() {
 
 void RemoteLoop::take_events() {
   LinkEvent event;
-  for (std::size_t i = 0; i < events_->capacity() && events_->try_pop(event); ++i) take(std::move(event));
+  for (std::size_t i = 0; i < events_->capacity() && events_->try_pop(event); ++i) take(event);
 }
 
-void RemoteLoop::take(LinkEvent&& in) {
+void RemoteLoop::take(LinkEvent in) {
   Event& event = in.event;
   event.retired = nullptr;
   if (!is_plausible(event, *robot_)) return;

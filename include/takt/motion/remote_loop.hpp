@@ -72,7 +72,7 @@ class RemoteLoop {
   [[nodiscard]] bool may_send() const noexcept;
   [[nodiscard]] bool send_record();
   void take_events();
-  void take(LinkEvent&& event);
+  void take(LinkEvent event);
   void take_state();
   void push_events();
 
