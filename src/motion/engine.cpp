@@ -27,29 +27,6 @@ constexpr double standstill = 0.05;
 /// How long a shutdown waits for the drives to confirm that they are off.
 constexpr Duration patience_at_end = std::chrono::seconds(1);
 
-[[nodiscard]] Errc errc_of(trajectory::Quantity quantity) noexcept {
-  switch (quantity) {
-    case trajectory::Quantity::position:
-      return Errc::position_limit;
-    case trajectory::Quantity::velocity:
-      return Errc::velocity_limit;
-    case trajectory::Quantity::acceleration:
-      return Errc::acceleration_limit;
-    case trajectory::Quantity::jerk:
-      return Errc::jerk_limit;
-  }
-  return Errc::out_of_domain;
-}
-
-/// The robot's index of a column.
-[[nodiscard]] std::size_t joint_of(JointSet joints, std::size_t column) noexcept {
-  std::size_t found = 0;
-  joints.for_each([&](std::size_t joint) noexcept {
-    if (column-- == 0) found = joint;
-  });
-  return found;
-}
-
 }  // namespace
 
 /// The lead, then the rest of the trajectory, by the time since the goal began.
@@ -337,7 +314,7 @@ Engine::Fault Engine::unavoidable_excess(const Request& request) const noexcept 
     const auto look_at = [&](trajectory::Quantity quantity, double value, double limit) noexcept {
       if (!(value > worst_ratio * limit)) return;
       worst_ratio = value / limit;
-      worst = {errc_of(quantity), joint, value, limit, quantity};
+      worst = {limit_of(quantity), joint, value, limit, quantity};
     };
     look_at(trajectory::Quantity::velocity, raised.velocity, limits.velocity);
     look_at(trajectory::Quantity::acceleration, raised.acceleration, limits.acceleration);
@@ -482,7 +459,7 @@ Engine::Fault Engine::plan_lead(Request& request, std::size_t knot, double at_le
   const auto violation =
       trajectory::keep_in_range(request.lead, std::span<const JointLimits>(limits_).first(columns));
   if (!violation) return {};
-  return {errc_of(violation->quantity), joint_of(request.joints, violation->joint), violation->value,
+  return {limit_of(violation->quantity), request.joints.at(violation->joint), violation->value,
           violation->limit};
 }
 
@@ -493,7 +470,7 @@ Engine::Fault Engine::missing_time(const Request& request, double time) const no
     const auto transfer = trajectory::Transfer::between(starts_[c], ends_[c], bounds_[c]);
     const double needed = transfer ? transfer->not_less_than(time) : 0;
     if (needed <= fault.value) continue;
-    fault.joint = joint_of(request.joints, c);
+    fault.joint = request.joints.at(c);
     fault.value = needed;
   }
   return fault;
@@ -779,8 +756,8 @@ bool Engine::has_ended(Goal& goal) noexcept {
   request.joints.for_each(
       [&](std::size_t joint) noexcept { begin_stop(joint); });  // at the end: there is nothing to stop
   const trajectory::Deviation& worst = verdict.worst;
-  const Fault fault{left_path ? Errc::path_tolerance : Errc::goal_tolerance,
-                    joint_of(request.joints, worst.joint), worst.value, worst.allowed, worst.quantity};
+  const Fault fault{left_path ? Errc::path_tolerance : Errc::goal_tolerance, request.joints.at(worst.joint),
+                    worst.value, worst.allowed, worst.quantity};
   end_goal(goal, arrived ? GoalState::succeeded : GoalState::aborted, arrived ? Fault{} : fault);
   return true;
 }

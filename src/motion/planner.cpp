@@ -253,30 +253,16 @@ Outcome<void> check_target(const Task& task, std::size_t column, double position
   return reject(std::move(why));
 }
 
-std::pair<Errc, std::string_view> name_of(trajectory::Quantity quantity) {
-  switch (quantity) {
-    case trajectory::Quantity::position:
-      return {Errc::position_limit, "position"};
-    case trajectory::Quantity::velocity:
-      return {Errc::velocity_limit, "velocity"};
-    case trajectory::Quantity::acceleration:
-      return {Errc::acceleration_limit, "acceleration"};
-    case trajectory::Quantity::jerk:
-      return {Errc::jerk_limit, "jerk"};
-  }
-  return {Errc::position_limit, "position"};
-}
-
 tl::unexpected<Rejection> reject(const Task& task, const Violation& violation) {
-  const auto [reason, quantity] = name_of(violation.quantity);
   Rejection why;
-  why.reason = reason;
+  why.reason = limit_of(violation.quantity);
   why.joint = task.joint(violation.joint).name;
   why.time = violation.time;
   why.value = violation.value;
   why.limit = violation.limit;
-  why.message = fmt::format("{}: {} {:.6g} at {:.6g} s is beyond the limit of {:.6g}", why.joint, quantity,
-                            violation.value, violation.time, violation.limit);
+  why.message =
+      fmt::format("{}: {} {:.6g} at {:.6g} s is beyond the limit of {:.6g}", why.joint,
+                  quantity_name(violation.quantity), violation.value, violation.time, violation.limit);
   return reject(std::move(why));
 }
 

@@ -8,10 +8,6 @@
 namespace takt::motion {
 namespace {
 
-bool begins_goal(const Request& request) noexcept {
-  return request.kind == RequestKind::trajectory || request.kind == RequestKind::setpoint;
-}
-
 /// Whether the server can look at it without harm.
 bool is_plausible(const Event& event, const robot::RobotDescription& robot) noexcept {
   return event.state <= GoalState::recalled && event.joint < robot.joints.size() &&
@@ -117,7 +113,7 @@ void RemoteLoop::take_requests() {
 void RemoteLoop::recall(const Request& overtaking, Borrowed& by) {
   const auto is_recalled = [&](const Request& request) {
     if (overtaking.kind == RequestKind::emergency_stop) return true;
-    return begins_goal(request) && (overtaking.goal == 0 || overtaking.goal == request.goal);
+    return begins_goal(request.kind) && (overtaking.goal == 0 || overtaking.goal == request.goal);
   };
   const auto take_back = [&](std::uint64_t number) {
     if (!is_recalled(*borrowed_[number].request)) return false;
@@ -197,7 +193,7 @@ void RemoteLoop::take(LinkEvent in) {
   if (!is_plausible(event, *robot_)) return;
   if (in.request == 0) {
     const auto first = std::find_if(borrowed_.begin(), borrowed_.end(), [&](const auto& entry) {
-      return begins_goal(*entry.second.request) && entry.second.request->goal == event.goal;
+      return begins_goal(entry.second.request->kind) && entry.second.request->goal == event.goal;
     });
     if (first != borrowed_.end()) first->second.runs = true;
     incoming_.push_back(event);

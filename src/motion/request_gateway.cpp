@@ -158,8 +158,7 @@ void RequestGateway::take(TakenRequest&& taken) {
   Request& request = *taken.request;
   if (!taken.refusal) {
     if (request.goal != 0) request.goal += before_;
-    const bool begins = request.kind == RequestKind::trajectory || request.kind == RequestKind::setpoint;
-    if (begins) latest_ = std::max(latest_, request.goal);
+    if (begins_goal(request.kind)) latest_ = std::max(latest_, request.goal);
     return own(std::move(taken.request), taken.number);
   }
   ++handled_;

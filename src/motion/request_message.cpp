@@ -60,20 +60,6 @@ Refusal refusal(Errc reason, std::size_t joint, double value, double limit) {
   return {.reason = reason, .joint = static_cast<std::uint8_t>(joint), .value = value, .limit = limit};
 }
 
-Errc errc_of(trajectory::Quantity quantity) {
-  switch (quantity) {
-    case trajectory::Quantity::position:
-      return Errc::position_limit;
-    case trajectory::Quantity::velocity:
-      return Errc::velocity_limit;
-    case trajectory::Quantity::acceleration:
-      return Errc::acceleration_limit;
-    case trajectory::Quantity::jerk:
-      return Errc::jerk_limit;
-  }
-  return Errc::out_of_domain;
-}
-
 Errc errc_of(Error error) {
   switch (static_cast<trajectory::Errc>(error.code)) {
     case trajectory::Errc::not_finite:
@@ -89,23 +75,10 @@ Errc errc_of(Error error) {
   }
 }
 
-/// The robot's index of a column.
-std::size_t joint_of(JointSet joints, std::size_t column) {
-  std::size_t found = 0;
-  joints.for_each([&](std::size_t joint) {
-    if (column-- == 0) found = joint;
-  });
-  return found;
-}
-
 bool is_moderate(Time time) { return std::abs(to_nanoseconds(time) / 2) <= longest_time / 2; }
 
 /// Goals are counted; numbers of different servers are added up, and JSON has to hold them.
 constexpr GoalId highest_goal = GoalId{1} << 53;
-
-bool begins_goal(const Request& request) {
-  return request.kind == RequestKind::trajectory || request.kind == RequestKind::setpoint;
-}
 
 Time read_time(ByteReader& reader) { return time_from_nanoseconds(reader.little<std::int64_t>()); }
 
@@ -332,7 +305,7 @@ std::optional<Refusal> RequestReader::check_segments(const Open& open, std::size
   if (!violation)
     violation = open.trajectory.find_violation(open.request->limits, joined, trajectory.segments());
   if (!violation) return std::nullopt;
-  Refusal why = refusal(errc_of(violation->quantity), joint_of(open.request->joints, violation->joint),
+  Refusal why = refusal(limit_of(violation->quantity), open.request->joints.at(violation->joint),
                         violation->value, violation->limit);
   why.quantity = violation->quantity;
   why.time = violation->time;
@@ -346,7 +319,7 @@ TakenRequest RequestReader::complete(Open& open) {
   for (std::size_t c = 0; c < open.end.size(); ++c) {
     const MotionState& end = open.end[c];
     if (!taken.refusal && (end.velocity != 0 || end.acceleration != 0))
-      taken.refusal = refusal(Errc::not_at_rest_at_end, joint_of(taken.request->joints, c), end.velocity, 0);
+      taken.refusal = refusal(Errc::not_at_rest_at_end, taken.request->joints.at(c), end.velocity, 0);
   }
   taken.request->trajectory = open.trajectory.take();
   taken.request->lead = trajectory::PointToPoint<>(open.end.size());
@@ -366,7 +339,7 @@ std::optional<Refusal> RequestReader::check(const Request& request) const {
     return refusal(Errc::unknown_joint);
   if (!(request.speed >= 0 && request.speed <= 1)) return refusal(Errc::out_of_domain);
   if (request.goal > highest_goal) return refusal(Errc::unknown_goal);
-  if (!begins_goal(request)) return std::nullopt;
+  if (!begins_goal(request.kind)) return std::nullopt;
   if (request.goal == 0) return refusal(Errc::unknown_goal);
   if (request.joints.empty()) return refusal(Errc::wrong_size);
   if (const auto why = check_limits(request)) return why;

@@ -38,10 +38,6 @@ Errc reason_of(LineFault fault) {
   return Errc::malformed;
 }
 
-bool begins_goal(RequestKind kind) {
-  return kind == RequestKind::trajectory || kind == RequestKind::setpoint;
-}
-
 Rejection to_rejection(Errc reason) {
   Rejection why;
   why.reason = reason;
@@ -571,10 +567,9 @@ Rejection Server::excess_of(const Event& event) const {
   excess.joint = robot_->joints[event.joint].name;
   excess.value = event.value;
   excess.limit = event.limit;
-  excess.message = fmt::format(
-      "{}: begins with a {} of {:.6g}, beyond the limit of {:.6g}, and comes back first", excess.joint,
-      event.quantity == trajectory::Quantity::velocity ? "velocity" : "acceleration", event.value,
-      event.limit);
+  excess.message =
+      fmt::format("{}: begins with a {} of {:.6g}, beyond the limit of {:.6g}, and comes back first",
+                  excess.joint, quantity_name(event.quantity), event.value, event.limit);
   return excess;
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <iterator>
 #include <span>
@@ -20,7 +19,7 @@ using Memory = std::span<const std::byte>;
 /// A word of the memory; 0 where there is none, which only a directory that lies can lead to.
 std::uint32_t word_at(Memory memory, std::size_t at) {
   if (at > memory.size() || memory.size() - at < sizeof(std::uint32_t)) return 0;
-  if (std::bit_cast<std::uintptr_t>(memory.data() + at) % sizeof(std::uint32_t) != 0) return 0;
+  if (reinterpret_cast<std::uintptr_t>(memory.data() + at) % sizeof(std::uint32_t) != 0) return 0;
   // acquire: what is read after it was written before it.
   return reinterpret_cast<const std::atomic<std::uint32_t>*>(memory.data() + at)
       ->load(std::memory_order_acquire);

@@ -26,3 +26,15 @@ TEST_CASE("joints beyond the last are in no set") {
   CHECK(JointSet::first(1000) == JointSet::first(64));
   CHECK(JointSet::first(0).empty());
 }
+
+TEST_CASE("a column of a table is the member of that rank") {
+  JointSet set;
+  set.insert(63);
+  set.insert(0);
+  set.insert(17);
+  CHECK(set.at(0) == 0);
+  CHECK(set.at(1) == 17);
+  CHECK(set.at(2) == 63);
+  CHECK(set.at(3) == 0);  // there is none
+  CHECK(JointSet().at(0) == 0);
+}

@@ -10,24 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "shm/wide.hpp"
 #include "support/random.hpp"
 
 using namespace takt;
 using namespace takt::shm;
-
-namespace {
-
-struct Wide {
-  std::array<std::uint64_t, 20> words{};
-  static Wide of(std::uint64_t value) {
-    Wide wide;
-    wide.words.fill(value);
-    return wide;
-  }
-  [[nodiscard]] bool whole() const { return words == of(words[0]).words; }
-};
-
-}  // namespace
+using takt::test::Wide;
 
 TEST_CASE("every reader of a broadcast ring gets every message, once and in order") {
   BroadcastRing<int> ring(4);

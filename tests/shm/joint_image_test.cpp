@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -910,7 +909,7 @@ TEST_CASE("a layout holds an image, which anybody may read, and its seats") {
   const std::array wanted{declare<BroadcastValue<JointImage>>("joints"),
                           declare<JointSeats>("joint_seats", 1, 3)};
   std::vector<Line> memory(lines_for(Layout::bytes(wanted).value()) + 1);
-  const std::size_t misaligned = std::bit_cast<std::uintptr_t>(memory.data()) % apart / sizeof(Line);
+  const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(memory.data()) % apart / sizeof(Line);
   const std::span<std::byte> bytes(memory[misaligned].bytes, (memory.size() - misaligned) * sizeof(Line));
   const Layout layout = Layout::write(bytes, wanted, 5).value();
   CHECK(layout.producer<JointSeats>("joint_seats", 3).error() == Errc::no_such_seat);

@@ -12,22 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "shm/wide.hpp"
 #include "support/random.hpp"
 #include "takt/shm/broadcast_value.hpp"
 
 using namespace takt;
 using namespace takt::shm;
+using takt::test::Wide;
 
 namespace {
 
-struct Wide {
-  std::array<std::uint64_t, 20> words{};
-  static Wide of(std::uint64_t value) {
-    Wide wide;
-    wide.words.fill(value);
-    return wide;
-  }
-};
 struct Odd {
   std::array<char, 13> bytes{};
 };

@@ -10,24 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "shm/wide.hpp"
 #include "support/random.hpp"
 
 using namespace takt;
 using namespace takt::shm;
-
-namespace {
-
-struct Wide {
-  std::array<std::uint64_t, 20> words{};
-  static Wide of(std::uint64_t value) {
-    Wide wide;
-    wide.words.fill(value);
-    return wide;
-  }
-  [[nodiscard]] bool whole() const { return words == of(words[0]).words; }
-};
-
-}  // namespace
+using takt::test::Wide;
 
 TEST_CASE("a shared value tells each reader none, new and old, whoever wrote it") {
   alignas(SharedValue<int, 3>) std::array<std::byte, sizeof(SharedValue<int, 3>)> zeros{};

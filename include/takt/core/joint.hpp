@@ -74,6 +74,15 @@ class JointSet {
     }
   }
 
+  /// The member that has `column` smaller ones: the joint of a table's column. 0 where there is none.
+  [[nodiscard]] constexpr std::size_t at(std::size_t column) const noexcept {
+    std::size_t found = 0;
+    for_each([&](std::size_t joint) noexcept {
+      if (column-- == 0) found = joint;
+    });
+    return found;
+  }
+
   friend constexpr JointSet operator|(JointSet a, JointSet b) noexcept { return JointSet(a.bits_ | b.bits_); }
   friend constexpr JointSet operator&(JointSet a, JointSet b) noexcept { return JointSet(a.bits_ & b.bits_); }
   friend constexpr JointSet operator-(JointSet a, JointSet b) noexcept {

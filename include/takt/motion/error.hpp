@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "takt/core/error.hpp"
+#include "takt/trajectory/quantity.hpp"
 
 namespace takt::motion {
 
@@ -91,6 +92,21 @@ enum class Errc : std::uint16_t {
 #undef TAKT_CASE
   }
   return "unknown";
+}
+
+/// The reason of a motion that is beyond its limit of this quantity.
+[[nodiscard]] constexpr Errc limit_of(trajectory::Quantity quantity) noexcept {
+  switch (quantity) {
+    case trajectory::Quantity::position:
+      return Errc::position_limit;
+    case trajectory::Quantity::velocity:
+      return Errc::velocity_limit;
+    case trajectory::Quantity::acceleration:
+      return Errc::acceleration_limit;
+    case trajectory::Quantity::jerk:
+      return Errc::jerk_limit;
+  }
+  return Errc::out_of_domain;
 }
 
 }  // namespace takt::motion

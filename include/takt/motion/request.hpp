@@ -40,6 +40,11 @@ enum class RequestKind : std::uint8_t {
   shutdown,        ///< bounded stop, then power off; the loop reports itself down when that is done
 };
 
+/// Whether such a request begins a goal, or goes on with one.
+[[nodiscard]] constexpr bool begins_goal(RequestKind kind) noexcept {
+  return kind == RequestKind::trajectory || kind == RequestKind::setpoint;
+}
+
 /// What becomes of a motion whose joints belong to another goal.
 enum class WhenBusy : std::uint8_t {
   splice,  ///< it takes them over from their present reference; the other goal ends preempted

@@ -109,6 +109,26 @@ template <class T>
   return {ring_capacity(wanted.capacity < least ? least : wanted.capacity), 1, 1};
 }
 
+/// Rings of at least `least` elements that stand behind a pair of indexes.
+template <class T, class ProducerEnd, class ConsumerEnd, std::uint32_t least>
+struct IndexedRingTraits {
+  using Element = T;
+  using Producer = ProducerEnd;
+  using Consumer = ConsumerEnd;
+  static constexpr bool consumer_writes = true;
+
+  [[nodiscard]] static constexpr Extent extent(Extent wanted) noexcept { return ring_extent(wanted, least); }
+  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
+    return sizeof(RingIndexes) + std::uint64_t{extent.capacity} * sizeof(T);
+  }
+  [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
+  }
+  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
+    return {object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
+  }
+};
+
 }  // namespace detail
 
 template <>
@@ -132,25 +152,8 @@ struct ExchangeTraits<RawMemory> {
 };
 
 template <class T>
-struct ExchangeTraits<SpscRing<T>> {
-  using Element = T;
-  using Producer = RingProducer<T>;
-  using Consumer = RingConsumer<T>;
+struct ExchangeTraits<SpscRing<T>> : detail::IndexedRingTraits<T, RingProducer<T>, RingConsumer<T>, 2> {
   static constexpr Kind kind = Kind::ring;
-  static constexpr bool consumer_writes = true;
-
-  [[nodiscard]] static constexpr Extent extent(Extent wanted) noexcept {
-    return detail::ring_extent(wanted, 2);
-  }
-  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
-    return sizeof(RingIndexes) + std::uint64_t{extent.capacity} * sizeof(T);
-  }
-  [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
-    return {detail::object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
-  }
-  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
-    return {detail::object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
-  }
 };
 
 template <class T>
@@ -177,25 +180,9 @@ struct ExchangeTraits<SlotRing<T>> {
 };
 
 template <>
-struct ExchangeTraits<ByteRing> {
-  using Element = std::uint8_t;
-  using Producer = ByteProducer;
-  using Consumer = ByteConsumer;
+struct ExchangeTraits<ByteRing>
+    : detail::IndexedRingTraits<std::uint8_t, ByteProducer, ByteConsumer, cache_line> {
   static constexpr Kind kind = Kind::byte_ring;
-  static constexpr bool consumer_writes = true;
-
-  [[nodiscard]] static constexpr Extent extent(Extent wanted) noexcept {
-    return detail::ring_extent(wanted, cache_line);
-  }
-  [[nodiscard]] static constexpr std::uint64_t bytes(const Extent& extent) noexcept {
-    return sizeof(RingIndexes) + extent.capacity;
-  }
-  [[nodiscard]] static Producer producer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
-    return {detail::object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
-  }
-  [[nodiscard]] static Consumer consumer(std::byte* memory, const Extent& extent, std::uint32_t) noexcept {
-    return {detail::object_at<RingIndexes>(memory), memory + sizeof(RingIndexes), extent.capacity};
-  }
 };
 
 template <class T>

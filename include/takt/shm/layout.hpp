@@ -343,7 +343,7 @@ class Layout {
 
  private:
   [[nodiscard]] static bool is_aligned(const std::byte* memory) noexcept {
-    return std::bit_cast<std::uintptr_t>(memory) % apart == 0;
+    return reinterpret_cast<std::uintptr_t>(memory) % apart == 0;
   }
   [[nodiscard]] static std::atomic<std::uint32_t>& magic_of(std::byte* memory) noexcept {
     return detail::object_at<std::atomic<std::uint32_t>>(memory);

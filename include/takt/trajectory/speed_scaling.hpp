@@ -21,9 +21,9 @@
 // periods where the path's own jerk steps between its limits, there with several steps in a period; up to 3 % where waypoints are
 // a few periods apart. There the speed may also pass its target by a few tenths of a percent. Where no u keeps the limits that
 // does not change the speed ever faster (they were lowered meanwhile, say), one that exceeds them hardly more than need be is
-// taken, and excess() says by how much. What is spared for ways back makes a stop take 8 % longer in the median than the slowest joint would
-// alone, and 5 to 10 % from a straight cruise. tests/trajectory/speed_scaling_test.cpp measures it. A speed takes at least 20
-// periods from one end of its range to the other, however light the joints are.
+// taken, and excess() says by how much. What is spared for ways back makes a stop take 8 % longer in the median than the slowest
+// joint would alone, and 5 to 10 % from a straight cruise. tests/trajectory/speed_scaling_test.cpp measures it. A speed takes at
+// least 20 periods from one end of its range to the other, however light the joints are.
 #pragma once
 
 #include <algorithm>

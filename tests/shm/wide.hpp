@@ -1,0 +1,19 @@
+// A value of several cache lines that shows when it is torn.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace takt::test {
+
+struct Wide {
+  std::array<std::uint64_t, 20> words{};
+  static Wide of(std::uint64_t value) {
+    Wide wide;
+    wide.words.fill(value);
+    return wide;
+  }
+  [[nodiscard]] bool whole() const { return words == of(words[0]).words; }
+};
+
+}  // namespace takt::test
