@@ -12,12 +12,14 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 #include "takt/shm/broadcast_ring.hpp"
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/byte_ring.hpp"
 #include "takt/shm/latest_value.hpp"
 #include "takt/shm/multi_producer_ring.hpp"
+#include "takt/shm/schema.hpp"
 #include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
@@ -291,3 +293,8 @@ struct SharedValue {
 };
 
 }  // namespace takt::test
+
+template <>
+struct takt::shm::Schema<takt::test::Message<64>> {
+  static constexpr std::string_view text = "sequence u64, ordinal u64, rest u64[6]";
+};

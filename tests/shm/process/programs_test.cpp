@@ -21,15 +21,6 @@ namespace {
 using Packet = Message<64>;
 using Packets = shm::SpscRing<Packet>;
 constexpr std::uint32_t capacity = 64;
-}  // namespace
-
-template <>
-struct takt::shm::Schema<Packet> {
-  static constexpr std::string_view text = "sequence u64, ordinal u64, rest u64[6]";
-};
-
-namespace {
-
 constexpr std::array wanted = {shm::declare<Packets>("packets", capacity),
                                shm::declare<shm::RawMemory>("diaries", 2 * sizeof(Diary))};
 
