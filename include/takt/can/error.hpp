@@ -21,6 +21,8 @@ enum class Errc : std::uint16_t {
   out_of_range = 9,
   bad_layout = 10,
   unknown_node = 11,
+  bad_dbc = 12,
+  unknown_selector = 13,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::can; }
@@ -49,6 +51,10 @@ enum class Errc : std::uint16_t {
       return "the bit field does not lie within the frame";
     case Errc::unknown_node:
       return "no board or drive can have this number";
+    case Errc::bad_dbc:
+      return "the text is not a DBC file that can be read";
+    case Errc::unknown_selector:
+      return "the selector holds a number for which the message has no signals";
   }
   return "unknown CAN error";
 }

@@ -1,0 +1,1211 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "can/dbc_scanner.hpp"
+#include "can/dbc_words.hpp"
+#include "takt/can/dbc.hpp"
+
+namespace takt::can::dbc {
+namespace {
+
+/// Where messages are looked up by what the file calls them: bit 31 says extended.
+using RawId = std::uint32_t;
+using Names = std::map<std::string, std::uint32_t, std::less<>>;
+
+constexpr std::size_t independent_signals = ~std::size_t{0};  ///< in place of the index of a message
+constexpr std::size_t left_out_message = independent_signals - 1;
+constexpr std::size_t no_message = independent_signals - 2;
+
+/// What a file says of a signal's place in the multiplexing, until all of it is known.
+struct Multiplexing {
+  std::optional<std::uint64_t> page;  ///< mN
+  std::string selector;               ///< SG_MUL_VAL_
+  std::vector<SelectorRange> ranges;
+};
+
+/// What is needed of a message while the file is read, and not later.
+struct Notes {
+  Place place;
+  Names signals;
+  std::vector<Place> signal_places;
+  std::vector<Multiplexing> multiplexing;
+};
+
+/// What BA_, CM_ and VAL_ speak of.
+struct Object {
+  ObjectKind kind = ObjectKind::network;
+  std::size_t index = 0;   ///< of the node, message or variable
+  std::size_t signal = 0;  ///< in the message
+};
+
+struct PendingAttribute {
+  Token name;
+  Object object;
+  Token value;
+};
+
+std::optional<double> to_number(std::string_view raw) noexcept {
+  if (!raw.empty() && raw.front() == '+') raw.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), number);
+  if (error != std::errc{} || end != raw.data() + raw.size()) return std::nullopt;
+  return number;
+}
+
+/// An integer, also where it is written as 5.0 or 1e3.
+template <class T>
+std::optional<T> to_integer(std::string_view raw) noexcept {
+  if (!raw.empty() && raw.front() == '+') raw.remove_prefix(1);
+  T integer = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), integer);
+  if (error == std::errc{} && end == raw.data() + raw.size()) return integer;
+  if (error == std::errc::result_out_of_range) return std::nullopt;
+  const auto number = to_number(raw);
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  if (!number || std::trunc(*number) != *number || std::abs(*number) > exact) return std::nullopt;
+  if (*number < 0 && std::is_unsigned_v<T>) return std::nullopt;
+  return static_cast<T>(*number);
+}
+
+/// A token as it can stand in a message: short, and without what would disturb a terminal.
+std::string shown(const Token& token) {
+  if (token.kind == TokenKind::end) return "the end of the file";
+  if (token.kind == TokenKind::text) return "a text in quotes";
+  constexpr std::size_t most = 40;
+  std::string text;
+  for (const char byte : token.raw.substr(0, most)) {
+    const bool is_printable = static_cast<unsigned char>(byte) >= 0x20 && byte != 0x7F;
+    text += is_printable ? byte : '?';
+  }
+  return fmt::format("'{}'{}", to_utf8(text), token.raw.size() > most ? "..." : "");
+}
+
+/// The bytes of a message that a signal has bits in, and those bits.
+struct Footprint {
+  std::size_t first = 0;
+  std::size_t bytes = 0;
+  std::array<std::uint8_t, 9> masks{};
+  std::uint32_t signal = 0;
+
+  [[nodiscard]] static Footprint of(Field field, std::uint32_t signal) noexcept {
+    Footprint footprint;
+    footprint.first = field.start / 8U;
+    footprint.bytes = detail::window_of(field).bytes;
+    footprint.signal = signal;
+    field.start = field.start % 8U;
+    detail::insert_bits<detail::SizedWord>(field, detail::window_of(field), footprint.masks.data(),
+                                           ~std::uint64_t{0});
+    return footprint;
+  }
+  [[nodiscard]] bool meets(const Footprint& later) const noexcept {
+    for (std::size_t i = later.first; i < std::min(first + bytes, later.first + later.bytes); ++i) {
+      if ((masks[i - first] & later.masks[i - later.first]) != 0) return true;
+    }
+    return false;
+  }
+};
+
+bool have_common_number(const std::vector<SelectorRange>& a, const std::vector<SelectorRange>& b) noexcept {
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i].first <= b[j].last && b[j].first <= a[i].last) return true;
+    ++(a[i].last < b[j].last ? i : j);
+  }
+  return false;
+}
+
+/// Whether two signals can be in one frame: not if a selector that both hang on chooses between them.
+bool can_meet(const std::vector<Signal>& signals, std::uint32_t a, std::uint32_t b) noexcept {
+  for (const Signal* x = &signals[a]; x->selected_by; x = &signals[*x->selected_by]) {
+    for (const Signal* y = &signals[b]; y->selected_by; y = &signals[*y->selected_by]) {
+      if (*x->selected_by == *y->selected_by && !have_common_number(x->selected_for, y->selected_for))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// In rising order, touching ranges joined.
+void normalise(std::vector<SelectorRange>& ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const SelectorRange& a, const SelectorRange& b) { return a.first < b.first; });
+  std::vector<SelectorRange> joined;
+  for (const SelectorRange& range : ranges) {
+    if (!joined.empty() && (range.first <= joined.back().last || range.first - 1 == joined.back().last)) {
+      joined.back().last = std::max(joined.back().last, range.last);
+    } else {
+      joined.push_back(range);
+    }
+  }
+  ranges = std::move(joined);
+}
+
+/// Reads statement by statement into `file_`. A function that reads one says false when it could not: what is
+/// left of the statement is then skipped, and the reason stands among the warnings, or is the error.
+class Parser {
+ public:
+  Parser(std::string_view text, Strictness strictness) : scanner_(text), strictness_(strictness) {}
+
+  SetupResult<Reading> run() {
+    while (!error_ && scanner_.peek().kind != TokenKind::end) read_statement();
+    if (!error_ && statements_ == 0) refuse(scanner_.peek().place, "there is no statement of a DBC file");
+    if (!error_) finish();
+    if (error_) return fail(Errc::bad_dbc, to_string(*error_));
+    return std::move(reading_);
+  }
+
+ private:
+  using Statement = bool (Parser::*)();
+
+  // ---- complaints
+
+  /// What nobody can mend, or what only a strict reader minds and this one is.
+  void refuse(Place place, std::string text) {
+    if (!error_) error_ = Warning{place, std::move(text)};
+  }
+  /// What is left out, but well known to be there in good files.
+  void warn(Place place, std::string text) {
+    if (reading_.warnings.size() < max_warnings) {
+      reading_.warnings.push_back({place, std::move(text)});
+    } else {
+      ++reading_.more_warnings;
+    }
+  }
+  /// What should not be so.
+  void complain(Place place, std::string text) {
+    if (strictness_ == Strictness::strict) return refuse(place, std::move(text));
+    warn(place, std::move(text));
+  }
+  bool expected(std::string_view what) {
+    const Token& found = scanner_.peek();
+    if (found.kind == TokenKind::open_text) {
+      refuse(found.place, "the text that begins here has no closing quote");
+    } else {
+      complain(found.place,
+               fmt::format("expected {}, found {}; the statement is skipped", what, shown(found)));
+    }
+    return false;
+  }
+  [[nodiscard]] bool within(std::size_t count, std::size_t most, std::string_view what) {
+    if (count <= most) return true;
+    refuse(scanner_.peek().place, fmt::format("there are more than {} {}", most, what));
+    return false;
+  }
+
+  // ---- words
+
+  bool try_mark(char mark) {
+    if (!scanner_.peek().is(mark)) return false;
+    scanner_.take();
+    return true;
+  }
+  bool take_mark(char mark) { return try_mark(mark) || expected(fmt::format("'{}'", mark)); }
+
+  bool take_name(std::string& out, std::string_view what) {
+    if (scanner_.peek().kind != TokenKind::name) return expected(what);
+    if (!within(scanner_.peek().raw.size(), max_name_length, "bytes in a name")) return false;
+    const Token token = scanner_.take();
+    if (strictness_ == Strictness::strict && !is_identifier(token.raw)) {
+      refuse(token.place, fmt::format("{} is no name: letters, digits and _ are allowed", shown(token)));
+      return false;
+    }
+    out = to_utf8(token.raw);
+    return true;
+  }
+  bool take_text(std::string& out, std::string_view what) {
+    if (scanner_.peek().kind != TokenKind::text) return expected(what);
+    if (!within(scanner_.peek().raw.size(), max_text_length, "bytes in a text")) return false;
+    out = unquoted(scanner_.take().raw);
+    return true;
+  }
+  bool take_number(double& out, std::string_view what) {
+    const auto number =
+        scanner_.peek().kind == TokenKind::number ? to_number(scanner_.peek().raw) : std::nullopt;
+    if (!number) return expected(what);
+    scanner_.take();
+    out = *number;
+    return true;
+  }
+  template <class T>
+  bool take_integer(T& out, T least, T most, std::string_view what) {
+    const auto number =
+        scanner_.peek().kind == TokenKind::number ? to_integer<T>(scanner_.peek().raw) : std::nullopt;
+    if (!number || *number < least || *number > most)
+      return expected(fmt::format("{} ({} to {})", what, least, most));
+    scanner_.take();
+    out = *number;
+    return true;
+  }
+  /// Names, with or without commas between them; `one_line`: on other lines only after a comma.
+  bool take_names(std::vector<std::string>& out, bool one_line = false) {
+    bool may_end = one_line;
+    while (!at_statement() && (scanner_.peek().kind == TokenKind::name || scanner_.peek().is(','))) {
+      if (may_end && scanner_.peek().first_on_line) return true;
+      may_end = one_line && !scanner_.peek().is(',');
+      if (try_mark(',')) continue;
+      std::string name;
+      if (!take_name(name, "a name")) return false;
+      if (name != nobody) out.push_back(std::move(name));
+    }
+    return true;
+  }
+  /// The end of a statement that ends with a semicolon; what stands before it is not what was expected.
+  void end_statement() {
+    if (try_mark(';')) return;
+    const Token& found = scanner_.peek();
+    if (found.kind == TokenKind::open_text) {
+      expected("';'");
+    } else {
+      complain(found.place, fmt::format("expected ';', found {}", shown(found)));
+    }
+    skip_statement();
+  }
+
+  // ---- statements
+
+  [[nodiscard]] bool at_statement() const {
+    const Token& next = scanner_.peek();
+    return next.kind == TokenKind::name && next.first_on_line && is_keyword(next.raw);
+  }
+  void skip_statement() {
+    while (!error_ && scanner_.peek().kind != TokenKind::end && !at_statement()) {
+      if (scanner_.peek().kind == TokenKind::open_text) expected("a text");
+      if (scanner_.take().is(';')) return;
+    }
+  }
+
+  void read_statement() {
+    if (try_mark(';')) return;
+    if (scanner_.peek().kind != TokenKind::name) {
+      expected("a keyword of a DBC file");
+      return skip_statement();
+    }
+    const Token keyword = scanner_.take();
+    static constexpr std::pair<std::string_view, Statement> statements[] = {
+        {"VERSION", &Parser::read_version},
+        {"NS_", &Parser::read_new_symbols},
+        {"BS_", &Parser::read_bit_timing},
+        {"BU_", &Parser::read_nodes},
+        {"BO_", &Parser::read_message},
+        {"SG_", &Parser::read_signal},
+        {"BO_TX_BU_", &Parser::read_senders},
+        {"EV_", &Parser::read_environment_variable},
+        {"ENVVAR_DATA_", &Parser::read_environment_data},
+        {"CM_", &Parser::read_comment},
+        {"VAL_TABLE_", &Parser::read_value_table},
+        {"VAL_", &Parser::read_value_texts},
+        {"SIG_GROUP_", &Parser::read_signal_group},
+        {"SIG_VALTYPE_", &Parser::read_value_type},
+        {"SG_MUL_VAL_", &Parser::read_selector_ranges},
+        {"BA_DEF_", &Parser::read_attribute_definition},
+        {"BA_DEF_DEF_", &Parser::read_attribute_default},
+        {"BA_", &Parser::read_attribute},
+    };
+    const auto found = std::find_if(std::begin(statements), std::end(statements),
+                                    [&](const auto& entry) { return entry.first == keyword.raw; });
+    if (found == std::end(statements)) {
+      skip_section(keyword);
+    } else if ((this->*found->second)()) {
+      ++statements_;
+    } else {
+      skip_statement();
+    }
+  }
+
+  /// A section that is not read: one warning for all its statements.
+  void skip_section(const Token& keyword) {
+    if (is_keyword(keyword.raw)) {
+      if (skipped_.insert(keyword.raw).second)
+        warn(keyword.place, fmt::format("statements {} are not read", keyword.raw));
+    } else {
+      complain(keyword.place, fmt::format("{} is no keyword of a DBC file; it is skipped", shown(keyword)));
+    }
+    skip_statement();
+  }
+
+  bool read_version() {
+    if (!take_text(file().version, "the version in quotes")) return false;
+    try_mark(';');
+    return true;
+  }
+
+  /// A list of keywords, one a line, that says nothing about this file.
+  bool read_new_symbols() {
+    try_mark(':');
+    while (scanner_.peek().kind == TokenKind::name && scanner_.peek().first_on_line &&
+           scanner_.peek().last_on_line) {
+      scanner_.take();
+    }
+    return true;
+  }
+
+  bool read_bit_timing() {
+    try_mark(':');
+    constexpr std::size_t most = 3;
+    while (scanner_.peek().kind == TokenKind::number && file().bit_timing.size() < most) {
+      if (!take_integer<std::uint32_t>(file().bit_timing.emplace_back(), 0, ~0U, "a bit rate or register")) {
+        file().bit_timing.pop_back();
+        return false;
+      }
+      if (!try_mark(':')) try_mark(',');
+    }
+    return true;
+  }
+
+  bool read_nodes() {
+    if (!take_mark(':')) return false;
+    const Place place = scanner_.peek().place;
+    std::vector<std::string> names;
+    if (!take_names(names)) return false;
+    for (std::string& name : names) {
+      if (!nodes_.try_emplace(name, static_cast<std::uint32_t>(file().nodes.size())).second) {
+        complain(place, fmt::format("node {} is listed twice", name));
+        continue;
+      }
+      file().nodes.push_back({std::move(name), {}, {}});
+    }
+    return true;
+  }
+
+  bool read_message() {
+    current_ = left_out_message;  // until all is well: signals of a bad message are left out with it
+    const Place place = scanner_.peek().place;
+    RawId raw = 0;
+    Message message;
+    if (!take_integer<RawId>(raw, 0, ~RawId{0}, "the identifier of a message") ||
+        !take_name(message.name, "the name of the message") || !take_mark(':') ||
+        !take_integer<std::uint16_t>(message.length, 0, max_message_length,
+                                     "the message's number of bytes")) {
+      return false;
+    }
+    if (scanner_.peek().kind == TokenKind::name && !at_statement()) {
+      if (!take_name(message.sender, "the sender")) return false;
+      if (message.sender == nobody) message.sender.clear();
+    } else {
+      complain(scanner_.peek().place, "expected the sender of the message");
+    }
+    if (raw == independent_raw_id) {
+      current_ = independent_signals;
+      return true;
+    }
+    message.extended = (raw & extended_bit) != 0;
+    message.id = raw & ~extended_bit;
+    if (message.id > (message.extended ? max_extended_id : max_standard_id)) {
+      complain(place, fmt::format("identifier {:#x} has more than {} bits; message {} is left out",
+                                  message.id, message.extended ? 29 : 11, message.name));
+      messages_.try_emplace(raw, left_out_message);
+      return true;
+    }
+    if (!messages_.try_emplace(raw, file().messages.size()).second) {
+      complain(place, fmt::format("another message has identifier {:#x}; message {} is left out", message.id,
+                                  message.name));
+      return true;
+    }
+    if (!message_names_.insert(message.name).second)
+      complain(place, fmt::format("another message is called {} too", message.name));
+    current_ = file().messages.size();
+    file().messages.push_back(std::move(message));
+    notes_.push_back({place, {}, {}, {}});
+    return within(file().messages.size(), max_messages, "messages");
+  }
+
+  bool read_signal() {
+    const Place place = scanner_.peek().place;
+    Signal signal;
+    Multiplexing multiplexing;
+    if (current_ == no_message) return expected("a message (BO_) before its signals");
+    if (!take_name(signal.name, "the name of the signal") || !take_multiplexing(signal, multiplexing) ||
+        !take_mark(':') || !take_layout(signal.coding.field) || !take_scaling(signal) ||
+        !take_text(signal.unit, "the unit in quotes") || !take_names(signal.receivers, true)) {
+      return false;
+    }
+    if (current_ == left_out_message) return true;
+    std::vector<Signal>& signals = signals_of(current_);
+    Notes& notes = notes_of(current_);
+    if (!notes.signals.try_emplace(signal.name, static_cast<std::uint32_t>(signals.size())).second) {
+      complain(place, fmt::format("the message has another signal {}; this one is left out", signal.name));
+      return true;
+    }
+    signals.push_back(std::move(signal));
+    notes.signal_places.push_back(place);
+    notes.multiplexing.push_back(std::move(multiplexing));
+    return within(++signal_count_, max_signals, "signals") &&
+           within(signals.size(), max_signals_in_message, "signals in one message");
+  }
+
+  /// Nothing, M, mN or mNM.
+  bool take_multiplexing(Signal& signal, Multiplexing& multiplexing) {
+    if (scanner_.peek().kind != TokenKind::name) return true;
+    std::string_view raw = scanner_.peek().raw;
+    signal.is_selector = raw.back() == 'M';
+    if (signal.is_selector) raw.remove_suffix(1);
+    if (!raw.empty()) {
+      multiplexing.page = raw.front() == 'm' ? to_integer<std::uint64_t>(raw.substr(1)) : std::nullopt;
+      if (!multiplexing.page) return expected("':', M or m and a number");
+    }
+    scanner_.take();
+    return true;
+  }
+
+  bool take_layout(Field& field) {
+    constexpr std::uint16_t last_bit = 8 * max_message_length - 1;
+    std::uint8_t order = 0;
+    if (!take_integer<std::uint16_t>(field.start, 0, last_bit, "the first bit of the signal") ||
+        !take_mark('|') || !take_integer<std::uint8_t>(field.length, 1, 64, "the signal's number of bits") ||
+        !take_mark('@') || !take_integer<std::uint8_t>(order, 0, 1, "the byte order")) {
+      return false;
+    }
+    field.order = order == 1 ? ByteOrder::little : ByteOrder::big;
+    if (try_mark('-')) {
+      field.type = NumberType::signed_integer;
+      return true;
+    }
+    return take_mark('+');
+  }
+
+  bool take_scaling(Signal& signal) {
+    Range range;
+    const Place place = scanner_.peek().place;
+    if (!take_mark('(') || !take_number(signal.coding.scale, "the scale") || !take_mark(',') ||
+        !take_number(signal.coding.offset, "the offset") || !take_mark(')') || !take_mark('[') ||
+        !take_number(range.minimum, "the least value") || !take_mark('|') ||
+        !take_number(range.maximum, "the largest value") || !take_mark(']')) {
+      return false;
+    }
+    if (signal.coding.scale == 0) {
+      complain(place, fmt::format("a scale must not be 0; signal {} is left out", signal.name));
+      return false;
+    }
+    if (range.minimum > range.maximum) {
+      complain(place, fmt::format("the least value, {}, is above the largest, {}; they are exchanged",
+                                  range.minimum, range.maximum));
+      std::swap(range.minimum, range.maximum);
+    }
+    if (range.minimum != 0 || range.maximum != 0) signal.range = range;
+    return true;
+  }
+
+  bool read_senders() {
+    std::size_t message = 0;
+    std::vector<std::string> senders;
+    if (!take_message(message) || !take_mark(':') || !take_names(senders)) return false;
+    end_statement();
+    if (message != independent_signals) file().messages[message].senders = std::move(senders);
+    return true;
+  }
+
+  bool read_environment_variable() {
+    EnvironmentVariable variable;
+    const Place place = scanner_.peek().place;
+    if (!take_name(variable.name, "the name of the variable") || !take_mark(':') ||
+        !take_integer<std::uint32_t>(variable.type, 0, 2, "the type") || !take_mark('[') ||
+        !take_number(variable.minimum, "the least value") || !take_mark('|') ||
+        !take_number(variable.maximum, "the largest value") || !take_mark(']') ||
+        !take_text(variable.unit, "the unit in quotes") ||
+        !take_number(variable.initial, "the initial value") ||
+        !take_integer<std::uint32_t>(variable.id, 0, ~0U, "the number of the variable") ||
+        !take_name(variable.access, "the access type") || !take_names(variable.nodes)) {
+      return false;
+    }
+    end_statement();
+    const auto index = static_cast<std::uint32_t>(file().environment_variables.size());
+    if (!environment_variables_.try_emplace(variable.name, index).second) {
+      complain(place, fmt::format("another environment variable is called {} too; this one is left out",
+                                  variable.name));
+      return true;
+    }
+    file().environment_variables.push_back(std::move(variable));
+    return within(file().environment_variables.size(), max_messages, "environment variables");
+  }
+
+  bool read_environment_data() {
+    std::size_t variable = 0;
+    std::uint32_t size = 0;
+    if (!take_reference(environment_variables_, variable, "an environment variable") || !take_mark(':') ||
+        !take_integer<std::uint32_t>(size, 0, ~0U, "the number of bytes")) {
+      return false;
+    }
+    end_statement();
+    file().environment_variables[variable].data_size = size;
+    return true;
+  }
+
+  bool read_comment() {
+    Object object;
+    std::string text;
+    if (!take_object(object) || !take_text(text, "the comment in quotes")) return false;
+    end_statement();
+    comment_of(object) = std::move(text);
+    return true;
+  }
+
+  bool read_value_table() {
+    ValueTable table;
+    if (!take_name(table.name, "the name of the table") || !take_values(table.values)) return false;
+    file().value_tables.push_back(std::move(table));
+    return true;
+  }
+
+  bool read_value_texts() {
+    Object object{ObjectKind::environment_variable, 0, 0};
+    std::vector<ValueText> values;
+    if (scanner_.peek().kind == TokenKind::number) {
+      object.kind = ObjectKind::signal;
+      if (!take_signal(object)) return false;
+    } else if (!take_reference(environment_variables_, object.index, "a message or environment variable")) {
+      return false;
+    }
+    if (!take_values(values)) return false;
+    (object.kind == ObjectKind::signal ? signal_of(object).values
+                                       : file().environment_variables[object.index].values) =
+        std::move(values);
+    return true;
+  }
+
+  /// Pairs of a number and a text, and the semicolon.
+  bool take_values(std::vector<ValueText>& out) {
+    while (scanner_.peek().kind == TokenKind::number) {
+      ValueText& row = out.emplace_back();
+      constexpr auto most = std::numeric_limits<std::int64_t>::max();
+      if (!take_integer<std::int64_t>(row.value, -most - 1, most, "a value") ||
+          !take_text(row.text, "what the value means, in quotes")) {
+        return false;
+      }
+    }
+    end_statement();
+    return true;
+  }
+
+  bool read_signal_group() {
+    std::size_t message = 0;
+    SignalGroup group;
+    std::vector<std::string> names;
+    if (!take_message(message)) return false;
+    const Place place = scanner_.peek().place;
+    if (!take_name(group.name, "the name of the group") ||
+        !take_integer<std::uint32_t>(group.repetitions, 0, ~0U, "the number of repetitions") ||
+        !take_mark(':') || !take_names(names)) {
+      return false;
+    }
+    end_statement();
+    if (message == independent_signals) return true;
+    const Names& known = notes_of(message).signals;
+    for (const std::string& name : names) {
+      if (const auto found = known.find(name); found != known.end()) {
+        group.signals.push_back(found->second);
+      } else {
+        complain(place, fmt::format("the message has no signal {}", name));
+      }
+    }
+    file().messages[message].groups.push_back(std::move(group));
+    return true;
+  }
+
+  bool read_value_type() {
+    Object object{ObjectKind::signal, 0, 0};
+    std::uint8_t type = 0;
+    if (!take_signal(object)) return false;
+    try_mark(':');
+    const Place place = scanner_.peek().place;
+    if (!take_integer<std::uint8_t>(type, 0, 2, "the type of the value")) return false;
+    end_statement();
+    if (type == 0) return true;
+    Signal& signal = signal_of(object);
+    const unsigned length = type == 1 ? 32 : 64;
+    if (signal.coding.field.length == length) {
+      signal.coding.field.type = type == 1 ? NumberType::float32 : NumberType::float64;
+    } else {
+      complain(place, fmt::format("a floating-point number has {} bits, but {} has {}; it stays an integer",
+                                  length, signal.name, signal.coding.field.length));
+    }
+    return true;
+  }
+
+  bool read_selector_ranges() {
+    Object object{ObjectKind::signal, 0, 0};
+    Multiplexing multiplexing;
+    if (!take_signal(object) || !take_name(multiplexing.selector, "the name of the selector")) return false;
+    while (scanner_.peek().kind == TokenKind::number) {
+      if (!take_range(multiplexing.ranges.emplace_back())) return false;
+      try_mark(',');
+    }
+    if (multiplexing.ranges.empty()) return expected("the numbers of the selector");
+    end_statement();
+    range_count_ += multiplexing.ranges.size();
+    if (!within(range_count_, max_selector_ranges, "ranges of selectors")) return false;
+    normalise(multiplexing.ranges);
+    Multiplexing& known = notes_of(object.index).multiplexing[object.signal];
+    known.selector = std::move(multiplexing.selector);
+    known.ranges = std::move(multiplexing.ranges);
+    return true;
+  }
+
+  /// 3-5: the scanner takes -5 for a number, which it is elsewhere.
+  bool take_range(SelectorRange& range) {
+    constexpr std::string_view what = "a range of numbers such as 3-5";
+    const auto first = to_integer<std::uint64_t>(scanner_.peek().raw);
+    if (!first) return expected(what);
+    scanner_.take();
+    if (!try_mark('-') && !(scanner_.peek().kind == TokenKind::number && scanner_.peek().raw.front() == '-'))
+      return expected(what);
+    std::string_view raw = scanner_.peek().kind == TokenKind::number ? scanner_.peek().raw : "";
+    if (!raw.empty() && raw.front() == '-') raw.remove_prefix(1);
+    const auto last = to_integer<std::uint64_t>(raw);
+    if (!last || *last < *first) return expected(what);
+    scanner_.take();
+    range = {*first, *last};
+    return true;
+  }
+
+  bool read_attribute_definition() {
+    AttributeDefinition definition;
+    const Token word = scanner_.peek();
+    for (const auto& [keyword, kind] : object_kinds) {
+      if (word.is(keyword)) definition.object = kind;
+    }
+    if (word.kind == TokenKind::name) scanner_.take();
+    if (word.kind == TokenKind::name && definition.object == ObjectKind::network)
+      return expected("the attribute's name after BU_, BO_, SG_, EV_ or nothing");
+    const Place place = scanner_.peek().place;
+    if (!take_text(definition.name, "the name of the attribute in quotes") ||
+        !take_attribute_type(definition))
+      return false;
+    end_statement();
+    const auto key = std::pair(definition.object, definition.name);
+    if (!definitions_.try_emplace(key, file().attribute_definitions.size()).second) {
+      complain(place, fmt::format("attribute {} is defined twice; this one is left out", definition.name));
+      return true;
+    }
+    file().attribute_definitions.push_back(std::move(definition));
+    return within(file().attribute_definitions.size(), max_messages, "attributes");
+  }
+
+  bool take_attribute_type(AttributeDefinition& definition) {
+    const Token word = scanner_.peek();
+    const auto found = std::find_if(attribute_types.begin(), attribute_types.end(),
+                                    [&](const auto& entry) { return word.is(entry.first); });
+    if (found == attribute_types.end()) return expected("INT, HEX, FLOAT, STRING or ENUM");
+    scanner_.take();
+    definition.type = found->second;
+    if (definition.type == AttributeType::enumeration) {
+      while (scanner_.peek().kind == TokenKind::text) {
+        if (!take_text(definition.texts.emplace_back(), "a text")) return false;
+        try_mark(',');
+      }
+    } else if (definition.type != AttributeType::text && scanner_.peek().kind == TokenKind::number) {
+      return take_number(definition.minimum, "the least value") &&
+             take_number(definition.maximum, "the largest value");
+    }
+    return true;
+  }
+
+  /// The value of an attribute, to be understood when its definition is known.
+  bool take_value(Token& out) {
+    const Token& next = scanner_.peek();
+    if (next.kind != TokenKind::number && next.kind != TokenKind::text)
+      return expected("the value of the attribute");
+    if (!within(next.raw.size(), max_text_length, "bytes in a text")) return false;
+    out = scanner_.take();
+    return true;
+  }
+
+  bool take_attribute_name(Token& out) {
+    if (scanner_.peek().kind != TokenKind::text) return expected("the name of the attribute in quotes");
+    if (!within(scanner_.peek().raw.size(), max_text_length, "bytes in a text")) return false;
+    out = scanner_.take();
+    return true;
+  }
+
+  bool read_attribute_default() {
+    PendingAttribute attribute;
+    if (!take_attribute_name(attribute.name) || !take_value(attribute.value)) return false;
+    end_statement();
+    defaults_.push_back(attribute);
+    return true;
+  }
+
+  bool read_attribute() {
+    PendingAttribute attribute;
+    if (!take_attribute_name(attribute.name) || !take_object(attribute.object) ||
+        !take_value(attribute.value)) {
+      return false;
+    }
+    end_statement();
+    attributes_.push_back(attribute);
+    return true;
+  }
+
+  // ---- objects
+
+  [[nodiscard]] File& file() noexcept { return reading_.file; }
+  [[nodiscard]] std::vector<Signal>& signals_of(std::size_t message) noexcept {
+    return message == independent_signals ? file().independent_signals : file().messages[message].signals;
+  }
+  [[nodiscard]] Notes& notes_of(std::size_t message) noexcept {
+    return message == independent_signals ? independent_notes_ : notes_[message];
+  }
+  [[nodiscard]] Signal& signal_of(const Object& object) noexcept {
+    return signals_of(object.index)[object.signal];
+  }
+
+  /// An identifier of a message that is known. Nothing is said about one that was left out: it was said then.
+  bool take_message(std::size_t& index) {
+    const Place place = scanner_.peek().place;
+    RawId raw = 0;
+    if (!take_integer<RawId>(raw, 0, ~RawId{0}, "the identifier of a message")) return false;
+    if (raw == independent_raw_id) {
+      index = independent_signals;
+      return true;
+    }
+    const auto found = messages_.find(raw);
+    if (found == messages_.end()) complain(place, fmt::format("there is no message {}", raw));
+    if (found == messages_.end() || found->second == left_out_message) return false;
+    index = found->second;
+    return true;
+  }
+
+  bool take_signal(Object& object) {
+    return take_message(object.index) &&
+           take_reference(notes_of(object.index).signals, object.signal, "a signal of the message");
+  }
+
+  bool take_reference(const Names& known, std::size_t& index, std::string_view what) {
+    const Place place = scanner_.peek().place;
+    std::string name;
+    if (!take_name(name, what)) return false;
+    const auto found = known.find(name);
+    if (found == known.end()) {
+      complain(place, fmt::format("{} is not {}", name, what));
+      return false;
+    }
+    index = found->second;
+    return true;
+  }
+
+  bool take_object(Object& object) {
+    const Token word = scanner_.peek();
+    if (word.kind != TokenKind::name) return true;
+    const auto found = std::find_if(object_kinds.begin(), object_kinds.end(),
+                                    [&](const auto& entry) { return word.is(entry.first); });
+    if (found == object_kinds.end()) return expected("BU_, BO_, SG_, EV_ or a text");
+    scanner_.take();
+    object.kind = found->second;
+    switch (object.kind) {
+      case ObjectKind::node:
+        return take_reference(nodes_, object.index, "a node");
+      case ObjectKind::message:
+        return take_message(object.index) && object.index != independent_signals;
+      case ObjectKind::signal:
+        return take_signal(object);
+      case ObjectKind::environment_variable:
+        return take_reference(environment_variables_, object.index, "an environment variable");
+      case ObjectKind::network:
+        break;
+    }
+    return true;
+  }
+
+  std::string& comment_of(const Object& object) noexcept {
+    switch (object.kind) {
+      case ObjectKind::node:
+        return file().nodes[object.index].comment;
+      case ObjectKind::message:
+        return file().messages[object.index].comment;
+      case ObjectKind::signal:
+        return signal_of(object).comment;
+      case ObjectKind::environment_variable:
+        return file().environment_variables[object.index].comment;
+      case ObjectKind::network:
+        break;
+    }
+    return file().comment;
+  }
+
+  std::vector<Attribute>& attributes_of(const Object& object) noexcept {
+    switch (object.kind) {
+      case ObjectKind::node:
+        return file().nodes[object.index].attributes;
+      case ObjectKind::message:
+        return file().messages[object.index].attributes;
+      case ObjectKind::signal:
+        return signal_of(object).attributes;
+      case ObjectKind::environment_variable:
+        return file().environment_variables[object.index].attributes;
+      case ObjectKind::network:
+        break;
+    }
+    return file().attributes;
+  }
+
+  // ---- what can be said only when all has been read
+
+  void finish() {
+    for (const PendingAttribute& attribute : defaults_) finish_default(attribute);
+    for (const PendingAttribute& attribute : attributes_) finish_attribute(attribute);
+    finish_message_names();
+    for (std::size_t i = 0; i < file().messages.size() && !error_; ++i) finish_message(i);
+    finish_signal_names(independent_signals);
+  }
+
+  void finish_default(const PendingAttribute& attribute) {
+    const std::string name = unquoted(attribute.name.raw);
+    bool is_defined = false;
+    for (const auto kind : {ObjectKind::network, ObjectKind::node, ObjectKind::message, ObjectKind::signal,
+                            ObjectKind::environment_variable}) {
+      const auto found = definitions_.find(std::pair(kind, name));
+      if (found == definitions_.end()) continue;
+      is_defined = true;
+      AttributeDefinition& definition = file().attribute_definitions[found->second];
+      if (auto value = value_of(attribute.value, &definition)) definition.default_value = std::move(value);
+    }
+    if (!is_defined) complain(attribute.name.place, fmt::format("attribute {} is not defined", name));
+  }
+
+  void finish_attribute(const PendingAttribute& attribute) {
+    const std::string name = unquoted(attribute.name.raw);
+    const auto found = definitions_.find(std::pair(attribute.object.kind, name));
+    const AttributeDefinition* definition = nullptr;
+    if (found != definitions_.end()) {
+      definition = &file().attribute_definitions[found->second];
+    } else {
+      complain(attribute.name.place, fmt::format("attribute {} is not defined for such an object", name));
+    }
+    auto value = value_of(attribute.value, definition);
+    if (!value) return;
+    auto& attributes = attributes_of(attribute.object);
+    const auto same = std::find_if(attributes.begin(), attributes.end(),
+                                   [&](const Attribute& other) { return other.name == name; });
+    if (same != attributes.end()) {
+      complain(attribute.name.place, fmt::format("attribute {} is given twice; the later one counts", name));
+      same->value = std::move(*value);
+    } else {
+      attributes.push_back({name, std::move(*value)});
+    }
+  }
+
+  std::optional<AttributeValue> value_of(const Token& token, const AttributeDefinition* definition) {
+    const bool is_text = token.kind == TokenKind::text;
+    std::optional<AttributeValue> value;
+    if (definition == nullptr) {
+      if (is_text) return unquoted(token.raw);
+      if (const auto integer = to_integer<std::int64_t>(token.raw)) return *integer;
+      if (const auto number = to_number(token.raw)) return *number;
+      return value;
+    }
+    switch (definition->type) {
+      case AttributeType::integer:
+      case AttributeType::hexadecimal:
+        if (const auto integer = is_text ? std::nullopt : to_integer<std::int64_t>(token.raw))
+          value = *integer;
+        break;
+      case AttributeType::number:
+        if (const auto number = is_text ? std::nullopt : to_number(token.raw)) value = *number;
+        break;
+      case AttributeType::text:
+        value = is_text ? unquoted(token.raw) : std::string(token.raw);
+        break;
+      case AttributeType::enumeration:
+        if (const auto index = enumeration_index(token, *definition)) value = *index;
+        break;
+    }
+    if (!value) {
+      complain(token.place, fmt::format("attribute {} cannot have this value, {}; it is left out",
+                                        definition->name, shown(token)));
+    }
+    return value;
+  }
+
+  /// Files give values of enumerations as numbers and as texts.
+  static std::optional<std::int64_t> enumeration_index(const Token& token,
+                                                       const AttributeDefinition& definition) {
+    const auto count = static_cast<std::int64_t>(definition.texts.size());
+    if (token.kind == TokenKind::number) {
+      const auto index = to_integer<std::int64_t>(token.raw);
+      return index && *index >= 0 && *index < count ? index : std::nullopt;
+    }
+    const auto found = std::find(definition.texts.begin(), definition.texts.end(), unquoted(token.raw));
+    if (found == definition.texts.end()) return std::nullopt;
+    return found - definition.texts.begin();
+  }
+
+  /// Takes the attribute that holds a long name away; empty if there is none.
+  static std::string take_long_name(std::vector<Attribute>& attributes, std::string_view name) {
+    const auto found = std::find_if(attributes.begin(), attributes.end(),
+                                    [&](const Attribute& attribute) { return attribute.name == name; });
+    if (found == attributes.end() || !std::holds_alternative<std::string>(found->value)) return {};
+    std::string text = std::get<std::string>(std::move(found->value));
+    attributes.erase(found);
+    return text;
+  }
+
+  /// Gives objects their long names where those are names, and not those of others.
+  template <class T>
+  void give_long_name(T& object, std::string_view attribute, std::set<std::string>& known, Place place) {
+    std::string name = take_long_name(object.attributes, attribute);
+    if (name.empty() || name == object.name) return;
+    const bool is_name = name.size() <= max_name_length && is_readable_name(name);
+    if (!is_name || !known.insert(name).second) {
+      complain(place, fmt::format("the long name of {} is {}; it is left out", object.name,
+                                  is_name ? "also that of another" : "no name"));
+      return;
+    }
+    object.short_name = std::exchange(object.name, std::move(name));
+  }
+
+  void finish_message_names() {
+    for (std::size_t i = 0; i < file().messages.size(); ++i)
+      give_long_name(file().messages[i], message_long_name, message_names_, notes_[i].place);
+  }
+
+  void finish_signal_names(std::size_t message) {
+    std::vector<Signal>& signals = signals_of(message);
+    std::set<std::string> known;
+    for (const Signal& signal : signals) known.insert(signal.name);
+    for (std::size_t i = 0; i < signals.size(); ++i)
+      give_long_name(signals[i], signal_long_name, known, notes_of(message).signal_places[i]);
+  }
+
+  void finish_message(std::size_t index) {
+    Message& message = file().messages[index];
+    const std::vector<bool> left_out = choose_selectors(message, notes_[index]);
+    finish_signal_names(index);
+    check_layout(message, notes_[index], left_out);
+    if (std::find(left_out.begin(), left_out.end(), true) != left_out.end())
+      remove_signals(message, left_out);
+  }
+
+  /// Finds the selector of each signal that has one. Says which signals cannot be understood.
+  std::vector<bool> choose_selectors(Message& message, const Notes& notes) {
+    std::vector<Signal>& signals = message.signals;
+    std::vector<bool> left_out(signals.size(), false);
+    std::vector<std::uint32_t> roots;
+    bool has_nested = false;
+    for (std::uint32_t i = 0; i < signals.size(); ++i) {
+      const Multiplexing& multiplexing = notes.multiplexing[i];
+      const bool is_free = !multiplexing.page && multiplexing.ranges.empty();
+      if (signals[i].is_selector && is_free) roots.push_back(i);
+      if (signals[i].is_selector && !is_free) has_nested = true;
+    }
+    for (std::uint32_t i = 0; i < signals.size(); ++i) {
+      const Multiplexing& multiplexing = notes.multiplexing[i];
+      const auto complain_of = [&](std::string_view what) {
+        complain(notes.signal_places[i], fmt::format("{}: {}", signals[i].name, what));
+      };
+      if (!multiplexing.ranges.empty()) {
+        const auto found = notes.signals.find(multiplexing.selector);
+        if (found == notes.signals.end() || found->second == i) {
+          complain_of("the message has no such selector; the signal is left out");
+          left_out[i] = true;
+          continue;
+        }
+        signals[i].selected_by = found->second;
+        signals[i].selected_for = multiplexing.ranges;
+        signals[found->second].is_selector = true;
+      } else if (multiplexing.page) {
+        if (roots.size() != 1) {
+          complain_of("the message has no selector, or several; the signal is left out");
+          left_out[i] = true;
+          continue;
+        }
+        if (has_nested && !signals[i].is_selector)
+          complain_of("of several selectors none is named (SG_MUL_VAL_); that of the message is taken");
+        signals[i].selected_by = roots.front();
+        signals[i].selected_for = {{*multiplexing.page, *multiplexing.page}};
+      }
+    }
+    for (std::uint32_t i = 0; i < signals.size(); ++i) {
+      if (left_out[i] || !hangs_in_the_air(signals, left_out, i)) continue;
+      complain(notes.signal_places[i],
+               fmt::format(
+                   "{} hangs on a selector that is left out, on itself, or on more than {} selectors; it is "
+                   "left out",
+                   signals[i].name, max_multiplex_depth));
+      left_out[i] = true;
+    }
+    return left_out;
+  }
+
+  /// Whether no selector of its own is at the end of the chain.
+  static bool hangs_in_the_air(const std::vector<Signal>& signals, const std::vector<bool>& left_out,
+                               std::uint32_t signal) {
+    for (std::size_t depth = 0; depth <= max_multiplex_depth; ++depth) {
+      if (left_out[signal]) return true;
+      if (!signals[signal].selected_by) return false;
+      signal = *signals[signal].selected_by;
+    }
+    return true;
+  }
+
+  void check_layout(const Message& message, const Notes& notes, const std::vector<bool>& left_out) {
+    const std::vector<Signal>& signals = message.signals;
+    std::vector<Footprint> footprints;
+    for (std::uint32_t i = 0; i < signals.size(); ++i) {
+      if (left_out[i]) continue;
+      if (!fits(signals[i].coding.field, message.length)) {
+        complain(notes.signal_places[i], fmt::format("{} does not lie within the {} bytes of {}",
+                                                     signals[i].name, message.length, message.name));
+      }
+      const auto& selector = signals[i].selected_by;
+      if (selector &&
+          signals[i].selected_for.back().last > detail::mask_of(signals[*selector].coding.field.length)) {
+        complain(notes.signal_places[i], fmt::format("selector {} has no number {}", signals[*selector].name,
+                                                     signals[i].selected_for.back().last));
+      }
+      footprints.push_back(Footprint::of(signals[i].coding.field, i));
+    }
+    std::sort(footprints.begin(), footprints.end(),
+              [](const Footprint& a, const Footprint& b) { return a.first < b.first; });
+    for (auto one = footprints.begin(); one != footprints.end(); ++one) {
+      for (auto other = one + 1; other != footprints.end() && other->first < one->first + one->bytes;
+           ++other) {
+        if (!one->meets(*other) || !can_meet(signals, one->signal, other->signal)) continue;
+        const auto [first, second] = std::minmax(one->signal, other->signal);
+        complain(notes.signal_places[second],
+                 fmt::format("{} and {} share bits", signals[first].name, signals[second].name));
+        break;  // one complaint for each is enough
+      }
+    }
+  }
+
+  static void remove_signals(Message& message, const std::vector<bool>& left_out) {
+    std::vector<std::uint32_t> place(message.signals.size());
+    std::vector<Signal> kept;
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+      place[i] = static_cast<std::uint32_t>(kept.size());
+      if (!left_out[i]) kept.push_back(std::move(message.signals[i]));
+    }
+    for (Signal& signal : kept) {
+      if (signal.selected_by) signal.selected_by = place[*signal.selected_by];
+    }
+    for (SignalGroup& group : message.groups) {
+      std::erase_if(group.signals, [&](std::uint32_t signal) { return left_out[signal]; });
+      for (std::uint32_t& signal : group.signals) signal = place[signal];
+    }
+    message.signals = std::move(kept);
+  }
+
+  Scanner scanner_;
+  Strictness strictness_;
+  Reading reading_;
+  std::optional<Warning> error_;
+  std::size_t statements_ = 0;
+
+  std::size_t current_ = no_message;  ///< that signals belong to
+  std::size_t signal_count_ = 0;
+  std::size_t range_count_ = 0;
+  std::map<RawId, std::size_t> messages_;
+  std::set<std::string> message_names_;
+  std::vector<Notes> notes_;
+  Notes independent_notes_;
+  Names nodes_;
+  Names environment_variables_;
+  std::map<std::pair<ObjectKind, std::string>, std::size_t> definitions_;
+  std::vector<PendingAttribute> defaults_;
+  std::vector<PendingAttribute> attributes_;
+  std::set<std::string_view> skipped_;
+};
+
+}  // namespace
+
+SetupResult<Reading> parse(std::string_view text, Strictness strictness) {
+  if (text.size() > max_file_size) {
+    return fail(Errc::bad_dbc, fmt::format("the file is larger than {} MiB", max_file_size >> 20));
+  }
+  return Parser(text, strictness).run();
+}
+
+SetupResult<Reading> load(const std::string& path, Strictness strictness) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(Errc::bad_dbc, fmt::format("{}: the file cannot be opened", path));
+  std::string text;
+  std::array<char, 65536> piece;
+  while (text.size() <= max_file_size && file) {
+    file.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (file.bad()) return fail(Errc::bad_dbc, fmt::format("{}: the file cannot be read", path));
+  auto reading = parse(text, strictness);
+  if (!reading) return fail(reading.error().error, fmt::format("{}: {}", path, reading.error().message));
+  return reading;
+}
+
+std::string to_string(const Warning& warning) {
+  return fmt::format("line {}, column {}: {}", warning.place.line, warning.place.column, warning.text);
+}
+
+std::optional<std::size_t> Message::find_signal(std::string_view signal) const noexcept {
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    if (signals[i].name == signal) return i;
+  }
+  return std::nullopt;
+}
+
+const AttributeValue* find_attribute(const File& file, ObjectKind kind, const std::vector<Attribute>& own,
+                                     std::string_view name) noexcept {
+  for (const Attribute& attribute : own) {
+    if (attribute.name == name) return &attribute.value;
+  }
+  for (const AttributeDefinition& definition : file.attribute_definitions) {
+    if (definition.object == kind && definition.name == name && definition.default_value)
+      return &*definition.default_value;
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// The text of an attribute that is one, or an enumeration; empty if there is none.
+std::string_view attribute_text(const File& file, ObjectKind kind, const std::vector<Attribute>& own,
+                                std::string_view name) noexcept {
+  const AttributeValue* value = find_attribute(file, kind, own, name);
+  if (value == nullptr) return {};
+  if (const auto* text = std::get_if<std::string>(value)) return *text;
+  const auto* index = std::get_if<std::int64_t>(value);
+  if (index == nullptr || *index < 0) return {};
+  for (const AttributeDefinition& definition : file.attribute_definitions) {
+    const auto at = static_cast<std::size_t>(*index);
+    if (definition.object == kind && definition.name == name && at < definition.texts.size())
+      return definition.texts[at];
+  }
+  return {};
+}
+
+std::string_view frame_format(const File& file, const Message& message) noexcept {
+  return attribute_text(file, ObjectKind::message, message.attributes, "VFrameFormat");
+}
+
+}  // namespace
+
+std::optional<Duration> cycle_time(const File& file, const Message& message) noexcept {
+  const AttributeValue* value =
+      find_attribute(file, ObjectKind::message, message.attributes, "GenMsgCycleTime");
+  if (value == nullptr) return std::nullopt;
+  double milliseconds = 0;
+  if (const auto* integer = std::get_if<std::int64_t>(value)) milliseconds = static_cast<double>(*integer);
+  if (const auto* number = std::get_if<double>(value)) milliseconds = *number;
+  constexpr double day = 86'400'000;
+  if (!(milliseconds > 0 && milliseconds <= day)) return std::nullopt;
+  return from_seconds(milliseconds * 1e-3);
+}
+
+bool is_j1939(const File& file, const Message& message) noexcept {
+  if (!message.extended) return false;
+  const std::string_view format = frame_format(file, message);
+  if (!format.empty()) return format == "J1939PG";
+  return attribute_text(file, ObjectKind::network, file.attributes, "ProtocolType") == "J1939";
+}
+
+bool is_fd(const File& file, const Message& message) noexcept {
+  if (is_j1939(file, message)) return false;
+  const std::string_view format = frame_format(file, message);
+  if (format.empty()) return message.length > max_classic_length;
+  return format.size() > 3 && format.substr(format.size() - 3) == "_FD";
+}
+
+}  // namespace takt::can::dbc

@@ -1,0 +1,65 @@
+// The words that reading and writing a DBC file share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "can/dbc_scanner.hpp"
+#include "takt/can/dbc.hpp"
+#include "takt/can/frame.hpp"
+
+namespace takt::can::dbc {
+
+inline constexpr std::uint32_t extended_bit = 0x8000'0000;        ///< of an identifier in a file
+inline constexpr std::uint32_t independent_raw_id = 0xC000'0000;  ///< the message of signals that have none
+inline constexpr std::string_view nobody = "Vector__XXX";         ///< in place of a node
+inline constexpr std::string_view independent_name = "VECTOR__INDEPENDENT_SIG_MSG";
+inline constexpr std::string_view message_long_name = "SystemMessageLongSymbol";
+inline constexpr std::string_view signal_long_name = "SystemSignalLongSymbol";
+
+inline constexpr std::array<std::pair<std::string_view, ObjectKind>, 4> object_kinds = {
+    {{"BU_", ObjectKind::node},
+     {"BO_", ObjectKind::message},
+     {"SG_", ObjectKind::signal},
+     {"EV_", ObjectKind::environment_variable}}};
+
+inline constexpr std::array<std::pair<std::string_view, AttributeType>, 5> attribute_types = {
+    {{"INT", AttributeType::integer},
+     {"HEX", AttributeType::hexadecimal},
+     {"FLOAT", AttributeType::number},
+     {"STRING", AttributeType::text},
+     {"ENUM", AttributeType::enumeration}}};
+
+/// Every word that a section of a DBC file begins with; the later ones are known, but not read.
+inline constexpr std::array<std::string_view, 36> keywords = {
+    "VERSION", "NS_", "BS_", "BU_", "BO_", "SG_", "BO_TX_BU_", "EV_", "ENVVAR_DATA_", "CM_", "VAL_TABLE_",
+    "VAL_", "SIG_GROUP_", "SIG_VALTYPE_", "SG_MUL_VAL_", "BA_DEF_", "BA_DEF_DEF_", "BA_",
+    // not read:
+    "NS_DESC_", "CAT_DEF_", "CAT_", "FILTER", "EV_DATA_", "SGTYPE_", "SGTYPE_VAL_", "BA_DEF_SGTYPE_",
+    "BA_SGTYPE_", "SIG_TYPE_REF_", "SIGTYPE_VALTYPE_", "BA_DEF_REL_", "BA_REL_", "BA_DEF_DEF_REL_",
+    "BU_SG_REL_", "BU_EV_REL_", "BU_BO_REL_", "SIG_TYPE_"};
+
+[[nodiscard]] constexpr bool is_keyword(std::string_view word) noexcept {
+  return std::find(keywords.begin(), keywords.end(), word) != keywords.end();
+}
+
+/// Whether it is a name of C, as the format asks for.
+[[nodiscard]] constexpr bool is_identifier(std::string_view name) noexcept {
+  const auto is_letter = [](char byte) {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
+  };
+  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char byte) {
+    return is_letter(byte) || (byte >= '0' && byte <= '9');
+  });
+}
+
+/// Whether a reader takes it for one name.
+[[nodiscard]] inline bool is_readable_name(std::string_view name) noexcept {
+  const Token token = Scanner(name).take();
+  return token.kind == TokenKind::name && token.raw == name;
+}
+
+}  // namespace takt::can::dbc
