@@ -104,7 +104,7 @@ TEST_CASE("references are sign and magnitude, clamped to 23 bits") {
 }
 
 TEST_CASE("positions are rounded to counts, clamped, and never made of what is not a number") {
-  static_assert(*to_counts(0.5, 1) == 1 && *to_counts(-0.5, 1) == -1 &&
+  static_assert(*to_counts(1.5, 1) == 2 && *to_counts(-1.5, 1) == -2 && *to_counts(2.5, 1) == 2 &&
                 *to_counts(0.49999999999999994, 1) == 0);
   static_assert(*to_counts(1e6, 1e6) == max_reference && *to_counts(-1e6, 1e6) == -max_reference);
   static_assert(*to_counts(1, -100) == -100);

@@ -157,8 +157,9 @@ TEST_CASE("physical values are rounded, never truncated") {
   constexpr Signal signal{{0, 16}, 0.025, 0};
   CHECK(*to_bits(signal, 52.8, Overflow::error) == 2112);  // 52.8 / 0.025 is not exact in binary
   constexpr Signal plain{{0, 16, ByteOrder::little, NumberType::signed_integer}};
-  static_assert(*to_bits(plain, 2.5, Overflow::error) == 3);
-  static_assert(*to_bits(plain, -2.5, Overflow::error) == 0xFFFD);
+  static_assert(*to_bits(plain, 2.5, Overflow::error) == 2);  // ties to even
+  static_assert(*to_bits(plain, 3.5, Overflow::error) == 4);
+  static_assert(*to_bits(plain, -2.5, Overflow::error) == 0xFFFE);
   static_assert(*to_bits(plain, 0.49999999999999994, Overflow::error) == 0);
   auto random = test::generator(3);
   for (std::size_t i = 0; i < test::count(20'000); ++i) {
@@ -172,6 +173,82 @@ TEST_CASE("physical values are rounded, never truncated") {
     if (std::abs(physical / any.scale) > 1e12 || std::abs(any.offset / any.scale) > 1e9) continue;
     REQUIRE(*to_bits(any, physical, Overflow::error) == bits);
   }
+}
+
+TEST_CASE("numbers are rounded as the processor rounds, in constant expressions too") {
+  static_assert(round_half_even(0.5) == 0 && round_half_even(1.5) == 2 && round_half_even(-2.5) == -2);
+  static_assert(round_half_even(2251799813685248.5) == 2251799813685248);  // the last tie that a double knows
+  static_assert(round_half_even(-4503599627370495.5) == -4503599627370496.0);
+  static_assert(round_half_even(1e300) == 1e300);
+  auto random = test::generator(4);
+  for (std::size_t i = 0; i < test::count(100'000); ++i) {
+    const double any = std::bit_cast<double>(random());
+    if (!std::isfinite(any)) continue;
+    REQUIRE(round_half_even(any) == std::nearbyint(any));
+    const double half = static_cast<double>(test::uniform_int(random, -1'000'000, 1'000'000)) + 0.5;
+    REQUIRE(round_half_even(half) == std::nearbyint(half));
+    REQUIRE(round_half_even(-half) == -round_half_even(half));
+  }
+}
+
+TEST_CASE("the number is that of exact arithmetic, ties included") {
+  const auto exact = [](std::int64_t numerator, std::int64_t denominator) {  // denominator > 0
+    std::int64_t whole = numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
+    const std::int64_t twice = 2 * (numerator - whole * denominator);
+    if (twice > denominator || (twice == denominator && whole % 2 != 0)) ++whole;
+    return whole;
+  };
+  // The check bites: the reciprocal of the scale is not enough. 73.5 / 49 is a tie, and becomes 2.
+  CHECK(round_half_even(73.5 * (1 / 49.0)) == 1);
+  CHECK(round_half_even(73.5 / 49.0) == 2);
+  auto random = test::generator(5);
+  for (std::size_t i = 0; i < test::count(50'000); ++i) {
+    const std::int64_t scale = test::uniform_int(random, 1, 1000);
+    const std::int64_t offset = test::uniform_int(random, -1000, 1000);
+    const bool tie = (random() & 1) != 0;
+    std::int64_t twice_physical = test::uniform_int(random, -2'000'000, 2'000'000);
+    if (tie) twice_physical = 2 * offset + scale * (2 * test::uniform_int(random, -1000, 1000) + 1);
+    const Signal signal{{0, 40, ByteOrder::little, NumberType::signed_integer},
+                        static_cast<double>(scale),
+                        static_cast<double>(offset)};
+    const auto bits = to_bits(signal, static_cast<double>(twice_physical) / 2, Overflow::error);
+    CAPTURE(scale);
+    CAPTURE(offset);
+    CAPTURE(twice_physical);
+    REQUIRE(bits.has_value());
+    REQUIRE(detail::sign_extended(*bits, 40) == exact(twice_physical - 2 * offset, 2 * scale));
+  }
+}
+
+TEST_CASE("a range is compared in numbers, and ends what may be sent") {
+  constexpr Signal tenths{{0, 8}, 0.1, 0, 0, 25.5};
+  static_assert(is_valid(tenths, 1) && number_limits(tenths) == NumberLimits{0, 255});
+  CHECK(*to_bits(tenths, 25.5, Overflow::error) == 255);
+  constexpr Signal narrow{{0, 16, ByteOrder::little, NumberType::signed_integer}, -0.5, 10, -5, 20};
+  static_assert(is_valid(narrow, 2) && number_limits(narrow) == NumberLimits{-20, 30});
+  static_assert(*to_bits(narrow, 20, Overflow::error) == 0xFFEC);
+  static_assert(to_bits(narrow, 21, Overflow::error).error() == Errc::out_of_range);
+  static_assert(*to_bits(narrow, 21, Overflow::clamp) == 0xFFEC);
+  static_assert(*to_bits(narrow, -100, Overflow::clamp) == 30);
+  static_assert(*to_bits(narrow, 21, Overflow::wrap) == 0xFFEA);
+  static_assert(to_physical(narrow, *to_bits(narrow, 7, Overflow::error)) == 7);
+  constexpr Signal real{{0, 32, ByteOrder::little, NumberType::float32}, 2, 0, -1, 1};
+  static_assert(to_physical(real, *to_bits(real, 3, Overflow::clamp)) == 1);
+  static_assert(to_physical(real, *to_bits(real, 3, Overflow::wrap)) == 3);
+  static_assert(to_bits(real, 1.5, Overflow::error).error() == Errc::out_of_range);
+}
+
+TEST_CASE("signals that make no sense are told from those that do") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  static_assert(is_valid(Signal{{0, 8}}, 1));
+  static_assert(!is_valid(Signal{{1, 8}}, 1));
+  static_assert(!is_valid(Signal{{0, 8}, 0}, 1));
+  static_assert(!is_valid(Signal{{0, 8}, 1, 0, 5, 4}, 1));
+  static_assert(!is_valid(Signal{{0, 8}, 1, 0, 0, 256}, 1));
+  static_assert(!is_valid(Signal{{0, 8}, 1, 0, -1, 1}, 1));
+  CHECK(!is_valid(Signal{{0, 8}, infinity}, 1));
+  CHECK(!is_valid(Signal{{0, 8}, 1, nan}, 1));
+  CHECK(!is_valid(Signal{{0, 8}, 1, 0, 0, nan}, 1));
 }
 
 TEST_CASE("overflow is an error, the nearest number, or the low bits, as asked") {
@@ -200,7 +277,7 @@ TEST_CASE("overflow is an error, the nearest number, or the low bits, as asked")
       if (length < 53) {
         REQUIRE(*to_bits(signal, beyond - 1, Overflow::error) == most);
         REQUIRE(*to_bits(signal, beyond + 2, Overflow::wrap) == ((most + 3) & mask));
-        REQUIRE(to_bits(signal, beyond - 0.5, Overflow::error).error() == Errc::out_of_range);
+        REQUIRE(to_bits(signal, beyond - 0.25, Overflow::error).error() == Errc::out_of_range);
       }
       for (const double bad : {infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}) {
         for (const Overflow policy : {Overflow::error, Overflow::clamp, Overflow::wrap}) {
@@ -235,6 +312,26 @@ TEST_CASE("a signal never reaches beyond the data that it is given") {
   CHECK(decode(signal, std::span(data).first(4)).has_value());
   CHECK(encode(signal, std::span(data).first(4), 1e9, Overflow::error).error() == Errc::out_of_range);
   CHECK(data == std::array<std::uint8_t, 8>{});
+}
+
+TEST_CASE("fields at the very end of data of any length read and write what lies there, and nothing else") {
+  auto random = test::generator(6);
+  for (std::size_t size = 1; size <= 64; ++size) {
+    for (int i = 0; i < 200; ++i) {
+      std::vector<std::uint8_t> data(size);  // on the heap, where an address sanitizer guards its end
+      Data padded = random_bytes(random);
+      std::copy_n(padded.begin(), size, data.begin());
+      const Field field{static_cast<std::uint16_t>(test::uniform_int(random, 0, 8 * static_cast<int>(size))),
+                        static_cast<std::uint8_t>(test::uniform_int(random, 1, 64)),
+                        (random() & 1) != 0 ? ByteOrder::big : ByteOrder::little};
+      if (!fits(field, size)) continue;
+      REQUIRE(*extract(field, data) == *extract(field, padded));
+      const std::uint64_t bits = random();
+      REQUIRE(insert(field, data, bits).has_value());
+      REQUIRE(insert(field, padded, bits).has_value());
+      REQUIRE(std::equal(data.begin(), data.end(), padded.begin()));
+    }
+  }
 }
 
 TEST_CASE("overlapping fields are found") {

@@ -1,12 +1,16 @@
 // From a physical number to the integer that stands in a frame: rounding and overflow, once for all codecs.
-// Rounding is to the nearest, ties away from zero (a positive and a negative number of equal size give the
-// same magnitude), never truncation: decode, encode, decode gives the same number again. Real-time safe and
-// usable in constant expressions.
+// Rounding is to the nearest, ties to even (2.5 is 2, 3.5 is 4), as IEEE 754 rounds, and Python, and lrint():
+// without bias, the same for a positive and a negative number of equal size; and never truncation: decode,
+// encode, decode gives the same number again. Real-time safe and usable in constant expressions.
 #pragma once
 
 #include <cstdint>
 
 #include "takt/can/error.hpp"
+
+#ifdef __FAST_MATH__
+#error "takt/can rounds, and tells numbers from NaN, by the rules of IEEE 754: compile without -ffast-math"
+#endif
 
 namespace takt::can {
 
@@ -21,11 +25,13 @@ enum class Overflow : std::uint8_t {
   return value - value == 0;  // std::isfinite is not constexpr in C++20
 }
 
-/// The nearest integer, ties away from zero. `value` must be finite and of magnitude below 2^63.
-[[nodiscard]] constexpr std::int64_t round_half_away(double value) noexcept {
-  const auto whole = static_cast<std::int64_t>(value);
-  // The subtraction is exact, and so is doubling: adding 0.5 before truncating would not be.
-  return whole + static_cast<std::int64_t>(2 * (value - static_cast<double>(whole)));
+/// The nearest whole number, ties to even. From 2^52 on, a double has no fraction.
+[[nodiscard]] constexpr double round_half_even(double value) noexcept {
+  constexpr double two_to_52 = 4503599627370496.0;
+  if (!(value > -two_to_52 && value < two_to_52)) return value;
+  // A sum of this size has no room for a fraction: the processor rounds it away, by the rule that we want.
+  const double shift = value < 0 ? -two_to_52 : two_to_52;
+  return value + shift - shift;
 }
 
 /// The integer within low..high that is nearest to a finite number. |low|, |high| must be below 2^53.
@@ -35,7 +41,7 @@ enum class Overflow : std::uint8_t {
   const auto most = static_cast<double>(high);
   // In this form, unlike std::clamp, each comparison is one instruction without a branch.
   const double above = value < least ? least : value;
-  return round_half_away(most < above ? most : above);
+  return static_cast<std::int64_t>(round_half_even(most < above ? most : above));
 }
 
 /// As round_clamped(), for numbers from outside. Error: not_finite.

@@ -5,7 +5,13 @@
 // Bits are numbered as in DBC files: bit n is bit n % 8 (0 = least significant) of byte n / 8. A field in
 // little (Intel) order starts at its least significant bit and goes on to higher numbers; one in big
 // (Motorola) order starts at its *most* significant bit, goes down to bit 0 of the byte and on with bit 7 of
-// the next. Physical value = number * scale + offset.
+// the next.
+//
+// Physical value = number * scale + offset, one rounding for each operation; without offset, number * scale.
+// Number = (physical value - offset) / scale, rounded to the nearest integer, ties to even, where the field is
+// one (see quantise.hpp). What the number then overflows are the field, and the range of the signal where it
+// has one; the range is compared in numbers, not in physical values: 25.5 of a signal in steps of 0.1 up to
+// 25.5 is within it, whatever 25.5 / 0.1 is in binary.
 //
 // Real-time safe and usable in constant expressions. No function touches a byte outside the span that it is
 // given.
@@ -53,7 +59,7 @@ namespace detail {
 struct Window {
   std::size_t first = 0;
   std::size_t bytes = 1;  ///< 1..9
-  unsigned shift = 0;     ///< 0..7
+  unsigned shift = 0;     ///< 0..7; more in a widened window
 };
 
 [[nodiscard]] constexpr Window window_of(Field field) noexcept {
@@ -73,6 +79,24 @@ struct Window {
   word = (word & 0x00FF'00FF'00FF'00FFU) << 8 | (word >> 8 & 0x00FF'00FF'00FF'00FFU);
   word = (word & 0x0000'FFFF'0000'FFFFU) << 16 | (word >> 16 & 0x0000'FFFF'0000'FFFFU);
   return word << 32 | word >> 32;
+}
+
+/// The same field in a wider window: eight bytes, or all of the data where they are fewer. One load and store
+/// of a size that the processor has, and, as windows start at multiples of eight where they can, the same one
+/// for many fields of a frame.
+[[nodiscard]] constexpr Window widened(Window window, ByteOrder order, std::size_t data_bytes) noexcept {
+  const std::size_t bytes = data_bytes < 8 ? data_bytes : 8;
+  const std::size_t last = data_bytes - bytes;
+  const auto holds = [&](std::size_t first) {
+    return first <= window.first && window.first + window.bytes <= first + bytes;
+  };
+  const auto at_most_last = [&](std::size_t first) { return first < last ? first : last; };
+  std::size_t first = at_most_last(window.first / 8 * 8);
+  if (!holds(first)) first = at_most_last(window.first);
+  if (!holds(first)) return window;  // nine bytes
+  const std::size_t more =
+      order == ByteOrder::little ? window.first - first : first + bytes - window.first - window.bytes;
+  return Window{first, bytes, window.shift + 8 * static_cast<unsigned>(more)};
 }
 
 /// Loads and stores of 1 to 8 bytes whose number is known at compile time ...
@@ -160,66 +184,153 @@ constexpr void insert_bits(Field field, Window window, std::uint8_t* frame, std:
   return 0;
 }
 
-inline constexpr double two_to_62 = 4611686018427387904.0;
-
 /// 2^exponent, exponent 0..64.
 [[nodiscard]] constexpr double power_of_two(unsigned exponent) noexcept {
+  constexpr double two_to_62 = 4611686018427387904.0;
   return exponent < 63 ? static_cast<double>(std::int64_t{1} << exponent)
                        : (exponent == 63 ? 2 : 4) * two_to_62;
 }
 
-[[nodiscard]] constexpr Result<std::uint64_t> integer_bits(Field field, double number,
-                                                           Overflow overflow) noexcept {
-  const bool is_signed = field.type == NumberType::signed_integer;
-  const unsigned magnitude_bits = field.length - (is_signed ? 1U : 0U);
-  // Integers as doubles, exact: from low, included, to beyond, excluded. Large numbers have no fraction to
-  // round.
-  const double low = is_signed ? -power_of_two(magnitude_bits) : 0;
-  const double beyond = power_of_two(magnitude_bits);
-  const bool is_small = number > -two_to_62 && number < two_to_62;
-  const double whole = is_small ? static_cast<double>(round_half_away(number)) : number;
-  const bool fits = whole >= low && whole < beyond;
-  if (!fits) {
-    if (overflow == Overflow::error) return fail(Errc::out_of_range);
-    if (overflow == Overflow::clamp) {
-      const std::uint64_t most = mask_of(field.length) >> (is_signed ? 1 : 0);
-      return whole >= beyond ? most : is_signed ? most + 1 : 0;
-    }
-    if (whole < -2 * two_to_62 || whole >= 4 * two_to_62) return fail(Errc::out_of_range);
-  }
-  const std::uint64_t bits = whole < 2 * two_to_62
-                                 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(whole))
-                                 : static_cast<std::uint64_t>(whole);
-  return bits & mask_of(field.length);
-}
-
-[[nodiscard]] constexpr Result<std::uint64_t> float32_bits(double number, Overflow overflow) noexcept {
-  // From half a unit above the largest float on, rounding would give infinity.
-  constexpr double beyond = 340282356779733661637539395458142568448.0;
-  if (number >= beyond || number <= -beyond) {
-    if (overflow != Overflow::clamp) return fail(Errc::out_of_range);
-    number = number > 0 ? std::numeric_limits<float>::max() : std::numeric_limits<float>::lowest();
-  }
-  return std::bit_cast<std::uint32_t>(static_cast<float>(number));
-}
-
-/// The bits that say `number`. Errors: not_finite, out_of_range.
-[[nodiscard]] constexpr Result<std::uint64_t> bits_of(Field field, double number,
-                                                      Overflow overflow) noexcept {
-  if (!is_finite(number)) return fail(Errc::not_finite);
-  switch (field.type) {
-    case NumberType::unsigned_integer:
-    case NumberType::signed_integer:
-      return integer_bits(field, number, overflow);
-    case NumberType::float32:
-      return float32_bits(number, overflow);
-    case NumberType::float64:
-      return std::bit_cast<std::uint64_t>(number);
-  }
-  return fail(Errc::bad_layout);
+/// The largest double that is below 2^exponent and whole.
+[[nodiscard]] constexpr double whole_below(unsigned exponent) noexcept {
+  return power_of_two(exponent) - (exponent <= 53 ? 1 : power_of_two(exponent - 53));
 }
 
 }  // namespace detail
+
+/// The numbers that are not an overflow: from low to high, both included.
+struct NumberLimits {
+  double low = 0;
+  double high = 0;
+
+  friend constexpr bool operator==(const NumberLimits&, const NumberLimits&) = default;
+};
+
+/// What a field can hold, as far as doubles can say it.
+[[nodiscard]] constexpr NumberLimits number_limits(Field field) noexcept {
+  switch (field.type) {
+    case NumberType::unsigned_integer:
+      return {0, detail::whole_below(field.length)};
+    case NumberType::signed_integer:
+      return {-detail::power_of_two(field.length - 1U), detail::whole_below(field.length - 1U)};
+    case NumberType::float32:
+      // The last double before rounding gives infinity, half a unit above the largest float.
+      return {-0x1.fffffefffffffp127, 0x1.fffffefffffffp127};
+    case NumberType::float64:
+      return {std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()};
+  }
+  return {};
+}
+
+/// A field with its physical meaning.
+struct Signal {
+  Field field;
+  double scale = 1;    ///< physical units per number; finite and not 0
+  double offset = 0;   ///< physical value of the number 0
+  double minimum = 0;  ///< the range of physical values that may be sent; none where both are equal, as in
+  double maximum = 0;  ///< DBC files. Overflow::wrap does not look at it, nor does decoding.
+
+  [[nodiscard]] constexpr bool has_range() const noexcept { return minimum != maximum; }
+  friend constexpr bool operator==(const Signal&, const Signal&) = default;
+};
+
+/// The number whose physical value this is, not yet rounded.
+[[nodiscard]] constexpr double to_number(const Signal& signal, double physical) noexcept {
+  return (physical - signal.offset) / signal.scale;
+}
+
+namespace detail {
+
+/// The range of a signal in numbers of its field.
+[[nodiscard]] constexpr NumberLimits range_limits(const Signal& signal) noexcept {
+  const auto number = [&](double physical) {
+    const double exact = to_number(signal, physical);
+    return signal.field.type <= NumberType::signed_integer ? round_half_even(exact) : exact;
+  };
+  const double a = number(signal.minimum);
+  const double b = number(signal.maximum);
+  return signal.scale > 0 ? NumberLimits{a, b} : NumberLimits{b, a};
+}
+
+}  // namespace detail
+
+/// What may be sent: what the field can hold, within the signal's range. For many calls with one signal that is
+/// known at run time, keep it.
+[[nodiscard]] constexpr NumberLimits number_limits(const Signal& signal) noexcept {
+  const NumberLimits field = number_limits(signal.field);
+  if (!signal.has_range()) return field;
+  const NumberLimits range = detail::range_limits(signal);
+  // Each end within the field, whatever the range says: is_valid() may not have been asked.
+  const auto within = [&](double number, double otherwise) {
+    return number >= field.low && number <= field.high ? number : otherwise;
+  };
+  return {within(range.low, field.low), within(range.high, field.high)};
+}
+
+namespace detail {
+
+/// A whole number from -2^63 to below 2^64 as an integer, in two's complement.
+[[nodiscard]] constexpr std::uint64_t integer_of(double whole) noexcept {
+  return whole < power_of_two(63) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(whole))
+                                  : static_cast<std::uint64_t>(whole);
+}
+
+/// The bits of a number within the limits of its field.
+[[nodiscard]] constexpr std::uint64_t fitting_bits(Field field, double number) noexcept {
+  switch (field.type) {
+    case NumberType::unsigned_integer:
+      // A signed conversion is one instruction, an unsigned one is several.
+      return field.length < 64 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(number))
+                               : integer_of(number);
+    case NumberType::signed_integer:
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(number)) & mask_of(field.length);
+    case NumberType::float32:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+    case NumberType::float64:
+      return std::bit_cast<std::uint64_t>(number);
+  }
+  return 0;
+}
+
+/// What the policy makes of a number beyond the limits, or of one that is none: rare, and kept apart from what
+/// every cycle does.
+[[nodiscard]] constexpr Result<std::uint64_t> overflowing_bits(Field field, NumberLimits limits,
+                                                               double number, Overflow overflow) noexcept {
+  if (!is_finite(number)) return fail(Errc::not_finite);
+  if (overflow == Overflow::error) return fail(Errc::out_of_range);
+  const bool is_integer = field.type <= NumberType::signed_integer;
+  if (overflow == Overflow::wrap) {
+    const bool has_low_bits = is_integer && number >= -power_of_two(63) && number < power_of_two(64);
+    if (has_low_bits) return integer_of(number) & mask_of(field.length);
+    // What the range forbids may well fit the field.
+    if (is_integer || number_limits(field).low > number || number > number_limits(field).high) {
+      return fail(Errc::out_of_range);
+    }
+    return fitting_bits(field, number);
+  }
+  const double nearest = number < limits.low ? limits.low : limits.high;
+  // The largest integers of more than 53 bits are no doubles.
+  if (is_integer && nearest == number_limits(field).high) {
+    return mask_of(field.length) >> (field.type == NumberType::signed_integer ? 1 : 0);
+  }
+  if (field.type != NumberType::float32) return fitting_bits(field, nearest);
+  // As a float: the nearest one, never infinity.
+  constexpr double most = std::numeric_limits<float>::max();
+  return fitting_bits(field, nearest > most ? most : nearest < -most ? -most : nearest);
+}
+
+}  // namespace detail
+
+/// The bits that are nearest to a number, by a policy: number_limits(signal) and to_number() with it are
+/// to_bits(). Errors: not_finite, out_of_range as `overflow` says.
+[[nodiscard]] constexpr Result<std::uint64_t> number_to_bits(Field field, NumberLimits limits, double number,
+                                                             Overflow overflow) noexcept {
+  if (field.type <= NumberType::signed_integer) number = round_half_even(number);
+  // Of what is not a number this is false, too.
+  const bool is_within = number >= limits.low && number <= limits.high;
+  if (!is_within) return detail::overflowing_bits(field, limits, number, overflow);
+  return detail::fitting_bits(field, number);
+}
 
 /// Whether a field makes sense and lies within the first `bytes` bytes.
 [[nodiscard]] constexpr bool fits(Field field, std::size_t bytes) noexcept {
@@ -252,14 +363,25 @@ inline constexpr double two_to_62 = 4611686018427387904.0;
 [[nodiscard]] constexpr Result<std::uint64_t> extract(Field field,
                                                       std::span<const std::uint8_t> data) noexcept {
   if (!fits(field, data.size())) return fail(Errc::bad_layout);
-  return detail::extract_bits<detail::SizedWord>(field, detail::window_of(field), data.data());
+  const detail::Window window = detail::window_of(field);
+  if (data.size() < 8 || window.bytes > 8) {
+    return detail::extract_bits<detail::SizedWord>(field, window, data.data());
+  }
+  return detail::extract_bits<detail::FixedWord<8>>(field, widened(window, field.order, data.size()),
+                                                    data.data());
 }
 
 /// Writes the low bits of `bits` into a field known at run time. Error: bad_layout.
 [[nodiscard]] constexpr Status insert(Field field, std::span<std::uint8_t> data,
                                       std::uint64_t bits) noexcept {
   if (!fits(field, data.size())) return fail(Errc::bad_layout);
-  detail::insert_bits<detail::SizedWord>(field, detail::window_of(field), data.data(), bits);
+  const detail::Window window = detail::window_of(field);
+  if (data.size() < 8 || window.bytes > 8) {
+    detail::insert_bits<detail::SizedWord>(field, window, data.data(), bits);
+  } else {
+    detail::insert_bits<detail::FixedWord<8>>(field, widened(window, field.order, data.size()), data.data(),
+                                              bits);
+  }
   return {};
 }
 
@@ -268,7 +390,7 @@ template <Field field, std::size_t Extent>
 [[nodiscard]] constexpr std::uint64_t extract(std::span<const std::uint8_t, Extent> data) noexcept {
   static_assert(Extent != std::dynamic_extent && fits(field, Extent),
                 "the field does not lie within the data");
-  constexpr detail::Window window = detail::window_of(field);
+  constexpr detail::Window window = widened(detail::window_of(field), field.order, Extent);
   return detail::extract_bits<detail::FixedWord<(window.bytes < 8 ? window.bytes : 8)>>(field, window,
                                                                                         data.data());
 }
@@ -278,29 +400,33 @@ template <Field field, std::size_t Extent>
 constexpr void insert(std::span<std::uint8_t, Extent> data, std::uint64_t bits) noexcept {
   static_assert(Extent != std::dynamic_extent && fits(field, Extent),
                 "the field does not lie within the data");
-  constexpr detail::Window window = detail::window_of(field);
+  constexpr detail::Window window = widened(detail::window_of(field), field.order, Extent);
   detail::insert_bits<detail::FixedWord<(window.bytes < 8 ? window.bytes : 8)>>(field, window, data.data(),
                                                                                 bits);
 }
 
-/// A field with its physical meaning.
-struct Signal {
-  Field field;
-  double scale = 1;   ///< physical units per number; finite and not 0
-  double offset = 0;  ///< physical value of the number 0
-
-  friend constexpr bool operator==(const Signal&, const Signal&) = default;
-};
-
 /// The physical value of these bits. Infinite or NaN only where the field is a float that says so.
 [[nodiscard]] constexpr double to_physical(const Signal& signal, std::uint64_t bits) noexcept {
-  return detail::number_of(signal.field, bits) * signal.scale + signal.offset;
+  const double scaled = detail::number_of(signal.field, bits) * signal.scale;
+  return signal.offset == 0 ? scaled : scaled + signal.offset;
 }
 
-/// The bits that are nearest to a physical value. Errors: not_finite, out_of_range as `overflow` says.
+/// Whether a signal makes sense in `bytes` bytes of data: its field fits, its scale can be divided by, its range
+/// is the right way round and the field can hold it.
+[[nodiscard]] constexpr bool is_valid(const Signal& signal, std::size_t bytes) noexcept {
+  if (!fits(signal.field, bytes)) return false;
+  if (!is_finite(signal.scale) || signal.scale == 0 || !is_finite(signal.offset)) return false;
+  if (!signal.has_range()) return true;
+  if (!is_finite(signal.minimum) || !is_finite(signal.maximum) || signal.minimum > signal.maximum)
+    return false;
+  return number_limits(signal) == detail::range_limits(signal);
+}
+
+/// The bits that are nearest to a physical value. Errors: not_finite (the value, or its quotient by the scale),
+/// out_of_range as `overflow` says.
 [[nodiscard]] constexpr Result<std::uint64_t> to_bits(const Signal& signal, double physical,
                                                       Overflow overflow) noexcept {
-  return detail::bits_of(signal.field, (physical - signal.offset) / signal.scale, overflow);
+  return number_to_bits(signal.field, number_limits(signal), to_number(signal, physical), overflow);
 }
 
 /// The physical value of a signal in a frame's data. Error: bad_layout, also when the frame is shorter than
