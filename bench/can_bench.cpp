@@ -127,10 +127,10 @@ void hubo_decode_takt(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(frames);
     for (const can::Frame& frame : frames) {
-      const auto reply = hubo::decode_encoder(frame);
-      if (!reply) continue;
+      hubo::EncoderReply reply;
+      if (!decode_into(reply, frame)) continue;
       for (std::size_t channel = 0; channel < 2; ++channel) {
-        positions[reply->board][channel] = hubo::to_radians(reply->counts[channel], counts_per_radian);
+        positions[reply.board][channel] = hubo::to_radians(reply.counts[channel], counts_per_radian);
       }
     }
     benchmark::DoNotOptimize(positions);

@@ -185,6 +185,8 @@ TEST_CASE("numbers are rounded as the processor rounds, in constant expressions 
     const double any = std::bit_cast<double>(random());
     if (!std::isfinite(any)) continue;
     REQUIRE(round_half_even(any) == std::nearbyint(any));
+    REQUIRE((round_small(any) == std::nearbyint(any) || std::abs(any) > small_magnitude));
+    REQUIRE((std::abs(round_small(any)) > small_magnitude) == (std::abs(any) > small_magnitude));
     const double half = static_cast<double>(test::uniform_int(random, -1'000'000, 1'000'000)) + 0.5;
     REQUIRE(round_half_even(half) == std::nearbyint(half));
     REQUIRE(round_half_even(-half) == -round_half_even(half));

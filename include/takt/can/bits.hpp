@@ -29,13 +29,6 @@ struct FrameBits {
   friend constexpr bool operator==(const FrameBits&, const FrameBits&) = default;
 };
 
-/// The kinds of frame that differ in length.
-struct FrameFormat {
-  bool extended = false;
-  bool fd = false;
-  bool bit_rate_switch = false;  ///< FD only
-};
-
 namespace detail {
 
 /// The stuffing rule as an automaton: after five equal bits the sender inserts one opposite bit, which starts

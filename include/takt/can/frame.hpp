@@ -31,6 +31,15 @@ inline constexpr std::array<std::uint8_t, 16> fd_lengths = {0, 1,  2,  3,  4,  5
   return code;
 }
 
+/// The kinds of frame that differ in length on the wire.
+struct FrameFormat {
+  bool extended = false;
+  bool fd = false;
+  bool bit_rate_switch = false;  ///< FD only
+
+  friend constexpr bool operator==(const FrameFormat&, const FrameFormat&) = default;
+};
+
 /// One frame. `length` is the number of data bytes (0-8 classic; 0-8, 12, 16, 20, 24, 32, 48, 64 FD), never
 /// the DLC code. Bytes at and beyond `length` are zero in a frame that make_frame() made.
 struct Frame {

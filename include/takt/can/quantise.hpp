@@ -34,21 +34,22 @@ enum class Overflow : std::uint8_t {
   return value + shift - shift;
 }
 
-/// The integer within low..high that is nearest to a finite number. |low|, |high| must be below 2^53.
+/// As round_half_even() for magnitudes up to small_magnitude, in an addition and a subtraction. What is larger
+/// stays larger, and what is not a number none.
+inline constexpr double small_magnitude = 2251799813685248.0;  // 2^51
+[[nodiscard]] constexpr double round_small(double value) noexcept {
+  constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: the sum has no fraction, whatever the sign
+  return value + shift - shift;
+}
+
+/// The integer within low..high that is nearest to a finite number. |low|, |high| must be at most 2^51.
 [[nodiscard]] constexpr std::int64_t round_clamped(double value, std::int64_t low,
                                                    std::int64_t high) noexcept {
   const auto least = static_cast<double>(low);
   const auto most = static_cast<double>(high);
   // In this form, unlike std::clamp, each comparison is one instruction without a branch.
   const double above = value < least ? least : value;
-  return static_cast<std::int64_t>(round_half_even(most < above ? most : above));
-}
-
-/// As round_clamped(), for numbers from outside. Error: not_finite.
-[[nodiscard]] constexpr Result<std::int64_t> quantise(double value, std::int64_t low,
-                                                      std::int64_t high) noexcept {
-  if (!is_finite(value)) return fail(Errc::not_finite);
-  return round_clamped(value, low, high);
+  return static_cast<std::int64_t>(round_small(most < above ? most : above));
 }
 
 }  // namespace takt::can

@@ -299,6 +299,7 @@ namespace detail {
   if (!is_finite(number)) return fail(Errc::not_finite);
   if (overflow == Overflow::error) return fail(Errc::out_of_range);
   const bool is_integer = field.type <= NumberType::signed_integer;
+  if (is_integer) number = round_half_even(number);
   if (overflow == Overflow::wrap) {
     const bool has_low_bits = is_integer && number >= -power_of_two(63) && number < power_of_two(64);
     if (has_low_bits) return integer_of(number) & mask_of(field.length);
@@ -325,11 +326,14 @@ namespace detail {
 /// to_bits(). Errors: not_finite, out_of_range as `overflow` says.
 [[nodiscard]] constexpr Result<std::uint64_t> number_to_bits(Field field, NumberLimits limits, double number,
                                                              Overflow overflow) noexcept {
-  if (field.type <= NumberType::signed_integer) number = round_half_even(number);
+  const bool is_small = limits.low >= -small_magnitude && limits.high <= small_magnitude;
+  const double whole = field.type > NumberType::signed_integer ? number
+                       : is_small                              ? round_small(number)
+                                                               : round_half_even(number);
   // Of what is not a number this is false, too.
-  const bool is_within = number >= limits.low && number <= limits.high;
+  const bool is_within = whole >= limits.low && whole <= limits.high;
   if (!is_within) return detail::overflowing_bits(field, limits, number, overflow);
-  return detail::fitting_bits(field, number);
+  return detail::fitting_bits(field, whole);
 }
 
 /// Whether a field makes sense and lies within the first `bytes` bytes.

@@ -153,16 +153,17 @@ class HuboHardware final : public Hardware {
       return;
     }
     if (is_encoder) {
-      hear(*board, decode_encoder(frame), time);
+      hear<EncoderReply>(*board, frame, time);
     } else {
-      hear(*board, decode_status(frame, board->master.dialect()), time);
+      hear<StatusReply>(*board, frame, time, board->master.dialect());
     }
   }
 
-  template <class Reply>
-  void hear(Board& board, const Result<Reply>& reply, Time time) noexcept {
-    if (reply) {
-      board.master.heard(*reply, time);
+  template <class Reply, class... Options>
+  void hear(Board& board, const can::Frame& frame, Time time, Options... options) noexcept {
+    Reply reply;
+    if (decode_into(reply, frame, options...)) {
+      board.master.heard(reply, time);
     } else {
       ++counters_.frames_malformed;
     }
