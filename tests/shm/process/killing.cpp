@@ -19,7 +19,10 @@ void kill_at_random(std::vector<Role>& roles, const Ledger& ledger, std::uint64_
     const bool all = uniform_int(random, 0, 3) == 0;
     const auto victim =
         static_cast<std::size_t>(uniform_int(random, 0, static_cast<std::int64_t>(roles.size()) - 1));
-    for (const Role& role : roles) REQUIRE((role.works() || ledger.broken != nullptr));
+    for (const Role& role : roles) {
+      INFO(role.name << " after " << done << " kills: " << role.diary->calls.load() << " calls");
+      REQUIRE((role.works() || ledger.broken != nullptr));
+    }
     sleep_for(std::chrono::nanoseconds(uniform_int(random, 50'000, 2'000'000)));
     for (std::size_t i = 0; i < roles.size(); ++i) {
       if (!all && i != victim) continue;
