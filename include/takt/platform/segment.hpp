@@ -123,6 +123,20 @@ class Segment {
         name, shm::Role::consumer, seat, [&] { return layout().template consumer<X>(name, seat); });
   }
 
+  /// The same of elements known at run time (shm/opaque.hpp).
+  template <class X>
+  [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Producer>> producer(
+      std::string_view name, const shm::Opaque& element) {
+    return claim<typename shm::ExchangeTraits<X>::Producer>(
+        name, shm::Role::producer, 0, [&] { return layout().template producer<X>(name, element); });
+  }
+  template <class X>
+  [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Consumer>> consumer(
+      std::string_view name, const shm::Opaque& element) {
+    return claim<typename shm::ExchangeTraits<X>::Consumer>(
+        name, shm::Role::consumer, 0, [&] { return layout().template consumer<X>(name, element); });
+  }
+
   /// A seat by itself. Errors: seat_taken, no_such_exchange, no_such_seat, read_only.
   [[nodiscard]] SetupResult<Seat> take_seat(std::string_view exchange, shm::Role role,
                                             std::uint32_t seat = 0);
@@ -154,9 +168,9 @@ class Segment {
   template <class End, class Make>
   SetupResult<Claim<End>> claim(std::string_view name, shm::Role role, std::uint32_t seat, Make make) {
     // What cannot be is refused before the seat is taken; the end that counts is made when the seat is ours.
-    const auto tried = make();
+    auto tried = make();
     if (!tried) return tl::unexpected<SetupError>(refusal(tried.error(), name));
-    if (!needs_seat(name, role)) return Claim<End>{no_seat(), *tried};
+    if (!needs_seat(name, role)) return Claim<End>{no_seat(), std::move(*tried)};
     SetupResult<Seat> taken = take_seat(name, role, seat);
     if (!taken) return tl::unexpected<SetupError>(std::move(taken.error()));
     return Claim<End>{std::move(*taken), *make()};

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "takt/shm/atomic_words.hpp"
 #include "takt/shm/machine.hpp"
@@ -65,19 +66,13 @@ struct BroadcastState {
   }
 };
 
-}  // namespace detail
-
-/// The writing end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction.
-template <class T, class Machine = Processor>
-class BroadcastWriter {
+/// The writing end, whatever a message is. `slots[i]` is a slot, with its state and its words.
+template <class Slots, class Machine>
+class BroadcastWriteEnd {
  public:
-  using Count = BasicBroadcastCount<Machine>;
-  using Slot = BroadcastSlot<T, Machine>;
-
-  /// There are `capacity` slots: a power of two, 2 to 2^30 (see broadcast_capacity()).
-  BroadcastWriter(Count& count, Slot* slots, std::uint32_t capacity) noexcept
+  BroadcastWriteEnd(BasicBroadcastCount<Machine>& count, Slots slots, std::uint32_t capacity) noexcept
       : count_(&count),
-        slots_(slots),
+        slots_(std::move(slots)),
         layout_{capacity},
         // relaxed: only a writer writes the count and the states, and this is the only one.
         number_(count.written.load(std::memory_order_relaxed)) {
@@ -87,7 +82,8 @@ class BroadcastWriter {
   }
 
   /// Appends a copy of `message`, in place of the oldest one. Never waits.
-  void write(const T& message) noexcept {
+  template <class Message>
+  void write(const Message& message) noexcept {
     // relaxed: ordered before the words, as each of them is a release store that comes after it.
     slot().state.store(layout_.writing(number_), std::memory_order_relaxed);
     slot().words.store(message);
@@ -102,12 +98,30 @@ class BroadcastWriter {
     // relaxed: a reader that sees the count first finds that the message has not come yet.
     count_->written.store(number_, std::memory_order_relaxed);
   }
-  [[nodiscard]] Slot& slot() const noexcept { return slots_[layout_.slot_of(number_)]; }
+  [[nodiscard]] decltype(auto) slot() const noexcept { return slots_[layout_.slot_of(number_)]; }
 
-  Count* count_;
-  Slot* slots_;
-  detail::BroadcastState layout_;
+  BasicBroadcastCount<Machine>* count_;
+  Slots slots_;
+  BroadcastState layout_;
   std::uint32_t number_;  // of the next message
+};
+
+}  // namespace detail
+
+/// The writing end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction.
+template <class T, class Machine = Processor>
+class BroadcastWriter : private detail::BroadcastWriteEnd<BroadcastSlot<T, Machine>*, Machine> {
+  using End = detail::BroadcastWriteEnd<BroadcastSlot<T, Machine>*, Machine>;
+
+ public:
+  using Count = BasicBroadcastCount<Machine>;
+  using Slot = BroadcastSlot<T, Machine>;
+
+  /// There are `capacity` slots: a power of two, 2 to 2^30 (see broadcast_capacity()).
+  BroadcastWriter(Count& count, Slot* slots, std::uint32_t capacity) noexcept : End(count, slots, capacity) {}
+
+  /// Appends a copy of `message`, in place of the oldest one. Never waits.
+  void write(const T& message) noexcept { End::write(message); }
 };
 
 /// Where a reader begins, and where it goes on after it was lapped.
@@ -116,34 +130,33 @@ enum class BroadcastStart : std::uint8_t {
   newest,  ///< at the newest message
 };
 
-/// A reading end; each thread has its own. Whatever a peer writes into the memory, a read takes bounded time and stays within it.
-template <class T, class Machine = Processor>
-class BroadcastReader {
- public:
-  using Count = BasicBroadcastCount<Machine>;
-  using Slot = BroadcastSlot<T, Machine>;
+namespace detail {
 
+/// The reading end, whatever a message is.
+template <class Slots, class Machine>
+class BroadcastReadEnd {
+ public:
   /// How often a read tries when the writer is about to lap it.
   static constexpr int attempts = 4;
 
-  /// As BroadcastWriter's. What was written before the reader came does not count as missed.
-  BroadcastReader(const Count& count, const Slot* slots, std::uint32_t capacity,
-                  BroadcastStart start) noexcept
+  BroadcastReadEnd(const BasicBroadcastCount<Machine>& count, Slots slots, std::uint32_t capacity,
+                   BroadcastStart start) noexcept
       : count_(&count),
-        slots_(slots),
+        slots_(std::move(slots)),
         layout_{capacity},
         distance_(start == BroadcastStart::newest ? 1 : capacity - std::max<std::uint32_t>(capacity / 4, 1)) {
     // acquire: if all slots have been written, the count below says so too.
-    const bool full = (slots[capacity - 1].state.load(std::memory_order_acquire) & layout_.complete) != 0;
+    const bool full = (slots_[capacity - 1].state.load(std::memory_order_acquire) & layout_.complete) != 0;
     // relaxed: what a message is, its slot says.
     const std::uint32_t written = count.written.load(std::memory_order_relaxed);
     next_ = written - (full ? distance_ : std::min(distance_, written));
   }
 
   /// Takes the next message. False, and `message` untouched, when there is none, or when the writer was faster at every attempt.
-  [[nodiscard]] bool try_read(T& message) noexcept {
+  template <class Message>
+  [[nodiscard]] bool try_read(Message&& message) noexcept {
     for (int attempt = 0; attempt < attempts; ++attempt) {
-      const Slot& slot = slots_[layout_.slot_of(next_)];
+      auto&& slot = slots_[layout_.slot_of(next_)];
       // acquire: pairs with the writer's last release; the words of the message are there.
       const std::uint32_t state = slot.state.load(std::memory_order_acquire);
       if (state == layout_.written(next_)) {
@@ -176,12 +189,35 @@ class BroadcastReader {
     next_ = target;
   }
 
-  const Count* count_;
-  const Slot* slots_;
-  detail::BroadcastState layout_;
+  const BasicBroadcastCount<Machine>* count_;
+  Slots slots_;
+  BroadcastState layout_;
   std::uint32_t distance_;  // how far behind the count a reader begins
   std::uint32_t next_;      // the number of the message to read
   std::uint64_t missed_ = 0;
+};
+
+}  // namespace detail
+
+/// A reading end; each thread has its own. Whatever a peer writes into the memory, a read takes bounded time and stays within it.
+template <class T, class Machine = Processor>
+class BroadcastReader : private detail::BroadcastReadEnd<const BroadcastSlot<T, Machine>*, Machine> {
+  using End = detail::BroadcastReadEnd<const BroadcastSlot<T, Machine>*, Machine>;
+
+ public:
+  using Count = BasicBroadcastCount<Machine>;
+  using Slot = BroadcastSlot<T, Machine>;
+
+  /// As BroadcastWriter's. What was written before the reader came does not count as missed.
+  BroadcastReader(const Count& count, const Slot* slots, std::uint32_t capacity,
+                  BroadcastStart start) noexcept
+      : End(count, slots, capacity, start) {}
+
+  /// Takes the next message. False, and `message` untouched, when there is none, or when the writer was faster at every attempt.
+  [[nodiscard]] bool try_read(T& message) noexcept { return End::try_read(message); }
+
+  using End::attempts;
+  using End::missed;
 };
 
 /// The capacity that a broadcast ring really has when `wanted` is asked for: as ring_capacity(), but at most 2^30, so that a slot

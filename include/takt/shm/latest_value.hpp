@@ -74,26 +74,15 @@ struct LatestState {
   }
 };
 
-}  // namespace detail
-
-/// The writing end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction.
-template <class T, class Machine = Processor>
-class LatestWriter {
+/// The writing end, whatever a value is. `memory->state` is the word, `memory->slots[i]` a slot.
+template <class Memory, class Machine>
+class LatestWriteEnd {
  public:
-  explicit LatestWriter(LatestMemory<T, Machine>& memory) noexcept
-      : memory_(&memory),
+  explicit LatestWriteEnd(Memory memory) noexcept
+      : memory_(memory),
         // relaxed: all that the last writer did came before the change of hands, and what the reader does is seen when it matters.
-        published_(memory.state.load(std::memory_order_relaxed) & ~detail::LatestState::taken),
-        slots_(detail::LatestState::of(published_)) {}
-
-  /// Publishes a copy of `value`.
-  void write(const T& value) noexcept {
-    Machine::template copy<alignof(T)>(&begin_write(), &value, sizeof(T));
-    publish();
-  }
-
-  /// The slot to fill in place. It holds some older value; fill all of it. Valid until publish().
-  [[nodiscard]] T& begin_write() noexcept { return memory_->slots[slots_.writer].value; }
+        published_(memory->state.load(std::memory_order_relaxed) & ~LatestState::taken),
+        slots_(LatestState::of(published_)) {}
 
   /// Makes the filled slot the latest value.
   void publish() noexcept {
@@ -108,16 +97,19 @@ class LatestWriter {
     }
     published_ = slots_.word();
     // The reader may have had it last: get it while there is time.
-    prefetch_to_write<Machine>(memory_->slots[slots_.writer]);
+    prefetch_to_write<Machine>(slot());
   }
+
+ protected:
+  /// The slot to fill.
+  [[nodiscard]] decltype(auto) slot() noexcept { return memory_->slots[slots_.writer]; }
 
  private:
   /// Publishes, provided that the reader has, or has not, taken what was published last.
   [[nodiscard]] bool publish_if(bool taken) noexcept {
-    const detail::LatestState next = taken
-                                         ? detail::LatestState{slots_.writer, slots_.between, slots_.reader}
-                                         : detail::LatestState{slots_.writer, slots_.reader, slots_.between};
-    std::uint32_t expected = taken ? published_ | detail::LatestState::taken : published_;
+    const LatestState next = taken ? LatestState{slots_.writer, slots_.between, slots_.reader}
+                                   : LatestState{slots_.writer, slots_.reader, slots_.between};
+    std::uint32_t expected = taken ? published_ | LatestState::taken : published_;
     // release: the value is complete for a reader that takes it. acquire, also where it fails: the slot that comes back may be one
     // that the reader had; its last reads are over before we write into it.
     if (!memory_->state.compare_exchange_strong(expected, next.word(), std::memory_order_acq_rel,
@@ -129,42 +121,93 @@ class LatestWriter {
     return true;
   }
 
-  LatestMemory<T, Machine>* memory_;
+  Memory memory_;
   std::uint32_t published_;  // the word, unless the reader has taken the value
-  detail::LatestState slots_;
+  LatestState slots_;
   bool was_taken_ = false;  // by the time that the next was published
+};
+
+/// The reading end, whatever a value is.
+template <class Memory, class Machine>
+class LatestReadEnd {
+ public:
+  explicit LatestReadEnd(Memory memory) noexcept : memory_(memory) {
+    // relaxed: all that the last reader did came before the change of hands, and the writer does not change whose slot is whose.
+    const std::uint32_t state = memory_->state.load(std::memory_order_relaxed);
+    const auto slots = LatestState::of(state);
+    slot_ = (state & LatestState::taken) != 0 ? slots.between : slots.reader;
+  }
+
+  /// Takes the latest value, in place, without copying it.
+  Freshness update() noexcept {
+    // relaxed: only a hint whether the addition is worth while; the addition itself orders everything.
+    const std::uint32_t hint = memory_->state.load(std::memory_order_relaxed);
+    if (!LatestState::is_new(hint)) return unchanged(hint);
+    // Comes while the addition is under way.
+    prefetch_to_read<Machine>(memory_->slots[LatestState::slot_in_between(hint)]);
+    // acquire: pairs with the writer's release, the value is seen whole. release: our reads of the slot that we give back are over
+    // before the writer writes into it.
+    slot_ =
+        LatestState::slot_in_between(memory_->state.fetch_add(LatestState::taken, std::memory_order_acq_rel));
+    any_ = true;
+    return Freshness::new_data;
+  }
+
+ protected:
+  /// The slot that the last update() took.
+  [[nodiscard]] decltype(auto) slot() const noexcept { return memory_->slots[slot_]; }
+
+ private:
+  [[nodiscard]] Freshness unchanged(std::uint32_t state) noexcept {
+    if (any_) return Freshness::old_data;
+    if ((state & LatestState::written) == 0) return Freshness::none;
+    any_ = true;  // a reader before us took it
+    return Freshness::new_data;
+  }
+
+  Memory memory_;
+  std::uint32_t slot_ = 0;
+  bool any_ = false;
+};
+
+}  // namespace detail
+
+/// The writing end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction.
+template <class T, class Machine = Processor>
+class LatestWriter : private detail::LatestWriteEnd<LatestMemory<T, Machine>*, Machine> {
+  using End = detail::LatestWriteEnd<LatestMemory<T, Machine>*, Machine>;
+
+ public:
+  explicit LatestWriter(LatestMemory<T, Machine>& memory) noexcept : End(&memory) {}
+
+  /// Publishes a copy of `value`.
+  void write(const T& value) noexcept {
+    Machine::template copy<alignof(T)>(&begin_write(), &value, sizeof(T));
+    publish();
+  }
+
+  /// The slot to fill in place. It holds some older value; fill all of it. Valid until publish().
+  [[nodiscard]] T& begin_write() noexcept { return End::slot().value; }
+
+  /// Makes the filled slot the latest value.
+  using End::publish;
 };
 
 /// The reading end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction, and
 /// finds the value that the other took last, as new.
 template <class T, class Machine = Processor>
-class LatestReader {
+class LatestReader : private detail::LatestReadEnd<LatestMemory<T, Machine>*, Machine> {
+  using End = detail::LatestReadEnd<LatestMemory<T, Machine>*, Machine>;
+
  public:
-  explicit LatestReader(LatestMemory<T, Machine>& memory) noexcept : memory_(&memory) {
-    // relaxed: all that the last reader did came before the change of hands, and the writer does not change whose slot is whose.
-    const std::uint32_t state = memory.state.load(std::memory_order_relaxed);
-    const auto slots = detail::LatestState::of(state);
-    slot_ = (state & detail::LatestState::taken) != 0 ? slots.between : slots.reader;
-  }
+  explicit LatestReader(LatestMemory<T, Machine>& memory) noexcept : End(&memory) {}
 
   /// Takes the latest value, in place, without copying it.
-  Freshness update() noexcept {
-    using State = detail::LatestState;
-    // relaxed: only a hint whether the addition is worth while; the addition itself orders everything.
-    const std::uint32_t hint = memory_->state.load(std::memory_order_relaxed);
-    if (!State::is_new(hint)) return unchanged(hint);
-    // Comes while the addition is under way.
-    prefetch_to_read<Machine>(memory_->slots[State::slot_in_between(hint)]);
-    // acquire: pairs with the writer's release, the value is seen whole. release: our reads of the slot that we give back are over
-    // before the writer writes into it.
-    slot_ = State::slot_in_between(memory_->state.fetch_add(State::taken, std::memory_order_acq_rel));
-    any_ = true;
-    return Freshness::new_data;
-  }
+  using End::update;
 
   /// The value that the last update() took. Before the first: the one that a reader before us took last, or else what the memory
   /// was initialised with. Valid until the next update().
-  [[nodiscard]] const T& value() const noexcept { return memory_->slots[slot_].value; }
+  [[nodiscard]] const T& value() const noexcept { return End::slot().value; }
 
   /// update() and a copy of the latest value, new or old. `value` stays as it is when there is none.
   [[nodiscard]] Freshness read(T& value) noexcept {
@@ -172,18 +215,6 @@ class LatestReader {
     if (freshness != Freshness::none) Machine::template copy<alignof(T)>(&value, &this->value(), sizeof(T));
     return freshness;
   }
-
- private:
-  [[nodiscard]] Freshness unchanged(std::uint32_t state) noexcept {
-    if (any_) return Freshness::old_data;
-    if ((state & detail::LatestState::written) == 0) return Freshness::none;
-    any_ = true;  // a reader before us took it
-    return Freshness::new_data;
-  }
-
-  LatestMemory<T, Machine>* memory_;
-  std::uint32_t slot_ = 0;
-  bool any_ = false;
 };
 
 /// Both ends and the memory, for two threads of one process.

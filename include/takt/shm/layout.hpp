@@ -73,6 +73,22 @@ template <class X>
           Traits::bytes(extent)};
 }
 
+/// The same of elements known at run time (opaque.hpp): an exchange X is SpscRing<Opaque>, LatestValue<Opaque>,
+/// BroadcastValue<Opaque> or BroadcastRing<Opaque>.
+template <class X>
+[[nodiscard]] constexpr Declaration declare(std::string_view name, const Opaque& element,
+                                            std::uint32_t capacity = 1) noexcept {
+  using Traits = ExchangeTraits<X>;
+  const Extent extent = Traits::extent({capacity, 1, 1});
+  return {name,
+          Traits::kind,
+          extent,
+          element.bytes,
+          element.alignment,
+          element.schema,
+          Traits::bytes(extent, element)};
+}
+
 /// An exchange that was found in memory. Its numbers have been checked.
 struct Exchange {
   std::array<char, max_exchange_name + 1> name_characters{};
@@ -292,6 +308,25 @@ class Layout {
     return ExchangeTraits<X>::consumer(at((*found)->offset), (*found)->extent, seat);
   }
 
+  /// The ends of exchanges whose elements are known at run time (opaque.hpp). Errors: as with types. Readers of broadcasts
+  /// allocate.
+  template <class X>
+  [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(std::string_view name,
+                                                                      const Opaque& element) const noexcept {
+    const Result<const Exchange*> found = check<X>(name, element);
+    if (!found) return fail(found.error());
+    if (!writable_) return fail(Errc::read_only);
+    return ExchangeTraits<X>::producer(at((*found)->offset), (*found)->extent, as_found(element, **found));
+  }
+  template <class X>
+  [[nodiscard]] Result<typename ExchangeTraits<X>::Consumer> consumer(std::string_view name,
+                                                                      const Opaque& element) const {
+    const Result<const Exchange*> found = check<X>(name, element);
+    if (!found) return fail(found.error());
+    if (ExchangeTraits<X>::consumer_writes && !writable_) return fail(Errc::read_only);
+    return ExchangeTraits<X>::consumer(at((*found)->offset), (*found)->extent, as_found(element, **found));
+  }
+
   [[nodiscard]] std::span<const Exchange> exchanges() const noexcept { return {exchanges_.data(), count_}; }
 
   /// Errors: no_such_exchange.
@@ -456,24 +491,49 @@ class Layout {
     return true;
   }
 
+  /// The exchange of this name, if it is of this kind and its elements are of this type.
+  [[nodiscard]] Result<const Exchange*> check(std::string_view name, Kind kind, std::uint64_t hash,
+                                              std::uint32_t element_bytes) const noexcept {
+    const Result<const Exchange*> found = find(name);
+    if (!found) return found;
+    if ((*found)->kind != kind) return fail(Errc::wrong_kind);
+    if ((*found)->schema_hash != hash || (*found)->element_bytes != element_bytes) {
+      return fail(Errc::wrong_schema);
+    }
+    return found;
+  }
+
   /// The exchange of this name, if it is an X.
   template <class X>
   [[nodiscard]] Result<const Exchange*> check(std::string_view name) const noexcept {
     using Traits = ExchangeTraits<X>;
     using Element = typename Traits::Element;
-    const Result<const Exchange*> found = find(name);
+    const auto found = check(name, Traits::kind, schema_hash<Element>, sizeof(Element));
     if (!found) return found;
     const Exchange& exchange = **found;
-    if (exchange.kind != Traits::kind) return fail(Errc::wrong_kind);
-    if (exchange.schema_hash != schema_hash<Element> || exchange.element_bytes != sizeof(Element) ||
-        exchange.element_alignment != alignof(Element)) {
-      return fail(Errc::wrong_schema);
-    }
+    if (exchange.element_alignment != alignof(Element)) return fail(Errc::wrong_schema);
     if (Traits::extent(exchange.extent) != exchange.extent ||
         Traits::bytes(exchange.extent) != exchange.bytes) {
       return fail(Errc::bad_directory);
     }
     return found;
+  }
+  template <class X>
+  [[nodiscard]] Result<const Exchange*> check(std::string_view name, const Opaque& element) const noexcept {
+    using Traits = ExchangeTraits<X>;
+    const auto found = check(name, Traits::kind, fnv1a(element.schema), element.bytes);
+    if (!found) return found;
+    const Exchange& exchange = **found;
+    if (Traits::extent(exchange.extent) != exchange.extent ||
+        Traits::bytes(exchange.extent, as_found(element, exchange)) != exchange.bytes) {
+      return fail(Errc::bad_directory);
+    }
+    return found;
+  }
+
+  /// A schema does not tell when a type is aligned to more than its fields need.
+  [[nodiscard]] static Opaque as_found(const Opaque& element, const Exchange& exchange) noexcept {
+    return {element.schema, element.bytes, exchange.element_alignment};
   }
 
   std::byte* memory_ = nullptr;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace takt::shm {
 
@@ -28,17 +29,23 @@ struct alignas(apart) OwnLine {
   End end;
 };
 
+/// Where an object lies. What stands for one of a size that the compiler does not know has an overload of its own (opaque.hpp).
+template <class Object>
+[[nodiscard]] std::span<const std::byte> bytes_in(const Object& object) noexcept {
+  return std::as_bytes(std::span<const Object, 1>(&object, 1));
+}
+
 /// Asks for the lines of an object, from the `first` on, before they are written or read. A hint.
 template <class Machine, class Object>
 void prefetch_to_write(const Object& object, std::size_t first = 0) noexcept {
-  const auto* bytes = reinterpret_cast<const std::byte*>(&object);
-  for (std::size_t i = first * cache_line; i < sizeof(Object); i += cache_line)
-    Machine::prefetch_to_write(bytes + i);
+  const std::span<const std::byte> bytes = bytes_in(object);
+  for (std::size_t i = first * cache_line; i < bytes.size(); i += cache_line)
+    Machine::prefetch_to_write(bytes.data() + i);
 }
 template <class Machine, class Object>
 void prefetch_to_read(const Object& object) noexcept {
-  const auto* bytes = reinterpret_cast<const std::byte*>(&object);
-  for (std::size_t i = 0; i < sizeof(Object); i += cache_line) Machine::prefetch_to_read(bytes + i);
+  const std::span<const std::byte> bytes = bytes_in(object);
+  for (std::size_t i = 0; i < bytes.size(); i += cache_line) Machine::prefetch_to_read(bytes.data() + i);
 }
 
 /// How many lines hold `bytes` bytes.

@@ -186,6 +186,25 @@ class SchemaScanner {
   return hash;
 }
 
+/// A type that a program knows only at run time, by its schema, which must outlive it: SpscRing<Opaque> is a ring of such elements
+/// (opaque.hpp).
+struct Opaque {
+  std::string_view schema;
+  std::uint32_t bytes = 0;      ///< of an element
+  std::uint32_t alignment = 1;  ///< of its widest field
+
+  /// Errors: bad_schema.
+  [[nodiscard]] static constexpr Result<Opaque> of(std::string_view schema) noexcept {
+    const Result<Fields> fields = parse_schema(schema);
+    if (!fields) return fail(fields.error());
+    Opaque element{schema, fields->bytes, 1};
+    for (const Field& field : fields->all()) {
+      if (bytes_of(field.type) > element.alignment) element.alignment = bytes_of(field.type);
+    }
+    return element;
+  }
+};
+
 template <class T>
 concept Described = requires {
   { Schema<T>::text } -> std::convertible_to<std::string_view>;

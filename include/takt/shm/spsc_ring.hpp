@@ -33,48 +33,34 @@ struct BasicRingIndexes {
 using RingIndexes = BasicRingIndexes<Processor>;
 static_assert(sizeof(RingIndexes) == 2 * apart);
 
-/// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse
-/// messages, never leave the slots.
-template <class T, class Machine = Processor>
-class RingProducer {
+namespace detail {
+
+/// What a ring of T holds: how long an element is, and how it is copied. Rings of elements whose size is known only at run time
+/// have another of this kind (opaque.hpp).
+template <class T>
+struct TypedElement {
   static_assert(std::is_trivially_copyable_v<T>, "messages are copied as bytes");
 
+  [[nodiscard]] static constexpr std::size_t bytes() noexcept { return sizeof(T); }
+  template <class Machine>
+  static void copy(void* to, const void* from, std::size_t count) noexcept {
+    Machine::template copy<alignof(T)>(to, from, count * sizeof(T));
+  }
+};
+
+/// The writing end of a ring, whatever it holds.
+template <class Element, class Machine>
+class RingWriteEnd {
  public:
-  /// `slots` holds `capacity` messages; `capacity` is a power of two, 2 to 2^31 (see ring_capacity()).
-  /// Continues where the published index stands, so a producer that was restarted can take over.
-  RingProducer(BasicRingIndexes<Machine>& indexes, std::byte* slots, std::uint32_t capacity) noexcept
+  RingWriteEnd(BasicRingIndexes<Machine>& indexes, std::byte* slots, std::uint32_t capacity,
+               Element element = {}) noexcept
       : indexes_(&indexes),
         slots_(slots),
         capacity_(capacity),
         // relaxed: only a producer writes this word, and this is the only one.
         write_(indexes.written.load(std::memory_order_relaxed)),
-        limit_(write_) {}
-
-  /// Appends a message; false, and no effect, when the ring is full.
-  [[nodiscard]] bool try_push(const T& message) noexcept {
-    // Read once: for all that the compiler knows, the copy may change the member.
-    const std::uint32_t write = write_;
-    if (write == limit_ && free_slots() == 0) return false;
-    Machine::template copy<alignof(T)>(slot(write), &message, sizeof(T));
-    publish(write + 1);
-    return true;
-  }
-
-  /// Appends as many of `messages`, from the first, as there is room for, and publishes them at once. Returns
-  /// how many.
-  [[nodiscard]] std::size_t push(std::span<const T> messages) noexcept {
-    if (limit_ - write_ < messages.size()) (void)free_slots();
-    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(messages.size(), limit_ - write_));
-    const std::uint32_t until_wrap = std::min(count, capacity_ - (write_ & (capacity_ - 1)));
-    if (count == 0) return 0;
-    Machine::template copy<alignof(T)>(slot(write_), messages.data(), until_wrap * sizeof(T));
-    if (count != until_wrap) {
-      Machine::template copy<alignof(T)>(slots_, messages.data() + until_wrap,
-                                         (count - until_wrap) * sizeof(T));
-    }
-    publish(write_ + count);
-    return count;
-  }
+        limit_(write_),
+        element_(element) {}
 
   /// How many messages can be pushed now without fail. The consumer can only make it more.
   [[nodiscard]] std::size_t free_slots() noexcept {
@@ -88,9 +74,34 @@ class RingProducer {
 
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
+ protected:
+  /// Appends a message; false, and no effect, when the ring is full.
+  [[nodiscard]] bool push_one(const void* message) noexcept {
+    // Read once: for all that the compiler knows, the copy may change the member.
+    const std::uint32_t write = write_;
+    if (write == limit_ && free_slots() == 0) return false;
+    element_.template copy<Machine>(slot(write), message, 1);
+    publish(write + 1);
+    return true;
+  }
+
+  /// Appends as many of `wanted` messages as there is room for.
+  [[nodiscard]] std::size_t push_many(const std::byte* messages, std::size_t wanted) noexcept {
+    if (limit_ - write_ < wanted) (void)free_slots();
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, limit_ - write_));
+    const std::uint32_t until_wrap = std::min(count, capacity_ - (write_ & (capacity_ - 1)));
+    if (count == 0) return 0;
+    element_.template copy<Machine>(slot(write_), messages, until_wrap);
+    if (count != until_wrap) {
+      element_.template copy<Machine>(slots_, messages + until_wrap * element_.bytes(), count - until_wrap);
+    }
+    publish(write_ + count);
+    return count;
+  }
+
  private:
   [[nodiscard]] std::byte* slot(std::uint32_t index) const noexcept {
-    return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * sizeof(T);
+    return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * element_.bytes();
   }
   void publish(std::uint32_t end) noexcept {
     write_ = end;
@@ -103,18 +114,15 @@ class RingProducer {
   std::uint32_t capacity_;
   std::uint32_t write_;  // the next index to write
   std::uint32_t limit_;  // writing may go up to here, by the last look at the consumer's index
+  [[no_unique_address]] Element element_;
 };
 
-/// The reading end. One thread at a time. A peer that writes nonsense into the indexes can make it read old
-/// messages or none, never leave the slots.
-template <class T, class Machine = Processor>
-class RingConsumer {
-  static_assert(std::is_trivially_copyable_v<T>, "messages are copied as bytes");
-
+/// The reading end of a ring, whatever it holds.
+template <class Element, class Machine>
+class RingReadEnd {
  public:
-  /// As RingProducer's. A consumer that takes over sees again what its predecessor had read but not given
-  /// back.
-  RingConsumer(BasicRingIndexes<Machine>& indexes, const std::byte* slots, std::uint32_t capacity) noexcept
+  RingReadEnd(BasicRingIndexes<Machine>& indexes, const std::byte* slots, std::uint32_t capacity,
+              Element element = {}) noexcept
       : indexes_(&indexes),
         slots_(slots),
         capacity_(capacity),
@@ -122,39 +130,8 @@ class RingConsumer {
         // relaxed: only a consumer writes this word, and this is the only one.
         read_(indexes.released.load(std::memory_order_relaxed)),
         limit_(read_),
-        released_(read_) {}
-
-  /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
-  [[nodiscard]] bool try_pop(T& message) noexcept {
-    const std::uint32_t read = read_;  // as in try_push()
-    // Not fetching the message meanwhile: that would save a look at an empty ring a third of its time, but takes the line from a
-    // producer that is filling it, and a stream as much of its speed.
-    if (read == limit_ && size() == 0) {
-      if (released_ != read) release();
-      return false;
-    }
-    Machine::template copy<alignof(T)>(&message, slot(read), sizeof(T));
-    read_ = read + 1;
-    if ((read_ & batch_mask_) == 0) release();
-    return true;
-  }
-
-  /// Takes up to messages.size() of the oldest messages and gives their space back at once. Returns how many.
-  [[nodiscard]] std::size_t pop(std::span<T> messages) noexcept {
-    if (limit_ - read_ < messages.size()) (void)size();
-    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(messages.size(), limit_ - read_));
-    const std::uint32_t until_wrap = std::min(count, capacity_ - (read_ & (capacity_ - 1)));
-    if (count != 0) {
-      Machine::template copy<alignof(T)>(messages.data(), slot(read_), until_wrap * sizeof(T));
-      if (count != until_wrap) {
-        Machine::template copy<alignof(T)>(messages.data() + until_wrap, slots_,
-                                           (count - until_wrap) * sizeof(T));
-      }
-      read_ += count;
-    }
-    if (released_ != read_) release();
-    return count;
-  }
+        released_(read_),
+        element_(element) {}
 
   /// How many messages can be popped now without fail. The producer can only make it more.
   [[nodiscard]] std::size_t size() noexcept {
@@ -167,9 +144,41 @@ class RingConsumer {
 
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
+ protected:
+  /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
+  [[nodiscard]] bool pop_one(void* message) noexcept {
+    const std::uint32_t read = read_;  // as in push_one()
+    // Not fetching the message meanwhile: that would save a look at an empty ring a third of its time, but takes the line from a
+    // producer that is filling it, and a stream as much of its speed.
+    if (read == limit_ && size() == 0) {
+      if (released_ != read) release();
+      return false;
+    }
+    element_.template copy<Machine>(message, slot(read), 1);
+    read_ = read + 1;
+    if ((read_ & batch_mask_) == 0) release();
+    return true;
+  }
+
+  /// Takes up to `wanted` of the oldest messages and gives their space back at once.
+  [[nodiscard]] std::size_t pop_many(std::byte* messages, std::size_t wanted) noexcept {
+    if (limit_ - read_ < wanted) (void)size();
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, limit_ - read_));
+    const std::uint32_t until_wrap = std::min(count, capacity_ - (read_ & (capacity_ - 1)));
+    if (count != 0) {
+      element_.template copy<Machine>(messages, slot(read_), until_wrap);
+      if (count != until_wrap) {
+        element_.template copy<Machine>(messages + until_wrap * element_.bytes(), slots_, count - until_wrap);
+      }
+      read_ += count;
+    }
+    if (released_ != read_) release();
+    return count;
+  }
+
  private:
   [[nodiscard]] const std::byte* slot(std::uint32_t index) const noexcept {
-    return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * sizeof(T);
+    return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * element_.bytes();
   }
   void release() noexcept {
     released_ = read_;
@@ -184,6 +193,58 @@ class RingConsumer {
   std::uint32_t read_;        // the next index to read
   std::uint32_t limit_;       // reading may go up to here, by the last look at the producer's index
   std::uint32_t released_;    // what the producer knows of read_
+  [[no_unique_address]] Element element_;
+};
+
+}  // namespace detail
+
+/// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse
+/// messages, never leave the slots.
+template <class T, class Machine = Processor>
+class RingProducer : private detail::RingWriteEnd<detail::TypedElement<T>, Machine> {
+  using End = detail::RingWriteEnd<detail::TypedElement<T>, Machine>;
+
+ public:
+  /// `slots` holds `capacity` messages; `capacity` is a power of two, 2 to 2^31 (see ring_capacity()).
+  /// Continues where the published index stands, so a producer that was restarted can take over.
+  RingProducer(BasicRingIndexes<Machine>& indexes, std::byte* slots, std::uint32_t capacity) noexcept
+      : End(indexes, slots, capacity) {}
+
+  /// Appends a message; false, and no effect, when the ring is full.
+  [[nodiscard]] bool try_push(const T& message) noexcept { return End::push_one(&message); }
+
+  /// Appends as many of `messages`, from the first, as there is room for, and publishes them at once. Returns
+  /// how many.
+  [[nodiscard]] std::size_t push(std::span<const T> messages) noexcept {
+    return End::push_many(std::as_bytes(messages).data(), messages.size());
+  }
+
+  using End::free_slots;
+  [[nodiscard]] std::size_t capacity() const noexcept { return End::capacity(); }
+};
+
+/// The reading end. One thread at a time. A peer that writes nonsense into the indexes can make it read old
+/// messages or none, never leave the slots.
+template <class T, class Machine = Processor>
+class RingConsumer : private detail::RingReadEnd<detail::TypedElement<T>, Machine> {
+  using End = detail::RingReadEnd<detail::TypedElement<T>, Machine>;
+
+ public:
+  /// As RingProducer's. A consumer that takes over sees again what its predecessor had read but not given
+  /// back.
+  RingConsumer(BasicRingIndexes<Machine>& indexes, const std::byte* slots, std::uint32_t capacity) noexcept
+      : End(indexes, slots, capacity) {}
+
+  /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
+  [[nodiscard]] bool try_pop(T& message) noexcept { return End::pop_one(&message); }
+
+  /// Takes up to messages.size() of the oldest messages and gives their space back at once. Returns how many.
+  [[nodiscard]] std::size_t pop(std::span<T> messages) noexcept {
+    return End::pop_many(std::as_writable_bytes(messages).data(), messages.size());
+  }
+
+  using End::size;
+  [[nodiscard]] std::size_t capacity() const noexcept { return End::capacity(); }
 };
 
 /// A ring with both ends and its own memory, for two threads of one process. The functions of one end may be
