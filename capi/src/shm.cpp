@@ -1,4 +1,4 @@
-// Shared memory of the C API: segments, byte rings, and the joints of a robot.
+// Shared memory of the C API: segments, exchanges of elements known by their schema, byte rings, and the joints of a robot.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -6,12 +6,15 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "boundary.hpp"
 #include "takt/platform/segment.hpp"
+#include "takt/platform/segment_server.hpp"
 #include "takt/shm/joint_client.hpp"
 #include "takt/shm/joint_hub.hpp"
+#include "takt/shm/opaque.hpp"
 
 namespace shm = takt::shm;
 using takt::fail;
@@ -28,7 +31,13 @@ using takt::platform::Segment;
 using ImageExchange = shm::BroadcastValue<shm::JointImage>;
 
 static_assert(TAKT_EXCHANGE_BYTE_RING == static_cast<int>(shm::Kind::byte_ring));
-static_assert(TAKT_EXCHANGE_JOINT_IMAGE == static_cast<int>(shm::Kind::broadcast));
+static_assert(TAKT_EXCHANGE_RING == static_cast<int>(shm::Kind::ring));
+static_assert(TAKT_EXCHANGE_LATEST == static_cast<int>(shm::Kind::latest));
+static_assert(TAKT_EXCHANGE_BROADCAST == static_cast<int>(shm::Kind::broadcast));
+static_assert(TAKT_EXCHANGE_BROADCAST_RING == static_cast<int>(shm::Kind::broadcast_ring));
+static_assert(TAKT_FRESHNESS_NONE == static_cast<int>(shm::Freshness::none));
+static_assert(TAKT_FRESHNESS_OLD == static_cast<int>(shm::Freshness::old_data));
+static_assert(TAKT_FRESHNESS_NEW == static_cast<int>(shm::Freshness::new_data));
 static_assert(TAKT_EXCHANGE_JOINT_SEATS == static_cast<int>(shm::Kind::joint_image));
 static_assert(TAKT_JOINT_MODE_EFFORT == static_cast<int>(shm::JointMode::effort));
 static_assert(TAKT_JOINT_PHASE_DRIVEN == static_cast<int>(shm::JointPhase::driven));
@@ -71,12 +80,51 @@ static_assert(sizeof(takt_joint_image) == sizeof(shm::JointImage));
 struct takt_segment {
   Segment segment;
 };
+struct takt_segment_server {
+  takt::platform::SegmentServer server;
+};
 struct takt_byte_producer {
   Claim<shm::ByteProducer> claim;
 };
 struct takt_byte_consumer {
   Claim<shm::ByteConsumer> claim;
 };
+
+using Ring = shm::SpscRing<shm::Opaque>;
+using Latest = shm::LatestValue<shm::Opaque>;
+using Broadcast = shm::BroadcastValue<shm::Opaque>;
+using Stream = shm::BroadcastRing<shm::Opaque>;
+template <class X>
+using ProducerClaim = Claim<typename shm::ExchangeTraits<X>::Producer>;
+template <class X>
+using ConsumerClaim = Claim<typename shm::ExchangeTraits<X>::Consumer>;
+
+// Elements known by their schema: `bytes` is how long one is.
+struct takt_ring_producer {
+  ProducerClaim<Ring> claim;
+  std::size_t bytes;
+};
+struct takt_ring_consumer {
+  ConsumerClaim<Ring> claim;
+  std::size_t bytes;
+};
+struct takt_value_writer {
+  std::variant<ProducerClaim<Latest>, ProducerClaim<Broadcast>> claim;
+  std::size_t bytes;
+};
+struct takt_value_reader {
+  std::variant<ConsumerClaim<Latest>, ConsumerClaim<Broadcast>> claim;
+  std::size_t bytes;
+};
+struct takt_stream_writer {
+  ProducerClaim<Stream> claim;
+  std::size_t bytes;
+};
+struct takt_stream_reader {
+  ConsumerClaim<Stream> claim;
+  std::size_t bytes;
+};
+
 struct takt_joint_client {
   takt::platform::Seat seat;  // keeps the memory
   shm::JointClient client;
@@ -107,18 +155,43 @@ Status hand_over(Object** to, Parts&&... parts) {
   return {};
 }
 
+template <class X>
+Result<shm::Declaration> declare_opaque(const takt_exchange& exchange) {
+  if (exchange.schema == nullptr) return fail(Errc::null_pointer);
+  const Result<shm::Opaque> element = shm::Opaque::of(exchange.schema);
+  if (!element) return fail(element.error());
+  return shm::declare<X>(exchange.name, *element, exchange.capacity);
+}
+
 Result<shm::Declaration> read_exchange(const takt_exchange& exchange) {
   if (exchange.name == nullptr) return fail(Errc::null_pointer);
   switch (exchange.kind) {
+    case TAKT_EXCHANGE_RING:
+      return declare_opaque<Ring>(exchange);
     case TAKT_EXCHANGE_BYTE_RING:
       return shm::declare<shm::ByteRing>(exchange.name, exchange.capacity);
-    case TAKT_EXCHANGE_JOINT_IMAGE:
-      return shm::declare<ImageExchange>(exchange.name);
+    case TAKT_EXCHANGE_LATEST:
+      return declare_opaque<Latest>(exchange);
+    case TAKT_EXCHANGE_BROADCAST:
+      return declare_opaque<Broadcast>(exchange);
+    case TAKT_EXCHANGE_BROADCAST_RING:
+      return declare_opaque<Stream>(exchange);
     case TAKT_EXCHANGE_JOINT_SEATS:
       return shm::declare<shm::JointSeats>(exchange.name, 1, exchange.capacity);
     default:
       return fail(Errc::bad_argument);
   }
+}
+
+Result<std::vector<shm::Declaration>> read_exchanges(const takt_exchange* exchanges, std::size_t count) {
+  if (count > shm::max_exchanges) return fail(shm::Errc::too_many_exchanges);
+  std::vector<shm::Declaration> wanted;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Result<shm::Declaration> exchange = read_exchange(exchanges[i]);
+    if (!exchange) return fail(exchange.error());
+    wanted.push_back(*exchange);
+  }
+  return wanted;
 }
 
 Result<shm::JointSafety> read_safety(const takt_joint_safety& safety) {
@@ -159,22 +232,57 @@ std::int32_t create_end(takt_segment* segment, const char* name, End** end, Take
   });
 }
 
+/// The same at an exchange of elements known by their schema.
+template <class End, class Take>
+std::int32_t create_end(takt_segment* segment, const char* name, const char* schema, End** end, Take take) {
+  if (segment == nullptr || name == nullptr || schema == nullptr || end == nullptr)
+    return to_status(Errc::null_pointer);
+  return guarded([&]() -> Status {
+    const Result<shm::Opaque> element = shm::Opaque::of(schema);
+    if (!element) return fail(element.error());
+    auto claim = without_words(take(segment->segment, name, *element));
+    if (!claim) return fail(claim.error());
+    return hand_over(end, std::move(*claim), std::size_t{element->bytes});
+  });
+}
+
+/// A claim as one of several kinds.
+template <class Variant>
+constexpr auto one_of = [](auto&& claim) { return Variant(std::forward<decltype(claim)>(claim)); };
+
+[[nodiscard]] bool is_broadcast(const Segment& segment, const char* name) noexcept {
+  const auto found = segment.layout().find(name);
+  return found && (*found)->kind == shm::Kind::broadcast;
+}
+
+/// Whether `size` is that of the end's elements.
+template <class End>
+[[nodiscard]] Status check_element(const End* end, const void* element, std::size_t size) noexcept {
+  if (end == nullptr || element == nullptr) return fail(Errc::null_pointer);
+  if (size != end->bytes) return fail(Errc::bad_argument);
+  return {};
+}
+
+/// Makes a segment with these exchanges and gives it to the caller.
+template <class Make>
+std::int32_t create_segment(const char* name, const takt_exchange* exchanges, std::size_t count,
+                            takt_segment** segment, Make make) {
+  if (name == nullptr || exchanges == nullptr || segment == nullptr) return to_status(Errc::null_pointer);
+  return guarded([&]() -> Status {
+    const auto wanted = read_exchanges(exchanges, count);
+    if (!wanted) return fail(wanted.error());
+    auto made = without_words(make(name, *wanted));
+    if (!made) return fail(made.error());
+    return hand_over(segment, std::move(*made));
+  });
+}
+
 }  // namespace
 
 std::int32_t takt_segment_open_or_create(const char* name, const takt_exchange* exchanges, std::size_t count,
                                          takt_segment** segment) {
-  if (name == nullptr || exchanges == nullptr || segment == nullptr) return to_status(Errc::null_pointer);
-  if (count > shm::max_exchanges) return to_status(shm::Errc::too_many_exchanges);
-  return guarded([&]() -> Status {
-    std::vector<shm::Declaration> wanted;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Result<shm::Declaration> exchange = read_exchange(exchanges[i]);
-      if (!exchange) return fail(exchange.error());
-      wanted.push_back(*exchange);
-    }
-    auto opened = without_words(Segment::open_or_create(name, wanted));
-    if (!opened) return fail(opened.error());
-    return hand_over(segment, std::move(*opened));
+  return create_segment(name, exchanges, count, segment, [](const char* of, const auto& wanted) {
+    return Segment::open_or_create(of, wanted);
   });
 }
 
@@ -193,6 +301,36 @@ std::int32_t takt_segment_remove(const char* name) {
 }
 
 void takt_segment_close(takt_segment* segment) { delete segment; }
+
+// Sealed segments.
+
+std::int32_t takt_segment_create_sealed(const char* name, const takt_exchange* exchanges, std::size_t count,
+                                        takt_segment** segment) {
+  return create_segment(name, exchanges, count, segment, [](const char* of, const auto& wanted) {
+    return Segment::create_sealed(of, wanted);
+  });
+}
+
+std::int32_t takt_segment_receive(const char* path, std::int64_t timeout_ns, takt_segment** segment) {
+  if (path == nullptr || segment == nullptr) return to_status(Errc::null_pointer);
+  return guarded([&]() -> Status {
+    auto received = without_words(takt::platform::receive_segment(path, takt::Duration(timeout_ns)));
+    if (!received) return fail(received.error());
+    return hand_over(segment, std::move(*received));
+  });
+}
+
+std::int32_t takt_segment_server_create(const takt_segment* segment, const char* path,
+                                        takt_segment_server** server) {
+  if (segment == nullptr || path == nullptr || server == nullptr) return to_status(Errc::null_pointer);
+  return guarded([&]() -> Status {
+    auto made = std::make_unique<takt_segment_server>();
+    if (auto opened = without_words(made->server.open(path, segment->segment)); !opened) return opened;
+    *server = made.release();
+    return {};
+  });
+}
+void takt_segment_server_destroy(takt_segment_server* server) { delete server; }
 
 // Byte rings.
 
@@ -234,7 +372,128 @@ std::int32_t takt_byte_consumer_read(takt_byte_consumer* consumer, void* message
   return TAKT_OK;
 }
 
+// Rings.
+
+std::int32_t takt_ring_producer_create(takt_segment* segment, const char* name, const char* schema,
+                                       takt_ring_producer** producer) {
+  return create_end(segment, name, schema, producer,
+                    [](Segment& from, const char* exchange, const shm::Opaque& element) {
+                      return from.producer<Ring>(exchange, element);
+                    });
+}
+std::int32_t takt_ring_consumer_create(takt_segment* segment, const char* name, const char* schema,
+                                       takt_ring_consumer** consumer) {
+  return create_end(segment, name, schema, consumer,
+                    [](Segment& from, const char* exchange, const shm::Opaque& element) {
+                      return from.consumer<Ring>(exchange, element);
+                    });
+}
+void takt_ring_producer_destroy(takt_ring_producer* producer) { delete producer; }
+void takt_ring_consumer_destroy(takt_ring_consumer* consumer) { delete consumer; }
+
+std::int32_t takt_ring_producer_push(takt_ring_producer* producer, const void* element, std::size_t size) {
+  if (const Status good = check_element(producer, element, size); !good) return to_status(good);
+  const bool pushed = producer->claim.end.try_push(static_cast<const std::byte*>(element));
+  return pushed ? TAKT_OK : to_status(shm::Errc::full);
+}
+
+std::int32_t takt_ring_producer_push_many(takt_ring_producer* producer, const void* elements,
+                                          std::size_t size, std::size_t count, std::size_t* pushed) {
+  if (pushed == nullptr) return to_status(Errc::null_pointer);
+  if (const Status good = check_element(producer, elements, size); !good) return to_status(good);
+  *pushed = producer->claim.end.push(static_cast<const std::byte*>(elements), count);
+  return TAKT_OK;
+}
+
+std::int32_t takt_ring_consumer_pop(takt_ring_consumer* consumer, void* element, std::size_t size) {
+  if (const Status good = check_element(consumer, element, size); !good) return to_status(good);
+  return consumer->claim.end.try_pop(static_cast<std::byte*>(element)) ? TAKT_OK
+                                                                       : to_status(shm::Errc::empty);
+}
+
+std::int32_t takt_ring_consumer_pop_many(takt_ring_consumer* consumer, void* elements, std::size_t size,
+                                         std::size_t count, std::size_t* popped) {
+  if (popped == nullptr) return to_status(Errc::null_pointer);
+  if (const Status good = check_element(consumer, elements, size); !good) return to_status(good);
+  *popped = consumer->claim.end.pop(static_cast<std::byte*>(elements), count);
+  return TAKT_OK;
+}
+
+// Values.
+
+std::int32_t takt_value_writer_create(takt_segment* segment, const char* name, const char* schema,
+                                      takt_value_writer** writer) {
+  return create_end(
+      segment, name, schema, writer, [](Segment& from, const char* exchange, const shm::Opaque& element) {
+        using Made = decltype(takt_value_writer::claim);
+        return is_broadcast(from, exchange) ? from.producer<Broadcast>(exchange, element).map(one_of<Made>)
+                                            : from.producer<Latest>(exchange, element).map(one_of<Made>);
+      });
+}
+std::int32_t takt_value_reader_create(takt_segment* segment, const char* name, const char* schema,
+                                      takt_value_reader** reader) {
+  return create_end(
+      segment, name, schema, reader, [](Segment& from, const char* exchange, const shm::Opaque& element) {
+        using Made = decltype(takt_value_reader::claim);
+        return is_broadcast(from, exchange) ? from.consumer<Broadcast>(exchange, element).map(one_of<Made>)
+                                            : from.consumer<Latest>(exchange, element).map(one_of<Made>);
+      });
+}
+void takt_value_writer_destroy(takt_value_writer* writer) { delete writer; }
+void takt_value_reader_destroy(takt_value_reader* reader) { delete reader; }
+
+std::int32_t takt_value_writer_write(takt_value_writer* writer, const void* value, std::size_t size) {
+  if (const Status good = check_element(writer, value, size); !good) return to_status(good);
+  std::visit([&](auto& claim) { claim.end.write(static_cast<const std::byte*>(value)); }, writer->claim);
+  return TAKT_OK;
+}
+
+std::int32_t takt_value_reader_read(takt_value_reader* reader, void* value, std::size_t size,
+                                    std::int32_t* freshness) {
+  if (const Status good = check_element(reader, value, size); !good) return to_status(good);
+  const shm::Freshness found =
+      std::visit([&](auto& claim) { return claim.end.read(static_cast<std::byte*>(value)); }, reader->claim);
+  if (freshness != nullptr) *freshness = static_cast<std::int32_t>(found);
+  return TAKT_OK;
+}
+
+// Streams.
+
+std::int32_t takt_stream_writer_create(takt_segment* segment, const char* name, const char* schema,
+                                       takt_stream_writer** writer) {
+  return create_end(segment, name, schema, writer,
+                    [](Segment& from, const char* exchange, const shm::Opaque& element) {
+                      return from.producer<Stream>(exchange, element);
+                    });
+}
+std::int32_t takt_stream_reader_create(takt_segment* segment, const char* name, const char* schema,
+                                       takt_stream_reader** reader) {
+  return create_end(segment, name, schema, reader,
+                    [](Segment& from, const char* exchange, const shm::Opaque& element) {
+                      return from.consumer<Stream>(exchange, element);
+                    });
+}
+void takt_stream_writer_destroy(takt_stream_writer* writer) { delete writer; }
+void takt_stream_reader_destroy(takt_stream_reader* reader) { delete reader; }
+
+std::int32_t takt_stream_writer_write(takt_stream_writer* writer, const void* element, std::size_t size) {
+  if (const Status good = check_element(writer, element, size); !good) return to_status(good);
+  writer->claim.end.write(static_cast<const std::byte*>(element));
+  return TAKT_OK;
+}
+
+std::int32_t takt_stream_reader_read(takt_stream_reader* reader, void* element, std::size_t size) {
+  if (const Status good = check_element(reader, element, size); !good) return to_status(good);
+  return reader->claim.end.try_read(static_cast<std::byte*>(element)) ? TAKT_OK : to_status(shm::Errc::empty);
+}
+
+std::uint64_t takt_stream_reader_missed(const takt_stream_reader* reader) {
+  return reader != nullptr ? reader->claim.end.missed() : 0;
+}
+
 // Motion processes.
+
+const char* takt_joint_image_schema(void) { return shm::schema_text<shm::JointImage>().data(); }
 
 std::int32_t takt_joint_client_create(takt_segment* segment, const char* image, const char* seats,
                                       std::uint32_t seat, takt_joint_client** client) {

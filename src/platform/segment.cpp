@@ -88,14 +88,14 @@ std::optional<SetupError> difference(std::string_view segment, const shm::Layout
     const auto found = layout.find(one.name);
     if (!found) return differs(shm::Errc::no_such_exchange, fmt::format("it has no exchange {}", one.name));
     const shm::Exchange& exchange = **found;
-    if (exchange.kind != one.kind || exchange.extent != one.extent || exchange.bytes != one.bytes) {
+    if (exchange.kind != one.kind || exchange.extent != one.extent) {
       return differs(shm::Errc::wrong_kind,
                      fmt::format("exchange {} is a {} of {}, not a {} of {}, or has other seats", one.name,
                                  kind_name(exchange.kind), exchange.extent.capacity, kind_name(one.kind),
                                  one.extent.capacity));
     }
     if (exchange.schema_hash != shm::fnv1a(one.schema) || exchange.element_bytes != one.element_bytes ||
-        exchange.element_alignment != one.element_alignment) {
+        exchange.element_alignment != one.element_alignment || exchange.bytes != one.bytes) {
       return differs(shm::Errc::wrong_schema,
                      fmt::format("exchange {} does not hold \"{}\"", one.name, one.schema));
     }

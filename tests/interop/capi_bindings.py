@@ -22,7 +22,8 @@ MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE, MOBILE_OUT_OF_DOMAIN, MOBILE_STALE = (st
 NULL_POINTER, WRONG_STRUCT_SIZE, BAD_ARGUMENT, BAD_LIMITS, OUT_OF_MEMORY, INTERNAL, BUFFER_TOO_SMALL, MISALIGNED, TIMEOUT = (
     status(16, code) for code in range(1, 10))
 CONNECT_FAILED, CONNECTION_CLOSED = status(15, 2), status(15, 3)
-NO_SUCH_SEGMENT, SEAT_TAKEN = status(15, 6), status(15, 15)
+NO_SUCH_SEGMENT, NOT_SEALED, SEAT_TAKEN = status(15, 6), status(15, 11), status(15, 15)
+NO_SUCH_EXCHANGE, WRONG_KIND, WRONG_SCHEMA, BAD_SCHEMA = (status(7, code) for code in (8, 9, 10, 13))
 BAD_REFERENCE, NOT_OWNER, RING_FULL, RING_EMPTY = (status(7, code) for code in (30, 33, 40, 41))
 STOP, GIVEN, SMOOTH = 1, 2, 3
 ACTIVE, SUCCEEDED, ABORTED, REJECTED, PREEMPTED = 1, 3, 4, 5, 6
@@ -134,10 +135,12 @@ class RobotState(ctypes.Structure):
 
 
 class Exchange(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("kind", c_int32), ("capacity", c_uint32)]
+    _fields_ = [("name", c_char_p), ("kind", c_int32), ("capacity", c_uint32), ("schema", c_char_p)]
 
 
-BYTE_RING, JOINT_IMAGE, JOINT_SEATS = 4, 6, 10
+RING, BYTE_RING, LATEST, BROADCAST, BROADCAST_RING, JOINT_SEATS = 2, 4, 5, 6, 7, 10
+NONE, OLD, NEW = range(3)
+ENDS = "ring_producer", "ring_consumer", "value_writer", "value_reader", "stream_writer", "stream_reader"
 MODE_OFF, MODE_POSITION, MODE_VELOCITY, MODE_EFFORT = range(4)
 RESTING, RETURNING, GRANTED, DRIVEN = range(4)
 SEAT_NONE, SEAT_GRANTED, SEAT_REFUSED, SEAT_SILENT = range(4)
@@ -284,6 +287,22 @@ def load(path):
             ("takt_segment_open", c_int32, c_char_p, POINTER(c_void_p)),
             ("takt_segment_remove", c_int32, c_char_p),
             ("takt_segment_close", None, c_void_p),
+            ("takt_segment_create_sealed", c_int32, c_char_p, POINTER(Exchange), c_size_t, POINTER(c_void_p)),
+            ("takt_segment_receive", c_int32, c_char_p, c_int64, POINTER(c_void_p)),
+            ("takt_segment_server_create", c_int32, c_void_p, c_char_p, POINTER(c_void_p)),
+            ("takt_segment_server_destroy", None, c_void_p),
+            *((f"takt_{end}_create", c_int32, c_void_p, c_char_p, c_char_p, POINTER(c_void_p)) for end in ENDS),
+            *((f"takt_{end}_destroy", None, c_void_p) for end in ENDS),
+            ("takt_ring_producer_push", c_int32, c_void_p, c_void_p, c_size_t),
+            ("takt_ring_producer_push_many", c_int32, c_void_p, c_void_p, c_size_t, c_size_t, POINTER(c_size_t)),
+            ("takt_ring_consumer_pop", c_int32, c_void_p, c_void_p, c_size_t),
+            ("takt_ring_consumer_pop_many", c_int32, c_void_p, c_void_p, c_size_t, c_size_t, POINTER(c_size_t)),
+            ("takt_value_writer_write", c_int32, c_void_p, c_void_p, c_size_t),
+            ("takt_value_reader_read", c_int32, c_void_p, c_void_p, c_size_t, POINTER(c_int32)),
+            ("takt_stream_writer_write", c_int32, c_void_p, c_void_p, c_size_t),
+            ("takt_stream_reader_read", c_int32, c_void_p, c_void_p, c_size_t),
+            ("takt_stream_reader_missed", c_uint64, c_void_p),
+            ("takt_joint_image_schema", c_char_p),
             ("takt_byte_producer_create", c_int32, c_void_p, c_char_p, POINTER(c_void_p)),
             ("takt_byte_consumer_create", c_int32, c_void_p, c_char_p, POINTER(c_void_p)),
             ("takt_byte_producer_destroy", None, c_void_p),
