@@ -20,7 +20,8 @@
 //     a read lock on the file, which keeps a seat that is free from being taken; seats that are taken stay.
 //   Named: files in /dev/shm, for processes that trust each other, of one user. They outlive their processes: who starts again
 //     finds what was there and goes on. Whoever has such a file open holds a lock on it, so that `takt shm clean` knows what is
-//     debris.
+//     debris. Every process of that user can cut such a file off while others work on it, and nothing saves whoever then touches
+//     it (SIGBUS). Other users cannot open it.
 //
 // Set-up is not real-time safe: system calls, heap. What is there afterwards is memory; all pages of it are allocated and touched.
 #pragma once

@@ -2,9 +2,11 @@
 // followed by others, who are handed it anew. The serving process is killed too: its clients work on in the memory that they have,
 // until the next one serves another at the same place.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -260,4 +262,54 @@ TEST_CASE("who asks a server for memory that is killed meanwhile is answered by 
     REQUIRE(server.kill() == killed);
   }
   for (Child& child : asking) CHECK(child.kill() == killed);
+}
+
+namespace {
+
+/// Uses both ends of the packets for ever.
+[[noreturn]] void use(Segment& segment, Diary& diary) {
+  auto producer = value_of(segment.producer<Packets>("packets"), 3);
+  auto consumer = value_of(segment.consumer<Packets>("packets"), 3);
+  for (Packet packet;; ++diary.calls) {
+    (void)producer.end.try_push(Packet::of(1));
+    (void)consumer.end.try_pop(packet);
+  }
+}
+
+/// Tries for ever to cut off the memory of others, and makes holes in it; ends if it can cut it off.
+int cut(const Segment& segment, Diary& diary) {
+  auto random = generator(92);
+  const auto size = static_cast<std::int64_t>(segment.layout().size());
+  for (;; ++diary.calls) {
+    if (::ftruncate(segment.descriptor(), uniform_int(random, 0, size - 1)) == 0) return 1;
+    ::fallocate(segment.descriptor(), FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE,
+                uniform_int(random, 0, size - 1), uniform_int(random, 1, size));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a peer cannot cut off sealed memory that is in use, and its holes kill nobody") {
+  const Shared<World> world;
+  auto segment = Segment::create_sealed("test", wanted).value();
+  Child user([&]() -> int { use(segment, world->client[0]); });
+  Child peer([&] { return cut(segment, world->client[1]); });
+  for (const std::size_t i : {0u, 1u}) {
+    REQUIRE(eventually([&] { return world->client[i].calls > 2'000; }));
+  }
+  CHECK(peer.kill() == killed);
+  CHECK(user.kill() == killed);
+}
+
+TEST_CASE("named memory can be cut off by its user, which kills who touches it") {
+  const Shared<World> world;
+  const std::string name = "test-cut-" + std::to_string(::getpid());
+  Child user([&]() -> int {
+    auto segment = value_of(Segment::create(name, wanted), 2);
+    use(segment, world->client[0]);
+  });
+  REQUIRE(eventually([&] { return world->client[0].calls > 0; }));
+  CHECK(::truncate(("/dev/shm/takt." + name).c_str(), 0) == 0);
+  CHECK(user.wait() == 128 + SIGBUS);
+  CHECK(Segment::remove(name));
 }
