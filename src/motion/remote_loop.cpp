@@ -8,6 +8,10 @@
 namespace takt::motion {
 namespace {
 
+/// An answer comes with the first cycle that sees the request, or the one after it: so long it is asked for often.
+constexpr Duration answer_poll = std::chrono::microseconds(200);
+constexpr int cycles_to_answer = 3;
+
 /// Whether the server can look at it without harm.
 bool is_plausible(const Event& event, const robot::RobotDescription& robot) noexcept {
   return event.state <= GoalState::recalled && event.joint < robot.joints.size() &&
@@ -25,8 +29,9 @@ bool is_plausible(const Snapshot& state, const robot::RobotDescription& robot) n
 RemoteLoop::RemoteLoop(const robot::RobotDescription& robot, Channels& channels, RemoteLoopOptions options)
     : robot_(&robot),
       channels_(&channels),
+      options_(std::move(options)),
       fingerprint_(robot::fingerprint(robot)),
-      heartbeat_(options.silence) {
+      heartbeat_(options_.silence) {
   latest_.joint_count = static_cast<std::uint8_t>(robot.joints.size());
 }
 
@@ -64,7 +69,7 @@ void RemoteLoop::detach() {
   channels_->state.write(latest_);
 }
 
-bool RemoteLoop::poll(Time now) {
+Duration RemoteLoop::poll(Time now) {
   if (link_ != nullptr) {
     // relaxed: signs of life, and nothing else is read by them. Whether the link is over is looked at first and acted on last,
     // as what was said before counts.
@@ -79,7 +84,16 @@ bool RemoteLoop::poll(Time now) {
   take_requests();
   send_requests();
   push_events();
-  return sending_.has_value();
+  if (std::exchange(has_sent_, false)) {
+    sent_at_ = now;
+    if (options_.on_sent) options_.on_sent();
+  }
+  return sending_ ? Duration(0) : until_answer(now);
+}
+
+Duration RemoteLoop::until_answer(Time now) const {
+  const bool is_due = !borrowed_.empty() && now - sent_at_ <= cycles_to_answer * robot_->period;
+  return is_due ? answer_poll : Duration::max();
 }
 
 // ---- to the loop ---------------------------------------------------------------------------------------------------------
@@ -154,6 +168,7 @@ void RemoteLoop::send_requests() {
     requests_->commit(writer.write({reinterpret_cast<std::uint8_t*>(room->data()), room->size()}));
     urgent_.pop_front();
     ++sent_;
+    has_sent_ = true;
   }
   while (true) {
     if (!sending_) {
@@ -174,6 +189,7 @@ bool RemoteLoop::send_record() {
   const auto room = requests_->try_reserve(max_request_record);
   if (!room) return false;
   requests_->commit(sending_->write({reinterpret_cast<std::uint8_t*>(room->data()), room->size()}));
+  has_sent_ = true;
   if (!sending_->done()) return true;
   sending_.reset();
   ++sent_;

@@ -11,6 +11,11 @@ namespace {
 /// Records that one poll takes in, so that events and the state do not wait for a long request.
 constexpr int records_at_once = 16;
 
+/// How long nobody notices that nothing is done while no server is there.
+constexpr Duration idle_poll = std::chrono::milliseconds(10);
+/// A cycle is not always as long as the one before.
+constexpr Duration late_poll = std::chrono::microseconds(50);
+
 std::span<const std::uint8_t> as_octets(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
 }
@@ -66,7 +71,7 @@ void RequestGateway::finish(LinkEnd end) {
   own(std::move(stop), 0);
 }
 
-bool RequestGateway::poll(Time now) {
+Duration RequestGateway::poll(Time now) {
   if (has_server()) {
     // relaxed: a sign of life, and nothing else is read by it.
     if (!heartbeat_.is_alive(link_->server.beat.load(std::memory_order_relaxed), now))
@@ -80,7 +85,16 @@ bool RequestGateway::poll(Time now) {
   const bool more = take_requests();
   push_requests();
   report();
-  return more;
+  if (more) return Duration(0);
+  return has_server() || !pending_.empty() ? until_next_cycle(now) : idle_poll;
+}
+
+/// When the loop will have published its next cycle, if that takes as long as the last.
+Duration RequestGateway::until_next_cycle(Time now) const {
+  const Snapshot& last = channels_->state.value();
+  const Duration left = last.time + robot_->period + last.loop.lateness + last.loop.busy - now;
+  // A loop that does not run, or not yet, is not waited for so closely.
+  return left < -robot_->period ? idle_poll : std::clamp(left, late_poll, idle_poll);
 }
 
 // ---- to the server -------------------------------------------------------------------------------------------------------
@@ -132,6 +146,11 @@ void RequestGateway::report() {
 }
 
 // ---- to the loop ---------------------------------------------------------------------------------------------------------
+
+bool RequestGateway::has_requests() noexcept {
+  // While some wait for room in the loop's ring, no more are taken.
+  return link_ != nullptr && pending_.empty() && (requests_->peek() || requests_->is_broken());
+}
 
 /// True if it stopped before everything was read.
 bool RequestGateway::take_requests() {

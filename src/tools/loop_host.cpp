@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -12,8 +13,6 @@ namespace takt::tools {
 
 namespace {
 
-/// Adds to every hand-over, and costs a wake-up.
-constexpr Duration between_polls = std::chrono::microseconds(200);
 /// A look whether the server lives is a system call.
 constexpr Duration between_looks = std::chrono::milliseconds(10);
 
@@ -58,22 +57,33 @@ SetupResult<void> LoopHost::begin_session() {
   gateway_.detach();
   session_.reset();
   has_reported_ = false;
-  const std::array wanted{shm::declare<shm::RawMemory>(link_exchange, sizeof(motion::Link))};
+  const std::array wanted{shm::declare<shm::RawMemory>(link_exchange, sizeof(SharedLoop))};
   auto segment = platform::Segment::create_sealed(loop_segment, wanted);
   if (!segment) return tl::unexpected<SetupError>(std::move(segment.error()));
   const auto memory = segment->layout().producer<shm::RawMemory>(link_exchange);
   if (!memory) return fail(memory.error(), "the loop's link does not fit");
-  gateway_.attach(*new (memory->data()) motion::Link);
-  session_ = std::make_unique<Session>(std::move(*segment));
+  auto* shared = new (memory->data()) SharedLoop;
+  gateway_.attach(shared->link);
+  session_ = std::make_unique<Session>(std::move(*segment), shared->bell);
   return session_->server.open(path_, session_->segment);
 }
 
 void LoopHost::run() {
   while (!stopping_) {
     const Time now = clock_.now();
-    const bool more = gateway_.poll(now);
+    const Duration wait = gateway_.poll(now);
     if (now >= next_look_) watch_server(now);
-    if (!more) std::this_thread::sleep_for(between_polls);
+    if (wait > Duration(0)) wait_until(std::min(now + wait, next_look_));
+  }
+}
+
+/// Or until the server has something to say. Whatever it does to the bell, not longer.
+void LoopHost::wait_until(Time deadline) {
+  if (session_) {
+    static_cast<void>(
+        platform::Waiter(*session_->bell).wait_until(deadline, [this] { return gateway_.has_requests(); }));
+  } else {
+    std::this_thread::sleep_for(deadline - clock_.now());
   }
 }
 

@@ -12,6 +12,7 @@
 #include "takt/motion/channels.hpp"
 #include "takt/motion/link.hpp"
 #include "takt/motion/request_gateway.hpp"
+#include "takt/platform/doorbell.hpp"
 #include "takt/platform/segment.hpp"
 #include "takt/platform/segment_server.hpp"
 #include "takt/platform/steady_clock.hpp"
@@ -22,6 +23,12 @@ namespace takt::tools {
 /// What a segment with a loop's link is called for people, and the link in it.
 inline constexpr const char* loop_segment = "takt-loop";
 inline constexpr const char* link_exchange = "link";
+
+/// All that the two processes share.
+struct SharedLoop {
+  motion::Link link;
+  platform::Doorbell bell;  ///< rung by the server when it has put requests into the link
+};
 
 class LoopHost {
  public:
@@ -40,13 +47,16 @@ class LoopHost {
  private:
   /// One server's memory, from before it comes until it is gone.
   struct Session {
-    explicit Session(platform::Segment made) : segment(std::move(made)) {}
+    Session(platform::Segment made, platform::Doorbell& its_bell)
+        : segment(std::move(made)), bell(&its_bell) {}
     platform::Segment segment;
     platform::SegmentServer server;
+    platform::Doorbell* bell;
   };
 
   [[nodiscard]] SetupResult<void> begin_session();
   void run();
+  void wait_until(Time deadline);
   void watch_server(Time now);
   [[nodiscard]] bool server_is_gone(Time now) const;
 

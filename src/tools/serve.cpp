@@ -2,6 +2,7 @@
 // on, and brings the robot to a stop; when the loop's process is gone, it tells its clients and waits for the next one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include "takt/motion/link.hpp"
 #include "takt/motion/remote_loop.hpp"
 #include "takt/motion/server.hpp"
+#include "takt/platform/doorbell.hpp"
 #include "takt/platform/line_server.hpp"
 #include "takt/platform/segment.hpp"
 #include "takt/platform/segment_server.hpp"
@@ -47,8 +49,8 @@ struct LoopMemory {
   platform::Segment segment;
   platform::Claim<std::span<std::byte>> claim;
 
-  [[nodiscard]] motion::Link& link() const noexcept {
-    return *std::launder(reinterpret_cast<motion::Link*>(claim.end.data()));
+  [[nodiscard]] SharedLoop& shared() const noexcept {
+    return *std::launder(reinterpret_cast<SharedLoop*>(claim.end.data()));
   }
   /// Whether the process that made it lives.
   [[nodiscard]] bool has_loop(Time now) const { return segment.seat_status(0, now).alive; }
@@ -62,7 +64,7 @@ SetupResult<std::unique_ptr<LoopMemory>> find_loop(const std::string& socket, Du
     return fail(motion::Errc::loop_taken,
                 fmt::format("{}: {}", describe(motion::Errc::loop_taken), claim.error().message));
   }
-  if (claim->end.size() != sizeof(motion::Link))
+  if (claim->end.size() != sizeof(SharedLoop))
     return fail(motion::Errc::other_version, std::string(describe(motion::Errc::other_version)));
   return std::make_unique<LoopMemory>(LoopMemory{std::move(*segment), std::move(*claim)});
 }
@@ -72,7 +74,7 @@ class RemoteService {
  public:
   RemoteService(const robot::RobotDescription& robot, motion::ServerOptions options)
       : server_(robot, channels_.requests, channels_.events, channels_.state, std::move(options)),
-        loop_(robot, channels_) {}
+        loop_(robot, channels_, {.on_sent = [this] { ringer_->ring(); }}) {}
 
   /// Goes on with this loop. From any thread, as the two below; the answer comes by and by.
   void attach(std::unique_ptr<LoopMemory> memory) {
@@ -100,7 +102,7 @@ class RemoteService {
     change_loops();
     loop_.poll(now);
     const Duration wait = server_.poll(now);
-    return loop_.poll(now) ? Duration(0) : wait;
+    return std::min(wait, loop_.poll(now));
   }
   std::vector<LineOutput> take_output() { return server_.take_output(); }
 
@@ -115,16 +117,20 @@ class RemoteService {
       attached_.reset();
     }
     if (!next_) return;
-    attached_ = loop_.attach(next_->link());
-    if (*attached_) present_ = std::move(next_);
+    attached_ = loop_.attach(next_->shared().link);
+    if (*attached_) {
+      present_ = std::move(next_);
+      ringer_.emplace(present_->shared().bell);
+    }
     next_.reset();
   }
 
   motion::Channels channels_;
   motion::Server server_;
   motion::RemoteLoop loop_;
-  std::mutex mutex_;                     ///< of what is below
-  std::unique_ptr<LoopMemory> present_;  ///< that loop_ works with
+  std::optional<platform::Ringer> ringer_;  ///< of the loop that is attached
+  std::mutex mutex_;                        ///< of what is below
+  std::unique_ptr<LoopMemory> present_;     ///< that loop_ works with
   std::unique_ptr<LoopMemory> next_;
   std::optional<Status> attached_;
   bool lost_ = false;

@@ -132,8 +132,8 @@ class SplitBench final : public motion::LoopObserver {
   void carry(Time now) {
     if (form_ == Form::together) return;
     for (bool more = true; more;) {
-      more = gateway.poll(now);
-      if (server_lives) more = remote.poll(now) || more;
+      more = gateway.poll(now) == Duration(0);
+      if (server_lives) more = remote.poll(now) == Duration(0) || more;
     }
     gateway.poll(now);
   }

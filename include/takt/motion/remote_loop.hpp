@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -37,6 +38,7 @@ namespace takt::motion {
 
 struct RemoteLoopOptions {
   Duration silence = std::chrono::seconds(1);  ///< a loop's process that is silent for longer is lost
+  std::function<void()> on_sent;  ///< told whenever the link has something new for the loop's side
 };
 
 class RemoteLoop {
@@ -54,8 +56,9 @@ class RemoteLoop {
   /// False also when poll() found that the loop is lost.
   [[nodiscard]] bool attached() const noexcept { return link_ != nullptr; }
 
-  /// Takes everything on, both ways. True if a long request is under way: it goes on with the next call.
-  bool poll(Time now);
+  /// Takes everything on, both ways. Wants to be called again after the time that it returns, at the latest: at once if a long
+  /// request is under way, soon if an answer is.
+  Duration poll(Time now);
 
  private:
   /// A request that the server has handed over.
@@ -75,9 +78,11 @@ class RemoteLoop {
   void take(LinkEvent event);
   void take_state();
   void push_events();
+  [[nodiscard]] Duration until_answer(Time now) const;
 
   const robot::RobotDescription* robot_;
   Channels* channels_;
+  RemoteLoopOptions options_;
   std::uint64_t fingerprint_;
 
   Link* link_ = nullptr;
@@ -87,6 +92,8 @@ class RemoteLoop {
   Heartbeat heartbeat_;
   std::uint32_t beat_ = 0;
   std::uint32_t sent_ = 0;  ///< requests of this link that were sent whole, or that it refused before
+  bool has_sent_ = false;   ///< in this poll()
+  Time sent_at_{};
 
   std::uint64_t last_number_ = 0;
   std::map<std::uint64_t, Borrowed> borrowed_;  ///< by number, in the order in which they came

@@ -3,7 +3,7 @@
 //
 //     motion::RequestGateway gateway(robot, channels);
 //     gateway.attach(*link);                                      // a server may come; again, with a new link, after each end
-//     while (...) if (!gateway.poll(clock.now())) sleep_a_moment();
+//     while (...) wait_for(gateway.poll(clock.now()));            // or until gateway.has_requests()
 //
 // The server is not trusted: each request is read as from a stranger (request_message.hpp), and what is not one ends the link. It
 // is not relied on either: when it dies (detach()), falls silent, or does not take what it is told, every goal comes to a
@@ -64,9 +64,12 @@ class RequestGateway {
   /// Of the link that was attached last. A link that ended by itself stays untouched as after detach().
   [[nodiscard]] LinkEnd end() const noexcept { return end_; }
 
-  /// Takes everything on, both ways. True if there is more to do at once; else wants to be called again soon: what it waits adds
-  /// to every hand-over.
-  bool poll(Time now);
+  /// Takes everything on, both ways. Wants to be called again after the time that it returns, at the latest: when the loop's next
+  /// cycle has something for the server. And as soon as it has_requests(): what these wait adds to every hand-over.
+  Duration poll(Time now);
+
+  /// Whether poll() finds something that the server has said since.
+  [[nodiscard]] bool has_requests() noexcept;
 
  private:
   /// What the loop has borrowed.
@@ -86,6 +89,7 @@ class RequestGateway {
   void own(std::unique_ptr<Request> request, std::uint64_t number);
   void push_requests();
   void report();
+  [[nodiscard]] Duration until_next_cycle(Time now) const;
 
   const robot::RobotDescription* robot_;
   Channels* channels_;
