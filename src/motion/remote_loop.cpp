@@ -12,6 +12,9 @@ namespace {
 constexpr Duration answer_poll = std::chrono::microseconds(200);
 constexpr int cycles_to_answer = 3;
 
+/// Notes that may wait for room in the link.
+constexpr std::size_t max_notes = 1024;
+
 /// Whether the server can look at it without harm.
 bool is_plausible(const Event& event, const robot::RobotDescription& robot) noexcept {
   return event.state <= GoalState::recalled && event.joint < robot.joints.size() &&
@@ -38,11 +41,10 @@ RemoteLoop::RemoteLoop(const robot::RobotDescription& robot, Channels& channels,
 Status RemoteLoop::attach(Link& link) {
   detach();
   // relaxed: written before the memory was handed out.
-  if (link.loop.version.load(std::memory_order_relaxed) != Link::current_version)
-    return fail(Errc::other_version);
+  if (link.loop.layout.load(std::memory_order_relaxed) != link_layout) return fail(Errc::other_version);
   if (link.loop.robot.load(std::memory_order_relaxed) != fingerprint_) return fail(Errc::other_robot);
   // relaxed: decides between servers, and nothing is read by it.
-  if (link.server.claimed.exchange(1, std::memory_order_relaxed) != 0) return fail(Errc::loop_taken);
+  if (link.server.layout.exchange(link_layout, std::memory_order_relaxed) != 0) return fail(Errc::loop_taken);
   link_ = &link;
   requests_.emplace(link.requests, link.request_memory.data(), Link::request_bytes);
   events_.emplace(link.events, link.event_memory.data(), Link::event_count);
@@ -56,6 +58,7 @@ void RemoteLoop::detach() {
   if (link_ == nullptr) return;
   link_ = nullptr;
   sending_.reset();
+  notes_.clear();
   urgent_.clear();
   waiting_.clear();
   while (!borrowed_.empty()) {
@@ -170,6 +173,7 @@ void RemoteLoop::send_requests() {
     ++sent_;
     has_sent_ = true;
   }
+  if (!send_notes()) return;
   while (true) {
     if (!sending_) {
       if (waiting_.empty() || !may_send()) return;
@@ -178,6 +182,22 @@ void RemoteLoop::send_requests() {
     }
     if (!send_record()) return;
   }
+}
+
+void RemoteLoop::note(Note note) {
+  if (link_ != nullptr && notes_.size() < max_notes) notes_.push_back(std::move(note));
+}
+
+bool RemoteLoop::send_notes() {
+  while (!notes_.empty()) {
+    const auto room = requests_->try_reserve(max_request_record);
+    if (!room) return false;
+    requests_->commit(
+        write_note(notes_.front(), {reinterpret_cast<std::uint8_t*>(room->data()), room->size()}));
+    notes_.pop_front();
+    has_sent_ = true;
+  }
+  return true;
 }
 
 bool RemoteLoop::may_send() const noexcept {

@@ -26,9 +26,9 @@ RequestGateway::RequestGateway(const robot::RobotDescription& robot, Channels& c
                                GatewayOptions options)
     : robot_(&robot),
       channels_(&channels),
-      options_(options),
+      options_(std::move(options)),
       fingerprint_(robot::fingerprint(robot)),
-      heartbeat_(options.silence) {}
+      heartbeat_(options_.silence) {}
 
 void RequestGateway::attach(Link& link) {
   detach();
@@ -43,13 +43,15 @@ void RequestGateway::attach(Link& link) {
   before_ = latest_;
   // relaxed: nobody sees them before the memory is handed out; nothing is published with them.
   link.loop.robot.store(fingerprint_, std::memory_order_relaxed);
-  link.loop.version.store(Link::current_version, std::memory_order_relaxed);
+  link.loop.layout.store(link_layout, std::memory_order_relaxed);
   if (channels_->state.update() != shm::Freshness::none) forward_state();
 }
 
-bool RequestGateway::has_server() const noexcept {
+bool RequestGateway::has_server() const noexcept { return layout_of_server() != 0; }
+
+std::uint64_t RequestGateway::layout_of_server() const noexcept {
   // relaxed: a word on its own.
-  return link_ != nullptr && link_->server.claimed.load(std::memory_order_relaxed) != 0;
+  return link_ != nullptr ? link_->server.layout.load(std::memory_order_relaxed) : 0;
 }
 
 void RequestGateway::detach() { finish(LinkEnd::detached); }
@@ -72,6 +74,8 @@ void RequestGateway::finish(LinkEnd end) {
 }
 
 Duration RequestGateway::poll(Time now) {
+  const std::uint64_t layout = layout_of_server();
+  if (layout != 0 && layout != link_layout) finish(LinkEnd::other_version);
   if (has_server()) {
     // relaxed: a sign of life, and nothing else is read by it.
     if (!heartbeat_.is_alive(link_->server.beat.load(std::memory_order_relaxed), now))
@@ -82,7 +86,7 @@ Duration RequestGateway::poll(Time now) {
   if (channels_->state.update() == shm::Freshness::new_data && link_ != nullptr) forward_state();
   send_events();
   push_requests();
-  const bool more = take_requests();
+  const bool more = take_requests(now);
   push_requests();
   report();
   if (more) return Duration(0);
@@ -149,13 +153,15 @@ void RequestGateway::report() {
 
 bool RequestGateway::has_requests() noexcept {
   // While some wait for room in the loop's ring, no more are taken.
-  return link_ != nullptr && pending_.empty() && (requests_->peek() || requests_->is_broken());
+  return layout_of_server() == link_layout && pending_.empty() &&
+         (requests_->peek() || requests_->is_broken());
 }
 
 /// True if it stopped before everything was read.
-bool RequestGateway::take_requests() {
+bool RequestGateway::take_requests(Time now) {
   for (int i = 0; i < records_at_once; ++i) {
-    if (link_ == nullptr || !pending_.empty()) return false;  // the loop has to make room first
+    if (layout_of_server() != link_layout) return false;
+    if (!pending_.empty()) return false;  // the loop has to make room first
     const auto record = requests_->peek();
     if (!record) {
       if (requests_->is_broken()) finish(LinkEnd::malformed);
@@ -167,13 +173,24 @@ bool RequestGateway::take_requests() {
       finish(LinkEnd::malformed);
       return false;
     }
-    if (taken->request) take(std::move(*taken));
+    if (taken->note) take(*taken->note, now);
+    if (taken->request) take(std::move(*taken), now);
     push_requests();
   }
   return true;
 }
 
-void RequestGateway::take(TakenRequest&& taken) {
+void RequestGateway::take(const Note& note, Time now) const {
+  if (const auto* mark = std::get_if<Mark>(&note); mark != nullptr && options_.on_mark)
+    options_.on_mark(now, mark->text);
+  if (const auto* why = std::get_if<Refusal>(&note)) refused(*why, now);
+}
+
+void RequestGateway::refused(const Refusal& why, Time now) const {
+  if (options_.on_refusal) options_.on_refusal(now, why);
+}
+
+void RequestGateway::take(TakenRequest&& taken, Time now) {
   Request& request = *taken.request;
   if (!taken.refusal) {
     if (request.goal != 0) request.goal += before_;
@@ -182,6 +199,7 @@ void RequestGateway::take(TakenRequest&& taken) {
   }
   ++handled_;
   const Refusal& why = *taken.refusal;
+  refused(why, now);
   LinkEvent out;
   out.request = taken.number;
   out.event.goal = request.goal;

@@ -12,7 +12,12 @@
 namespace takt::motion {
 namespace {
 
-enum RecordType : std::uint8_t { request_record = 1, segments_record = 2 };
+enum RecordType : std::uint8_t {
+  request_record = 1,
+  segments_record = 2,
+  mark_record = 3,
+  refusal_record = 4,
+};
 
 enum Flag : std::uint8_t {
   spares_others = 1,
@@ -157,6 +162,29 @@ void RequestWriter::write_segments(ByteWriter& writer) noexcept {
   }
 }
 
+Refusal to_refusal(const Rejection& why, const robot::RobotDescription& robot) {
+  return {.reason = why.reason,
+          .joint = static_cast<std::uint8_t>(robot.find_joint(why.joint).value_or(0)),
+          .time = why.time.value_or(0),
+          .value = why.value.value_or(0),
+          .limit = why.limit.value_or(0)};
+}
+
+std::size_t write_note(const Note& note, std::span<std::uint8_t> room) noexcept {
+  ByteWriter writer(room);
+  if (const auto* mark = std::get_if<Mark>(&note)) {
+    writer.little<std::uint8_t>(mark_record);
+    for (const char c : std::string_view(mark->text).substr(0, max_mark_text))
+      writer.little(static_cast<std::uint8_t>(c));
+  } else if (const auto* refusal = std::get_if<Refusal>(&note)) {
+    writer.little<std::uint8_t>(refusal_record);
+    writer.little(static_cast<std::uint16_t>(refusal->reason));
+    writer.little(refusal->joint);
+    for (const double number : {refusal->time, refusal->value, refusal->limit}) writer.little(number);
+  }
+  return writer.position();
+}
+
 // ---- reading -------------------------------------------------------------------------------------------------------------
 
 RequestReader::RequestReader(const robot::RobotDescription& robot, std::size_t max_segments)
@@ -179,7 +207,30 @@ Result<TakenRequest> RequestReader::take(std::span<const std::uint8_t> record) {
   if (record.size() > max_request_record) return fail(Errc::malformed);
   if (type == request_record) return take_request(reader);
   if (type == segments_record) return take_segments(reader);
+  if (type == mark_record) return take_mark(reader);
+  if (type == refusal_record) return take_refusal(reader);
   return fail(Errc::malformed);
+}
+
+Result<TakenRequest> RequestReader::take_mark(ByteReader& reader) {
+  if (reader.remaining() > max_mark_text) return fail(Errc::malformed);
+  const auto text = reader.bytes(reader.remaining());
+  TakenRequest taken;
+  taken.note = Mark{std::string(text.begin(), text.end())};
+  return taken;
+}
+
+Result<TakenRequest> RequestReader::take_refusal(ByteReader& reader) const {
+  Refusal refusal;
+  refusal.reason = static_cast<Errc>(reader.little<std::uint16_t>());
+  refusal.joint = reader.little<std::uint8_t>();
+  for (double* number : {&refusal.time, &refusal.value, &refusal.limit}) *number = reader.little<double>();
+  const bool is_known = refusal.reason == Errc{} || reason_name(refusal.reason) != "unknown";
+  if (!reader.ok() || reader.remaining() != 0 || !is_known || refusal.joint >= robot_->joints.size())
+    return fail(Errc::malformed);
+  TakenRequest taken;
+  taken.note = refusal;
+  return taken;
 }
 
 Result<TakenRequest> RequestReader::take_request(ByteReader& reader) {
@@ -248,7 +299,7 @@ Result<TakenRequest> RequestReader::take_trajectory(ByteReader& reader, TakenReq
     if (!taken.refusal && here == segments) return complete(open);
     if (!taken.refusal) {
       open_ = std::move(open);
-      return TakenRequest{taken.number, nullptr, {}};
+      return TakenRequest{taken.number, nullptr, {}, {}};
     }
     taken.request = std::move(open.request);
   }
@@ -259,7 +310,7 @@ Result<TakenRequest> RequestReader::take_trajectory(ByteReader& reader, TakenReq
 Result<TakenRequest> RequestReader::take_segments(ByteReader& reader) {
   const auto number = reader.little<std::uint64_t>();
   if (!reader.ok() || number == 0) return fail(Errc::malformed);
-  if (number == dropped_) return TakenRequest{number, nullptr, {}};
+  if (number == dropped_) return TakenRequest{number, nullptr, {}, {}};
   if (!open_ || open_->number != number) return fail(Errc::malformed);
   const std::size_t size = segment_size(open_->request->joints.size());
   const std::size_t here = reader.remaining() / size;
@@ -267,11 +318,11 @@ Result<TakenRequest> RequestReader::take_segments(ByteReader& reader) {
   if (here == 0 || here > missing || reader.remaining() % size != 0) return fail(Errc::malformed);
   if (const auto why = append_segments(reader, *open_)) {
     dropped_ = number;
-    TakenRequest taken{number, std::move(open_->request), why};
+    TakenRequest taken{number, std::move(open_->request), why, {}};
     open_.reset();
     return taken;
   }
-  if (here < missing) return TakenRequest{number, nullptr, {}};
+  if (here < missing) return TakenRequest{number, nullptr, {}, {}};
   TakenRequest taken = complete(*open_);
   open_.reset();
   return taken;
@@ -313,7 +364,7 @@ std::optional<Refusal> RequestReader::check_segments(const Open& open, std::size
 }
 
 TakenRequest RequestReader::complete(Open& open) {
-  TakenRequest taken{open.number, std::move(open.request), {}};
+  TakenRequest taken{open.number, std::move(open.request), {}, {}};
   if (Status ended = open.trajectory.end_at(open.end); !ended)
     taken.refusal = refusal(errc_of(ended.error()));
   for (std::size_t c = 0; c < open.end.size(); ++c) {

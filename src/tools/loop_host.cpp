@@ -24,6 +24,8 @@ std::string_view to_text(motion::LinkEnd end) {
       return "wrote what is no request";
     case motion::LinkEnd::unread:
       return "did not take its events";
+    case motion::LinkEnd::other_version:
+      return "was built from another version of takt";
     case motion::LinkEnd::none:
     case motion::LinkEnd::detached:
       break;

@@ -33,8 +33,9 @@ struct SharedLoop {
 class LoopHost {
  public:
   /// Serves at `path`, a UNIX socket, once it is open(). The rest must outlive it, and the loop must have ended when it goes.
-  LoopHost(const robot::RobotDescription& robot, motion::Channels& channels, std::string path)
-      : gateway_(robot, channels), path_(std::move(path)) {}
+  LoopHost(const robot::RobotDescription& robot, motion::Channels& channels, motion::GatewayOptions options,
+           std::string path)
+      : gateway_(robot, channels, std::move(options)), path_(std::move(path)) {}
   ~LoopHost() { stop(); }
   LoopHost(const LoopHost&) = delete;
   LoopHost& operator=(const LoopHost&) = delete;

@@ -151,6 +151,18 @@ void print_summary(const rt::LoopStatistics& statistics, const sim::SimulatedHar
   }
 }
 
+void record_refusal(record::Lane& lane, Time now, const motion::Refusal& why) {
+  record::GoalEvent event;
+  event.at = now;
+  event.state = static_cast<std::uint8_t>(motion::GoalState::rejected);
+  event.reason = static_cast<std::uint16_t>(why.reason);
+  event.joint = why.joint;
+  event.time = why.time;
+  event.value = why.value;
+  event.limit = why.limit;
+  lane.event(event);
+}
+
 /// A server that puts its clients' marks, and what it refuses, into the recording.
 motion::ServerOptions recording_options(const robot::RobotDescription& robot, record::Recorder* recorder) {
   motion::ServerOptions options;
@@ -158,16 +170,18 @@ motion::ServerOptions recording_options(const robot::RobotDescription& robot, re
   record::Lane& lane = recorder->server();
   options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
   options.on_refusal = [&lane, &robot](Time now, const motion::Rejection& why) {
-    record::GoalEvent event;
-    event.at = now;
-    event.state = static_cast<std::uint8_t>(motion::GoalState::rejected);
-    event.reason = static_cast<std::uint16_t>(why.reason);
-    event.joint = static_cast<std::uint8_t>(robot.find_joint(why.joint).value_or(0));
-    event.time = why.time.value_or(0);
-    event.value = why.value.value_or(0);
-    event.limit = why.limit.value_or(0);
-    lane.event(event);
+    record_refusal(lane, now, motion::to_refusal(why, robot));
   };
+  return options;
+}
+
+/// A gateway that does so with what a server elsewhere tells it.
+motion::GatewayOptions recording_options(record::Recorder* recorder) {
+  motion::GatewayOptions options;
+  if (recorder == nullptr) return options;
+  record::Lane& lane = recorder->server();
+  options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
+  options.on_refusal = [&lane](Time now, const motion::Refusal& why) { record_refusal(lane, now, why); };
   return options;
 }
 
@@ -233,7 +247,7 @@ class Front {
     if (options.serve_at.empty()) {
       server_.emplace(robot, channels, recorder);
     } else {
-      host_.emplace(robot, channels, options.serve_at);
+      host_.emplace(robot, channels, recording_options(recorder), options.serve_at);
     }
   }
   /// Says where it is to be found.
@@ -470,10 +484,9 @@ void add_run(CLI::App& app) {
   CLI::Option* port =
       command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one");
   command
-      ->add_option(
-          "--serve-at", options->serve_at,
-          "Have no motion server in this process, but hand the loop out on this UNIX socket to one "
-          "that runs in another (see: takt serve); marks and what that refuses are not in a recording then")
+      ->add_option("--serve-at", options->serve_at,
+                   "Have no motion server in this process, but hand the loop out on this UNIX socket to one "
+                   "that runs in another (see: takt serve)")
       ->excludes(port);
   command->add_option("--record", options->recording, "Record every cycle to this file (see: takt report)");
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,

@@ -73,7 +73,8 @@ SetupResult<std::unique_ptr<LoopMemory>> find_loop(const std::string& socket, Du
 class RemoteService {
  public:
   RemoteService(const robot::RobotDescription& robot, motion::ServerOptions options)
-      : server_(robot, channels_.requests, channels_.events, channels_.state, std::move(options)),
+      : server_(robot, channels_.requests, channels_.events, channels_.state,
+                with_notes(robot, std::move(options))),
         loop_(robot, channels_, {.on_sent = [this] { ringer_->ring(); }}) {}
 
   /// Goes on with this loop. From any thread, as the two below; the answer comes by and by.
@@ -109,6 +110,14 @@ class RemoteService {
   [[nodiscard]] const motion::ServerCounters& counters() const { return server_.counters(); }
 
  private:
+  /// The recording is where the loop is.
+  motion::ServerOptions with_notes(const robot::RobotDescription& robot, motion::ServerOptions options) {
+    options.on_mark = [this](Time, std::string_view text) { loop_.note(motion::Mark{std::string(text)}); };
+    options.on_refusal = [this, &robot](Time, const motion::Rejection& why) {
+      loop_.note(motion::to_refusal(why, robot));
+    };
+    return options;
+  }
   void change_loops() {
     const std::scoped_lock lock(mutex_);
     if (std::exchange(lost_, false)) loop_.detach();

@@ -93,8 +93,8 @@ def program(*arguments, until):
         process.communicate(timeout=60)
 
 
-def loop_at(path):
-    return program("run", PATIENT_ARM, "--serve-at", path, until="robot ready")
+def loop_at(path, *arguments):
+    return program("run", PATIENT_ARM, "--serve-at", path, *arguments, until="robot ready")
 
 
 def server_of(path):
@@ -377,6 +377,21 @@ class TaktRun(unittest.TestCase):
                     self.assertGreater(state["reference"][2], 0.1)  # it came nowhere near its end
                     client.close()
                     self.check_well(port_of(lines))
+
+    def test_a_recording_has_the_marks_and_refusals_of_a_server_in_another_process(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, recording = os.path.join(folder, "loop"), os.path.join(folder, "recording")
+            with loop_at(path, "--record", recording):
+                with server_of(path) as (_, lines):
+                    client = Client(port_of(lines))
+                    self.assertEqual(client.ask({"mark": {"text": "there"}})[0], "accepted")
+                    self.assertEqual(client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [100]}})[0], "rejected")
+                    client.close()
+            out = os.path.join(folder, "report")
+            subprocess.run([TAKT, "report", recording, "--out", out], capture_output=True, timeout=60)
+            with open(os.path.join(out, "summary.json")) as summary, open(os.path.join(out, "events.csv")) as events:
+                self.assertIn('"there"', summary.read())
+                self.assertIn("rejected,position_limit,elbow_joint", events.read())
 
     def test_clients_hear_that_the_loop_is_gone_and_can_go_on_with_the_next_one(self):
         with tempfile.TemporaryDirectory() as folder:

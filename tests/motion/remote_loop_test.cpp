@@ -280,7 +280,7 @@ TEST_CASE("a loop that runs another robot is not worked with, and one server wor
   CHECK(first.attach(*link));
   RemoteLoop second(robot, mine);
   CHECK(second.attach(*link).error() == Errc::loop_taken);
-  link->loop.version = Link::current_version + 1;
+  link->loop.layout = link_layout + 1;
   CHECK(second.attach(*link).error() == Errc::other_version);
 }
 
@@ -289,9 +289,15 @@ struct Ends {
   takt::robot::RobotDescription robot = arm6();
   Channels loop;
   Channels server;
+  std::vector<std::string> marks;  ///< told to the loop's side
+  std::vector<Refusal> refusals;
+  int calls = 0;  ///< of the loop's side
   std::unique_ptr<Link> link = std::make_unique<Link>();
-  RequestGateway gateway{robot, loop};
-  RemoteLoop remote{robot, server};
+  RequestGateway gateway{robot,
+                         loop,
+                         {.on_mark = [this](takt::Time, std::string_view text) { marks.emplace_back(text); },
+                          .on_refusal = [this](takt::Time, const Refusal& why) { refusals.push_back(why); }}};
+  RemoteLoop remote{robot, server, {.on_sent = [this] { ++calls; }}};
   takt::Time now = takt::time_from_nanoseconds(1'000'000'000);
   std::vector<std::unique_ptr<Request>> requests;
 
@@ -409,6 +415,85 @@ TEST_CASE("however many requests wait, a stop reaches the loop in the cycle afte
   bool has_stop = false;
   for (const Request* request : seen) has_stop = has_stop || request->kind == RequestKind::emergency_stop;
   CHECK(has_stop);
+}
+
+TEST_CASE("the loop's side is called when there is something for it, and only then") {
+  Ends ends;
+  ends.poll();
+  CHECK(ends.calls == 0);
+  CHECK_FALSE(ends.gateway.has_requests());
+  ends.hand_over(RequestKind::emergency_stop);
+  ends.remote.poll(ends.now);
+  CHECK(ends.calls == 1);
+  CHECK(ends.gateway.has_requests());
+  ends.gateway.poll(ends.now);
+  CHECK_FALSE(ends.gateway.has_requests());
+  CHECK(ends.cycle().size() == 1);
+  ends.poll();
+  CHECK(ends.calls == 1);
+}
+
+TEST_CASE("both sides want to look again when there is something to be seen") {
+  Ends ends;
+  const takt::Duration idle = std::chrono::milliseconds(10);
+  const takt::Duration period = ends.robot.period;
+  Snapshot state = ready_state(ends.robot);
+  state.time = ends.now;
+  state.loop.busy = period / 10;
+  ends.loop.state.write(state);
+  // Just after the next cycle; again and again when that is late; now and then when the loop stands still.
+  CHECK(ends.gateway.poll(ends.now) == period + period / 10);
+  CHECK(ends.gateway.poll(ends.now + period) == period / 10);
+  CHECK(ends.gateway.poll(ends.now + 2 * period) < period / 10);
+  CHECK(ends.gateway.poll(ends.now + 20 * period) == idle);
+  CHECK(ends.remote.poll(ends.now) > idle);
+  ends.hand_over(RequestKind::reset);
+  CHECK(ends.remote.poll(ends.now) < period);  // an answer is due
+  CHECK(ends.remote.poll(ends.now + 20 * period) > idle);
+  ends.remote.detach();
+  ends.gateway.detach();
+  ends.gateway.poll(ends.now);
+  CHECK(ends.gateway.poll(ends.now) == idle);
+}
+
+TEST_CASE("marks, and what the server refuses, are told where the loop is, also beside a long request") {
+  Ends ends;
+  ends.hand_over_trajectory(1, 5000);
+  ends.remote.note(Mark{"before"});
+  ends.poll();
+  ends.remote.note(Mark{std::string(2000, 'x')});
+  ends.remote.note(Refusal{.reason = Errc::position_limit, .joint = 2, .time = 1, .value = 2, .limit = 3});
+  for (int i = 0; i < 200; ++i) ends.poll();
+  CHECK(ends.marks == std::vector<std::string>{"before", std::string(max_mark_text, 'x')});
+  REQUIRE(ends.refusals.size() == 1);
+  CHECK(ends.refusals[0].reason == Errc::position_limit);
+  CHECK(ends.refusals[0].joint == 2);
+  CHECK(ends.refusals[0].limit == 3);
+  CHECK(ends.cycle().size() == 1);  // the long request is whole
+  // What the gateway refuses is told, too.
+  auto impossible = std::make_unique<Request>();
+  impossible->kind = RequestKind::speed;
+  impossible->speed = 2;
+  ends.hand_over(std::move(impossible));
+  ends.poll();
+  REQUIRE(ends.refusals.size() == 2);
+  CHECK(ends.refusals[1].reason == Errc::out_of_domain);
+  ends.remote.detach();
+  ends.remote.note(Mark{"to nobody"});
+  CHECK(ends.gateway.end() == LinkEnd::none);
+}
+
+TEST_CASE("nothing is taken from a server that means something else by the bytes of a link") {
+  Ends ends;
+  ends.hand_over(RequestKind::speed, 3);
+  ends.remote.poll(ends.now);
+  ends.link->server.layout = link_layout + 1;
+  CHECK_FALSE(ends.gateway.has_requests());
+  ends.gateway.poll(ends.now);
+  CHECK(ends.gateway.end() == LinkEnd::other_version);
+  const auto taken = ends.cycle();
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0]->reason == Errc::client_lost);
 }
 
 TEST_CASE("bytes that are no request end the link, and all goals stop") {

@@ -7,11 +7,14 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "motion/wire_support.hpp"
 #include "support/random.hpp"
+#include "takt/motion/link.hpp"
 #include "takt/motion/planner.hpp"
+#include "takt/shm/schema.hpp"
 #include "takt/trajectory/limits.hpp"
 
 namespace {
@@ -68,6 +71,74 @@ RequestReader reader_of(const takt::robot::RobotDescription& robot) {
   RequestReader reader(robot);
   reader.see(ready_state(robot));
   return reader;
+}
+
+TEST_CASE("a note arrives as it was said, and what is none is refused") {
+  const auto robot = arm6();
+  RequestReader reader = reader_of(robot);
+  const auto record_of = [](const Note& note) {
+    Record record(max_request_record);
+    record.resize(write_note(note, record));
+    return record;
+  };
+  for (const std::string& text : {std::string(), std::string("there"), std::string(max_mark_text, '\xff')}) {
+    const auto taken = reader.take(record_of(Mark{text}));
+    REQUIRE((taken && taken->note));
+    CHECK_FALSE(taken->request);
+    CHECK(std::get<Mark>(*taken->note).text == text);
+  }
+  const Refusal refusal{.reason = Errc::jerk_limit, .joint = 5, .time = 0.5, .value = -1, .limit = 1e9};
+  const Record good = record_of(refusal);
+  const auto taken = reader.take(good);
+  REQUIRE((taken && taken->note));
+  const auto& same = std::get<Refusal>(*taken->note);
+  CHECK(same.reason == refusal.reason);
+  CHECK(same.joint == refusal.joint);
+  CHECK(same.time == refusal.time);
+  CHECK(same.value == refusal.value);
+  CHECK(same.limit == refusal.limit);
+
+  const auto is_malformed = [&](const Record& record) {
+    return reader.take(record).error() == Errc::malformed;
+  };
+  Record mark = record_of(Mark{std::string(max_mark_text, 'x')});
+  mark.push_back('x');
+  CHECK(is_malformed(mark));
+  for (std::size_t size = 0; size < good.size(); ++size)
+    CHECK(is_malformed(Record(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size))));
+  Record joint = good;
+  joint[3] = 6;
+  CHECK(is_malformed(joint));
+  Record reason = good;
+  reason[2] = 0x7f;
+  CHECK(is_malformed(reason));
+}
+
+TEST_CASE("a request as bytes does not change without Link::version") {
+  takt::trajectory::StoredTrajectory stored(2, 2);
+  const std::vector<double> rows{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  REQUIRE(stored.append(0.5, 2, rows));
+  Request request;
+  request.kind = RequestKind::trajectory;
+  request.goal = 7;
+  request.joints = takt::JointSet::first(2);
+  request.trajectory = stored.take();
+  request.limits = {{-1, 1, 2, 3, 4, 5}, {-6, 6, 7, 8, 9, 10}};
+  request.path_tolerance = {{1, 2, 3}, {4, 5, 6}};
+  request.goal_time = 0.25;
+  request.start = takt::time_from_nanoseconds(99);
+  std::string bytes;
+  for (const Record& record : to_records(request)) bytes.append(record.begin(), record.end());
+  request = {};
+  request.kind = RequestKind::setpoint;
+  request.joints = takt::JointSet::first(3);
+  request.setpoint.positions = {1, 2, 3};
+  request.setpoint.velocities = {4, 5, 6};
+  request.setpoint.timeout = std::chrono::seconds(1);
+  for (const Record& record : to_records(request)) bytes.append(record.begin(), record.end());
+  // Another hash is another meaning of these bytes: then Link::version rises, and both numbers here are renewed.
+  CHECK(takt::shm::fnv1a(bytes) == 2853841423547011277);
+  CHECK(Link::version == 2);
 }
 
 TEST_CASE("a request is to the bit what it was before, however many records it takes") {

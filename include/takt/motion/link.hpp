@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <type_traits>
 
@@ -30,22 +31,22 @@ static_assert(std::is_trivially_copyable_v<LinkEvent>);
 /// Made (`new (memory) Link`) by the loop's process, before the server's sees the memory. Whatever is in it, each side reads words
 /// of the other once and believes none.
 struct alignas(shm::apart) Link {
-  /// Rises whenever anything here, or in what it is made of, changes.
-  static constexpr std::uint32_t current_version = 1;
+  /// Rises whenever the meaning of anything here changes, or that of a request as bytes; where things lie is in link_layout.
+  static constexpr std::uint32_t version = 2;
   /// A long request goes through in pieces: a stop has to wait for so much at most.
   static constexpr std::uint32_t request_bytes = 1U << 18;
   static constexpr std::uint32_t event_count = 1024;
 
   struct alignas(shm::apart) LoopSide {
-    std::atomic<std::uint64_t> robot{0};    ///< robot::fingerprint()
-    std::atomic<std::uint32_t> version{0};  ///< of this memory
-    std::atomic<std::uint32_t> beat{0};     ///< changes as long as the gateway lives
-    std::atomic<std::uint32_t> taken{0};    ///< requests that the loop has taken, or will never see
-    std::atomic<std::uint32_t> over{0};     ///< not 0: the loop's side has ended this link
+    std::atomic<std::uint64_t> layout{0};  ///< link_layout of the loop's process
+    std::atomic<std::uint64_t> robot{0};   ///< robot::fingerprint()
+    std::atomic<std::uint32_t> beat{0};    ///< changes as long as the gateway lives
+    std::atomic<std::uint32_t> taken{0};   ///< requests that the loop has taken, or will never see
+    std::atomic<std::uint32_t> over{0};    ///< not 0: the loop's side has ended this link
   };
   struct alignas(shm::apart) ServerSide {
-    std::atomic<std::uint32_t> claimed{0};  ///< not 0: a server has come, and no other may
-    std::atomic<std::uint32_t> beat{0};     ///< changes as long as it lives
+    std::atomic<std::uint64_t> layout{0};  ///< link_layout of the one server that has come; 0: none
+    std::atomic<std::uint32_t> beat{0};    ///< changes as long as it lives
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -58,6 +59,69 @@ struct alignas(shm::apart) Link {
   alignas(shm::apart) std::array<std::byte, event_count * sizeof(LinkEvent)> event_memory;
 };
 static_assert(max_request_record <= Link::request_bytes / 8);
+
+namespace detail {
+
+/// FNV-1a, number by number.
+[[nodiscard]] constexpr std::uint64_t hash_of(std::initializer_list<std::uint64_t> numbers) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::uint64_t number : numbers) hash = (hash ^ number) * 0x100000001b3;
+  return hash;
+}
+
+[[nodiscard]] constexpr std::uint64_t layout_of_event() noexcept {
+  return hash_of({sizeof(LinkEvent), offsetof(LinkEvent, event), sizeof(Event), offsetof(Event, goal),
+                  offsetof(Event, state), offsetof(Event, reason), offsetof(Event, joint),
+                  offsetof(Event, time), offsetof(Event, quantity), offsetof(Event, value),
+                  offsetof(Event, limit), offsetof(Event, duration), offsetof(Event, speed_excess),
+                  offsetof(Event, received), offsetof(Event, handed_over), offsetof(Event, first_reference)});
+}
+
+[[nodiscard]] constexpr std::uint64_t layout_of_state() noexcept {
+  using robot::HardwareCounters;
+  return hash_of({sizeof(Snapshot),
+                  offsetof(Snapshot, time),
+                  offsetof(Snapshot, state),
+                  offsetof(Snapshot, reason),
+                  offsetof(Snapshot, reason_joint),
+                  offsetof(Snapshot, joint_count),
+                  offsetof(Snapshot, active_goals),
+                  offsetof(Snapshot, loop),
+                  offsetof(LoopSnapshot, cycles),
+                  offsetof(LoopSnapshot, overruns),
+                  offsetof(LoopSnapshot, lateness),
+                  offsetof(LoopSnapshot, busy),
+                  offsetof(Snapshot, hardware),
+                  offsetof(HardwareCounters, frames_sent),
+                  offsetof(HardwareCounters, frames_received),
+                  offsetof(HardwareCounters, frames_refused),
+                  offsetof(HardwareCounters, frames_malformed),
+                  offsetof(HardwareCounters, frames_unexpected),
+                  offsetof(Snapshot, joints),
+                  sizeof(JointSnapshot),
+                  offsetof(JointSnapshot, command),
+                  offsetof(JointSnapshot, reference),
+                  offsetof(JointSnapshot, measured_position),
+                  offsetof(JointSnapshot, measured_velocity),
+                  offsetof(JointSnapshot, goal),
+                  offsetof(JointSnapshot, goal_time),
+                  offsetof(JointSnapshot, speed),
+                  offsetof(JointSnapshot, speed_excess),
+                  offsetof(JointSnapshot, drive),
+                  offsetof(MotionState, position),
+                  offsetof(MotionState, velocity),
+                  offsetof(MotionState, acceleration)});
+}
+
+}  // namespace detail
+
+/// Two processes that mean the same by the bytes of a link have the same: where each member of what goes through it lies, as the
+/// compiler of this process has it. Not 0.
+inline constexpr std::uint64_t link_layout =
+    detail::hash_of({Link::version, sizeof(Link), offsetof(Link, requests), offsetof(Link, events),
+                     offsetof(Link, state), offsetof(Link, request_memory), offsetof(Link, event_memory),
+                     detail::layout_of_event(), detail::layout_of_state()});
+static_assert(link_layout != 0);
 
 /// Tells whether the other side's word still changes.
 class Heartbeat {

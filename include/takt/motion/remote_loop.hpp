@@ -56,6 +56,10 @@ class RemoteLoop {
   /// False also when poll() found that the loop is lost.
   [[nodiscard]] bool attached() const noexcept { return link_ != nullptr; }
 
+  /// For the recording of the loop's process: what the server's ServerOptions::on_mark and on_refusal are told. Lost while no loop is
+  /// attached, and where the link has no room for a while.
+  void note(Note note);
+
   /// Takes everything on, both ways. Wants to be called again after the time that it returns, at the latest: at once if a long
   /// request is under way, soon if an answer is.
   Duration poll(Time now);
@@ -72,6 +76,7 @@ class RemoteLoop {
   void recall(const Request& overtaking, Borrowed& by);
   void reject(std::uint64_t number, Errc reason, GoalState state = GoalState::rejected);
   void send_requests();
+  [[nodiscard]] bool send_notes();
   [[nodiscard]] bool may_send() const noexcept;
   [[nodiscard]] bool send_record();
   void take_events();
@@ -99,6 +104,7 @@ class RemoteLoop {
   std::map<std::uint64_t, Borrowed> borrowed_;  ///< by number, in the order in which they came
   std::deque<std::uint64_t> urgent_;            ///< stops, then cancels
   std::deque<std::uint64_t> waiting_;           ///< all others
+  std::deque<Note> notes_;                      ///< on their way to the loop's side
   std::optional<RequestWriter> sending_;        ///< the request that is under way
   std::deque<Event> incoming_;                  ///< on their way to the server
   Snapshot latest_;

@@ -16,8 +16,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -33,15 +35,20 @@ struct GatewayOptions {
   Duration silence = std::chrono::seconds(1);       ///< a server that is silent for longer is lost
   std::size_t max_segments = default_max_segments;  ///< of one trajectory
   std::size_t max_unread = 8192;                    ///< events that may wait for a server
+  /// Told, as ServerOptions' are, of the marks that the server's clients make, of what the server refuses, and of what the gateway
+  /// refuses, at the time when they arrive here.
+  std::function<void(Time now, std::string_view text)> on_mark;
+  std::function<void(Time now, const Refusal& why)> on_refusal;
 };
 
 /// How a link ended.
 enum class LinkEnd : std::uint8_t {
-  none,       ///< it has not, or there never was one
-  detached,   ///< by detach()
-  silent,     ///< the server gave no sign of life
-  malformed,  ///< the server wrote what is no request
-  unread,     ///< the server did not take its events
+  none,           ///< it has not, or there never was one
+  detached,       ///< by detach()
+  silent,         ///< the server gave no sign of life
+  malformed,      ///< the server wrote what is no request
+  unread,         ///< the server did not take its events
+  other_version,  ///< the server means something else by the bytes of a link
 };
 
 class RequestGateway {
@@ -80,12 +87,15 @@ class RequestGateway {
   };
 
   void finish(LinkEnd end);
+  [[nodiscard]] std::uint64_t layout_of_server() const noexcept;
   void take_events();
   void forward(Event event);
   void forward_state();
   void send_events();
-  bool take_requests();
-  void take(TakenRequest&& taken);
+  bool take_requests(Time now);
+  void take(TakenRequest&& taken, Time now);
+  void refused(const Refusal& why, Time now) const;
+  void take(const Note& note, Time now) const;
   void own(std::unique_ptr<Request> request, std::uint64_t number);
   void push_requests();
   void report();

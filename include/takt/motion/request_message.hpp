@@ -16,6 +16,11 @@
 //             of a set-point i64 timeout, f64 positions[n], velocities[n]; of a trajectory u32 segments, f64 end[3n], and
 //   segments  (of the request, or u8 2, u64 number, then more of them): f64 end_time, f64 rate, f64 coefficients[6][n]
 //
+//   mark      u8 3, then its text
+//   refusal   u8 4, u16 reason, u8 joint, f64 time, f64 value, f64 limit
+//
+// The last two are for a recording and not for the loop: what else the server did.
+//
 // Allocates; for the side without deadlines. One thread at a time.
 #pragma once
 
@@ -24,6 +29,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "takt/core/bytes.hpp"
@@ -78,11 +85,27 @@ struct Refusal {
   double limit = 0;  ///< what is allowed
 };
 
-/// A request that is complete, or refused.
+/// What the server tells a client, without the words. A joint that the robot does not have is 0.
+[[nodiscard]] Refusal to_refusal(const Rejection& why, const robot::RobotDescription& robot);
+
+/// A mark of a client. What is longer is cut.
+struct Mark {
+  std::string text;
+};
+inline constexpr std::size_t max_mark_text = 1024;  ///< bytes
+
+/// What a recording is told: a mark, or that the server refused a request itself.
+using Note = std::variant<Mark, Refusal>;
+
+/// The record of a note into `room`, at least max_request_record bytes; how long it is.
+[[nodiscard]] std::size_t write_note(const Note& note, std::span<std::uint8_t> room) noexcept;
+
+/// A request that is complete, or refused; or a note.
 struct TakenRequest {
   std::uint64_t number = 0;
   std::unique_ptr<Request> request;  ///< null: the record was taken in, and more of its request is to come
   std::optional<Refusal> refusal;    ///< the request is not for the loop, and may be incomplete
+  std::optional<Note> note;          ///< instead of a request
 };
 
 class RequestReader {
@@ -113,6 +136,8 @@ class RequestReader {
 
   [[nodiscard]] Result<TakenRequest> take_request(ByteReader& reader);
   [[nodiscard]] Result<TakenRequest> take_segments(ByteReader& reader);
+  [[nodiscard]] static Result<TakenRequest> take_mark(ByteReader& reader);
+  [[nodiscard]] Result<TakenRequest> take_refusal(ByteReader& reader) const;
   [[nodiscard]] Result<TakenRequest> take_trajectory(ByteReader& reader, TakenRequest taken);
   [[nodiscard]] std::optional<Refusal> append_segments(ByteReader& reader, Open& open);
   [[nodiscard]] std::optional<Refusal> check_segments(const Open& open, std::size_t first) const;
