@@ -71,11 +71,16 @@ SetupResult<void> LoopHost::begin_session() {
 }
 
 void LoopHost::run() {
+  // What is not granted the loop's own thread reports, which asks for more.
+  const auto setup = rt::set_up_thread(thread_config_);
   while (!stopping_) {
     const Time now = clock_.now();
     const Duration wait = gateway_.poll(now);
     if (now >= next_look_) watch_server(now);
+    const Time done = clock_.now();
     if (wait > Duration(0)) wait_until(std::min(now + wait, next_look_));
+    // As others of this machine wait for it, the thread takes half a processor at most, whatever the server does.
+    std::this_thread::sleep_for(done + (done - now) - clock_.now());
   }
 }
 

@@ -17,6 +17,7 @@
 #include "takt/platform/segment_server.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/robot/description.hpp"
+#include "takt/rt/thread_setup.hpp"
 
 namespace takt::tools {
 
@@ -32,10 +33,13 @@ struct SharedLoop {
 
 class LoopHost {
  public:
-  /// Serves at `path`, a UNIX socket, once it is open(). The rest must outlive it, and the loop must have ended when it goes.
+  /// Serves at `path`, a UNIX socket, once it is open(), on a thread that is set up by `thread`, as far as that is granted. The rest
+  /// must outlive it, and the loop must have ended when it goes.
   LoopHost(const robot::RobotDescription& robot, motion::Channels& channels, motion::GatewayOptions options,
-           std::string path)
-      : gateway_(robot, channels, std::move(options)), path_(std::move(path)) {}
+           rt::ThreadConfig thread, std::string path)
+      : gateway_(robot, channels, std::move(options)),
+        thread_config_(std::move(thread)),
+        path_(std::move(path)) {}
   ~LoopHost() { stop(); }
   LoopHost(const LoopHost&) = delete;
   LoopHost& operator=(const LoopHost&) = delete;
@@ -62,6 +66,7 @@ class LoopHost {
   [[nodiscard]] bool server_is_gone(Time now) const;
 
   motion::RequestGateway gateway_;
+  rt::ThreadConfig thread_config_;
   std::string path_;
   platform::SteadyClock clock_;
   std::unique_ptr<Session> session_;

@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -238,6 +239,15 @@ class OwnServer {
   std::thread thread_;
 };
 
+/// Stops of another process go through a thread of this one: on a busy machine it comes before all that has no deadline, and after
+/// the loop.
+rt::ThreadConfig gateway_thread(const RunOptions& options) {
+  rt::ThreadConfig config;
+  config.fifo = config.timer_slack = options.realtime == rt::Want::off ? rt::Want::off : rt::Want::attempt;
+  config.priority = std::max(options.priority - 1, 1);
+  return config;
+}
+
 /// What brings requests to the loop: a motion server of this process, or one of another.
 class Front {
  public:
@@ -247,7 +257,7 @@ class Front {
     if (options.serve_at.empty()) {
       server_.emplace(robot, channels, recorder);
     } else {
-      host_.emplace(robot, channels, recording_options(recorder), options.serve_at);
+      host_.emplace(robot, channels, recording_options(recorder), gateway_thread(options), options.serve_at);
     }
   }
   /// Says where it is to be found.
