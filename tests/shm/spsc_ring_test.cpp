@@ -138,19 +138,20 @@ TEST_CASE("an end that takes over goes on where the other stood") {
   CHECK_FALSE(second.try_pop(got));
 }
 
-TEST_CASE("a peer that writes nonsense into the indexes gains no access outside the slots") {
+TEST_CASE_TEMPLATE("a peer that writes nonsense into the indexes gains no access outside the slots", T,
+                   std::uint64_t, Wide) {
   auto random = test::generator();
   RingIndexes indexes;
-  std::vector<std::uint64_t> slots(8);
+  std::vector<T> slots(8);
   auto* memory = reinterpret_cast<std::byte*>(slots.data());
-  RingProducer<std::uint64_t> producer(indexes, memory, 8);
-  RingConsumer<std::uint64_t> consumer(indexes, memory, 8);
+  RingProducer<T> producer(indexes, memory, 8);
+  RingConsumer<T> consumer(indexes, memory, 8);
   for (std::size_t i = 0; i < test::count(20'000); ++i) {
     indexes.written = static_cast<std::uint32_t>(random());
     indexes.released = static_cast<std::uint32_t>(random()) % (i % 3 == 0 ? 16 : 0xffffffff);
-    std::array<std::uint64_t, 11> batch{};
+    std::array<T, 11> batch{};
     CHECK(producer.free_slots() <= 8);
-    (void)producer.try_push(1);
+    (void)producer.try_push(batch[0]);
     CHECK(producer.push(batch) <= 8);
     CHECK(consumer.size() <= 8);
     (void)consumer.try_pop(batch[0]);

@@ -57,29 +57,20 @@ class RingWriteEnd {
       : indexes_(&indexes),
         slots_(slots),
         capacity_(capacity),
-        // relaxed: only a producer writes this word, and this is the only one.
-        write_(indexes.written.load(std::memory_order_relaxed)),
+        write_(written()),
         limit_(write_),
         element_(element) {}
 
   /// How many messages can be pushed now without fail. The consumer can only make it more.
-  [[nodiscard]] std::size_t free_slots() noexcept {
-    // acquire: pairs with the consumer's release of `released`. Its copies out of the slots happen before
-    // ours into them.
-    const std::uint32_t released = indexes_->released.load(std::memory_order_acquire);
-    if (write_ - released > capacity_) return limit_ - write_;  // no honest consumer says so
-    limit_ = released + capacity_;
-    return limit_ - write_;
-  }
+  [[nodiscard]] std::size_t free_slots() noexcept { return look_for_room(next()); }
 
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  protected:
   /// Appends a message; false, and no effect, when the ring is full.
   [[nodiscard]] bool push_one(const void* message) noexcept {
-    // Read once: for all that the compiler knows, the copy may change the member.
-    const std::uint32_t write = write_;
-    if (write == limit_ && free_slots() == 0) return false;
+    const std::uint32_t write = next();
+    if (room(write) == 0 && look_for_room(write) == 0) return false;
     element_.template copy<Machine>(slot(write), message, 1);
     publish(write + 1);
     return true;
@@ -87,24 +78,48 @@ class RingWriteEnd {
 
   /// Appends as many of `wanted` messages as there is room for.
   [[nodiscard]] std::size_t push_many(const std::byte* messages, std::size_t wanted) noexcept {
-    if (limit_ - write_ < wanted) (void)free_slots();
-    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, limit_ - write_));
-    const std::uint32_t until_wrap = std::min(count, capacity_ - (write_ & (capacity_ - 1)));
+    const std::uint32_t write = next();
+    const std::uint32_t free = room(write) < wanted ? look_for_room(write) : room(write);
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, free));
+    const std::uint32_t until_wrap = std::min(count, capacity_ - (write & (capacity_ - 1)));
     if (count == 0) return 0;
-    element_.template copy<Machine>(slot(write_), messages, until_wrap);
+    element_.template copy<Machine>(slot(write), messages, until_wrap);
     if (count != until_wrap) {
       element_.template copy<Machine>(slots_, messages + until_wrap * element_.bytes(), count - until_wrap);
     }
-    publish(write_ + count);
+    publish(write + count);
     return count;
   }
 
  private:
+  [[nodiscard]] std::uint32_t written() const noexcept {
+    // relaxed: only a producer writes this word, and this is the only one.
+    return indexes_->written.load(std::memory_order_relaxed);
+  }
+  /// Messages that share a line with others have the next index kept here, as the published one has gone to the consumer, and would
+  /// have to come back. Longer ones do not: processors join stores only until one to another line comes between, and each further
+  /// line that is stored to lets fewer messages wait at a time for theirs.
+  [[nodiscard]] bool keeps_index() const noexcept { return element_.bytes() < cache_line; }
+  [[nodiscard]] std::uint32_t next() const noexcept { return keeps_index() ? write_ : written(); }
+
+  /// How many messages can be written from `write` on, by the last look at the consumer's index; none where a peer has put it
+  /// elsewhere.
+  [[nodiscard]] std::uint32_t room(std::uint32_t write) const noexcept {
+    const std::uint32_t free = limit_ - write;
+    return keeps_index() || free <= capacity_ ? free : 0;
+  }
+  [[nodiscard]] std::uint32_t look_for_room(std::uint32_t write) noexcept {
+    // acquire: pairs with the consumer's release of `released`. Its copies out of the slots happen before
+    // ours into them.
+    const std::uint32_t released = indexes_->released.load(std::memory_order_acquire);
+    if (write - released <= capacity_) limit_ = released + capacity_;  // no honest consumer says otherwise
+    return room(write);
+  }
   [[nodiscard]] std::byte* slot(std::uint32_t index) const noexcept {
     return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * element_.bytes();
   }
   void publish(std::uint32_t end) noexcept {
-    write_ = end;
+    if (keeps_index()) write_ = end;
     // release: whoever sees the new index sees the messages below it.
     indexes_->written.store(end, std::memory_order_release);
   }
@@ -112,7 +127,7 @@ class RingWriteEnd {
   BasicRingIndexes<Machine>* indexes_;
   std::byte* slots_;
   std::uint32_t capacity_;
-  std::uint32_t write_;  // the next index to write
+  std::uint32_t write_;  // the next index to write, where it is kept
   std::uint32_t limit_;  // writing may go up to here, by the last look at the consumer's index
   [[no_unique_address]] Element element_;
 };
@@ -147,7 +162,8 @@ class RingReadEnd {
  protected:
   /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
   [[nodiscard]] bool pop_one(void* message) noexcept {
-    const std::uint32_t read = read_;  // as in push_one()
+    // Read once: for all that the compiler knows, the copy may change the member.
+    const std::uint32_t read = read_;
     // Not fetching the message meanwhile: that would save a look at an empty ring a third of its time, but takes the line from a
     // producer that is filling it, and a stream as much of its speed.
     if (read == limit_ && size() == 0) {
@@ -199,7 +215,7 @@ class RingReadEnd {
 }  // namespace detail
 
 /// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse
-/// messages, never leave the slots.
+/// messages or write over some, never leave the slots.
 template <class T, class Machine = Processor>
 class RingProducer : private detail::RingWriteEnd<detail::TypedElement<T>, Machine> {
   using End = detail::RingWriteEnd<detail::TypedElement<T>, Machine>;

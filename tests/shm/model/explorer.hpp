@@ -73,7 +73,7 @@ struct Step {
   std::uint64_t operand = 0;
   std::uint64_t expected = 0;  // by a compare or a sleep
   std::size_t size = 0;        // of plain memory
-  std::array<std::uint8_t, 64> bytes{};
+  std::array<std::uint8_t, 128> bytes{};
 };
 // A step is abandoned by longjmp, and so is everything on the stack of a body.
 static_assert(std::is_trivially_destructible_v<Step>);

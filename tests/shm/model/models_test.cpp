@@ -34,6 +34,10 @@ struct BasicMessage {
   [[nodiscard]] bool whole() const { return inverse == static_cast<Word>(~value); }
 };
 using Message = BasicMessage<std::uint32_t>;
+/// One with a line of its own, of which a producer keeps no index.
+struct alignas(cache_line) LongMessage : Message {
+  static LongMessage of(std::uint32_t value) { return {Message::of(value)}; }
+};
 using WideMessage = BasicMessage<std::uintptr_t>;  // two words, where words are what is copied
 
 using Observed = std::vector<std::vector<std::int64_t>>;
@@ -109,23 +113,23 @@ TEST_CASE(
   CHECK(outcomes == std::set<std::int64_t>{0, 1, 2, 3});
 }
 
-TEST_CASE("model: ring, two messages of space") {
+TEST_CASE_TEMPLATE("model: ring, two messages of space", T, Message, LongMessage) {
   Explorer explorer;
   BasicRingIndexes<Machine> indexes;
-  Message slots[2];
+  T slots[2];
   explorer.share(slots, sizeof(slots));
   auto* memory = reinterpret_cast<std::byte*>(slots);
 
   const auto produce = [&] {
-    RingProducer<Message, Machine> producer(indexes, memory, 2);
+    RingProducer<T, Machine> producer(indexes, memory, 2);
     std::uint32_t value = 1;
     for (int attempt = 0; attempt < 4 && value <= 3; ++attempt) {
-      if (producer.try_push(Message::of(value))) ++value;
+      if (producer.try_push(T::of(value))) ++value;
     }
   };
   const auto consume = [&] {
-    RingConsumer<Message, Machine> consumer(indexes, memory, 2);
-    Message message;
+    RingConsumer<T, Machine> consumer(indexes, memory, 2);
+    T message;
     for (int attempt = 0; attempt < 4; ++attempt) {
       if (!consumer.try_pop(message)) continue;
       Explorer::require(message.whole(), "torn");
@@ -141,8 +145,8 @@ TEST_CASE("model: ring, two messages of space") {
   }
   SUBCASE("the producer dies anywhere, and another takes over") {
     explorer.mortal_thread(produce, [&] {
-      RingProducer<Message, Machine> producer(indexes, memory, 2);
-      (void)producer.try_push(Message::of(101));
+      RingProducer<T, Machine> producer(indexes, memory, 2);
+      (void)producer.try_push(T::of(101));
     });
     explorer.thread(consume);
     explorer.check([](const Observed& observed) { return in_order(observed[2]); });
@@ -156,21 +160,21 @@ TEST_CASE("model: ring, two messages of space") {
   }
 }
 
-TEST_CASE("model: ring, batches") {
+TEST_CASE_TEMPLATE("model: ring, batches", T, Message, LongMessage) {
   Explorer explorer;
   BasicRingIndexes<Machine> indexes;
-  Message slots[2];
+  T slots[2];
   explorer.share(slots, sizeof(slots));
   auto* memory = reinterpret_cast<std::byte*>(slots);
   explorer.thread([&] {
-    RingProducer<Message, Machine> producer(indexes, memory, 2);
-    const Message messages[4] = {Message::of(1), Message::of(2), Message::of(3), Message::of(4)};
+    RingProducer<T, Machine> producer(indexes, memory, 2);
+    const T messages[4] = {T::of(1), T::of(2), T::of(3), T::of(4)};
     std::size_t sent = producer.push({messages, 1});
     for (int attempt = 0; attempt < 3; ++attempt) sent += producer.push({messages + sent, 4 - sent});
   });
   explorer.thread([&] {
-    RingConsumer<Message, Machine> consumer(indexes, memory, 2);
-    Message messages[2];
+    RingConsumer<T, Machine> consumer(indexes, memory, 2);
+    T messages[2];
     for (int attempt = 0; attempt < 3; ++attempt) {
       const std::size_t count = consumer.pop(messages);
       for (std::size_t i = 0; i < count; ++i) {
