@@ -36,10 +36,12 @@ enum class Overflow : std::uint8_t {
 
 /// As round_half_even() for magnitudes up to small_magnitude, in an addition and a subtraction. What is larger
 /// stays larger, and what is not a number none.
+inline constexpr unsigned small_bits = 51;
 inline constexpr double small_magnitude = 2251799813685248.0;  // 2^51
+/// 1.5 * 2^52: a sum with it has no fraction, whatever the sign, and in its low 51 bits those of the integer.
+inline constexpr double small_shift = 6755399441055744.0;
 [[nodiscard]] constexpr double round_small(double value) noexcept {
-  constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: the sum has no fraction, whatever the sign
-  return value + shift - shift;
+  return value + small_shift - small_shift;
 }
 
 /// The integer within low..high that is nearest to a finite number. |low|, |high| must be at most 2^51.

@@ -320,20 +320,35 @@ namespace detail {
   return fitting_bits(field, nearest > most ? most : nearest < -most ? -most : nearest);
 }
 
+/// The bits of a number, and whether it was within the limits: two values rather than a Result, which would go
+/// through memory where many signals make one word.
+struct FieldBits {
+  std::uint64_t bits = 0;
+  bool fits = false;
+};
+[[nodiscard]] constexpr FieldBits round_to_bits(Field field, NumberLimits limits, double number) noexcept {
+  const bool is_integer = field.type <= NumberType::signed_integer;
+  if (is_integer && field.length <= small_bits) {
+    const double whole = round_small(number);
+    // Of what is not a number this is false, too.
+    const bool fits = (whole >= limits.low) & (whole <= limits.high);
+    // Without a conversion, which would not be defined for what does not fit.
+    return {std::bit_cast<std::uint64_t>(number + small_shift) & mask_of(field.length), fits};
+  }
+  const double whole = is_integer ? round_half_even(number) : number;
+  const bool fits = whole >= limits.low && whole <= limits.high;
+  return {fitting_bits(field, fits ? whole : 0), fits};
+}
+
 }  // namespace detail
 
 /// The bits that are nearest to a number, by a policy: number_limits(signal) and to_number() with it are
 /// to_bits(). Errors: not_finite, out_of_range as `overflow` says.
 [[nodiscard]] constexpr Result<std::uint64_t> number_to_bits(Field field, NumberLimits limits, double number,
                                                              Overflow overflow) noexcept {
-  const bool is_small = limits.low >= -small_magnitude && limits.high <= small_magnitude;
-  const double whole = field.type > NumberType::signed_integer ? number
-                       : is_small                              ? round_small(number)
-                                                               : round_half_even(number);
-  // Of what is not a number this is false, too.
-  const bool is_within = whole >= limits.low && whole <= limits.high;
-  if (!is_within) return detail::overflowing_bits(field, limits, number, overflow);
-  return detail::fitting_bits(field, whole);
+  const detail::FieldBits rounded = detail::round_to_bits(field, limits, number);
+  if (!rounded.fits) return detail::overflowing_bits(field, limits, number, overflow);
+  return rounded.bits;
 }
 
 /// Whether a field makes sense and lies within the first `bytes` bytes.

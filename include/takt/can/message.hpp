@@ -1,0 +1,660 @@
+// Messages whose layout is known when the program is compiled: a plain struct of physical values that says, for
+// each member, where in a frame it lies. Coding it costs what shifts written by hand cost, with rounding and
+// overflow checked; a layout that makes no sense does not compile.
+//
+//     using enum can::ByteOrder;
+//     using enum can::NumberType;
+//
+//     struct MotorStatus {
+//       enum class State : std::uint8_t { off, ready, fault = 7 };
+//
+//       double position = 0;  ///< rad
+//       double current = 0;   ///< A
+//       State state = State::off;
+//
+//       static constexpr can::MessageSpec message{.name = "MotorStatus", .id = 0x181, .length = 6};
+//       static constexpr std::tuple signals{
+//           can::bind(&MotorStatus::position, {"Position", {{0, 24, little, signed_integer}, 1e-4, 0, -50, 50}, "rad"}),
+//           can::bind(&MotorStatus::current, {"Current", {{31, 12, big, signed_integer}, 0.01}, "A"}),
+//           can::bind(&MotorStatus::state, {"State", {{40, 3, little}}})};
+//     };
+//
+//     const Result<MotorStatus> status = can::decode<MotorStatus>(frame);
+//     const Result<Frame> frame = can::encode(MotorStatus{.position = 1.5});           // out_of_range if it is
+//     const Result<Frame> limited = can::encode<can::Overflow::clamp>(MotorStatus{1e3});
+//
+// A member that is a floating-point number takes the physical value; an integer, an enum or a bool takes the number in
+// the field as it is, exact to 64 bits, so its signal has scale 1 and offset 0. A list of signals without members
+// (`static constexpr std::array signals{can::SignalSpec{...}, ...};`) is coded from and into an array of doubles.
+//
+// A multiplexed message holds the members of all its branches; its multiplexer is a signal like others, and
+// those that depend on it say when they are there:
+//
+//     can::bind(&Diagnosis::page, {"Page", {{0, 8}}}),
+//     can::bind(&Diagnosis::temperature, {"Temperature", {{8, 8}, 1, -40}, "degC", can::when("Page", 1)}),
+//     can::bind(&Diagnosis::voltage, {"Voltage", {{8, 16}, 0.01}, "V", can::when("Page", {{2, 3}, {7, 7}})}),
+//
+// Only what the multiplexer selects is decoded, the other members keep their initial values; a selector that
+// selects nothing is an error. A multiplexer may itself depend on another one.
+//
+// Every function that takes a frame or a message is real-time safe and usable in constant expressions. None reads
+// beyond the length that the message needs, and a shorter frame is an error; a longer one, as CAN FD pads them, is
+// not. Bits that no signal covers are sent as zero.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "takt/can/frame.hpp"
+#include "takt/can/signal.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::can {
+
+// ---- What a message is made of
+
+struct MessageSpec {
+  std::string_view name{};
+  std::uint32_t id = 0;
+  std::uint8_t length = 8;                  ///< data bytes: 0..8; with format.fd a length that CAN FD knows
+  FrameFormat format{};                     ///< how it is sent. Received are classic and FD frames alike
+  std::uint32_t id_mask = max_extended_id;  ///< bits of the identifier that tell the message: not those of
+                                            ///< priority and addresses in J1939
+  Duration cycle_time{};                    ///< 0: not sent periodically
+};
+
+/// What stands in the field of a multiplexer, from low to high, both included.
+struct SelectorRange {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+};
+
+/// On which values of which multiplexer a signal is in the frame; always, without a multiplexer.
+struct Selection {
+  static constexpr std::size_t max_ranges = 16;
+
+  std::string_view multiplexer;
+  std::array<SelectorRange, max_ranges> ranges{};
+  std::size_t count = 0;
+
+  [[nodiscard]] constexpr bool always() const noexcept { return multiplexer.empty(); }
+};
+
+/// The signal is there while the multiplexer of this name has this value ...
+[[nodiscard]] consteval Selection when(std::string_view multiplexer, std::uint64_t selector) {
+  return {multiplexer, {{{selector, selector}}}, 1};
+}
+/// ... or one within these ranges, of which there may be 16.
+template <std::size_t Count>
+[[nodiscard]] consteval Selection when(std::string_view multiplexer, const SelectorRange (&ranges)[Count]) {
+  static_assert(Count <= Selection::max_ranges, "too many ranges of selectors");
+  Selection selection{multiplexer, {}, Count};
+  std::copy_n(ranges, Count, selection.ranges.begin());
+  return selection;
+}
+
+struct SignalSpec {
+  std::string_view name{};
+  Signal signal{};
+  std::string_view unit{};
+  Selection selection{};
+};
+
+/// A signal and the member of the message that holds it.
+template <class Message, class Member>
+struct BoundSignal {
+  Member Message::*member;
+  SignalSpec spec;
+};
+template <class Message, class Member>
+[[nodiscard]] consteval BoundSignal<Message, Member> bind(Member Message::*member, SignalSpec spec) {
+  return {member, spec};
+}
+
+/// A type that says how it lies in a frame.
+// clang-format off
+template <class T>
+concept MessageType = requires {
+  { T::message } -> std::same_as<const MessageSpec&>;
+  std::tuple_size<std::remove_cvref_t<decltype(T::signals)>>::value;
+};
+// clang-format on
+
+// ---- What can be wrong with it
+
+/// The first thing that is wrong with a message's layout.
+enum class MessageFault : std::uint8_t {
+  none,
+  id,           ///< more than 11 (29 when extended) bits
+  length,       ///< no frame of this format has it
+  name,         ///< empty, or given to two signals
+  signal,       ///< beyond the length, no scale, or a range that the field cannot hold
+  multiplexer,  ///< unknown name, not an integer, or depending on itself
+  selector,     ///< a value that the multiplexer cannot have
+  overlap,      ///< two signals that can be there at once share a bit
+};
+
+namespace detail {
+
+inline constexpr std::size_t no_signal = ~std::size_t{0};
+
+[[nodiscard]] constexpr bool is_integer(const Field& field) noexcept {
+  return field.type <= NumberType::signed_integer;
+}
+
+[[nodiscard]] constexpr std::size_t find_signal(std::span<const SignalSpec> signals,
+                                                std::string_view name) noexcept {
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    if (signals[i].name == name) return i;
+  }
+  return no_signal;
+}
+
+/// How many multiplexers decide on a signal; more than there are signals, if they depend on each other in a circle.
+[[nodiscard]] constexpr std::size_t depth_of(std::span<const SignalSpec> signals, std::size_t i) noexcept {
+  std::size_t depth = 0;
+  while (i < signals.size() && !signals[i].selection.always() && depth <= signals.size()) {
+    i = find_signal(signals, signals[i].selection.multiplexer);
+    ++depth;
+  }
+  return depth;
+}
+
+[[nodiscard]] constexpr bool share_selector(const Selection& a, const Selection& b) noexcept {
+  for (std::size_t i = 0; i < a.count; ++i) {
+    for (std::size_t j = 0; j < b.count; ++j) {
+      if (a.ranges[i].low <= b.ranges[j].high && b.ranges[j].low <= a.ranges[i].high) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether no frame has both signals: on the way up from them, one multiplexer would need two values.
+[[nodiscard]] constexpr bool exclude_each_other(std::span<const SignalSpec> signals, std::size_t a,
+                                                std::size_t b) noexcept {
+  for (std::size_t i = a; !signals[i].selection.always();
+       i = find_signal(signals, signals[i].selection.multiplexer)) {
+    for (std::size_t j = b; !signals[j].selection.always();
+         j = find_signal(signals, signals[j].selection.multiplexer)) {
+      const bool same = signals[i].selection.multiplexer == signals[j].selection.multiplexer;
+      if (same && !share_selector(signals[i].selection, signals[j].selection)) return true;
+    }
+  }
+  return false;
+}
+
+[[nodiscard]] constexpr MessageFault selection_fault(std::span<const SignalSpec> signals,
+                                                     std::size_t i) noexcept {
+  const Selection& selection = signals[i].selection;
+  if (selection.always()) return MessageFault::none;
+  const std::size_t multiplexer = find_signal(signals, selection.multiplexer);
+  if (multiplexer == no_signal || !is_integer(signals[multiplexer].signal.field) ||
+      depth_of(signals, i) > signals.size()) {
+    return MessageFault::multiplexer;
+  }
+  for (std::size_t k = 0; k < selection.count; ++k) {
+    const auto [low, high] = selection.ranges[k];
+    if (low > high || high > mask_of(signals[multiplexer].signal.field.length)) return MessageFault::selector;
+  }
+  return selection.count == 0 ? MessageFault::selector : MessageFault::none;
+}
+
+}  // namespace detail
+
+/// What is wrong with a message of these signals, whether it is known at compile time or not. Not for the cycle.
+[[nodiscard]] constexpr MessageFault find_fault(const MessageSpec& message,
+                                                std::span<const SignalSpec> signals) noexcept {
+  if (message.id > (message.format.extended ? max_extended_id : max_standard_id)) return MessageFault::id;
+  const bool has_length = message.format.fd ? message.length <= max_fd_length &&
+                                                  fd_lengths[fd_length_code(message.length)] == message.length
+                                            : message.length <= max_classic_length;
+  if (!has_length) return MessageFault::length;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    if (signals[i].name.empty() || detail::find_signal(signals, signals[i].name) != i)
+      return MessageFault::name;
+    if (!is_valid(signals[i].signal, message.length)) return MessageFault::signal;
+  }
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    const MessageFault fault = detail::selection_fault(signals, i);
+    if (fault != MessageFault::none) return fault;
+  }
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (overlap(signals[i].signal.field, signals[j].signal.field) &&
+          !detail::exclude_each_other(signals, i, j)) {
+        return MessageFault::overlap;
+      }
+    }
+  }
+  return MessageFault::none;
+}
+
+/// How many signals a message has.
+template <MessageType T>
+inline constexpr std::size_t signal_count = std::tuple_size_v<std::remove_cvref_t<decltype(T::signals)>>;
+
+namespace detail {
+
+template <std::size_t I>
+using Index = std::integral_constant<std::size_t, I>;
+
+[[nodiscard]] constexpr const SignalSpec& spec_of(const SignalSpec& signal) noexcept { return signal; }
+template <class Message, class Member>
+[[nodiscard]] constexpr const SignalSpec& spec_of(const BoundSignal<Message, Member>& signal) noexcept {
+  return signal.spec;
+}
+
+template <class T>
+[[nodiscard]] consteval auto specs_of() noexcept {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<SignalSpec, sizeof...(I)>{spec_of(std::get<I>(T::signals))...};
+  }
+  (std::make_index_sequence<signal_count<T>>{});
+}
+
+}  // namespace detail
+
+/// The signals of a message, in its order, whatever they are bound to.
+template <MessageType T>
+inline constexpr std::array<SignalSpec, signal_count<T>> signals_of = detail::specs_of<T>();
+
+namespace detail {
+
+/// Whether a member can take every number of a field, and no other meaning.
+template <class Member>
+[[nodiscard]] constexpr bool can_hold(const Signal& signal) noexcept {
+  if constexpr (std::is_enum_v<Member>) {
+    return can_hold<std::underlying_type_t<Member>>(signal);
+  } else if constexpr (std::is_integral_v<Member>) {
+    using Limits = std::numeric_limits<Member>;
+    const bool is_signed = signal.field.type == NumberType::signed_integer;
+    const int digits = signal.field.length - (is_signed ? 1 : 0);
+    return is_integer(signal.field) && signal.scale == 1 && signal.offset == 0 && digits <= Limits::digits &&
+           (!is_signed || Limits::is_signed);
+  } else {
+    return std::is_floating_point_v<Member>;
+  }
+}
+template <class Message, class Member>
+[[nodiscard]] constexpr bool member_fits(const BoundSignal<Message, Member>& signal) noexcept {
+  return can_hold<Member>(signal.spec.signal);
+}
+[[nodiscard]] constexpr bool member_fits(const SignalSpec&) noexcept { return true; }
+
+/// Refuses a layout that makes no sense, each with its own words.
+template <class T>
+consteval bool check() {
+  constexpr MessageFault fault = find_fault(T::message, signals_of<T>);
+  static_assert(fault != MessageFault::id, "the identifier has more than 11 (29 when extended) bits");
+  static_assert(fault != MessageFault::length, "no frame of this format has the length of the message");
+  static_assert(fault != MessageFault::name, "a signal has no name, or that of another one");
+  static_assert(
+      fault != MessageFault::signal,
+      "a signal lies beyond the length of the message, has no scale, or a range that its field cannot hold");
+  static_assert(fault != MessageFault::multiplexer,
+                "a multiplexer is unknown, not an integer, or depends on itself");
+  static_assert(fault != MessageFault::selector, "a multiplexer cannot have the value of a selector");
+  static_assert(fault != MessageFault::overlap, "two signals that can be there at once share a bit");
+  constexpr bool members_fit =
+      std::apply([](const auto&... signal) { return (member_fits(signal) && ...); }, T::signals);
+  static_assert(members_fit,
+                "an integer member is too small for its signal, or the signal has a scale or an offset");
+  return fault == MessageFault::none && members_fit;
+}
+
+}  // namespace detail
+
+/// Whether the layout makes sense: does not compile where it does not. Each function below asks; a declaration that shall be
+/// refused even if nobody uses it is followed by static_assert(can::is_valid_message<MotorStatus>).
+template <MessageType T>
+inline constexpr bool is_valid_message = detail::check<T>();
+
+/// The data of a message.
+template <MessageType T>
+using Data = std::array<std::uint8_t, T::message.length>;
+
+/// The physical values of all signals of a message, in the order of its signals.
+template <MessageType T>
+using Values = std::array<double, signal_count<T>>;
+
+namespace detail {
+
+template <class T>
+using DataView = std::span<const std::uint8_t, T::message.length>;
+
+template <class T, std::size_t I>
+[[nodiscard]] constexpr std::uint64_t bits_in(DataView<T> data) noexcept {
+  return extract<signals_of<T>[I].signal.field>(data);
+}
+
+/// Whether a multiplexer's value selects a signal, leaving aside whether the multiplexer itself is there.
+template <class T, std::size_t I>
+[[nodiscard]] constexpr bool is_selected(std::uint64_t selector) noexcept {
+  constexpr Selection selection = signals_of<T>[I].selection;
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    return ((selection.ranges[K].low <= selector && selector <= selection.ranges[K].high) || ...);
+  }
+  (std::make_index_sequence<selection.count>{});
+}
+
+template <class T, std::size_t I>
+inline constexpr std::size_t multiplexer_of = find_signal(signals_of<T>,
+                                                          signals_of<T>[I].selection.multiplexer);
+
+template <class T, std::size_t I>
+[[nodiscard]] constexpr bool is_there(DataView<T> data) noexcept {
+  if constexpr (signals_of<T>[I].selection.always()) {
+    return true;
+  } else {
+    constexpr std::size_t multiplexer = multiplexer_of<T, I>;
+    return is_there<T, multiplexer>(data) && is_selected<T, I>(bits_in<T, multiplexer>(data));
+  }
+}
+
+/// Whether the multiplexer I of this frame, if it is one and there, selects a signal.
+template <class T, std::size_t I>
+[[nodiscard]] constexpr bool selects_something(DataView<T> data) noexcept {
+  constexpr bool is_multiplexer =
+      std::any_of(signals_of<T>.begin(), signals_of<T>.end(), [](const SignalSpec& signal) {
+        return !signal.selection.always() && signal.selection.multiplexer == signals_of<T>[I].name;
+      });
+  if constexpr (!is_multiplexer) {
+    return true;
+  } else {
+    if (!is_there<T, I>(data)) return true;
+    const std::uint64_t selector = bits_in<T, I>(data);
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      return ((multiplexer_of<T, K> == I && is_selected<T, K>(selector)) || ...);
+    }
+    (std::make_index_sequence<signal_count<T>>{});
+  }
+}
+
+/// Calls function(Index<I>) for each signal in this order, until it returns false.
+template <class T, auto order, class Function>
+constexpr bool for_signals(Function function) noexcept {
+  return [&]<std::size_t... K>(std::index_sequence<K...>) { return (function(Index<order[K]>{}) && ...); }
+  (std::make_index_sequence<signal_count<T>>{});
+}
+
+/// Multiplexers before what depends on them.
+template <class T>
+inline constexpr auto signal_order = [] {
+  std::array<std::size_t, signal_count<T>> order{};
+  std::size_t placed = 0;
+  for (std::size_t depth = 0; placed < order.size(); ++depth) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (depth_of(signals_of<T>, i) == depth) order[placed++] = i;
+    }
+  }
+  return order;
+}();
+
+template <class T>
+[[nodiscard]] constexpr bool selectors_known(DataView<T> data) noexcept {
+  return for_signals<T, signal_order<T>>(
+      [&]<std::size_t I>(Index<I>) { return selects_something<T, I>(data); });
+}
+
+/// Whether decode_with() can be called.
+template <class T>
+[[nodiscard]] constexpr Status check_data(std::span<const std::uint8_t> data) noexcept {
+  static_assert(is_valid_message<T>);
+  if (data.size() < T::message.length) return fail(Errc::wrong_length);
+  if (!selectors_known<T>(DataView<T>(data.data(), T::message.length))) return fail(Errc::unknown_selector);
+  return {};
+}
+
+/// Hands the bits of each signal that is there to take(Index<I>, bits).
+template <class T, class Take>
+constexpr void decode_with(std::span<const std::uint8_t> all, Take take) noexcept {
+  const DataView<T> data(all.data(), T::message.length);
+  for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
+    if (is_there<T, I>(data)) take(index, bits_in<T, I>(data));
+    return true;
+  });
+}
+
+/// encode_with() where something does not fit.
+template <class T, class Round, class Beyond>
+[[nodiscard]] constexpr Status encode_beyond(Data<T>& data, Round round, Beyond beyond) noexcept {
+  Error error;
+  data = {};
+  const bool encoded = for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
+    if (!is_there<T, I>(data)) return true;
+    const FieldBits rounded = round(index);
+    const Result<std::uint64_t> bits = rounded.fits ? rounded.bits : beyond(index);
+    if (bits) {
+      insert<signals_of<T>[I].signal.field>(std::span(data), *bits);
+    } else {
+      error = bits.error();
+    }
+    return bits.has_value();
+  });
+  if (!encoded) return fail(error);
+  return {};
+}
+
+/// Inserts the bits of each signal that is there: those of round(Index<I>), which are FieldBits, and where these
+/// do not fit, what beyond(Index<I>) makes of it, which is a Result. On an error the data are of no use.
+template <class T, class Round, class Beyond>
+[[nodiscard]] constexpr Status encode_with(Data<T>& data, Round round, Beyond beyond) noexcept {
+  static_assert(is_valid_message<T>);
+  // Usually everything fits: it is asked once for all signals, so that they are computed side by side.
+  Data<T> quick{};
+  bool all_fit = true;
+  for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
+    if (!is_there<T, I>(quick)) return true;
+    const FieldBits rounded = round(index);
+    all_fit = all_fit & rounded.fits;
+    insert<signals_of<T>[I].signal.field>(std::span(quick), rounded.bits);
+    return true;
+  });
+  data = quick;
+  if (!all_fit) {
+    if (const Status status = encode_beyond<T>(data, round, beyond); !status) return status;
+  }
+  if (!selectors_known<T>(data)) return fail(Errc::unknown_selector);
+  return {};
+}
+
+/// The number in a field as a member has it.
+template <class Member>
+[[nodiscard]] constexpr Member to_member(const Signal& signal, std::uint64_t bits) noexcept {
+  if constexpr (std::is_floating_point_v<Member>) {
+    return static_cast<Member>(to_physical(signal, bits));
+  } else if (signal.field.type == NumberType::signed_integer) {
+    return static_cast<Member>(sign_extended(bits, signal.field.length));
+  } else {
+    return static_cast<Member>(bits);
+  }
+}
+
+/// The integers that may be sent for a signal, in the type of its field.
+template <class T, std::size_t I>
+struct IntegerLimits {
+  static constexpr Signal signal = signals_of<T>[I].signal;
+  static constexpr bool is_signed = signal.field.type == NumberType::signed_integer;
+  using Number = std::conditional_t<is_signed, std::int64_t, std::uint64_t>;
+
+  static constexpr NumberLimits limits = number_limits(signal);
+  static constexpr bool up_to_field = limits.high == number_limits(signal.field).high;
+  static constexpr auto most_of_field =
+      static_cast<Number>(mask_of(signal.field.length) >> (is_signed ? 1 : 0));
+  static constexpr auto low = static_cast<Number>(limits.low);
+  static constexpr Number high = up_to_field ? most_of_field : static_cast<Number>(limits.high);
+};
+
+/// What is compared and sent of a member: a double, or an integer of at least a byte.
+template <class Member>
+[[nodiscard]] constexpr auto sent_value(Member member) noexcept {
+  if constexpr (std::is_floating_point_v<Member>) {
+    return static_cast<double>(member);
+  } else if constexpr (std::is_enum_v<Member>) {
+    return sent_value(static_cast<std::underlying_type_t<Member>>(member));
+  } else if constexpr (std::is_signed_v<Member>) {
+    return static_cast<std::int64_t>(member);
+  } else {
+    return static_cast<std::uint64_t>(member);
+  }
+}
+
+template <class T, std::size_t I, class Member>
+[[nodiscard]] constexpr FieldBits member_to_bits(Member member) noexcept {
+  constexpr Signal signal = signals_of<T>[I].signal;
+  const auto value = sent_value(member);
+  if constexpr (std::is_floating_point_v<Member>) {
+    constexpr NumberLimits limits = number_limits(signal);
+    return round_to_bits(signal.field, limits, to_number(signal, value));
+  } else {
+    using Limits = IntegerLimits<T, I>;
+    const bool fits = std::cmp_greater_equal(value, Limits::low) && std::cmp_less_equal(value, Limits::high);
+    return {static_cast<std::uint64_t>(value) & mask_of(signal.field.length), fits};
+  }
+}
+
+/// What the policy makes of a member that does not fit.
+template <class T, std::size_t I, Overflow overflow, class Member>
+[[nodiscard]] constexpr Result<std::uint64_t> member_beyond(Member member) noexcept {
+  constexpr Signal signal = signals_of<T>[I].signal;
+  const auto value = sent_value(member);
+  if constexpr (std::is_floating_point_v<Member>) {
+    constexpr NumberLimits limits = number_limits(signal);
+    return number_to_bits(signal.field, limits, to_number(signal, value), overflow);
+  } else {
+    using Limits = IntegerLimits<T, I>;
+    if constexpr (overflow == Overflow::error) return fail(Errc::out_of_range);
+    const auto sent = overflow == Overflow::wrap          ? static_cast<std::uint64_t>(value)
+                      : std::cmp_less(value, Limits::low) ? static_cast<std::uint64_t>(Limits::low)
+                                                          : static_cast<std::uint64_t>(Limits::high);
+    return sent & mask_of(signal.field.length);
+  }
+}
+
+template <class T>
+[[nodiscard]] constexpr Status check_frame(const Frame& frame) noexcept {
+  if (frame.remote || frame.extended != T::message.format.extended) return fail(Errc::wrong_format);
+  if (((frame.id ^ T::message.id) & T::message.id_mask) != 0) return fail(Errc::unexpected_id);
+  return {};
+}
+
+template <class T>
+constexpr void to_frame(Frame& frame, const Data<T>& data) noexcept {
+  frame = Frame{};
+  frame.id = T::message.id;
+  frame.length = T::message.length;
+  frame.extended = T::message.format.extended;
+  frame.fd = T::message.format.fd;
+  frame.bit_rate_switch = T::message.format.bit_rate_switch;
+  std::copy(data.begin(), data.end(), frame.data.begin());
+}
+
+}  // namespace detail
+
+// ---- Decoding
+
+/// Whether a frame carries this message, by identifier and format.
+template <MessageType T>
+[[nodiscard]] constexpr bool carries(const Frame& frame) noexcept {
+  return detail::check_frame<T>(frame).has_value();
+}
+
+// decode_into(message, ...) is the decoder of a cycle. decode<Message>(...) is the same as a Result<Message>: the
+// message shares its place with the error there, and the way through memory that this takes costs some nanoseconds.
+// On an error the message stays as it was.
+
+/// The message in these data. Errors: wrong_length (fewer bytes than the message has), unknown_selector.
+template <MessageType T>
+[[nodiscard]] constexpr Status decode_into(T& message, std::span<const std::uint8_t> data) noexcept {
+  if (const Status status = detail::check_data<T>(data); !status) return status;
+  message = T{};
+  detail::decode_with<T>(data, [&]<std::size_t I>(detail::Index<I>, std::uint64_t bits) {
+    auto& member = message.*std::get<I>(T::signals).member;
+    member = detail::to_member<std::remove_reference_t<decltype(member)>>(signals_of<T>[I].signal, bits);
+  });
+  return {};
+}
+template <MessageType T>
+[[nodiscard]] constexpr Result<T> decode(std::span<const std::uint8_t> data) noexcept {
+  T message{};
+  if (const Status status = decode_into(message, data); !status) return fail(status.error());
+  return message;
+}
+
+/// The message in this frame. Errors besides: wrong_format (remote, 11 for 29 bits or the other way round),
+/// unexpected_id.
+template <MessageType T>
+[[nodiscard]] constexpr Status decode_into(T& message, const Frame& frame) noexcept {
+  if (const Status status = detail::check_frame<T>(frame); !status) return status;
+  return decode_into(message, frame.payload());
+}
+template <MessageType T>
+[[nodiscard]] constexpr Result<T> decode(const Frame& frame) noexcept {
+  T message{};
+  if (const Status status = decode_into(message, frame); !status) return fail(status.error());
+  return message;
+}
+
+/// The physical values of all signals in these data; NaN for those that the multiplexer does not select. Errors: wrong_length,
+/// unknown_selector.
+template <MessageType T>
+[[nodiscard]] constexpr Status decode_values(Values<T>& values, std::span<const std::uint8_t> data) noexcept {
+  if (const Status status = detail::check_data<T>(data); !status) return status;
+  values.fill(std::numeric_limits<double>::quiet_NaN());
+  detail::decode_with<T>(data, [&]<std::size_t I>(detail::Index<I>, std::uint64_t bits) {
+    values[I] = to_physical(signals_of<T>[I].signal, bits);
+  });
+  return {};
+}
+
+// ---- Encoding
+
+/// The data of a message. Errors: not_finite, out_of_range (only with Overflow::error, or what has no low bits),
+/// unknown_selector; the data are then of no use.
+template <Overflow overflow = Overflow::error, MessageType T>
+[[nodiscard]] constexpr Status encode_into(Data<T>& data, const T& message) noexcept {
+  return detail::encode_with<T>(
+      data,
+      [&]<std::size_t I>(detail::Index<I>) {
+        return detail::member_to_bits<T, I>(message.*std::get<I>(T::signals).member);
+      },
+      [&]<std::size_t I>(detail::Index<I>) {
+        return detail::member_beyond<T, I, overflow>(message.*std::get<I>(T::signals).member);
+      });
+}
+
+/// The data of the message with these physical values; those of signals that the multiplexer does not select are not
+/// looked at. Errors: as above.
+template <MessageType T, Overflow overflow = Overflow::error>
+[[nodiscard]] constexpr Status encode_values(Data<T>& data, const Values<T>& values) noexcept {
+  return detail::encode_with<T>(
+      data, [&]<std::size_t I>(detail::Index<I>) { return detail::member_to_bits<T, I>(values[I]); },
+      [&]<std::size_t I>(detail::Index<I>) { return detail::member_beyond<T, I, overflow>(values[I]); });
+}
+
+/// Makes `frame` that of a message; on an error it stays as it was. Errors: as above. can::encode(message) gives
+/// the frame as a result.
+template <Overflow overflow = Overflow::error, MessageType T>
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const T& message) noexcept {
+  Data<T> data{};
+  if (const Status status = encode_into<overflow>(data, message); !status) return status;
+  detail::to_frame<T>(frame, data);
+  return {};
+}
+template <Overflow overflow, MessageType T>
+[[nodiscard]] constexpr Result<Frame> encode(const T& message) noexcept {
+  Result<Frame> frame;
+  if (const Status status = encode_into<overflow>(*frame, message); !status) frame = fail(status.error());
+  return frame;
+}
+
+}  // namespace takt::can
