@@ -15,14 +15,19 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
+#include <mutex>
 #include <new>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "takt/shm/broadcast_ring.hpp"
 #include "takt/shm/broadcast_value.hpp"
 #include "takt/shm/latest_value.hpp"
+#include "takt/shm/multi_producer_ring.hpp"
+#include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
 #include "takt/shm/spsc_ring.hpp"
 #include "two_cores.hpp"
@@ -32,6 +37,13 @@
 #endif
 #ifdef HAVE_MOODYCAMEL
 #include <readerwriterqueue/readerwriterqueue.h>
+#endif
+#ifdef TAKT_BENCH_RIGTORP
+#include <rigtorp/SPSCQueue.h>
+#endif
+#ifdef TAKT_BENCH_REALTIME_TOOLS
+#define NON_POLLING  // its writer waits for the lock instead of sleeping for half a millisecond
+#include <realtime_tools/realtime_buffer.hpp>
 #endif
 
 namespace {
@@ -118,8 +130,11 @@ class Floor : public Fast {
 };
 
 /// The messages wait for one another, so that the indexes and the line of messages that is being filled cross from core to core
-/// once for many of them. What is pushed and popped in batches can reach it; what has to be there when its push returns cannot,
-/// as a consumer that keeps up asks for those lines after every few messages, and takes them from under the producer.
+/// once for many of them. What is pushed and popped in batches can reach it; what has to be there when its push returns cannot. Each
+/// message is then stored to two lines in turn, its own and the index's, and a processor that would join stores to one line cannot;
+/// and a consumer that keeps up asks for both after every few messages, and takes them from under the producer. On a Zen 4, with 64
+/// bytes, publishing every 8th message takes as long as this, every 4th 1.4 times as long, and each one 1.9 times; it is 1.4 times
+/// even where each is published on a line at which nobody looks.
 template <class T>
 using BatchFloor = Floor<T, 64, 64>;
 
@@ -142,6 +157,21 @@ struct Moodycamel : Fast {
   bool try_push(const T& message) { return queue.try_enqueue(message); }
   bool try_pop(T& message) { return queue.try_dequeue(message); }
   moodycamel::ReaderWriterQueue<T> queue{capacity};
+};
+#endif
+
+#ifdef TAKT_BENCH_RIGTORP
+template <class T>
+struct Rigtorp : Fast {
+  bool try_push(const T& message) { return queue.try_push(message); }
+  bool try_pop(T& message) {
+    const T* front = queue.front();
+    if (front == nullptr) return false;
+    message = *front;
+    queue.pop();
+    return true;
+  }
+  rigtorp::SPSCQueue<T> queue{capacity};
 };
 #endif
 
@@ -187,6 +217,117 @@ class RawLine : public Fast {
   alignas(line) std::uint64_t seen_ = 0;
 };
 
+// ------------------------------------------------------------------------------------------ from several, and to several
+
+constexpr std::size_t writers = 3;  // of which one writes, as there are two cores
+
+template <class T>
+struct TaktRequests : Fast {
+  using Ring = takt::shm::MultiProducerRing<T, writers, capacity>;
+  bool try_push(const T& message) { return producer.end.try_push(message); }
+  bool try_pop(T& message) { return ring.try_pop(message); }
+  Ring ring;
+  takt::shm::OwnLine<takt::shm::RingProducer<T>> producer{ring.producer(0)};
+};
+
+/// The usual bounded queue of several producers: they draw tickets, and each slot says which ticket's message is in it. A producer
+/// that dies between the two blocks all others.
+template <class T>
+class TicketFloor : public Fast {
+ public:
+  bool try_push(const T& message) {
+    std::uint32_t ticket = tickets_.load(std::memory_order_relaxed);
+    do {
+      if (ticket - released_.load(std::memory_order_acquire) >= capacity) return false;
+    } while (!tickets_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_relaxed));
+    slots_[ticket % capacity].message = message;
+    slots_[ticket % capacity].number.store(ticket + 1, std::memory_order_release);
+    return true;
+  }
+  bool try_pop(T& message) {
+    const Slot& slot = slots_[read_ % capacity];
+    if (slot.number.load(std::memory_order_acquire) != read_ + 1) return false;
+    message = slot.message;
+    if (++read_ % 64 == 0) released_.store(read_, std::memory_order_release);
+    return true;
+  }
+
+ private:
+  struct alignas(line) Slot {
+    std::atomic<std::uint32_t> number{0};
+    T message;
+  };
+  alignas(2 * line) std::atomic<std::uint32_t> tickets_{0};
+  alignas(2 * line) std::atomic<std::uint32_t> released_{0};
+  alignas(2 * line) std::uint32_t read_ = 0;
+  alignas(2 * line) std::array<Slot, capacity> slots_{};
+};
+
+/// What most programs do.
+template <class T>
+class MutexDeque : public Fast {
+ public:
+  bool try_push(const T& message) {
+    const std::scoped_lock lock(mutex_);
+    if (messages_.size() == capacity) return false;
+    messages_.push_back(message);
+    return true;
+  }
+  bool try_pop(T& message) {
+    const std::scoped_lock lock(mutex_);
+    if (messages_.empty()) return false;
+    message = messages_.front();
+    messages_.pop_front();
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<T> messages_;
+};
+
+/// Numbered slots of atomic words, for a reader that is never lapped.
+template <class T>
+class NumberedFloor : public Fast {
+ public:
+  bool try_push(const T& message) {
+    Slot& slot = slots_[write_ % capacity];
+    for (std::size_t i = 0; i < slot.words.size(); ++i)
+      slot.words[i].store(message.words[i], std::memory_order_release);
+    slot.number.store(++write_, std::memory_order_release);
+    return true;
+  }
+  bool try_pop(T& message) {
+    const Slot& slot = slots_[read_ % capacity];
+    if (slot.number.load(std::memory_order_acquire) != read_ + 1) return false;
+    for (std::size_t i = 0; i < slot.words.size(); ++i)
+      message.words[i] = slot.words[i].load(std::memory_order_acquire);
+    ++read_;
+    return true;
+  }
+
+ private:
+  struct alignas(line) Slot {
+    std::atomic<std::uint32_t> number{0};
+    std::array<std::atomic<std::uint64_t>, sizeof(T) / 8> words{};
+  };
+  alignas(2 * line) std::uint32_t write_ = 0;
+  alignas(2 * line) std::uint32_t read_ = 0;
+  alignas(2 * line) std::array<Slot, capacity> slots_{};
+};
+
+template <class T>
+struct TaktBroadcastRing : Fast {
+  bool try_push(const T& message) {
+    ring.write(message);
+    return true;
+  }
+  bool try_pop(T& message) { return reader.end.try_read(message); }
+  using Ring = takt::shm::BroadcastRing<T>;
+  Ring ring{capacity};
+  takt::shm::OwnLine<typename Ring::Reader> reader{ring.reader(takt::shm::BroadcastStart::oldest)};
+};
+
 // ------------------------------------------------------------------------------------------------- the latest-value forms
 
 template <class T>
@@ -216,12 +357,52 @@ struct TaktBroadcast : Fast {
   takt::shm::OwnLine<typename Value::Reader> reader{typename Value::Reader(value)};
 };
 
-/// The usual sequence lock: one counter, one copy, atomic words.
 template <class T>
+struct TaktSharedValue : Fast {
+  bool try_push(const T& message) {
+    writer.end.write(message);
+    return true;
+  }
+  bool try_pop(T& message) { return reader.end.read_new(message) == takt::shm::Freshness::new_data; }
+  using Value = takt::shm::SharedValue<T, writers>;
+  Value value;
+  takt::shm::OwnLine<typename Value::Writer> writer{typename Value::Writer(value, 0)};
+  takt::shm::OwnLine<typename Value::Reader> reader{typename Value::Reader(value)};
+};
+
+#ifdef TAKT_BENCH_REALTIME_TOOLS
+template <class T>
+struct RealtimeTools : Fast {
+  bool try_push(const T& message) {
+    buffer.writeFromNonRT(message);
+    return true;
+  }
+  bool try_pop(T& message) {
+    const T* found = buffer.readFromRT();
+    if (found->words[0] == seen) return false;
+    message = *found;
+    seen = message.words[0];
+    return true;
+  }
+  realtime_tools::RealtimeBuffer<T> buffer;
+  alignas(2 * line) std::uint64_t seen = 0;
+};
+#endif
+
+/// The usual sequence lock: one counter, one copy, atomic words. Where several may write, each takes it first, and one that dies
+/// with it stops all.
+template <class T, bool several = false>
 class SeqlockFloor : public Fast {
  public:
   bool try_push(const T& message) {
-    sequence_.store(written_ + 1, std::memory_order_relaxed);
+    if constexpr (several) {
+      written_ = sequence_.load(std::memory_order_relaxed);
+      do {
+        written_ &= ~1u;
+      } while (!sequence_.compare_exchange_weak(written_, written_ + 1, std::memory_order_acquire));
+    } else {
+      sequence_.store(written_ + 1, std::memory_order_relaxed);
+    }
     for (std::size_t i = 0; i < words_.size(); ++i)
       words_[i].store(message.words[i], std::memory_order_release);
     written_ += 2;
@@ -286,7 +467,7 @@ constexpr std::size_t batch_of = Bytes >= 1024 ? 16 : 64;  // so that a batch st
 
 /// One stream from one side to the other: nanoseconds per message, and whether all came in their order.
 template <class Exchange, std::size_t Bytes, bool processes, Pace pace>
-std::pair<double, bool> stream_once(std::span<const Payload<Bytes>> messages) {
+std::pair<double, bool> stream_once(std::span<const Payload<Bytes>, batch_of<Bytes>> messages) {
   constexpr std::size_t chunk = Exchange::is_slow ? 256 : Bytes >= 1024 ? 2048 : 8192;
   constexpr std::size_t chunks = 10;
   const Shared<Exchange> exchange(processes);
@@ -333,7 +514,7 @@ template <class Exchange, std::size_t Bytes, bool processes = false, Pace pace =
 void stream(benchmark::State& state) {
   constexpr int streams = 8;
   // Made beforehand: the copy of what was written a moment ago waits until all stores before are done, those into the ring too.
-  std::vector<Payload<Bytes>> messages(batch_of<Bytes>);
+  std::array<Payload<Bytes>, batch_of<Bytes>> messages{};
   for (std::size_t i = 0; i < messages.size(); ++i) messages[i].words.front() = messages[i].words.back() = i;
   for ([[maybe_unused]] auto _ : state) {
     double sum = 0;
@@ -412,6 +593,10 @@ void add_rings() {
   add(streams + "moodycamel", stream<Moodycamel<Message>, Bytes>);
   add(latency + "moodycamel", one_way<Moodycamel<Message>, Bytes>);
 #endif
+#ifdef TAKT_BENCH_RIGTORP
+  add(streams + "rigtorp", stream<Rigtorp<Message>, Bytes>);
+  add(latency + "rigtorp", one_way<Rigtorp<Message>, Bytes>);
+#endif
 #ifdef HAVE_BOOST
   add(streams + "boost", stream<Boost<Message>, Bytes>);
   add(latency + "boost", one_way<Boost<Message>, Bytes>);
@@ -453,6 +638,27 @@ void add_values() {
   add("shm/latest_one_way_" + size + "takt", one_way<TaktLatest<Message>, Bytes>);
   add("shm/broadcast_one_way_" + size + "takt", one_way<TaktBroadcast<Message>, Bytes>);
   add("shm/broadcast_one_way_" + size + "floor", one_way<SeqlockFloor<Message>, Bytes>);
+  add("shm/shared_value_one_way_" + size + "takt", one_way<TaktSharedValue<Message>, Bytes>);
+  add("shm/shared_value_one_way_" + size + "floor", one_way<SeqlockFloor<Message, true>, Bytes>);
+#ifdef TAKT_BENCH_REALTIME_TOOLS
+  add("shm/latest_one_way_" + size + "realtime_tools", one_way<RealtimeTools<Message>, Bytes>);
+#endif
+}
+
+template <std::size_t Bytes>
+void add_several() {
+  using Message = Payload<Bytes>;
+  const std::string size = std::to_string(Bytes) + "B/";
+  add("shm/broadcast_ring_one_way_" + size + "takt", one_way<TaktBroadcastRing<Message>, Bytes>);
+  add("shm/broadcast_ring_one_way_" + size + "floor", one_way<NumberedFloor<Message>, Bytes>);
+  const std::string streams = "shm/requests_stream_" + size;
+  const std::string latency = "shm/requests_one_way_" + size;
+  add(streams + "takt", stream<TaktRequests<Message>, Bytes>);
+  add(streams + "floor", stream<TicketFloor<Message>, Bytes>);
+  add(streams + "deque", stream<MutexDeque<Message>, Bytes>);
+  add(latency + "takt", one_way<TaktRequests<Message>, Bytes>);
+  add(latency + "floor", one_way<TicketFloor<Message>, Bytes>);
+  add(latency + "deque", one_way<MutexDeque<Message>, Bytes>);
 }
 
 [[maybe_unused]] const bool registered = [] {
@@ -465,6 +671,8 @@ void add_values() {
   add_values<56>();
   add_values<64>();
   add_values<512>();
+  add_several<8>();
+  add_several<56>();
   add("shm/latest_one_way_64B/floor", one_way<RawLine<Payload<64>>, 64>);
   return true;
 }();
