@@ -12,6 +12,7 @@
 #include "support/random.hpp"
 #include "takt/shm/joint_client.hpp"
 #include "takt/shm/joint_hub.hpp"
+#include "takt/shm/layout.hpp"
 
 using namespace takt;
 using namespace takt::test;
@@ -138,6 +139,41 @@ void use_both_ends<Joints>(Joints::Memory& memory, Progress& progress) {
   }
 }
 
+/// A whole segment, which is read anew all the time, and laid out again when that is refused.
+struct WholeSegment {
+  struct alignas(shm::apart) Memory {
+    std::array<std::byte, 8192> bytes;
+  };
+};
+
+/// Whatever the directory says by then, all that it leads to is within the memory.
+template <>
+void use_both_ends<WholeSegment>(WholeSegment::Memory& memory, Progress& progress) {
+  using Packet = Message<64>;
+  constexpr std::array wanted = {shm::declare<shm::SpscRing<Packet>>("packets", 16),
+                                 shm::declare<shm::BroadcastValue<Packet>>("newest"),
+                                 shm::declare<shm::RawMemory>("own", 1024, 3)};
+  static_assert(shm::Layout::bytes(wanted).value() <= sizeof(memory.bytes));
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    time(progress, [&] {
+      auto layout = shm::Layout::read(memory.bytes);
+      if (!layout) layout = shm::Layout::write(memory.bytes, wanted, i);
+      if (!layout) return;
+      std::array<char, shm::max_schema> text{};
+      for (const shm::Exchange& one : layout->exchanges()) {
+        (void)layout->schema(one, text);
+        for (const std::byte& byte : layout->memory_of(one)) (void)std::atomic_ref(byte).load();
+      }
+      for (std::uint32_t seat = 0; seat < layout->seats(); ++seat) (void)layout->seat(seat).pid.load();
+      if (auto end = layout->producer<shm::SpscRing<Packet>>("packets")) (void)end->try_push(Packet::of(i));
+      Packet packet;
+      if (auto end = layout->consumer<shm::SpscRing<Packet>>("packets")) (void)end->try_pop(packet);
+      if (const auto end = layout->producer<shm::BroadcastValue<Packet>>("newest")) (*end)->write(packet);
+      if (auto end = layout->consumer<shm::BroadcastValue<Packet>>("newest")) (void)end->read(packet);
+    });
+  }
+}
+
 template <class Exchange>
 void test_malice() {
   const Shared<typename Exchange::Memory> memory;
@@ -180,6 +216,7 @@ TEST_CASE("a peer that lies: ring of several producers") {
   test_malice<test::MultiProducerRing<Message<64>, 64>>();
 }
 TEST_CASE("a peer that lies: joints of a robot") { test_malice<Joints>(); }
+TEST_CASE("a peer that lies: a whole segment") { test_malice<WholeSegment>(); }
 TEST_CASE("a peer that lies: byte ring") { test_malice<test::ByteRing<Message<64>, 4096>>(); }
 TEST_CASE("a peer that lies: latest value") { test_malice<test::LatestValue<Message<256>>>(); }
 TEST_CASE("a peer that lies: broadcast ring") { test_malice<test::BroadcastRing<Message<56>, 64>>(); }
