@@ -23,6 +23,7 @@ enum class Errc : std::uint16_t {
   unknown_node = 11,
   bad_dbc = 12,
   unknown_selector = 13,
+  wrong_count = 14,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::can; }
@@ -55,6 +56,8 @@ enum class Errc : std::uint16_t {
       return "the text is not a DBC file that can be read";
     case Errc::unknown_selector:
       return "the selector holds a number for which the message has no signals";
+    case Errc::wrong_count:
+      return "there is not one place for each signal of the message";
   }
   return "unknown CAN error";
 }

@@ -1,0 +1,255 @@
+// A DBC file as a control loop uses it: which message a frame is, and its signals as physical values and back,
+// by tables that are made once. takt/can/dbc.hpp reads the file.
+//
+//     const auto dbc = can::Dbc::load("drive.dbc");                      // set-up: allocates
+//     const can::DbcMessage* status = dbc->find("MotorStatus");
+//     const std::size_t velocity = *status->find_signal("velocity");
+//     std::vector<double> values(status->signal_count());
+//     ...
+//     if (const can::DbcMessage* message = dbc->find(frame); message == status) {
+//       if (status->decode(frame, values)) use(values[velocity]);       // in the loop: allocates nothing
+//     }
+//
+// values[i] is the signal i of description().signals, in the order of the file. A signal that has no value in
+// a frame is NaN there: one of another branch of a multiplexed message, one that the frame is too short for,
+// and what J1939 says instead of a value. Who needs to know which, asks for its Presence.
+//
+// A selector whose number no signal of the message is there for is an error, never a guess: unknown_selector.
+//
+// Values are those of takt/can/signal.hpp, bit for bit: this is the same kernel with its shifts and masks in a
+// table. Once loaded, everything but the look-ups by name is real-time safe and takes a bounded time; a
+// message of 8 signals takes about 25 ns. Any number of threads may use one Dbc.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "takt/can/dbc.hpp"
+#include "takt/can/frame.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::can {
+
+inline constexpr std::size_t max_selectors_in_message = 64;
+inline constexpr std::size_t max_table_rows = std::size_t{1} << 20;  ///< of all messages of a Dbc together
+
+/// What a frame has of a signal.
+enum class Presence : std::uint8_t {
+  value,            ///< a physical value
+  not_selected,     ///< the selector has chosen other signals
+  cut_off,          ///< the frame ends before the signal does
+  not_available,    ///< J1939: 0xFF.., the sender does not have it
+  error_indicator,  ///< J1939: 0xFE.., the sender's sensor has failed
+  reserved,         ///< J1939: 0xFB.. to 0xFD.., what is no value either
+};
+
+/// What to do with a frame that is shorter than its message.
+enum class ShortFrame : std::uint8_t {
+  error,             ///< Errc::wrong_length
+  complete_signals,  ///< those that the frame holds whole; the others are cut_off
+};
+
+/// One message of a Dbc, ready to decode and encode.
+class DbcMessage {
+ public:
+  /// The message as the file describes it. Lives as long as the Dbc.
+  [[nodiscard]] const dbc::Message& description() const noexcept { return *description_; }
+  [[nodiscard]] std::size_t signal_count() const noexcept { return description_->signals.size(); }
+  [[nodiscard]] std::size_t length() const noexcept { return description_->length; }
+  [[nodiscard]] bool is_j1939() const noexcept { return is_j1939_; }
+  [[nodiscard]] bool is_fd() const noexcept { return is_fd_; }
+  [[nodiscard]] std::optional<Duration> cycle_time() const noexcept { return cycle_time_; }
+
+  /// The index of a signal by its name. For set-up: it compares names one by one.
+  [[nodiscard]] std::optional<std::size_t> find_signal(std::string_view name) const noexcept {
+    return description_->find_signal(name);
+  }
+
+  /// Whether the frame is of this message: by identifier, or by parameter group if the message is of J1939.
+  [[nodiscard]] bool is_mine(const Frame& frame) const noexcept;
+
+  /// The values of all signals in a frame's data: values[i], i < signal_count(). On an error nothing is
+  /// written. Errors: wrong_count (too few values or presence), wrong_length, unknown_selector. Bytes beyond
+  /// the message's length are nobody's. Real-time safe.
+  [[nodiscard]] Status decode(std::span<const std::uint8_t> data, std::span<double> values,
+                              ShortFrame short_frame = ShortFrame::error) const noexcept;
+  /// ... and what each is.
+  [[nodiscard]] Status decode(std::span<const std::uint8_t> data, std::span<double> values,
+                              std::span<Presence> presence,
+                              ShortFrame short_frame = ShortFrame::error) const noexcept;
+  /// The same of a frame; its identifier is not looked at. Error beside those above: wrong_format (remote).
+  [[nodiscard]] Status decode(const Frame& frame, std::span<double> values,
+                              ShortFrame short_frame = ShortFrame::error) const noexcept;
+  [[nodiscard]] Status decode(const Frame& frame, std::span<double> values, std::span<Presence> presence,
+                              ShortFrame short_frame = ShortFrame::error) const noexcept;
+
+  /// What decode_batch() has done.
+  struct Batch {
+    std::size_t frames = 0;   ///< were looked at, from the first on; fewer than given when the rows are full
+    std::size_t rows = 0;     ///< are filled
+    std::size_t refused = 0;  ///< were of this message, but decode() says an error
+  };
+
+  /// Decodes those of many frames that are of this message, in order, into columns: the values of signal i
+  /// are columns[i * rows + 0, 1, ...], and stamps[0, 1, ...] the times of their frames unless the span is
+  /// empty. Error: wrong_count (columns are not signal_count() * rows, or stamps neither empty nor rows).
+  [[nodiscard]] Result<Batch> decode_batch(std::span<const Frame> frames, std::span<double> columns,
+                                           std::size_t rows, std::span<Time> stamps = {},
+                                           ShortFrame short_frame = ShortFrame::error) const noexcept;
+
+  /// The data of a message that says these values: length() bytes. Of a multiplexed message only those are
+  /// looked at that the selectors' values choose. Bits of no signal are 0, of J1939 1; NaN in a J1939 message
+  /// is "not available", and what would read as no value there is out of range. On an error nothing is written.
+  /// Errors: wrong_count, wrong_length (data are shorter than the message), unknown_selector, not_finite,
+  /// out_of_range as `overflow` says, bad_layout (a signal does not lie within the message). Real-time safe.
+  [[nodiscard]] Status encode_into(std::span<std::uint8_t> data, std::span<const double> values,
+                                   Overflow overflow = Overflow::error) const noexcept;
+
+  /// The same as a frame, with the identifier of the file; an FD frame is filled up to the next length that
+  /// FD knows. Error beside those above: payload_too_long (a message of J1939 that needs its transport).
+  [[nodiscard]] Result<Frame> encode(std::span<const double> values,
+                                     Overflow overflow = Overflow::error) const noexcept;
+
+ private:
+  friend class Dbc;
+
+  /// What is worked out beforehand for a signal. Bits are taken out of eight bytes at once.
+  struct Row {
+    double scale = 1;
+    double offset = 0;
+    std::uint64_t sign = 0;    ///< the sign bit of the number; 0 if it has none
+    std::uint64_t limit = 0;   ///< beyond it, a number says something else (J1939)
+    std::uint32_t signal = 0;  ///< index
+    std::uint16_t first = 0;   ///< of the eight bytes
+    std::uint16_t end = 0;     ///< bytes that a frame needs for this signal
+    std::uint8_t up = 0;       ///< shifts of the eight bytes that leave the number: up, then down
+    std::uint8_t down = 0;
+    bool big = false;
+  };
+  /// Signals that are there together. Those from `plain_end` on are no integers below 64 bits, or lie in nine
+  /// bytes: they go through the general kernel.
+  struct Group {
+    std::uint32_t begin = 0;
+    std::uint32_t plain_end = 0;
+    std::uint32_t end = 0;
+  };
+  /// Numbers of a selector from `first` to the next step choose `group`.
+  struct Step {
+    std::uint64_t first = 0;
+    std::uint32_t group = no_group;
+  };
+  struct Selector {
+    Row row;
+    std::uint32_t parent = no_group;  ///< index of the selector that this one hangs on
+    std::uint32_t steps_begin = 0;
+    std::uint32_t steps_end = 0;
+  };
+  /// A frame's bytes: load_bytes_ of them can be read, `size` are the frame's.
+  struct Bytes {
+    const std::uint8_t* data = nullptr;
+    std::size_t size = 0;
+  };
+  /// Room for the longest message, read eight bytes at a time.
+  using Scratch = std::array<std::uint8_t, dbc::max_message_length + 8>;
+  using Chosen = std::array<std::uint32_t, max_selectors_in_message>;  ///< the group of each selector
+
+  static constexpr std::uint32_t no_group = ~std::uint32_t{0};
+
+  DbcMessage(const dbc::File& file, const dbc::Message& message);
+  /// Makes the tables; false where that would take more than `most` rows.
+  [[nodiscard]] bool build(std::size_t most);
+  [[nodiscard]] bool add_selector(std::uint32_t signal, std::size_t most);
+  void add_group(std::span<const std::uint32_t> signals);
+  [[nodiscard]] Row row_of(std::uint32_t signal) const noexcept;
+  [[nodiscard]] const Signal& coding(const Row& row) const noexcept {
+    return description_->signals[row.signal].coding;
+  }
+
+  [[nodiscard]] Bytes readable(std::span<const std::uint8_t> bytes, std::size_t size,
+                               Scratch& scratch) const noexcept;
+  [[nodiscard]] std::uint64_t number_in(const Row& row, Bytes bytes) const noexcept;
+  template <class NumberOf>
+  [[nodiscard]] Status choose(Chosen& chosen, ShortFrame short_frame, NumberOf number_of) const noexcept;
+  template <bool checked>
+  void decode_group(const Group& group, Bytes bytes, double* values, std::size_t stride,
+                    Presence* presence) const noexcept;
+  [[nodiscard]] Status decode_bytes(Bytes bytes, double* values, std::size_t stride, Presence* presence,
+                                    ShortFrame short_frame) const noexcept;
+  [[nodiscard]] Result<std::uint64_t> bits_to_send(const Row& row, double value,
+                                                   Overflow overflow) const noexcept;
+  [[nodiscard]] Status encode_group(const Group& group, std::uint8_t* bytes, std::span<const double> values,
+                                    Overflow overflow) const noexcept;
+
+  const dbc::Message* description_;
+  bool is_j1939_ = false;
+  bool is_fd_ = false;
+  std::optional<Duration> cycle_time_;
+  std::uint32_t parameter_group_ = 0;
+  std::size_t load_bytes_ = 8;    ///< what the rows read of a frame
+  std::size_t needed_bytes_ = 0;  ///< of a frame that has all signals
+  std::vector<Row> rows_;
+  std::vector<Group> groups_;  ///< the first is always there
+  std::vector<Selector> selectors_;
+  std::vector<Step> steps_;
+};
+
+/// A DBC file with its tables. Can be moved, not copied; messages stay where they are.
+class Dbc {
+ public:
+  /// Error: bad_dbc, with file, line and column.
+  [[nodiscard]] static SetupResult<Dbc> load(const std::string& path,
+                                             dbc::Strictness strictness = dbc::Strictness::tolerant);
+  /// Of the text of a file.
+  [[nodiscard]] static SetupResult<Dbc> parse(std::string_view text,
+                                              dbc::Strictness strictness = dbc::Strictness::tolerant);
+  /// Of a description from elsewhere. Errors: bad_dbc (what no file could say: two messages with one identifier,
+  /// a selector that is not in the message, ...).
+  [[nodiscard]] static SetupResult<Dbc> make(dbc::File file);
+
+  Dbc(Dbc&&) noexcept = default;
+  Dbc& operator=(Dbc&&) noexcept = default;
+  Dbc(const Dbc&) = delete;
+  Dbc& operator=(const Dbc&) = delete;
+  ~Dbc() = default;
+
+  [[nodiscard]] const dbc::File& file() const noexcept { return reading_.file; }
+  [[nodiscard]] std::span<const dbc::Warning> warnings() const noexcept { return reading_.warnings; }
+  /// All messages, in the order of the file.
+  [[nodiscard]] std::span<const DbcMessage> messages() const noexcept { return messages_; }
+
+  /// The message with this identifier, or of J1939 with this parameter group, whatever priority, source and
+  /// destination; null if there is none. Real-time safe: a table look-up for 11 bits, a binary search for 29.
+  [[nodiscard]] const DbcMessage* find(std::uint32_t id, bool extended) const noexcept;
+  [[nodiscard]] const DbcMessage* find(const Frame& frame) const noexcept {
+    return find(frame.id, frame.extended);
+  }
+  /// By name; for set-up: it compares names one by one.
+  [[nodiscard]] const DbcMessage* find(std::string_view name) const noexcept;
+
+ private:
+  struct Key {
+    std::uint32_t id = 0;
+    std::uint32_t message = 0;
+  };
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  explicit Dbc(dbc::Reading reading) : reading_(std::move(reading)) {}
+  [[nodiscard]] static SetupResult<Dbc> build(dbc::Reading reading);
+  [[nodiscard]] static std::uint32_t look_up(const std::vector<Key>& keys, std::uint32_t id) noexcept;
+
+  dbc::Reading reading_;
+  std::vector<DbcMessage> messages_;
+  std::vector<std::uint32_t> standard_;  ///< message by identifier
+  std::vector<Key> extended_;            ///< in rising order
+  std::vector<Key> parameter_groups_;    ///< in rising order
+};
+
+}  // namespace takt::can

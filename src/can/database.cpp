@@ -1,0 +1,535 @@
+#include "takt/can/database.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+namespace takt::can {
+namespace {
+
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+constexpr std::size_t word_bytes = 8;
+
+/// SAE J1939-71: the largest number that is a value. Of bytes, the top one says what is none from 0xFB on; of
+/// fields of a few bits the two largest numbers do. Texts and names are longer than any number.
+constexpr std::uint64_t largest_j1939_value(Field field) noexcept {
+  if (field.type != NumberType::unsigned_integer || field.length < 2 || field.length > 32) return no_limit;
+  if (field.length % 8 == 0) return (std::uint64_t{0xFB} << (field.length - 8)) - 1;
+  return detail::mask_of(field.length) - 2;
+}
+
+constexpr Presence j1939_presence(Field field, std::uint64_t number) noexcept {
+  const bool is_bytes = field.length % 8 == 0;
+  const std::uint64_t code =
+      is_bytes ? number >> (field.length - 8) : number + 0xFF - detail::mask_of(field.length);
+  return code == 0xFF   ? Presence::not_available
+         : code == 0xFE ? Presence::error_indicator
+                        : Presence::reserved;
+}
+
+/// SAE J1939-21: the group that an identifier names; below 240, its second byte is a destination.
+constexpr std::uint32_t parameter_group_of(std::uint32_t id) noexcept {
+  const bool has_destination = (id >> 16 & 0xFF) < 240;
+  return id >> 8 & (has_destination ? 0x3'FF00U : 0x3'FFFFU);
+}
+
+constexpr std::uint64_t in_order(std::uint64_t word, bool big) noexcept {
+  return big ? detail::swap_bytes(word) : word;
+}
+
+/// Why a description is none that a file could give; empty if all is well.
+std::string mistake_in(const dbc::Message& message) {
+  const std::vector<dbc::Signal>& signals = message.signals;
+  if (message.id > (message.extended ? max_extended_id : max_standard_id))
+    return "the identifier is too large";
+  if (message.length > dbc::max_message_length) return "the message is too long";
+  if (signals.size() > dbc::max_signals_in_message) return "there are too many signals";
+  for (const dbc::Signal& signal : signals) {
+    const auto refuse = [&](std::string_view why) { return fmt::format("signal {}: {}", signal.name, why); };
+    if (!fits(signal.coding.field, dbc::max_message_length + word_bytes))
+      return refuse("it has no place in a message");
+    if (!is_finite(signal.coding.scale) || signal.coding.scale == 0 || !is_finite(signal.coding.offset))
+      return refuse("its scale must not be 0, nor its offset infinite");
+    if (signal.selected_by.has_value() == signal.selected_for.empty())
+      return refuse("a selector and numbers belong together");
+    const auto is_falling = [](const dbc::SelectorRange& a, const dbc::SelectorRange& b) {
+      return a.first > a.last || b.first > b.last || b.first <= a.last;
+    };
+    if (std::adjacent_find(signal.selected_for.begin(), signal.selected_for.end(), is_falling) !=
+            signal.selected_for.end() ||
+        (!signal.selected_for.empty() && signal.selected_for[0].first > signal.selected_for[0].last))
+      return refuse("the numbers of its selector are not in rising order");
+    const dbc::Signal* at = &signal;
+    for (std::size_t depth = 0; at->selected_by; ++depth) {
+      if (*at->selected_by >= signals.size() || depth == dbc::max_multiplex_depth)
+        return refuse("its selector is not in the message, or hangs on itself or too many others");
+      at = &signals[*at->selected_by];
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+// ---- tables
+
+DbcMessage::DbcMessage(const dbc::File& file, const dbc::Message& message)
+    : description_(&message),
+      is_j1939_(dbc::is_j1939(file, message)),
+      is_fd_(dbc::is_fd(file, message)),
+      cycle_time_(dbc::cycle_time(file, message)),
+      parameter_group_(parameter_group_of(message.id)) {
+  for (const dbc::Signal& signal : message.signals) {
+    const detail::Window window = detail::window_of(signal.coding.field);
+    needed_bytes_ = std::max(needed_bytes_, window.first + window.bytes);
+  }
+  load_bytes_ = std::max({word_bytes, needed_bytes_, std::size_t{message.length}});
+}
+
+bool DbcMessage::build(std::size_t most) {
+  const std::vector<dbc::Signal>& signals = description_->signals;
+  std::vector<std::uint32_t> always;
+  std::set<std::uint32_t> selectors;
+  for (std::uint32_t i = 0; i < signals.size(); ++i) {
+    if (signals[i].selected_by) {
+      selectors.insert(*signals[i].selected_by);
+    } else {
+      always.push_back(i);
+    }
+  }
+  add_group(always);
+  if (selectors.size() > max_selectors_in_message) return false;
+
+  // Selectors that hang on others come after them.
+  std::vector<std::uint32_t> order;
+  const auto is_in_order = [&](std::uint32_t signal) {
+    return std::find(order.begin(), order.end(), signal) != order.end();
+  };
+  while (order.size() < selectors.size()) {
+    for (const std::uint32_t signal : selectors) {
+      const auto& parent = signals[signal].selected_by;
+      if (!is_in_order(signal) && (!parent || is_in_order(*parent))) order.push_back(signal);
+    }
+  }
+  return std::all_of(order.begin(), order.end(),
+                     [&](std::uint32_t signal) { return add_selector(signal, most); });
+}
+
+bool DbcMessage::add_selector(std::uint32_t signal, std::size_t most) {
+  const std::vector<dbc::Signal>& signals = description_->signals;
+  Selector selector;
+  selector.row = row_of(signal);
+  selector.steps_begin = static_cast<std::uint32_t>(steps_.size());
+  for (std::uint32_t i = 0; i < selectors_.size(); ++i) {
+    if (selectors_[i].row.signal == signals[signal].selected_by) selector.parent = i;
+  }
+
+  // At each number where signals come or go, a step begins. A range up to the largest number never ends.
+  struct Change {
+    std::uint64_t at;
+    bool comes;
+    std::uint32_t signal;
+  };
+  std::vector<Change> changes;
+  for (std::uint32_t i = 0; i < signals.size(); ++i) {
+    if (signals[i].selected_by != signal) continue;
+    for (const dbc::SelectorRange& range : signals[i].selected_for) {
+      changes.push_back({range.first, true, i});
+      if (range.last != ~std::uint64_t{0}) changes.push_back({range.last + 1, false, i});
+    }
+  }
+  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
+  std::multiset<std::uint32_t> there;
+  for (auto change = changes.begin(); change != changes.end();) {
+    const std::uint64_t at = change->at;
+    for (; change != changes.end() && change->at == at; ++change) {
+      if (change->comes) {
+        there.insert(change->signal);
+      } else {
+        there.extract(change->signal);
+      }
+    }
+    if (rows_.size() + there.size() > most) return false;
+    const auto group = static_cast<std::uint32_t>(groups_.size());
+    steps_.push_back({at, there.empty() ? no_group : group});
+    if (!there.empty()) add_group(std::vector<std::uint32_t>(there.begin(), there.end()));
+  }
+  selector.steps_end = static_cast<std::uint32_t>(steps_.size());
+  selectors_.push_back(selector);
+  return true;
+}
+
+namespace {
+
+/// Whether eight bytes hold the field, and a signed integer its number.
+bool is_plain(Field field) noexcept {
+  return detail::window_of(field).bytes <= word_bytes &&
+         (field.type == NumberType::signed_integer ||
+          (field.type == NumberType::unsigned_integer && field.length < 64));
+}
+
+}  // namespace
+
+void DbcMessage::add_group(std::span<const std::uint32_t> signals) {
+  Group group;
+  group.begin = static_cast<std::uint32_t>(rows_.size());
+  for (const bool plain : {true, false}) {
+    for (const std::uint32_t signal : signals) {
+      if (is_plain(description_->signals[signal].coding.field) == plain) rows_.push_back(row_of(signal));
+    }
+    (plain ? group.plain_end : group.end) = static_cast<std::uint32_t>(rows_.size());
+  }
+  groups_.push_back(group);
+}
+
+DbcMessage::Row DbcMessage::row_of(std::uint32_t signal) const noexcept {
+  const Signal& coding = description_->signals[signal].coding;
+  const Field field = coding.field;
+  const detail::Window window = detail::window_of(field);
+  Row row;
+  row.scale = coding.scale;
+  row.offset = coding.offset;
+  row.sign = field.type == NumberType::signed_integer ? std::uint64_t{1} << (field.length - 1) : 0;
+  row.limit = is_j1939_ ? largest_j1939_value(field) : no_limit;
+  row.signal = signal;
+  row.first = static_cast<std::uint16_t>(std::min(window.first, load_bytes_ - word_bytes));
+  row.end = static_cast<std::uint16_t>(window.first + window.bytes);
+  row.big = field.order == ByteOrder::big;
+  if (!is_plain(field)) return row;
+  // Bits below the number in the eight bytes, read in the field's order.
+  const std::size_t below = row.big ? row.first + word_bytes - row.end : window.first - row.first;
+  const auto shift = static_cast<unsigned>(8 * below + window.shift);
+  row.up = static_cast<std::uint8_t>(64 - field.length - shift);
+  row.down = static_cast<std::uint8_t>(64 - field.length);
+  return row;
+}
+
+// ---- decoding
+
+bool DbcMessage::is_mine(const Frame& frame) const noexcept {
+  if (frame.extended != description_->extended) return false;
+  return frame.id == description_->id || (is_j1939_ && parameter_group_of(frame.id) == parameter_group_);
+}
+
+DbcMessage::Bytes DbcMessage::readable(std::span<const std::uint8_t> bytes, std::size_t size,
+                                       Scratch& scratch) const noexcept {
+  if (bytes.size() >= load_bytes_) return {bytes.data(), size};
+  std::memset(scratch.data(), 0, load_bytes_);
+  if (size != 0) std::memcpy(scratch.data(), bytes.data(), size);
+  return {scratch.data(), size};
+}
+
+namespace {
+
+inline std::uint64_t load_word(const std::uint8_t* bytes) noexcept { return load_little<word_bytes>(bytes); }
+
+}  // namespace
+
+/// The bits of a signal that lies within the frame.
+std::uint64_t DbcMessage::number_in(const Row& row, Bytes bytes) const noexcept {
+  const Field field = coding(row).field;
+  if (!is_plain(field))
+    return detail::extract_bits<detail::SizedWord>(field, detail::window_of(field), bytes.data);
+  return in_order(load_word(bytes.data + row.first), row.big) << row.up >> row.down;
+}
+
+/// Which group each selector chooses. `number_of` gives a selector's bits, or why it has none: in a frame that
+/// may be short it then chooses nothing.
+template <class NumberOf>
+Status DbcMessage::choose(Chosen& chosen, ShortFrame short_frame, NumberOf number_of) const noexcept {
+  std::array<std::uint64_t, max_selectors_in_message> numbers;
+  for (std::size_t i = 0; i < selectors_.size(); ++i) {
+    const Selector& selector = selectors_[i];
+    chosen[i] = no_group;
+    if (selector.parent != no_group) {
+      if (chosen[selector.parent] == no_group) continue;
+      const auto& ranges = description_->signals[selector.row.signal].selected_for;
+      const std::uint64_t number = numbers[selector.parent];
+      const auto range = std::partition_point(
+          ranges.begin(), ranges.end(), [&](const dbc::SelectorRange& each) { return each.last < number; });
+      if (range == ranges.end() || number < range->first) continue;
+    }
+    const Result<std::uint64_t> number = number_of(selector.row);
+    if (!number) {
+      if (number.error() == Errc::wrong_length && short_frame == ShortFrame::complete_signals) continue;
+      return fail(number.error());
+    }
+    numbers[i] = *number;
+    const auto begin = steps_.begin() + selector.steps_begin;
+    const auto after = std::partition_point(begin, steps_.begin() + selector.steps_end,
+                                            [&](const Step& step) { return step.first <= *number; });
+    if (after != begin) chosen[i] = (after - 1)->group;
+    if (chosen[i] == no_group) return fail(Errc::unknown_selector);
+  }
+  return {};
+}
+
+template <bool checked>
+void DbcMessage::decode_group(const Group& group, Bytes bytes, double* values, std::size_t stride,
+                              Presence* presence) const noexcept {
+  const auto put = [&](const Row& row, double value, Presence what) {
+    values[row.signal * stride] = value;
+    if (presence != nullptr) presence[row.signal] = what;
+  };
+  const Row* const rows = rows_.data();
+  for (const Row* row = rows + group.begin; row != rows + group.plain_end; ++row) {
+    if (checked && row->end > bytes.size) {
+      put(*row, no_value, Presence::cut_off);
+      continue;
+    }
+    const std::uint64_t bits = in_order(load_word(bytes.data + row->first), row->big) << row->up >> row->down;
+    if (bits > row->limit) {
+      put(*row, no_value, j1939_presence(coding(*row).field, bits));
+      continue;
+    }
+    const auto number = static_cast<std::int64_t>((bits ^ row->sign) - row->sign);
+    put(*row, static_cast<double>(number) * row->scale + row->offset, Presence::value);
+  }
+  for (const Row* row = rows + group.plain_end; row != rows + group.end; ++row) {
+    if (checked && row->end > bytes.size) {
+      put(*row, no_value, Presence::cut_off);
+    } else {
+      put(*row, to_physical(coding(*row), number_in(*row, bytes)), Presence::value);
+    }
+  }
+}
+
+Status DbcMessage::decode_bytes(Bytes bytes, double* values, std::size_t stride, Presence* presence,
+                                ShortFrame short_frame) const noexcept {
+  if (bytes.size < length() && short_frame == ShortFrame::error) return fail(Errc::wrong_length);
+  Chosen chosen;
+  if (!selectors_.empty()) {
+    const Status status = choose(chosen, short_frame, [&](const Row& row) -> Result<std::uint64_t> {
+      if (row.end > bytes.size) return fail(Errc::wrong_length);
+      return number_in(row, bytes);
+    });
+    if (!status) return status;
+    for (std::size_t i = 0; i < signal_count(); ++i) {
+      values[i * stride] = no_value;
+      if (presence != nullptr) presence[i] = Presence::not_selected;
+    }
+  }
+  const auto decode = [&](const Group& group) {
+    if (bytes.size < needed_bytes_) {
+      decode_group<true>(group, bytes, values, stride, presence);
+    } else {
+      decode_group<false>(group, bytes, values, stride, presence);
+    }
+  };
+  decode(groups_.front());
+  for (std::size_t i = 0; i < selectors_.size(); ++i) {
+    if (chosen[i] != no_group) decode(groups_[chosen[i]]);
+  }
+  return {};
+}
+
+Status DbcMessage::decode(std::span<const std::uint8_t> data, std::span<double> values,
+                          ShortFrame short_frame) const noexcept {
+  if (values.size() < signal_count()) return fail(Errc::wrong_count);
+  Scratch scratch;
+  const std::size_t size = std::min(data.size(), load_bytes_);
+  return decode_bytes(readable(data, size, scratch), values.data(), 1, nullptr, short_frame);
+}
+
+Status DbcMessage::decode(std::span<const std::uint8_t> data, std::span<double> values,
+                          std::span<Presence> presence, ShortFrame short_frame) const noexcept {
+  if (values.size() < signal_count() || presence.size() < signal_count()) return fail(Errc::wrong_count);
+  Scratch scratch;
+  const std::size_t size = std::min(data.size(), load_bytes_);
+  return decode_bytes(readable(data, size, scratch), values.data(), 1, presence.data(), short_frame);
+}
+
+// The bytes of a frame beyond its length can be read too: nothing has to be copied.
+Status DbcMessage::decode(const Frame& frame, std::span<double> values,
+                          ShortFrame short_frame) const noexcept {
+  if (frame.remote) return fail(Errc::wrong_format);
+  if (values.size() < signal_count()) return fail(Errc::wrong_count);
+  Scratch scratch;
+  return decode_bytes(readable(frame.data, frame.payload().size(), scratch), values.data(), 1, nullptr,
+                      short_frame);
+}
+
+Status DbcMessage::decode(const Frame& frame, std::span<double> values, std::span<Presence> presence,
+                          ShortFrame short_frame) const noexcept {
+  if (frame.remote) return fail(Errc::wrong_format);
+  if (values.size() < signal_count() || presence.size() < signal_count()) return fail(Errc::wrong_count);
+  Scratch scratch;
+  return decode_bytes(readable(frame.data, frame.payload().size(), scratch), values.data(), 1,
+                      presence.data(), short_frame);
+}
+
+Result<DbcMessage::Batch> DbcMessage::decode_batch(std::span<const Frame> frames, std::span<double> columns,
+                                                   std::size_t rows, std::span<Time> stamps,
+                                                   ShortFrame short_frame) const noexcept {
+  const bool is_table =
+      rows == 0 ? columns.empty() : columns.size() / rows == signal_count() && columns.size() % rows == 0;
+  if (!is_table || (!stamps.empty() && stamps.size() != rows)) return fail(Errc::wrong_count);
+  Batch batch;
+  Scratch scratch;
+  for (; batch.frames < frames.size() && batch.rows < rows; ++batch.frames) {
+    const Frame& frame = frames[batch.frames];
+    if (!is_mine(frame)) continue;
+    const bool is_decoded =
+        !frame.remote && decode_bytes(readable(frame.data, frame.payload().size(), scratch),
+                                      columns.data() + batch.rows, rows, nullptr, short_frame);
+    if (!is_decoded) {
+      ++batch.refused;
+      continue;
+    }
+    if (!stamps.empty()) stamps[batch.rows] = frame.stamp;
+    ++batch.rows;
+  }
+  return batch;
+}
+
+// ---- encoding
+
+Result<std::uint64_t> DbcMessage::bits_to_send(const Row& row, double value,
+                                               Overflow overflow) const noexcept {
+  const Signal& signal = coding(row);
+  if (row.limit == no_limit) return to_bits(signal, value, overflow);
+  if (std::isnan(value)) return detail::mask_of(signal.field.length);
+  const auto bits = to_bits(signal, value, overflow);
+  if (!bits || *bits <= row.limit) return bits;
+  if (overflow == Overflow::clamp) return row.limit;
+  return fail(Errc::out_of_range);
+}
+
+Status DbcMessage::encode_group(const Group& group, std::uint8_t* bytes, std::span<const double> values,
+                                Overflow overflow) const noexcept {
+  const Row* const rows = rows_.data();
+  for (const Row* row = rows + group.begin; row != rows + group.plain_end; ++row) {
+    const auto bits = bits_to_send(*row, values[row->signal], overflow);
+    if (!bits) return fail(bits.error());
+    const unsigned shift = row->down - row->up;
+    const std::uint64_t mask = in_order(no_limit >> row->down << shift, row->big);
+    const std::uint64_t word = load_word(bytes + row->first) & ~mask;
+    store_little<word_bytes>(bytes + row->first, word | in_order(*bits << shift, row->big));
+  }
+  for (const Row* row = rows + group.plain_end; row != rows + group.end; ++row) {
+    const auto bits = bits_to_send(*row, values[row->signal], overflow);
+    if (!bits) return fail(bits.error());
+    const Field field = coding(*row).field;
+    detail::insert_bits<detail::SizedWord>(field, detail::window_of(field), bytes, *bits);
+  }
+  return {};
+}
+
+Status DbcMessage::encode_into(std::span<std::uint8_t> data, std::span<const double> values,
+                               Overflow overflow) const noexcept {
+  if (values.size() < signal_count()) return fail(Errc::wrong_count);
+  if (data.size() < length()) return fail(Errc::wrong_length);
+  if (needed_bytes_ > length()) return fail(Errc::bad_layout);
+  Chosen chosen;
+  const Status status = choose(chosen, ShortFrame::error, [&](const Row& row) {
+    return bits_to_send(row, values[row.signal], overflow);
+  });
+  if (!status) return status;
+  Scratch scratch;
+  std::memset(scratch.data(), is_j1939_ ? 0xFF : 0, load_bytes_);
+  if (const Status always = encode_group(groups_.front(), scratch.data(), values, overflow); !always)
+    return always;
+  for (std::size_t i = 0; i < selectors_.size(); ++i) {
+    if (chosen[i] == no_group) continue;
+    if (const Status group = encode_group(groups_[chosen[i]], scratch.data(), values, overflow); !group)
+      return group;
+  }
+  if (length() != 0) std::memcpy(data.data(), scratch.data(), length());
+  return {};
+}
+
+Result<Frame> DbcMessage::encode(std::span<const double> values, Overflow overflow) const noexcept {
+  Result<Frame> frame;
+  if (length() > (is_fd_ ? max_fd_length : max_classic_length)) return fail(Errc::payload_too_long);
+  frame->id = description_->id;
+  frame->extended = description_->extended;
+  frame->fd = is_fd_;
+  frame->bit_rate_switch = is_fd_;
+  frame->length = fd_lengths[fd_length_code(length())];
+  if (const Status status = encode_into(frame->data, values, overflow); !status) frame = fail(status.error());
+  return frame;
+}
+
+// ---- the database
+
+SetupResult<Dbc> Dbc::load(const std::string& path, dbc::Strictness strictness) {
+  auto reading = dbc::load(path, strictness);
+  if (!reading) return tl::unexpected<SetupError>(std::move(reading).error());
+  return build(std::move(*reading));
+}
+
+SetupResult<Dbc> Dbc::parse(std::string_view text, dbc::Strictness strictness) {
+  auto reading = dbc::parse(text, strictness);
+  if (!reading) return tl::unexpected<SetupError>(std::move(reading).error());
+  return build(std::move(*reading));
+}
+
+SetupResult<Dbc> Dbc::make(dbc::File file) { return build(dbc::Reading{std::move(file), {}, 0}); }
+
+SetupResult<Dbc> Dbc::build(dbc::Reading reading) {
+  Dbc database(std::move(reading));
+  const dbc::File& file = database.file();
+  const auto refuse = [](const dbc::Message& message, std::string_view why) {
+    return fail(Errc::bad_dbc, fmt::format("message {}: {}", message.name, why));
+  };
+  if (file.messages.size() > dbc::max_messages) return fail(Errc::bad_dbc, "there are too many messages");
+  std::size_t rows_left = max_table_rows;
+  database.standard_.assign(max_standard_id + 1, none);
+  database.messages_.reserve(file.messages.size());
+  for (const dbc::Message& message : file.messages) {
+    if (const std::string mistake = mistake_in(message); !mistake.empty()) return refuse(message, mistake);
+    DbcMessage made(file, message);
+    if (!made.build(rows_left)) return refuse(message, "its multiplexing is too large");
+    rows_left -= std::min(rows_left, made.rows_.size());
+    const auto index = static_cast<std::uint32_t>(database.messages_.size());
+    if (!message.extended) {
+      if (database.standard_[message.id] != none) return refuse(message, "another has its identifier");
+      database.standard_[message.id] = index;
+    } else {
+      database.extended_.push_back({message.id, index});
+      if (made.is_j1939_) database.parameter_groups_.push_back({made.parameter_group_, index});
+    }
+    database.messages_.push_back(std::move(made));
+  }
+  const auto is_before = [](const Key& a, const Key& b) { return a.id < b.id; };
+  std::stable_sort(database.extended_.begin(), database.extended_.end(), is_before);
+  std::stable_sort(database.parameter_groups_.begin(), database.parameter_groups_.end(), is_before);
+  const auto same = std::adjacent_find(database.extended_.begin(), database.extended_.end(),
+                                       [](const Key& a, const Key& b) { return a.id == b.id; });
+  if (same != database.extended_.end())
+    return refuse(file.messages[same->message], "another has its identifier");
+  return database;
+}
+
+std::uint32_t Dbc::look_up(const std::vector<Key>& keys, std::uint32_t id) noexcept {
+  const auto found =
+      std::partition_point(keys.begin(), keys.end(), [&](const Key& key) { return key.id < id; });
+  return found != keys.end() && found->id == id ? found->message : none;
+}
+
+const DbcMessage* Dbc::find(std::uint32_t id, bool extended) const noexcept {
+  std::uint32_t message = none;
+  if (extended) {
+    message = look_up(extended_, id);
+    if (message == none && id <= max_extended_id)
+      message = look_up(parameter_groups_, parameter_group_of(id));
+  } else if (id < standard_.size()) {
+    message = standard_[id];
+  }
+  return message == none ? nullptr : &messages_[message];
+}
+
+const DbcMessage* Dbc::find(std::string_view name) const noexcept {
+  const auto found = std::find_if(messages_.begin(), messages_.end(), [&](const DbcMessage& message) {
+    return message.description().name == name;
+  });
+  return found == messages_.end() ? nullptr : &*found;
+}
+
+}  // namespace takt::can

@@ -1,0 +1,545 @@
+// The run-time database against the signal kernel, signal by signal: random messages of every layout, and the
+// files of this folder; multiplexing, short frames and J1939 by examples worked out by hand.
+#include "takt/can/database.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "support/random.hpp"
+#include "support/rt_guard.hpp"
+
+using namespace takt;
+using namespace takt::can;
+
+namespace {
+
+const std::string folder = TAKT_SOURCE_DIR "/tests/can/";
+using Data = std::vector<std::uint8_t>;
+
+Dbc load(const std::string& name) {
+  auto dbc = Dbc::load(folder + name);
+  REQUIRE_MESSAGE(dbc.has_value(), dbc.error().message);
+  return std::move(*dbc);
+}
+
+Dbc parse(const std::string& text) {
+  auto dbc = Dbc::parse(text);
+  REQUIRE_MESSAGE(dbc.has_value(), dbc.error().message);
+  return std::move(*dbc);
+}
+
+/// J1939, and two messages of it.
+Dbc trucks() {
+  return parse(
+      "BU_: A\n"
+      "BO_ 2364540158 EEC1: 8 A\n"
+      " SG_ speed : 24|16@1+ (0.125,0) [0|8031.875] \"rpm\" A\n"
+      " SG_ torque : 16|8@1+ (1,-125) [-125|125] \"%\" A\n"
+      " SG_ lamp : 0|2@1+ (1,0) [0|3] \"\" A\n"
+      " SG_ mode : 7|4@0+ (1,0) [0|15] \"\" A\n"
+      " SG_ wide : 40|24@1+ (1,0) [0|0] \"\" A\n"
+      "BO_ 2565807872 TSC1: 8 A\n"  // 0x18EF1F00 without bit 31: PF 0xEF has a destination
+      " SG_ request : 0|8@1- (1,0) [0|0] \"\" A\n"
+      " SG_ flag : 8|1@1+ (1,0) [0|0] \"\" A\n"
+      "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n");
+}
+
+/// Multiplexed twice: root chooses by 0-1 a, by 2 b; b chooses by 5 c and d, by 7 d.
+Dbc two_levels() {
+  return parse(
+      "BU_: A\n"
+      "BO_ 5 M: 8 A\n"
+      " SG_ root M : 7|8@0+ (1,0) [0|0] \"\" A\n"
+      " SG_ a m0 : 16|8@1+ (1,0) [0|0] \"\" A\n"
+      " SG_ b m2M : 8|8@1- (1,0) [0|0] \"\" A\n"
+      " SG_ c m5 : 24|8@1+ (1,0) [0|0] \"\" A\n"
+      " SG_ d m5 : 32|8@1+ (1,0) [0|0] \"\" A\n"
+      " SG_ always : 56|8@1+ (0.5,0) [0|0] \"\" A\n"
+      "SG_MUL_VAL_ 5 a root 0-1;\nSG_MUL_VAL_ 5 b root 2-2;\n"
+      "SG_MUL_VAL_ 5 c b 5-5;\nSG_MUL_VAL_ 5 d b 5-5, 7-7, 200-255;\n");
+}
+
+Field random_field(std::mt19937_64& random, std::size_t bytes) {
+  const auto bits = static_cast<std::int64_t>(8 * bytes);
+  for (;;) {
+    Field field;
+    field.start = static_cast<std::uint16_t>(test::uniform_int(random, 0, bits - 1));
+    field.length = static_cast<std::uint8_t>(test::uniform_int(random, 1, std::min<std::int64_t>(64, bits)));
+    field.order = random() % 2 == 0 ? ByteOrder::little : ByteOrder::big;
+    field.type = static_cast<NumberType>(random() % 4);
+    if (field.type == NumberType::float32) field.length = 32;
+    if (field.type == NumberType::float64) field.length = 64;
+    if (fits(field, bytes)) return field;
+  }
+}
+
+/// A message with signals that do not share bits.
+dbc::Message random_message(std::mt19937_64& random) {
+  dbc::Message message;
+  message.name = "M";
+  message.id = 7;
+  message.length = static_cast<std::uint16_t>(random() % 3 == 0 ? test::uniform_int(random, 1, 70)
+                                                                : test::uniform_int(random, 1, 8));
+  for (int i = 0; i < 12; ++i) {
+    dbc::Signal signal;
+    signal.name = "s" + std::to_string(i);
+    signal.coding.field = random_field(random, message.length);
+    signal.coding.scale = test::uniform(random, -2, 2);
+    signal.coding.offset = test::uniform(random, -100, 100);
+    const bool is_free =
+        std::none_of(message.signals.begin(), message.signals.end(), [&](const dbc::Signal& other) {
+          // overlap() looks at 64 bytes; what lies beyond is compared shifted into them
+          Field a = signal.coding.field;
+          Field b = other.coding.field;
+          if (std::max(a.start, b.start) >= 256) {
+            if (std::min(a.start, b.start) < 128) return false;
+            a.start = static_cast<std::uint16_t>(a.start - 128);
+            b.start = static_cast<std::uint16_t>(b.start - 128);
+          }
+          return overlap(a, b);
+        });
+    if (is_free) message.signals.push_back(signal);
+  }
+  return message;
+}
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// Whether all selectors above a signal choose it, worked out bit by bit.
+bool is_there(const dbc::Message& message, const dbc::Signal& signal, const Data& data) {
+  if (!signal.selected_by) return true;
+  const dbc::Signal& selector = message.signals[*signal.selected_by];
+  const std::uint64_t number = extract(selector.coding.field, data).value();
+  return is_there(message, selector, data) &&
+         std::any_of(
+             signal.selected_for.begin(), signal.selected_for.end(),
+             [&](const dbc::SelectorRange& range) { return range.first <= number && number <= range.last; });
+}
+
+Data any_data(std::mt19937_64& random, std::size_t size) {
+  Data data(size);
+  for (std::uint8_t& byte : data) byte = static_cast<std::uint8_t>(random());
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("a database decodes and encodes as the kernel does, whatever the layout") {
+  auto random = test::generator(610);
+  const std::size_t cases = test::count(3000);
+  for (std::size_t i = 0; i < cases; ++i) {
+    dbc::File file;
+    file.messages.push_back(random_message(random));
+    const auto dbc = Dbc::make(file);
+    REQUIRE(dbc.has_value());
+    const DbcMessage& message = dbc->messages().front();
+    const auto& signals = message.description().signals;
+    const Data data = any_data(random, message.length());
+    std::vector<double> values(signals.size());
+    std::vector<Presence> presence(signals.size());
+    REQUIRE(message.decode(data, values, presence));
+    for (std::size_t s = 0; s < signals.size(); ++s) {
+      CAPTURE(i);
+      REQUIRE(presence[s] == Presence::value);
+      REQUIRE(same(values[s], decode(signals[s].coding, data).value()));
+    }
+
+    for (const Overflow overflow : {Overflow::error, Overflow::clamp, Overflow::wrap}) {
+      for (std::size_t s = 0; s < signals.size(); ++s) {
+        const Signal& coding = signals[s].coding;
+        const double reach = std::ldexp(1.0, coding.field.length) * (overflow == Overflow::error ? 0.4 : 0.6);
+        values[s] = test::uniform(random, 0, reach) * coding.scale + coding.offset;
+      }
+      Data expected(message.length(), 0);
+      Data encoded(message.length() + 2, 0xA5);
+      Status status{};
+      for (std::size_t s = 0; s < signals.size(); ++s) {
+        const auto bits = to_bits(signals[s].coding, values[s], overflow);
+        if (bits) {
+          REQUIRE(insert(signals[s].coding.field, expected, *bits));
+        } else if (status) {
+          status = fail(bits.error());
+        }
+      }
+      REQUIRE(message.encode_into(encoded, values, overflow).has_value() == status.has_value());
+      if (!status) std::fill(expected.begin(), expected.end(), std::uint8_t{0xA5});  // nothing is written
+      expected.resize(encoded.size(), 0xA5);
+      REQUIRE(encoded == expected);
+    }
+  }
+}
+
+TEST_CASE("all messages of the files decode as the kernel does, of multiplexed ones what is there") {
+  auto random = test::generator(611);
+  for (const std::string name : {"features.dbc", "vendor.dbc"}) {
+    const Dbc dbc = load(name);
+    for (const DbcMessage& message : dbc.messages()) {
+      std::size_t decoded = 0;
+      for (int i = 0; i < 2000; ++i) {
+        Data data = any_data(random, message.length());
+        if (!data.empty() && i % 2 == 0) data[0] = static_cast<std::uint8_t>(random() % 3);
+        std::vector<double> values(message.signal_count());
+        std::vector<Presence> presence(message.signal_count());
+        if (!message.decode(data, values, presence)) continue;
+        ++decoded;
+        for (std::size_t s = 0; s < values.size(); ++s) {
+          const dbc::Signal& signal = message.description().signals[s];
+          CAPTURE(signal.name);
+          const bool there = is_there(message.description(), signal, data);
+          REQUIRE((presence[s] != Presence::not_selected) == there);
+          if (presence[s] == Presence::value) {
+            REQUIRE(same(values[s], decode(signal.coding, data).value()));
+          } else {
+            REQUIRE(std::isnan(values[s]));
+          }
+        }
+        // What has been decoded gives the same bits again, where each number has a double of its own.
+        const bool is_exact =
+            std::none_of(message.description().signals.begin(), message.description().signals.end(),
+                         [](const dbc::Signal& signal) { return signal.coding.field.length > 50; });
+        if (!is_exact || message.is_j1939()) continue;
+        Data again(message.length());
+        REQUIRE(message.encode_into(again, values));
+        std::vector<double> values_again(values.size());
+        REQUIRE(message.decode(again, values_again));
+        for (std::size_t s = 0; s < values.size(); ++s) REQUIRE(same(values[s], values_again[s]));
+      }
+      CHECK(decoded > 0);
+    }
+  }
+}
+
+TEST_CASE("only what the selectors choose is decoded; a number that chooses nothing is an error") {
+  const Dbc dbc = two_levels();
+  const DbcMessage& message = *dbc.find("M");
+  std::vector<double> values(6);
+  const auto decode = [&](std::uint8_t root, std::uint8_t b) {
+    std::fill(values.begin(), values.end(), -1);
+    return message.decode(Data{root, b, 10, 20, 30, 0, 0, 8}, values);
+  };
+  const auto are_there = [&](std::vector<int> expected) {
+    std::vector<int> there;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!std::isnan(values[i])) there.push_back(static_cast<int>(i));
+    }
+    return there == expected;
+  };
+  REQUIRE(decode(1, 5));
+  CHECK(are_there({0, 1, 5}));
+  CHECK(values[1] == 10);
+  CHECK(values[5] == 4);
+  REQUIRE(decode(2, 5));
+  CHECK(are_there({0, 2, 3, 4, 5}));
+  CHECK(values[4] == 30);
+  REQUIRE(decode(2, 7));
+  CHECK(are_there({0, 2, 4, 5}));
+  REQUIRE(decode(2, 0xFF));  // -1 as a signed number: selectors are compared by their bits
+  CHECK(are_there({0, 2, 4, 5}));
+  CHECK(values[2] == -1);
+
+  CHECK(decode(3, 5).error() == Errc::unknown_selector);
+  CHECK(decode(2, 6).error() == Errc::unknown_selector);
+  CHECK(decode(2, 0).error() == Errc::unknown_selector);
+  CHECK(values == std::vector<double>(6, -1.0));  // nothing was written
+}
+
+TEST_CASE("of a multiplexed message only what the selectors choose is encoded") {
+  const Dbc dbc = two_levels();
+  const DbcMessage& message = *dbc.find("M");
+  const double unused = std::nan("");
+  Data data(8, 0xEE);
+  REQUIRE(message.encode_into(data, std::vector<double>{1, 77, unused, unused, unused, 2}));
+  CHECK(data == Data{1, 0, 77, 0, 0, 0, 0, 4});
+  REQUIRE(message.encode_into(data, std::vector<double>{2, unused, 7, unused, 99, 0}));
+  CHECK(data == Data{2, 7, 0, 0, 99, 0, 0, 0});
+  CHECK(message.encode_into(data, std::vector<double>{2, 1, 6, 1, 1, 1}).error() == Errc::unknown_selector);
+  CHECK(message.encode_into(data, std::vector<double>{2, 1, unused, 1, 1, 1}).error() == Errc::not_finite);
+  CHECK(message.encode_into(data, std::vector<double>{2, 1, 7, 1, 256, 1}).error() == Errc::out_of_range);
+  CHECK(data == Data{2, 7, 0, 0, 99, 0, 0, 0});
+}
+
+TEST_CASE("a short frame is an error, or gives the signals that it holds whole") {
+  const Dbc dbc = load("features.dbc");
+  const DbcMessage& message = *dbc.find("MotorStatus");
+  Frame frame = *make_frame(256, Data{0x10, 0x00, 0xFF, 0xFF, 0x50, 0, 0, 0});
+  std::vector<double> values(6);
+  std::vector<Presence> presence(6);
+  frame.length = 4;  // the bytes beyond stay in the frame's memory
+  CHECK(message.decode(frame, values).error() == Errc::wrong_length);
+  REQUIRE(message.decode(frame, values, presence, ShortFrame::complete_signals));
+  CHECK(values[0] == doctest::Approx(0.4));
+  CHECK(presence[0] == Presence::value);
+  CHECK(presence[2] == Presence::cut_off);
+  CHECK(std::isnan(values[2]));
+  frame.length = 3;  // one byte of the second signal is missing
+  REQUIRE(message.decode(frame, values, presence, ShortFrame::complete_signals));
+  CHECK(presence[1] == Presence::cut_off);
+  for (std::size_t size = 0; size < 8; ++size) {
+    const Data data(size, 1);
+    REQUIRE(message.decode(data, values, presence, ShortFrame::complete_signals));
+    CHECK((presence[0] == Presence::value) == (size >= 2));
+    CHECK(message.decode(data, values, presence).error() == Errc::wrong_length);
+  }
+
+  const Dbc nested = two_levels();
+  REQUIRE(nested.find("M")->decode(Data{2}, values, presence, ShortFrame::complete_signals));
+  CHECK(values[0] == 2);
+  CHECK(presence[2] == Presence::cut_off);
+  CHECK(presence[4] == Presence::not_selected);
+  REQUIRE(nested.find("M")->decode(Data{}, values, presence, ShortFrame::complete_signals));
+  CHECK(presence[0] == Presence::cut_off);
+}
+
+TEST_CASE("what is no data frame, and spans that are too small, are refused") {
+  const Dbc dbc = load("features.dbc");
+  const DbcMessage& message = *dbc.find("MotorStatus");
+  Frame frame = *make_frame(256, Data(8, 0));
+  std::vector<double> values(6);
+  std::vector<Presence> presence(6);
+  CHECK(message.decode(frame, std::span(values).first(5)).error() == Errc::wrong_count);
+  CHECK(message.decode(frame, values, std::span(presence).first(5)).error() == Errc::wrong_count);
+  CHECK(message.encode_into(frame.data, std::span(values).first(5)).error() == Errc::wrong_count);
+  CHECK(message.encode_into(std::span(frame.data).first(7), values).error() == Errc::wrong_length);
+  frame.remote = true;
+  CHECK(message.decode(frame, values).error() == Errc::wrong_format);
+  frame.remote = false;
+  frame.length = 200;  // what no bus can have delivered
+  CHECK(message.decode(frame, values));
+}
+
+TEST_CASE("messages are found by identifier, name and frame") {
+  const Dbc dbc = load("features.dbc");
+  CHECK(dbc.find(256, false) == dbc.find("MotorStatus"));
+  CHECK(dbc.find(*make_frame(257, Data{})) == dbc.find("Multiplexed"));
+  CHECK(dbc.find(512, true) == dbc.find("Nested"));
+  CHECK(dbc.find(512, false) == nullptr);
+  CHECK(dbc.find(256, true) == nullptr);
+  CHECK(dbc.find(0xFFFF'FFFF, true) == nullptr);
+  CHECK(dbc.find(0xFFFF'FFFF, false) == nullptr);
+  CHECK(dbc.find("nothing") == nullptr);
+  CHECK(dbc.find("MotorStatus")->cycle_time() == std::chrono::milliseconds(10));
+  CHECK(dbc.find("Floats")->is_fd());
+
+  Dbc moved = load("features.dbc");
+  const DbcMessage* const before = moved.find("MotorStatus");
+  const Dbc after = std::move(moved);
+  CHECK(after.find("MotorStatus") == before);
+  CHECK(before->description().name == "MotorStatus");
+}
+
+TEST_CASE("J1939: a message is known by its parameter group, whoever sends it and however urgent it is") {
+  const Dbc dbc = trucks();
+  const DbcMessage* const speed = dbc.find("EEC1");
+  const DbcMessage* const control = dbc.find("TSC1");
+  CHECK(dbc.find(0x0CF004FE, true) == speed);
+  CHECK(dbc.find(0x18F00421, true) == speed);
+  CHECK(dbc.find(0x0CF00500, true) == nullptr);
+  CHECK(dbc.find(0x0DF00400, true) == nullptr);  // another data page
+  CHECK(dbc.find(0x0CF004FE, false) == nullptr);
+  REQUIRE(control->description().id == 0x18EF1F00);
+  CHECK(dbc.find(0x0CEF0033, true) == control);  // another destination
+  Frame frame = *make_frame(0x18F00421, Data(8, 0), true);
+  CHECK(speed->is_mine(frame));
+  CHECK_FALSE(control->is_mine(frame));
+}
+
+TEST_CASE("J1939: not available, error and reserved numbers are no values") {
+  const Dbc dbc = trucks();
+  const DbcMessage& message = *dbc.find("EEC1");
+  std::vector<double> values(5);
+  std::vector<Presence> presence(5);
+  const auto decode = [&](Data data) { REQUIRE(message.decode(data, values, presence)); };
+
+  decode({0x01, 0, 0xFA, 0xFF, 0xFA, 0xFF, 0xFF, 0xFA});  // the largest values
+  CHECK(values[0] == doctest::Approx(8031.875));
+  CHECK(values[1] == 125);
+  CHECK(values[2] == 1);
+  CHECK(values[4] == 0xFAFFFF);
+  CHECK(std::count(presence.begin(), presence.end(), Presence::value) == 5);
+
+  decode({0xFE, 0, 0xFE, 0x00, 0xFE, 0x12, 0x34, 0xFE});
+  CHECK(presence == std::vector<Presence>{Presence::error_indicator, Presence::error_indicator,
+                                          Presence::error_indicator, Presence::not_available,
+                                          Presence::error_indicator});
+  decode(Data(8, 0xFF));
+  CHECK(presence == std::vector<Presence>(5, Presence::not_available));
+  CHECK(std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); }));
+  decode({0, 0, 0xFB, 0xFF, 0xFD, 0, 0, 0xFC});
+  CHECK(presence[0] == Presence::reserved);
+  CHECK(presence[1] == Presence::reserved);
+  CHECK(presence[4] == Presence::reserved);
+
+  Data data(8);
+  const double none = std::nan("");
+  REQUIRE(message.encode_into(data, std::vector<double>{1000, none, none, 3, none}));
+  CHECK(data == Data{0x3F, 0xFF, 0xFF, 0x40, 0x1F, 0xFF, 0xFF, 0xFF});
+  CHECK(message.encode_into(data, std::vector<double>{8032, 0, 0, 0, 0}).error() == Errc::out_of_range);
+  REQUIRE(message.encode_into(data, std::vector<double>{9e9, 999, 3, 0, 1e9}, Overflow::clamp));
+  decode(data);
+  CHECK(values[0] == doctest::Approx(8031.875));
+  CHECK(values[1] == 125);
+  CHECK(values[2] == 1);
+  CHECK(values[4] == 0xFAFFFF);
+
+  // Signed numbers and single bits have no such codes.
+  const DbcMessage& control = *dbc.find("TSC1");
+  REQUIRE(control.decode(Data(8, 0xFF), values));
+  CHECK(values[0] == -1);
+  CHECK(values[1] == 1);
+  CHECK(control.encode_into(data, std::vector<double>{none, 1}).error() == Errc::not_finite);
+}
+
+TEST_CASE("a message of J1939 that is longer than a frame is decoded from what its transport has joined") {
+  const Dbc dbc = parse(
+      "BU_: A\nBO_ 2566834430 DM1: 200 A\n SG_ last : 1592|8@1- (1,0) [0|0] \"\" A\n"
+      " SG_ early : 9|16@1+ (1,0) [0|0] \"\" A\n"
+      "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n");
+  const DbcMessage& message = *dbc.find("DM1");
+  Data data(200, 2);
+  data.back() = 0xFE;
+  std::vector<double> values(2);
+  REQUIRE(message.decode(data, values));
+  CHECK(values == std::vector<double>{-2, 0x0101});
+  CHECK(message.encode(values).error() == Errc::payload_too_long);
+  REQUIRE(message.encode_into(data, values));
+  REQUIRE(message.decode(data, values));
+  CHECK(values == std::vector<double>{-2, 0x0101});
+  CHECK(message.decode(std::span(data).first(64), values, ShortFrame::complete_signals));
+  CHECK(std::isnan(values[0]));
+}
+
+TEST_CASE("frames are encoded with their identifier and format") {
+  const Dbc dbc = load("features.dbc");
+  const auto nested = dbc.find("Nested")->encode(std::vector<double>{1, 0, 7, 0, 500});
+  REQUIRE(nested.has_value());
+  CHECK(*nested == *make_frame(512, Data{1, 7, 0xF4, 0x01, 0, 0, 0, 0}, true));
+  const auto floats = dbc.find("Floats")->encode(std::vector<double>{1.5, 3, 0, 0, 0, 1});
+  REQUIRE(floats.has_value());
+  CHECK(floats->fd);
+  CHECK(floats->length == 64);
+  CHECK(floats->data[63] == 0x80);
+  CHECK(floats->data[2] == 0xC0);
+}
+
+TEST_CASE("many frames are decoded into columns") {
+  const Dbc dbc = load("features.dbc");
+  const DbcMessage& message = *dbc.find("MotorStatus");
+  std::vector<Frame> frames;
+  for (int i = 0; i < 10; ++i) {
+    frames.push_back(*make_frame(i % 2 == 0 ? 256 : 257, Data(8, static_cast<std::uint8_t>(i))));
+    frames.back().stamp = time_from_nanoseconds(i);
+  }
+  frames[4].length = 3;
+  constexpr std::size_t rows = 3;
+  std::vector<double> columns(6 * rows), values(6);
+  std::vector<Time> stamps(rows);
+  const auto batch = message.decode_batch(frames, columns, rows, stamps);
+  REQUIRE(batch.has_value());
+  CHECK(batch->frames == 7);
+  CHECK(batch->rows == rows);
+  CHECK(batch->refused == 1);
+  CHECK(to_nanoseconds(stamps[2]) == 6);
+  for (std::size_t row = 0; row < rows; ++row) {
+    REQUIRE(message.decode(frames[static_cast<std::size_t>(to_nanoseconds(stamps[row]))], values));
+    for (std::size_t i = 0; i < 6; ++i) CHECK(columns[i * rows + row] == values[i]);
+  }
+  CHECK(message.decode_batch(frames, columns, rows + 1).error() == Errc::wrong_count);
+  CHECK(message.decode_batch(frames, columns, rows, std::span(stamps).first(2)).error() == Errc::wrong_count);
+  CHECK(message.decode_batch(frames, {}, 0)->frames == 0);
+}
+
+TEST_CASE("descriptions that no file could give are refused") {
+  dbc::Message message;
+  message.name = "M";
+  message.length = 8;
+  dbc::Signal signal;
+  signal.name = "s";
+  message.signals = {signal, signal};
+  const auto is_refused = [](const dbc::Message& one, const std::string& why) {
+    dbc::File file;
+    file.messages = {one};
+    const auto dbc = Dbc::make(file);
+    return !dbc && dbc.error().error == Errc::bad_dbc && dbc.error().message.find(why) != std::string::npos;
+  };
+  CHECK_FALSE(is_refused(message, ""));
+  const auto with = [&](auto change) {
+    dbc::Message changed = message;
+    change(changed);
+    return changed;
+  };
+  CHECK(is_refused(with([](auto& m) { m.id = 0x800; }), "identifier"));
+  CHECK(is_refused(with([](auto& m) { m.length = 1786; }), "too long"));
+  CHECK(is_refused(with([](auto& m) { m.signals[0].coding.field.length = 0; }), "no place"));
+  CHECK(is_refused(with([](auto& m) { m.signals[0].coding.scale = 0; }), "scale"));
+  CHECK(is_refused(with([](auto& m) { m.signals[0].selected_by = 1; }), "belong together"));
+  CHECK(is_refused(with([](auto& m) {
+                     m.signals[0].selected_by = 2;
+                     m.signals[0].selected_for = {{0, 0}};
+                   }),
+                   "not in the message"));
+  CHECK(is_refused(with([](auto& m) {
+                     m.signals[0].selected_by = 0;
+                     m.signals[0].selected_for = {{0, 0}};
+                   }),
+                   "hangs on itself"));
+  CHECK(is_refused(with([](auto& m) {
+                     m.signals[0].selected_by = 1;
+                     m.signals[0].selected_for = {{3, 4}, {4, 5}};
+                   }),
+                   "rising order"));
+  dbc::File twice;
+  twice.messages = {message, message};
+  CHECK_FALSE(Dbc::make(twice).has_value());
+}
+
+TEST_CASE("multiplexing whose tables would be too large is refused") {
+  dbc::Message message;
+  message.name = "M";
+  message.length = 8;
+  dbc::Signal selector;
+  selector.name = "selector";
+  selector.coding.field = {0, 32};
+  message.signals.push_back(selector);
+  for (std::uint64_t i = 0; i < 4000; ++i) {
+    dbc::Signal signal;
+    signal.name = "s" + std::to_string(i);
+    signal.selected_by = 0;
+    signal.selected_for = {{i, 5000}};
+    message.signals.push_back(signal);
+  }
+  dbc::File file;
+  file.messages.push_back(message);
+  const auto dbc = Dbc::make(file);
+  REQUIRE_FALSE(dbc.has_value());
+  CHECK(dbc.error().message == "message M: its multiplexing is too large");
+}
+
+TEST_CASE("finding, decoding and encoding keep the rules of the loop") {
+  const Dbc dbc = load("features.dbc");
+  const Dbc nested = two_levels();
+  const Dbc truck = trucks();
+  const std::vector<Frame> frames(16, *make_frame(256, Data(8, 3)));
+  std::vector<double> values(8), columns(6 * 16);
+  std::vector<Presence> presence(8);
+  const Data data{2, 5, 1, 2, 3, 4, 5, 6};
+  const Frame truck_frame = *make_frame(0x18F00421, data, true);
+
+  test::RtGuard guard;
+  bool ok = true;
+  for (int i = 0; i < 100; ++i) {
+    const DbcMessage* const message = dbc.find(frames[0]);
+    ok = ok && message != nullptr && message->decode(frames[0], values) && message->encode(values);
+    ok = ok && message->decode_batch(frames, columns, 16)->rows == 16;
+    const DbcMessage* const pages = nested.find(5, false);
+    ok = ok && pages->decode(data, values, presence) && pages->encode(values);
+    ok = ok && !pages->decode(std::span(data).first(3), values, presence);
+    ok =
+        ok && truck.find(truck_frame)->decode(truck_frame, values) && truck.find(truck_frame)->encode(values);
+  }
+  CHECK(guard.report() == "");
+  CHECK(ok);
+}
