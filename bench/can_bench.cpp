@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "takt/can/bits.hpp"
+#include "takt/can/bus_load.hpp"
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
 #include "takt/robot/hubo_hardware.hpp"
@@ -317,6 +318,23 @@ const auto bitwise = [](const can::Frame& frame) {
 BENCHMARK_CAPTURE(frame_bits, classic_8, false, 8, exact)->Name("frame_bits/classic_8/takt");
 BENCHMARK_CAPTURE(frame_bits, classic_8_bitwise, false, 8, bitwise)->Name("frame_bits/classic_8/bitwise");
 BENCHMARK_CAPTURE(frame_bits, fd_64, true, 64, exact)->Name("frame_bits/fd_64/takt");
+
+/// One frame among forty messages that are watched.
+void bus_meter(benchmark::State& state) {
+  std::vector<can::Frame> frames = random_frames(false, 8);
+  can::BusMeter<> meter({}, Duration(100'000'000));
+  for (std::size_t i = 0; i < 40; ++i) meter.watch(frames[i].id, false, Duration(1'000'000));
+  Time now{};
+  std::size_t i = 0;
+  for (auto _ : state) {
+    now += Duration(25'000);
+    frames[i].stamp = now;
+    meter.note(frames[i]);
+    i = (i + 1) % 40;
+  }
+  benchmark::DoNotOptimize(meter.load(now));
+}
+BENCHMARK(bus_meter)->Name("can_bus_meter/40_messages/takt");
 
 // ---- A cycle of the hardware
 

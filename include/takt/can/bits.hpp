@@ -248,6 +248,86 @@ template <class StuffBits>
                                       [](std::uint32_t bits) noexcept { return (bits - 1) / 4; });
 }
 
+/// What frames of random identifiers and data have on average.
+struct MeanFrameBits {
+  double nominal = 0;
+  double data = 0;
+
+  [[nodiscard]] constexpr double total() const noexcept { return nominal + data; }
+};
+
+namespace detail {
+
+/// The stuffing automaton for bits that may be random: how likely each of its states is.
+class MeanStuffCounter {
+ public:
+  constexpr MeanStuffCounter() noexcept { likely_[StuffState::after(true, 1).index] = 1; }
+
+  constexpr void feed(std::uint32_t bits, unsigned width) noexcept {
+    while (width-- > 0) step((bits >> width & 1U) != 0 ? 1 : 0);
+  }
+  constexpr void feed_random(std::size_t width) noexcept {
+    while (width-- > 0) step(0.5);
+  }
+  /// Stuff bits between the bits fed so far, and one that is due after them.
+  [[nodiscard]] constexpr double count() const noexcept { return count_; }
+  [[nodiscard]] constexpr double due() const noexcept {
+    return likely_[StuffState::after(false, 5).index] + likely_[StuffState::after(true, 5).index];
+  }
+
+ private:
+  constexpr void step(double one) noexcept {
+    count_ += due();
+    std::array<double, 10> next{};
+    for (std::uint8_t i = 0; i < likely_.size(); ++i) {
+      StuffState state{i};
+      if (state.stuff_bit_due()) state = StuffState::after(!state.last(), 1);
+      for (const bool bit : {false, true}) {
+        const unsigned run = bit == state.last() ? state.run() + 1 : 1;
+        next[StuffState::after(bit, run).index] += likely_[i] * (bit ? one : 1 - one);
+      }
+    }
+    likely_ = next;
+  }
+
+  std::array<double, 10> likely_{};
+  double count_ = 0;
+};
+
+constexpr void feed_random_identifier(MeanStuffCounter& stuff, bool extended) noexcept {
+  stuff.feed(0, 1);
+  stuff.feed_random(11);
+  if (!extended) return;
+  stuff.feed(0b11, 2);  // SRR, IDE
+  stuff.feed_random(18);
+}
+
+}  // namespace detail
+
+/// The mean bits of a frame of `length` data bytes, over random identifiers, data and checksums. Some microseconds:
+/// not for the cycle.
+[[nodiscard]] constexpr MeanFrameBits mean_frame_bits(std::size_t length, FrameFormat format = {}) noexcept {
+  const FrameBits least = min_frame_bits(length, format);
+  const std::uint8_t code = fd_length_code(format.fd ? length : std::min(length, max_classic_length));
+  detail::MeanStuffCounter stuff;
+  detail::feed_random_identifier(stuff, format.extended);
+  if (!format.fd) {
+    stuff.feed(0, 3);  // RTR, and two reserved
+    stuff.feed(code, 4);
+    stuff.feed_random(8U * code + 15);
+    return {least.nominal + stuff.count() + stuff.due(), 0};
+  }
+  stuff.feed(0, format.extended ? 1 : 2);  // RRS, and IDE
+  stuff.feed(0b10, 2);                     // FDF, res
+  stuff.feed(format.bit_rate_switch ? 1 : 0, 1);
+  const double arbitration = stuff.count();
+  stuff.feed(code, 5);  // ESI, DLC
+  stuff.feed_random(8U * fd_lengths[code]);
+  const double rest = stuff.count() - arbitration;
+  if (format.bit_rate_switch) return {least.nominal + arbitration, least.data + rest};
+  return {least.nominal + arbitration + rest, 0};
+}
+
 /// How long these bits occupy the bus, rounded up to the nanosecond. Bit rates in bit/s; a rate of 0 counts
 /// as 1.
 [[nodiscard]] constexpr Duration transmission_time(FrameBits bits, std::uint32_t bit_rate,

@@ -24,6 +24,7 @@ enum class Errc : std::uint16_t {
   bad_dbc = 12,
   unknown_selector = 13,
   wrong_count = 14,
+  bad_plan = 15,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::can; }
@@ -58,6 +59,8 @@ enum class Errc : std::uint16_t {
       return "the selector holds a number for which the message has no signals";
     case Errc::wrong_count:
       return "there is not one place for each signal of the message";
+    case Errc::bad_plan:
+      return "a period, the cycle or a bit rate of the plan is not positive";
   }
   return "unknown CAN error";
 }
