@@ -706,6 +706,22 @@ TEST_CASE("a hub that starts anew believes no number that is none, and no image 
   }
 }
 
+TEST_CASE("an image is read as its hub has it, to the byte, also over what a hub of more joints has left") {
+  JointImageMemory<seat_count> memory;
+  BroadcastValue<JointImage>::Reader reader(memory.image);
+  for (const std::size_t count : {max_joints, std::size_t{1}, std::size_t{7}}) {
+    const std::vector<JointSafety> safety(count, {SafeBehaviour::hold, 0.5, 0});
+    JointHub hub = JointHub::make(memory.image, memory.seats, safety).value();
+    for (int i = 0; i < 6; ++i) {
+      (void)hub.take();
+      hub.publish(Time{}, std::vector<JointMeasurement>(count, {0.25 + i, -1.0 * i, 1.0 + i}));
+      JointImage image;
+      REQUIRE(reader.read_new(image) == Freshness::new_data);
+      CHECK(std::memcmp(&image, &hub.image(), sizeof image) == 0);
+    }
+  }
+}
+
 TEST_CASE("a measurement that is no number, or is missing, leaves the one before") {
   Robot robot;
   robot.cycle();

@@ -271,6 +271,28 @@ TEST_CASE("whatever a peer writes into a broadcast value, its readers find back 
   }
 }
 
+TEST_CASE("pieces of a value are published with the rest of it, whatever others have left in the slots") {
+  BroadcastValue<Wide> value;
+  BroadcastValue<Wide>::Reader reader(value);
+  for (std::uint64_t i = 0; i < 3; ++i) value.write(Wide::of(77));
+  constexpr std::array pieces{Piece{8, 16}, Piece{8 * 19 + 3, 1}, Piece{8 * 7, 0}};
+  for (int successor = 0; successor < 3; ++successor) {
+    BroadcastValue<Wide>::Writer writer(value);
+    Wide wide = Wide::of(static_cast<std::uint64_t>(successor));
+    for (std::uint64_t i = 1; i < 10; ++i) {
+      wide.words[1] = wide.words[2] = wide.words[19] = i << 28;
+      if (i == 5) {
+        writer.write(wide);
+      } else {
+        writer.write(wide, pieces);
+      }
+      Wide got;
+      REQUIRE(reader.read_new(got) == Freshness::new_data);
+      CHECK(got.words == wide.words);
+    }
+  }
+}
+
 TEST_CASE("two threads: one reader sees whole values that never go back, and the last one at last") {
   const std::uint64_t values = test::count(200'000);
   LatestValue<Wide> value;

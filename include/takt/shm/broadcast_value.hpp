@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "takt/shm/atomic_words.hpp"
@@ -69,18 +70,33 @@ class BroadcastValueWriteEnd {
   /// Publishes a copy of `value`.
   template <class Value>
   void write(const Value& value) noexcept {
-    version_ = Version::next(version_);
-    auto&& slot = slots_[Version::slot_of(version_)];
-    // relaxed: ordered before the words, as each of them is a release store that comes after it.
-    slot.state.store(version_ | Version::writing, std::memory_order_relaxed);
-    slot.words.store(value);
-    // release: a reader that sees the version sees all of its words.
-    slot.state.store(version_, std::memory_order_release);
+    publish([&](auto& words) noexcept { words.store(value); });
     // Readers had these lines last: get them while there is time. Not the first, at which readers look all the time.
     prefetch_to_write<Machine>(slots_[Version::slot_of(Version::next(version_))], 1);
   }
 
+  /// Publishes what the slot of this turn holds, but for `pieces`, which are copied.
+  template <class Value>
+  void write(const Value& value, std::span<const Piece> pieces) noexcept {
+    publish([&](auto& words) noexcept {
+      for (const Piece& piece : pieces) words.store(value, piece);
+    });
+    auto& next = slots_[Version::slot_of(Version::next(version_))].words;
+    for (const Piece& piece : pieces) next.prefetch_to_write(piece);
+  }
+
  private:
+  template <class Store>
+  void publish(Store&& store) noexcept {
+    version_ = Version::next(version_);
+    auto&& slot = slots_[Version::slot_of(version_)];
+    // relaxed: ordered before the words, as each of them is a release store that comes after it.
+    slot.state.store(version_ | Version::writing, std::memory_order_relaxed);
+    store(slot.words);
+    // release: a reader that sees the version sees all of its words.
+    slot.state.store(version_, std::memory_order_release);
+  }
+
   Slots slots_;
   // Kept here: what was written last has gone to the readers, and would have to come back.
   std::uint32_t version_;
@@ -152,6 +168,17 @@ class BroadcastValue {
 
     /// Publishes a copy of `value`.
     void write(const T& value) noexcept { End::write(value); }
+
+    /// The same for large values of which little is in use: all that this writer publishes is alike, but for `pieces`, which lie in
+    /// the value and are the same ones in every call. Costs what these cost, except for the first two calls, which fill the slots.
+    void write(const T& value, std::span<const Piece> pieces) noexcept {
+      if (unfilled_ == 0) return End::write(value, pieces);
+      --unfilled_;
+      End::write(value);
+    }
+
+   private:
+    int unfilled_ = 2;  // slots that may still hold what another has written
   };
 
   /// As Writer(*this).write(value): for those who write now and then, as it first has to find out what was written last.

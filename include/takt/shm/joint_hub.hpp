@@ -83,7 +83,7 @@ class JointHub {
       measure(joint, measured[joint]);
     for (std::size_t joint = 0; joint < image_.joints; ++joint) show(joint);
     image_.stamp = to_nanoseconds(now);
-    writer_.write(image_);
+    writer_.write(image_, pieces_);
   }
 
   /// What the last publish() wrote; owners and answers are as the last take() settled them.
@@ -102,6 +102,7 @@ class JointHub {
     JointImage last;
     if (BroadcastValue<JointImage>::Reader(image).read(last) != Freshness::none) take_over(last);
     image_.started = image_.cycle + 1;
+    pieces_ = pieces_in_use(image_);
   }
 
   /// Goes on where another hub ended.
@@ -135,13 +136,26 @@ class JointHub {
   /// may write there at any time.
   [[nodiscard]] bool has_good_news(std::size_t seat) noexcept {
     if (seats_[seat]->update() != Freshness::new_data) return false;
-    Processor::copy<alignof(JointCommand)>(&command_, &seats_[seat]->value(), sizeof command_);
+    copy_command(seats_[seat]->value());
     // It can have seen an image of this hub, the newest of which is that of the cycle before.
     if (command_.session == 0 || command_.seen < image_.started || command_.seen >= image_.cycle)
       return false;
     if (command_.session == image_.session[seat] && command_.heartbeat == image_.heartbeat[seat])
       return false;
     return is_sound(seat);
+  }
+
+  /// The rows of this robot's joints; nobody looks at the others.
+  void copy_command(const JointCommand& from) noexcept {
+    Processor::copy<alignof(JointCommand)>(&command_, &from, offsetof(JointCommand, position));
+    const auto copy_rows = [this](auto& to, const auto& rows) noexcept {
+      Processor::copy<sizeof(to[0])>(to.data(), rows.data(), image_.joints * sizeof(to[0]));
+    };
+    copy_rows(command_.position, from.position);
+    copy_rows(command_.velocity, from.velocity);
+    copy_rows(command_.acceleration, from.acceleration);
+    copy_rows(command_.effort, from.effort);
+    copy_rows(command_.mode, from.mode);
   }
 
   [[nodiscard]] bool is_sound(std::size_t seat) noexcept {
@@ -271,6 +285,7 @@ class JointHub {
   std::array<JointSet, max_joint_seats> newly_wanted_{};  // of this cycle's commands
   std::array<std::uint64_t, max_joint_seats> silent_{};   // cycles since the last good command
   JointCommand command_;                                  // the one that is being looked at
+  std::array<Piece, 22> pieces_{};                        // of the image
   JointImage image_;
 };
 

@@ -168,6 +168,39 @@ struct JointImage {
         {ref_position[joint], ref_velocity[joint], ref_acceleration[joint]}, ref_effort[joint], mode[joint]};
   }
 };
+
+/// What of an image is in use with so many joints and seats: nothing else in it ever changes.
+[[nodiscard]] inline std::array<Piece, 22> pieces_in_use(const JointImage& image) noexcept {
+  const auto piece = [&](const auto& column, std::uint32_t rows) -> Piece {
+    const auto* first = reinterpret_cast<const std::byte*>(column.data());
+    return {static_cast<std::size_t>(first - reinterpret_cast<const std::byte*>(&image)),
+            rows * sizeof(column[0])};
+  };
+  const auto of_joints = [&](const auto& column) { return piece(column, image.joints); };
+  const auto of_seats = [&](const auto& column) { return piece(column, image.seats); };
+  return {Piece{0, offsetof(JointImage, position)},
+          of_joints(image.position),
+          of_joints(image.velocity),
+          of_joints(image.effort),
+          of_joints(image.ref_position),
+          of_joints(image.ref_velocity),
+          of_joints(image.ref_acceleration),
+          of_joints(image.ref_effort),
+          of_joints(image.safe),
+          of_joints(image.granted),
+          of_joints(image.mode),
+          of_joints(image.owner),
+          of_joints(image.phase),
+          of_seats(image.sent),
+          of_seats(image.session),
+          of_seats(image.heartbeat),
+          of_seats(image.lost),
+          of_seats(image.rejected),
+          of_seats(image.error),
+          of_seats(image.error_joint),
+          of_seats(image.answer),
+          of_seats(image.refused_joint)};
+}
 static_assert(std::is_trivially_copyable_v<JointImage> && std::is_standard_layout_v<JointImage> &&
               sizeof(JointImage) == 32 + max_joints * (9 * 8 + 3) + max_joint_seats * (8 + 4 * 4 + 2 + 3));
 
