@@ -124,7 +124,9 @@ TEST_CASE("each kind of exchange is found by its name and carries values from en
   writer.producer<SharedValue<Reference, 3>>("mode", 2)->write(sent);
   CHECK(reader.consumer<SharedValue<Reference, 3>>("mode")->read_new(got) == Freshness::new_data);
   CHECK(std::exchange(got, {}).stamp == 3);
-  CHECK(writer.producer<SharedValue<Reference, 2>>("mode").error() == Errc::bad_directory);
+  CHECK(writer.producer<SharedValue<Reference, 2>>("mode").error() == Errc::wrong_extent);
+  CHECK(writer.producer<MultiProducerRing<Reference, 3, 8>>("goals").error() == Errc::wrong_extent);
+  CHECK(reader.consumer<MultiProducerRing<Reference, 2, 16>>("goals").error() == Errc::wrong_extent);
 
   for (std::uint32_t lane = 0; lane < 2; ++lane) {
     CHECK(writer.producer<MultiProducerRing<Reference, 2, 8>>("goals", lane)->try_push(sent));

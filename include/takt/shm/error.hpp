@@ -30,6 +30,8 @@ enum class Errc : std::uint16_t {
   too_many_exchanges = 16,
   does_not_fit = 17,
   misaligned = 18,
+  // What was found is not what was expected there.
+  wrong_extent = 19,
   // What is said about the joints of a robot.
   bad_reference = 30,
   unknown_mode = 31,
@@ -83,6 +85,8 @@ enum class Errc : std::uint16_t {
       return "the memory is too small for the exchanges";
     case Errc::misaligned:
       return "the memory does not begin at a multiple of 128 bytes";
+    case Errc::wrong_extent:
+      return "the exchange has another capacity, or other seats, than one of this type";
     case Errc::bad_reference:
       return "a reference is NaN or infinite";
     case Errc::unknown_mode:

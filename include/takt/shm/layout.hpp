@@ -286,7 +286,8 @@ class Layout {
   }
 
   /// The end that writes, at one of the exchange's seats. It continues where a predecessor stopped. There must not be another one
-  /// at this seat at the same time. Errors: no_such_exchange, wrong_kind, wrong_schema, bad_directory, no_such_seat, read_only.
+  /// at this seat at the same time. Errors: no_such_exchange, wrong_kind, wrong_schema, wrong_extent, bad_directory, no_such_seat,
+  /// read_only.
   template <class X>
   [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(std::string_view name,
                                                                       std::uint32_t seat = 0) const noexcept {
@@ -512,10 +513,8 @@ class Layout {
     if (!found) return found;
     const Exchange& exchange = **found;
     if (exchange.element_alignment != alignof(Element)) return fail(Errc::wrong_schema);
-    if (Traits::extent(exchange.extent) != exchange.extent ||
-        Traits::bytes(exchange.extent) != exchange.bytes) {
-      return fail(Errc::bad_directory);
-    }
+    if (Traits::extent(exchange.extent) != exchange.extent) return fail(Errc::wrong_extent);
+    if (Traits::bytes(exchange.extent) != exchange.bytes) return fail(Errc::bad_directory);
     return found;
   }
   template <class X>
@@ -524,10 +523,9 @@ class Layout {
     const auto found = check(name, Traits::kind, fnv1a(element.schema), element.bytes);
     if (!found) return found;
     const Exchange& exchange = **found;
-    if (Traits::extent(exchange.extent) != exchange.extent ||
-        Traits::bytes(exchange.extent, as_found(element, exchange)) != exchange.bytes) {
+    if (Traits::extent(exchange.extent) != exchange.extent) return fail(Errc::wrong_extent);
+    if (Traits::bytes(exchange.extent, as_found(element, exchange)) != exchange.bytes)
       return fail(Errc::bad_directory);
-    }
     return found;
   }
 
