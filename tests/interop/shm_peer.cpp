@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "support/reference.hpp"
 #include "takt/platform/segment_server.hpp"
 #include "takt/platform/steady_clock.hpp"
 
@@ -11,21 +12,7 @@ using namespace takt;
 using namespace takt::platform;
 using namespace takt::shm;
 
-namespace {
-
-struct Reference {
-  double position[2];
-  std::int64_t stamp;
-  std::uint8_t mode;
-  std::uint8_t unused[7];
-};
-
-}  // namespace
-
-template <>
-struct takt::shm::Schema<Reference> {
-  static constexpr std::string_view text = "position f64[2], stamp i64, mode u8, _ u8[7]";
-};
+using takt::test::Reference;
 
 namespace {
 

@@ -10,23 +10,11 @@
 #include <vector>
 
 #include "support/random.hpp"
+#include "support/reference.hpp"
 
 using namespace takt;
 using namespace takt::shm;
-
-namespace {
-
-struct Reference {
-  double position[2];
-  std::int64_t stamp;
-};
-
-}  // namespace
-
-template <>
-struct takt::shm::Schema<Reference> {
-  static constexpr std::string_view text = "position f64[2], stamp i64";
-};
+using takt::test::Reference;
 
 namespace {
 
@@ -210,7 +198,7 @@ TEST_CASE("the schema is kept with the exchange, and a changed one is noticed") 
   Memory memory = written();
   const auto layout = Layout::read(memory.all()).value();
   std::array<char, max_schema> text{};
-  CHECK(layout.schema(layout.exchanges()[0], text).value() == "position f64[2], stamp i64");
+  CHECK(layout.schema(layout.exchanges()[0], text).value() == Schema<Reference>::text);
   CHECK(layout.schema(layout.exchanges()[2], text).value() == "value u8");
   for (Exchange copy : layout.exchanges()) {
     CHECK(layout.schema(copy, text));

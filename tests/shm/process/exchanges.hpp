@@ -56,6 +56,36 @@ struct Message {
   [[nodiscard]] std::uint64_t expected(std::size_t i) const { return mix(sequence + mix(ordinal) + i); }
 };
 
+/// What most of them have: one message at a time, from one to one.
+struct OneByOne {
+  static constexpr std::size_t batch = 1;
+  static constexpr std::size_t in_hands = 1;
+  static constexpr std::size_t senders = 1;
+  static constexpr std::size_t receivers = 1;
+};
+
+/// A sender whose end pushes.
+template <class T, class End>
+struct Pushing {
+  explicit Pushing(const End& its_end) : end(its_end) {}
+  std::size_t send(std::span<const T> messages) { return end.try_push(messages[0]) ? 1 : 0; }
+  End end;
+};
+
+/// A receiver whose end pops.
+template <class T, class End>
+struct Popping {
+  explicit Popping(const End& its_end) : end(its_end) {}
+  template <class Use>
+  std::size_t receive(Use&& use) {
+    T message;
+    if (!end.try_pop(message)) return 0;
+    use(message);
+    return 1;
+  }
+  End end;
+};
+
 template <class T, std::uint32_t capacity>
 struct RingMemory {
   shm::RingIndexes indexes;
@@ -64,30 +94,17 @@ struct RingMemory {
 
 /// A ring, message by message.
 template <class T, std::uint32_t slots>
-struct Ring {
+struct Ring : OneByOne {
   using Message = T;
   using Memory = RingMemory<T, slots>;
   static constexpr std::uint32_t capacity = slots;
-  static constexpr std::size_t batch = 1;
-  static constexpr std::size_t in_hands = 1;
-  static constexpr std::size_t senders = 1;
-  static constexpr std::size_t receivers = 1;
 
-  struct Sender {
-    explicit Sender(Memory& memory, std::size_t = 0) : end(memory.indexes, memory.slots.data(), capacity) {}
-    std::size_t send(std::span<const T> messages) { return end.try_push(messages[0]) ? 1 : 0; }
-    shm::RingProducer<T> end;
+  struct Sender : Pushing<T, shm::RingProducer<T>> {
+    explicit Sender(Memory& memory, std::size_t = 0)
+        : Sender::Pushing({memory.indexes, memory.slots.data(), capacity}) {}
   };
-  struct Receiver {
-    explicit Receiver(Memory& memory) : end(memory.indexes, memory.slots.data(), capacity) {}
-    template <class Use>
-    std::size_t receive(Use&& use) {
-      T message;
-      if (!end.try_pop(message)) return 0;
-      use(message);
-      return 1;
-    }
-    shm::RingConsumer<T> end;
+  struct Receiver : Popping<T, shm::RingConsumer<T>> {
+    explicit Receiver(Memory& memory) : Receiver::Popping({memory.indexes, memory.slots.data(), capacity}) {}
   };
 };
 
@@ -116,49 +133,33 @@ struct RingInBatches : Ring<T, slots> {
 };
 
 template <class T, std::uint32_t slots>
-struct SlotRing {
+struct SlotRing : OneByOne {
   using Message = T;
   struct Memory {
     alignas(shm::apart) std::atomic<std::uint32_t> released{0};
     alignas(shm::apart) std::array<shm::Slot<T>, slots> line{};
   };
   static constexpr std::uint32_t capacity = slots;
-  static constexpr std::size_t batch = 1;
-  static constexpr std::size_t in_hands = 1;
-  static constexpr std::size_t senders = 1;
-  static constexpr std::size_t receivers = 1;
 
-  struct Sender {
-    explicit Sender(Memory& memory, std::size_t = 0) : end(memory.released, memory.line.data(), capacity) {}
-    std::size_t send(std::span<const T> messages) { return end.try_push(messages[0]) ? 1 : 0; }
-    shm::SlotProducer<T> end;
+  struct Sender : Pushing<T, shm::SlotProducer<T>> {
+    explicit Sender(Memory& memory, std::size_t = 0)
+        : Sender::Pushing({memory.released, memory.line.data(), capacity}) {}
   };
-  struct Receiver {
-    explicit Receiver(Memory& memory) : end(memory.released, memory.line.data(), capacity) {}
-    template <class Use>
-    std::size_t receive(Use&& use) {
-      T message;
-      if (!end.try_pop(message)) return 0;
-      use(message);
-      return 1;
-    }
-    shm::SlotConsumer<T> end;
+  struct Receiver : Popping<T, shm::SlotConsumer<T>> {
+    explicit Receiver(Memory& memory) : Receiver::Popping({memory.released, memory.line.data(), capacity}) {}
   };
 };
 
 /// Records, each with as many further bytes as its message says.
 template <class T, std::uint32_t ring_bytes>
-struct ByteRing {
+struct ByteRing : OneByOne {
   using Message = T;
   struct Memory {
     shm::RingIndexes indexes;
     alignas(shm::cache_line) std::array<std::byte, ring_bytes> bytes{};
   };
   static constexpr std::uint32_t capacity = ring_bytes;
-  static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 0;
-  static constexpr std::size_t receivers = 1;
-  static constexpr std::size_t senders = 1;
   static std::size_t length_of(const T& message) { return sizeof(T) + mix(message.sequence) % 41; }
 
   struct Sender {
@@ -191,16 +192,14 @@ struct ByteRing {
 
 /// A stream to several, who only read.
 template <class T, std::uint32_t slots>
-struct BroadcastRing {
+struct BroadcastRing : OneByOne {
   using Message = T;
   struct Memory {
     shm::BroadcastCount count;
     alignas(shm::apart) std::array<shm::BroadcastSlot<T>, slots> line{};
   };
   static constexpr std::uint32_t capacity = slots;
-  static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 0;
-  static constexpr std::size_t senders = 1;
   static constexpr std::size_t receivers = 2;
 
   struct Sender {
@@ -228,30 +227,18 @@ struct BroadcastRing {
 
 /// From several, each in a lane of its own.
 template <class T, std::uint32_t slots>
-struct MultiProducerRing {
+struct MultiProducerRing : OneByOne {
   using Message = T;
   static constexpr std::size_t senders = 2;
   using Memory = shm::MultiProducerMemory<T, senders, slots>;
   static constexpr std::uint32_t capacity = slots;
-  static constexpr std::size_t batch = 1;
-  static constexpr std::size_t in_hands = 1;
-  static constexpr std::size_t receivers = 1;
 
-  struct Sender {
-    Sender(Memory& memory, std::size_t lane) : end(memory.producer(lane)) {}
-    std::size_t send(std::span<const T> messages) { return end.try_push(messages[0]) ? 1 : 0; }
-    shm::RingProducer<T> end;
+  struct Sender : Pushing<T, shm::RingProducer<T>> {
+    Sender(Memory& memory, std::size_t lane) : Sender::Pushing(memory.producer(lane)) {}
   };
-  struct Receiver {
-    explicit Receiver(Memory& memory) : end(memory) {}
-    template <class Use>
-    std::size_t receive(Use&& use) {
-      T message;
-      if (!end.try_pop(message)) return 0;
-      use(message);
-      return 1;
-    }
-    shm::MultiProducerConsumer<T, senders, slots> end;
+  struct Receiver : Popping<T, shm::MultiProducerConsumer<T, senders, slots>> {
+    explicit Receiver(Memory& memory)
+        : Receiver::Popping(shm::MultiProducerConsumer<T, senders, slots>(memory)) {}
   };
 };
 
