@@ -246,6 +246,8 @@ TEST_CASE("signals that make no sense are told from those that do") {
   static_assert(!is_valid(Signal{{1, 8}}, 1));
   static_assert(!is_valid(Signal{{0, 8}, 0}, 1));
   static_assert(!is_valid(Signal{{0, 8}, 1, 0, 5, 4}, 1));
+  static_assert(number_limits(Signal{{0, 8}, 1, 0, 5, 4}) == NumberLimits{0, 255});
+  static_assert(number_limits(Signal{{0, 8}, 1, 0, -7, 256}) == NumberLimits{0, 255});
   static_assert(!is_valid(Signal{{0, 8}, 1, 0, 0, 256}, 1));
   static_assert(!is_valid(Signal{{0, 8}, 1, 0, -1, 1}, 1));
   CHECK(!is_valid(Signal{{0, 8}, infinity}, 1));

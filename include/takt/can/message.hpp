@@ -424,9 +424,11 @@ constexpr void decode_with(std::span<const std::uint8_t> all, Take take) noexcep
   });
 }
 
-/// encode_with() where something does not fit.
+/// encode_with() where something does not fit: rare, and long, as it would be for each policy and signal, so that the
+/// compiler is told to keep it out of what every cycle does.
 template <class T, class Round, class Beyond>
-[[nodiscard]] constexpr Status encode_beyond(Data<T>& data, Round round, Beyond beyond) noexcept {
+[[nodiscard, gnu::noinline]] constexpr Status encode_beyond(Data<T>& data, Round round,
+                                                            Beyond beyond) noexcept {
   Error error;
   data = {};
   const bool encoded = for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
@@ -447,7 +449,8 @@ template <class T, class Round, class Beyond>
 /// Inserts the bits of each signal that is there: those of round(Index<I>), which are FieldBits, and where these
 /// do not fit, what beyond(Index<I>) makes of it, which is a Result. On an error the data are of no use.
 template <class T, class Round, class Beyond>
-[[nodiscard]] constexpr Status encode_with(Data<T>& data, Round round, Beyond beyond) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr Status encode_with(Data<T>& data, Round round,
+                                                               Beyond beyond) noexcept {
   static_assert(is_valid_message<T>);
   // Usually everything fits: it is asked once for all signals, so that they are computed side by side.
   Data<T> quick{};

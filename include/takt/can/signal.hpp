@@ -76,9 +76,13 @@ struct Window {
 }
 
 [[nodiscard]] constexpr std::uint64_t swap_bytes(std::uint64_t word) noexcept {
+#ifdef __GNUC__
+  return __builtin_bswap64(word);  // what follows becomes it, too, but not where it meets masks and shifts
+#else
   word = (word & 0x00FF'00FF'00FF'00FFU) << 8 | (word >> 8 & 0x00FF'00FF'00FF'00FFU);
   word = (word & 0x0000'FFFF'0000'FFFFU) << 16 | (word >> 16 & 0x0000'FFFF'0000'FFFFU);
   return word << 32 | word >> 32;
+#endif
 }
 
 /// The same field in a wider window: eight bytes, or all of the data where they are fewer. One load and store
@@ -254,17 +258,17 @@ namespace detail {
 
 }  // namespace detail
 
-/// What may be sent: what the field can hold, within the signal's range. For many calls with one signal that is
-/// known at run time, keep it.
+/// What may be sent: what the field can hold, within the signal's range; a range of which an end is beyond the field, or that is
+/// the wrong way round, is there only as far as it makes sense. For many calls with one signal that is known at run time, keep it.
 [[nodiscard]] constexpr NumberLimits number_limits(const Signal& signal) noexcept {
   const NumberLimits field = number_limits(signal.field);
   if (!signal.has_range()) return field;
   const NumberLimits range = detail::range_limits(signal);
-  // Each end within the field, whatever the range says: is_valid() may not have been asked.
   const auto within = [&](double number, double otherwise) {
     return number >= field.low && number <= field.high ? number : otherwise;
   };
-  return {within(range.low, field.low), within(range.high, field.high)};
+  const NumberLimits both = {within(range.low, field.low), within(range.high, field.high)};
+  return both.low <= both.high ? both : field;
 }
 
 namespace detail {
@@ -329,11 +333,13 @@ struct FieldBits {
 [[nodiscard]] constexpr FieldBits round_to_bits(Field field, NumberLimits limits, double number) noexcept {
   const bool is_integer = field.type <= NumberType::signed_integer;
   if (is_integer && field.length <= small_bits) {
-    const double whole = round_small(number);
-    // Of what is not a number this is false, too.
-    const bool fits = (whole >= limits.low) & (whole <= limits.high);
-    // Without a conversion, which would not be defined for what does not fit.
-    return {std::bit_cast<std::uint64_t>(number + small_shift) & mask_of(field.length), fits};
+    // The integer, without a conversion, which would not be defined for what does not fit: the bits of doubles are in
+    // their order, so that everything beyond 2^51, infinity and what is not a number stay beyond the limits, too.
+    const auto integer =
+        std::bit_cast<std::uint64_t>(number + small_shift) - std::bit_cast<std::uint64_t>(small_shift);
+    const auto low = static_cast<std::uint64_t>(static_cast<std::int64_t>(limits.low));
+    const auto high = static_cast<std::uint64_t>(static_cast<std::int64_t>(limits.high));
+    return {integer & mask_of(field.length), integer - low <= high - low};
   }
   const double whole = is_integer ? round_half_even(number) : number;
   const bool fits = whole >= limits.low && whole <= limits.high;
