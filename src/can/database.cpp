@@ -88,6 +88,10 @@ DbcMessage::DbcMessage(const dbc::File& file, const dbc::Message& message)
   for (const dbc::Signal& signal : message.signals) {
     const detail::Window window = detail::window_of(signal.coding.field);
     needed_bytes_ = std::max(needed_bytes_, window.first + window.bytes);
+    limits_.push_back(number_limits(signal.coding));
+    const std::uint64_t largest = is_j1939_ ? largest_j1939_value(signal.coding.field) : no_limit;
+    if (largest != no_limit)
+      limits_.back().high = std::min(limits_.back().high, static_cast<double>(largest));
   }
   load_bytes_ = std::max({word_bytes, needed_bytes_, std::size_t{message.length}});
 }
@@ -194,19 +198,19 @@ DbcMessage::Row DbcMessage::row_of(std::uint32_t signal) const noexcept {
   const detail::Window window = detail::window_of(field);
   Row row;
   row.scale = coding.scale;
-  row.offset = coding.offset;
+  row.offset = coding.offset == 0 ? -0.0 : coding.offset;  // adding -0 changes nothing, not even a -0
   row.sign = field.type == NumberType::signed_integer ? std::uint64_t{1} << (field.length - 1) : 0;
   row.limit = is_j1939_ ? largest_j1939_value(field) : no_limit;
   row.signal = signal;
   row.first = static_cast<std::uint16_t>(std::min(window.first, load_bytes_ - word_bytes));
   row.end = static_cast<std::uint16_t>(window.first + window.bytes);
   row.big = field.order == ByteOrder::big;
+  row.mask = detail::mask_of(field.length);
   if (!is_plain(field)) return row;
   // Bits below the number in the eight bytes, read in the field's order.
   const std::size_t below = row.big ? row.first + word_bytes - row.end : window.first - row.first;
   const auto shift = static_cast<unsigned>(8 * below + window.shift);
-  row.up = static_cast<std::uint8_t>(64 - field.length - shift);
-  row.down = static_cast<std::uint8_t>(64 - field.length);
+  row.shift = static_cast<std::uint8_t>(shift);
   return row;
 }
 
@@ -236,7 +240,7 @@ std::uint64_t DbcMessage::number_in(const Row& row, Bytes bytes) const noexcept 
   const Field field = coding(row).field;
   if (!is_plain(field))
     return detail::extract_bits<detail::SizedWord>(field, detail::window_of(field), bytes.data);
-  return in_order(load_word(bytes.data + row.first), row.big) << row.up >> row.down;
+  return in_order(load_word(bytes.data + row.first), row.big) >> row.shift & row.mask;
 }
 
 /// Which group each selector chooses. `number_of` gives a selector's bits, or why it has none: in a frame that
@@ -270,33 +274,54 @@ Status DbcMessage::choose(Chosen& chosen, ShortFrame short_frame, NumberOf numbe
   return {};
 }
 
-template <bool checked>
-void DbcMessage::decode_group(const Group& group, Bytes bytes, double* values, std::size_t stride,
-                              Presence* presence) const noexcept {
-  const auto put = [&](const Row& row, double value, Presence what) {
-    values[row.signal * stride] = value;
-    if (presence != nullptr) presence[row.signal] = what;
+/// The integers of a group. `word_of` gives the eight bytes of a row in its order; `checked`: the frame may end
+/// before a signal; `coded`: numbers beyond a limit are none.
+template <bool checked, bool coded, class WordOf>
+void DbcMessage::decode_plain(const Group& group, Bytes bytes, double* values, std::size_t stride,
+                              Presence* presence, WordOf word_of) const noexcept {
+  const auto has_none = [&](const Row& row, Presence why) {
+    values[row.signal * stride] = no_value;
+    if (presence != nullptr) presence[row.signal] = why;
   };
-  const Row* const rows = rows_.data();
-  for (const Row* row = rows + group.begin; row != rows + group.plain_end; ++row) {
+  const Row* const end = rows_.data() + group.plain_end;
+  for (const Row* row = rows_.data() + group.begin; row != end; ++row) {
     if (checked && row->end > bytes.size) {
-      put(*row, no_value, Presence::cut_off);
+      has_none(*row, Presence::cut_off);
       continue;
     }
-    const std::uint64_t bits = in_order(load_word(bytes.data + row->first), row->big) << row->up >> row->down;
-    if (bits > row->limit) {
-      put(*row, no_value, j1939_presence(coding(*row).field, bits));
+    const std::uint64_t bits = word_of(*row) >> row->shift & row->mask;
+    if (coded && bits > row->limit) {
+      has_none(*row, j1939_presence(coding(*row).field, bits));
       continue;
     }
     const auto number = static_cast<std::int64_t>((bits ^ row->sign) - row->sign);
-    put(*row, static_cast<double>(number) * row->scale + row->offset, Presence::value);
+    values[row->signal * stride] = static_cast<double>(number) * row->scale + row->offset;
+  }
+}
+
+template <bool checked>
+void DbcMessage::decode_group(const Group& group, Bytes bytes, double* values, std::size_t stride,
+                              Presence* presence) const noexcept {
+  const Row* const rows = rows_.data();
+  if (presence != nullptr) {
+    for (std::uint32_t i = group.begin; i < group.end; ++i) presence[rows[i].signal] = Presence::value;
+  }
+  // All rows of a classic message look at the same eight bytes: they are loaded once.
+  const std::uint64_t word = load_word(bytes.data);
+  const std::uint64_t words[] = {word, detail::swap_bytes(word)};
+  const auto only_word = [&](const Row& row) { return words[row.big ? 1 : 0]; };
+  const auto any_word = [&](const Row& row) { return in_order(load_word(bytes.data + row.first), row.big); };
+  if (is_j1939_) {
+    decode_plain<checked, true>(group, bytes, values, stride, presence, any_word);
+  } else if (load_bytes_ == word_bytes) {
+    decode_plain<checked, false>(group, bytes, values, stride, presence, only_word);
+  } else {
+    decode_plain<checked, false>(group, bytes, values, stride, presence, any_word);
   }
   for (const Row* row = rows + group.plain_end; row != rows + group.end; ++row) {
-    if (checked && row->end > bytes.size) {
-      put(*row, no_value, Presence::cut_off);
-    } else {
-      put(*row, to_physical(coding(*row), number_in(*row, bytes)), Presence::value);
-    }
+    const bool is_cut_off = checked && row->end > bytes.size;
+    values[row->signal * stride] = is_cut_off ? no_value : to_physical(coding(*row), number_in(*row, bytes));
+    if (is_cut_off && presence != nullptr) presence[row->signal] = Presence::cut_off;
   }
 }
 
@@ -375,9 +400,10 @@ Result<DbcMessage::Batch> DbcMessage::decode_batch(std::span<const Frame> frames
   for (; batch.frames < frames.size() && batch.rows < rows; ++batch.frames) {
     const Frame& frame = frames[batch.frames];
     if (!is_mine(frame)) continue;
+    double* const row = columns.empty() ? nullptr : columns.data() + batch.rows;  // of no signals
     const bool is_decoded =
-        !frame.remote && decode_bytes(readable(frame.data, frame.payload().size(), scratch),
-                                      columns.data() + batch.rows, rows, nullptr, short_frame);
+        !frame.remote &&
+        decode_bytes(readable(frame.data, frame.payload().size(), scratch), row, rows, nullptr, short_frame);
     if (!is_decoded) {
       ++batch.refused;
       continue;
@@ -393,12 +419,11 @@ Result<DbcMessage::Batch> DbcMessage::decode_batch(std::span<const Frame> frames
 Result<std::uint64_t> DbcMessage::bits_to_send(const Row& row, double value,
                                                Overflow overflow) const noexcept {
   const Signal& signal = coding(row);
-  if (row.limit == no_limit) return to_bits(signal, value, overflow);
-  if (std::isnan(value)) return detail::mask_of(signal.field.length);
-  const auto bits = to_bits(signal, value, overflow);
-  if (!bits || *bits <= row.limit) return bits;
-  if (overflow == Overflow::clamp) return row.limit;
-  return fail(Errc::out_of_range);
+  const bool is_coded = row.limit != no_limit;
+  if (is_coded && std::isnan(value)) return row.mask;
+  const auto bits = number_to_bits(signal.field, limits_[row.signal], to_number(signal, value), overflow);
+  if (is_coded && bits && *bits > row.limit) return fail(Errc::out_of_range);  // wrapped into a code
+  return bits;
 }
 
 Status DbcMessage::encode_group(const Group& group, std::uint8_t* bytes, std::span<const double> values,
@@ -407,10 +432,9 @@ Status DbcMessage::encode_group(const Group& group, std::uint8_t* bytes, std::sp
   for (const Row* row = rows + group.begin; row != rows + group.plain_end; ++row) {
     const auto bits = bits_to_send(*row, values[row->signal], overflow);
     if (!bits) return fail(bits.error());
-    const unsigned shift = row->down - row->up;
-    const std::uint64_t mask = in_order(no_limit >> row->down << shift, row->big);
-    const std::uint64_t word = load_word(bytes + row->first) & ~mask;
-    store_little<word_bytes>(bytes + row->first, word | in_order(*bits << shift, row->big));
+    const std::uint64_t others = ~in_order(row->mask << row->shift, row->big);
+    const std::uint64_t word = load_word(bytes + row->first) & others;
+    store_little<word_bytes>(bytes + row->first, word | in_order(*bits << row->shift, row->big));
   }
   for (const Row* row = rows + group.plain_end; row != rows + group.end; ++row) {
     const auto bits = bits_to_send(*row, values[row->signal], overflow);

@@ -209,20 +209,18 @@ class Parser {
 
   bool take_name(std::string& out, std::string_view what) {
     if (scanner_.peek().kind != TokenKind::name) return expected(what);
-    if (!within(scanner_.peek().raw.size(), max_name_length, "bytes in a name")) return false;
     const Token token = scanner_.take();
     if (strictness_ == Strictness::strict && !is_identifier(token.raw)) {
       refuse(token.place, fmt::format("{} is no name: letters, digits and _ are allowed", shown(token)));
       return false;
     }
     out = to_utf8(token.raw);
-    return true;
+    return within(out.size(), max_name_length, "bytes in a name");
   }
   bool take_text(std::string& out, std::string_view what) {
     if (scanner_.peek().kind != TokenKind::text) return expected(what);
-    if (!within(scanner_.peek().raw.size(), max_text_length, "bytes in a text")) return false;
     out = unquoted(scanner_.take().raw);
-    return true;
+    return within(out.size(), max_text_length, "bytes in a text");
   }
   bool take_number(double& out, std::string_view what) {
     const auto number =
@@ -470,24 +468,24 @@ class Parser {
   }
 
   bool take_scaling(Signal& signal) {
-    Range range;
+    double& minimum = signal.coding.minimum;
+    double& maximum = signal.coding.maximum;
     const Place place = scanner_.peek().place;
     if (!take_mark('(') || !take_number(signal.coding.scale, "the scale") || !take_mark(',') ||
         !take_number(signal.coding.offset, "the offset") || !take_mark(')') || !take_mark('[') ||
-        !take_number(range.minimum, "the least value") || !take_mark('|') ||
-        !take_number(range.maximum, "the largest value") || !take_mark(']')) {
+        !take_number(minimum, "the least value") || !take_mark('|') ||
+        !take_number(maximum, "the largest value") || !take_mark(']')) {
       return false;
     }
     if (signal.coding.scale == 0) {
       complain(place, fmt::format("a scale must not be 0; signal {} is left out", signal.name));
       return false;
     }
-    if (range.minimum > range.maximum) {
+    if (minimum > maximum) {
       complain(place, fmt::format("the least value, {}, is above the largest, {}; they are exchanged",
-                                  range.minimum, range.maximum));
-      std::swap(range.minimum, range.maximum);
+                                  minimum, maximum));
+      std::swap(minimum, maximum);
     }
-    if (range.minimum != 0 || range.maximum != 0) signal.range = range;
     return true;
   }
 

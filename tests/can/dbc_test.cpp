@@ -86,18 +86,18 @@ TEST_CASE("layout, scale, range, unit and receivers of a signal are read") {
   CHECK(status.comment == "every cycle");
 
   const dbc::Signal& velocity = signal(status, "velocity");
-  CHECK(velocity.coding == Signal{{0, 16, ByteOrder::little, NumberType::signed_integer}, 0.025, 0});
-  CHECK(velocity.range == dbc::Range{-800, 800});
+  CHECK(velocity.coding ==
+        Signal{{0, 16, ByteOrder::little, NumberType::signed_integer}, 0.025, 0, -800, 800});
   CHECK(velocity.unit == "rad/s");
   CHECK(velocity.receivers == std::vector<std::string>{"Master", "Drive_Right"});
   CHECK(velocity.comment == "of the shaft,\nbehind the gear");
 
   CHECK(signal(status, "current").coding ==
-        Signal{{23, 12, ByteOrder::big, NumberType::signed_integer}, 0.01, 0.5});
+        Signal{{23, 12, ByteOrder::big, NumberType::signed_integer}, 0.01, 0.5, -20, 20});
   CHECK(signal(status, "temperature").unit == "°C");
   CHECK(signal(status, "reversed").coding.scale == -0.1);
   CHECK(signal(status, "reversed").coding.offset == 15);
-  CHECK_FALSE(signal(status, "state").range.has_value());
+  CHECK_FALSE(signal(status, "state").coding.has_range());
   CHECK(signal(status, "ok").receivers.empty());
   REQUIRE(status.groups.size() == 1);
   CHECK(status.groups[0] == dbc::SignalGroup{"Measured", 1, {0, 1}});
@@ -180,7 +180,8 @@ TEST_CASE(
   CHECK(is_j1939(file, eec1));
   CHECK_FALSE(is_fd(file, eec1));
   CHECK(eec1.signals.size() == 4);
-  CHECK(signal(eec1, "EngineTorque").range == dbc::Range{-125, 125});
+  CHECK(signal(eec1, "EngineTorque").coding.minimum == -125);
+  CHECK(signal(eec1, "EngineTorque").coding.maximum == 125);
   CHECK(signal(eec1, "EngineTorque").receivers == std::vector<std::string>{"Gateway", "Engine-2"});
   CHECK(message(file, "DM1").length == 200);
 
@@ -192,7 +193,8 @@ TEST_CASE(
   CHECK(signal(oil, "Price").coding.scale == 0.5);
   CHECK(signal(oil, "Price").coding.offset == 5);
   CHECK(signal(oil, "2nd_stage").coding.field.start == 24);
-  CHECK(signal(oil, "Pressure").range == dbc::Range{0, 1000});
+  CHECK(signal(oil, "Pressure").coding.minimum == 0);
+  CHECK(signal(oil, "Pressure").coding.maximum == 1000);
 
   const auto said = [&](std::size_t line, const std::string& part) {
     return std::any_of(reading->warnings.begin(), reading->warnings.end(), [&](const dbc::Warning& warning) {

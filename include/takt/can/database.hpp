@@ -125,13 +125,13 @@ class DbcMessage {
   struct Row {
     double scale = 1;
     double offset = 0;
+    std::uint64_t mask = 0;    ///< the bits of the number
     std::uint64_t sign = 0;    ///< the sign bit of the number; 0 if it has none
     std::uint64_t limit = 0;   ///< beyond it, a number says something else (J1939)
     std::uint32_t signal = 0;  ///< index
     std::uint16_t first = 0;   ///< of the eight bytes
     std::uint16_t end = 0;     ///< bytes that a frame needs for this signal
-    std::uint8_t up = 0;       ///< shifts of the eight bytes that leave the number: up, then down
-    std::uint8_t down = 0;
+    std::uint8_t shift = 0;    ///< of the number in the eight bytes, read in its order
     bool big = false;
   };
   /// Signals that are there together. Those from `plain_end` on are no integers below 64 bits, or lie in nine
@@ -178,6 +178,9 @@ class DbcMessage {
   [[nodiscard]] std::uint64_t number_in(const Row& row, Bytes bytes) const noexcept;
   template <class NumberOf>
   [[nodiscard]] Status choose(Chosen& chosen, ShortFrame short_frame, NumberOf number_of) const noexcept;
+  template <bool checked, bool coded, class WordOf>
+  void decode_plain(const Group& group, Bytes bytes, double* values, std::size_t stride, Presence* presence,
+                    WordOf word_of) const noexcept;
   template <bool checked>
   void decode_group(const Group& group, Bytes bytes, double* values, std::size_t stride,
                     Presence* presence) const noexcept;
@@ -196,7 +199,8 @@ class DbcMessage {
   std::size_t load_bytes_ = 8;    ///< what the rows read of a frame
   std::size_t needed_bytes_ = 0;  ///< of a frame that has all signals
   std::vector<Row> rows_;
-  std::vector<Group> groups_;  ///< the first is always there
+  std::vector<NumberLimits> limits_;  ///< of what is sent, by signal
+  std::vector<Group> groups_;         ///< the first is always there
   std::vector<Selector> selectors_;
   std::vector<Step> steps_;
 };

@@ -91,14 +91,6 @@ struct ValueTable {
   friend bool operator==(const ValueTable&, const ValueTable&) = default;
 };
 
-/// Physical values, both ends included.
-struct Range {
-  double minimum = 0;
-  double maximum = 0;
-
-  friend bool operator==(const Range&, const Range&) = default;
-};
-
 /// Numbers of a selector, both ends included.
 struct SelectorRange {
   std::uint64_t first = 0;
@@ -109,9 +101,8 @@ struct SelectorRange {
 
 struct Signal {
   std::string name;
-  std::string short_name;      ///< the one in the statements of the file, where the name is a long one
-  can::Signal coding;          ///< where it lies, its type, scale and offset
-  std::optional<Range> range;  ///< of physical values; [0|0] in the file means none
+  std::string short_name;  ///< the one in the statements of the file, where the name is a long one
+  can::Signal coding;      ///< where it lies, its type, scale, offset and range ([0|0] in the file: none)
   std::string unit;
   std::vector<std::string> receivers;
   bool is_selector = false;                  ///< its number chooses which other signals are there
@@ -224,6 +215,11 @@ enum class Strictness : std::uint8_t {
 /// The same from a file.
 [[nodiscard]] SetupResult<Reading> load(const std::string& path,
                                         Strictness strictness = Strictness::tolerant);
+
+/// The text of a file that parse() reads as equal to this one: that is tried before it is returned, so that no
+/// name, text or number is lost without a word. UTF-8, lines end with LF. Error: bad_dbc, where the format cannot
+/// say what the model holds.
+[[nodiscard]] SetupResult<std::string> write(const File& file);
 
 /// The attribute of that name: of the object that `own` belongs to, or its default; null if there is neither.
 [[nodiscard]] const AttributeValue* find_attribute(const File& file, ObjectKind kind,
