@@ -223,7 +223,8 @@ bool DbcMessage::is_mine(const Frame& frame) const noexcept {
 
 DbcMessage::Bytes DbcMessage::readable(std::span<const std::uint8_t> bytes, std::size_t size,
                                        Scratch& scratch) const noexcept {
-  if (bytes.size() >= load_bytes_) return {bytes.data(), size};
+  if (bytes.size() >= load_bytes_) [[likely]]
+    return {bytes.data(), size};
   std::memset(scratch.data(), 0, load_bytes_);
   if (size != 0) std::memcpy(scratch.data(), bytes.data(), size);
   return {scratch.data(), size};
@@ -246,7 +247,7 @@ std::uint64_t DbcMessage::number_in(const Row& row, Bytes bytes) const noexcept 
 /// Which group each selector chooses. `number_of` gives a selector's bits, or why it has none: in a frame that
 /// may be short it then chooses nothing.
 template <class NumberOf>
-Status DbcMessage::choose(Chosen& chosen, ShortFrame short_frame, NumberOf number_of) const noexcept {
+Errc DbcMessage::choose(Chosen& chosen, ShortFrame short_frame, NumberOf number_of) const noexcept {
   std::array<std::uint64_t, max_selectors_in_message> numbers;
   for (std::size_t i = 0; i < selectors_.size(); ++i) {
     const Selector& selector = selectors_[i];
@@ -262,16 +263,16 @@ Status DbcMessage::choose(Chosen& chosen, ShortFrame short_frame, NumberOf numbe
     const Result<std::uint64_t> number = number_of(selector.row);
     if (!number) {
       if (number.error() == Errc::wrong_length && short_frame == ShortFrame::complete_signals) continue;
-      return fail(number.error());
+      return static_cast<Errc>(number.error().code);
     }
     numbers[i] = *number;
     const auto begin = steps_.begin() + selector.steps_begin;
     const auto after = std::partition_point(begin, steps_.begin() + selector.steps_end,
                                             [&](const Step& step) { return step.first <= *number; });
     if (after != begin) chosen[i] = (after - 1)->group;
-    if (chosen[i] == no_group) return fail(Errc::unknown_selector);
+    if (chosen[i] == no_group) return Errc::unknown_selector;
   }
-  return {};
+  return no_error;
 }
 
 /// The integers of a group. `word_of` gives the eight bytes of a row in its order; `checked`: the frame may end
@@ -325,16 +326,16 @@ void DbcMessage::decode_group(const Group& group, Bytes bytes, double* values, s
   }
 }
 
-Status DbcMessage::decode_bytes(Bytes bytes, double* values, std::size_t stride, Presence* presence,
-                                ShortFrame short_frame) const noexcept {
-  if (bytes.size < length() && short_frame == ShortFrame::error) return fail(Errc::wrong_length);
+Errc DbcMessage::decode_bytes(Bytes bytes, double* values, std::size_t stride, Presence* presence,
+                              ShortFrame short_frame) const noexcept {
+  if (bytes.size < length() && short_frame == ShortFrame::error) return Errc::wrong_length;
   Chosen chosen;
   if (!selectors_.empty()) {
-    const Status status = choose(chosen, short_frame, [&](const Row& row) -> Result<std::uint64_t> {
+    const Errc code = choose(chosen, short_frame, [&](const Row& row) -> Result<std::uint64_t> {
       if (row.end > bytes.size) return fail(Errc::wrong_length);
       return number_in(row, bytes);
     });
-    if (!status) return status;
+    if (code != no_error) return code;
     for (std::size_t i = 0; i < signal_count(); ++i) {
       values[i * stride] = no_value;
       if (presence != nullptr) presence[i] = Presence::not_selected;
@@ -351,42 +352,25 @@ Status DbcMessage::decode_bytes(Bytes bytes, double* values, std::size_t stride,
   for (std::size_t i = 0; i < selectors_.size(); ++i) {
     if (chosen[i] != no_group) decode(groups_[chosen[i]]);
   }
-  return {};
+  return no_error;
 }
 
-Status DbcMessage::decode(std::span<const std::uint8_t> data, std::span<double> values,
-                          ShortFrame short_frame) const noexcept {
-  if (values.size() < signal_count()) return fail(Errc::wrong_count);
+Errc DbcMessage::decode_data(std::span<const std::uint8_t> data, std::span<double> values, Presence* presence,
+                             ShortFrame short_frame) const noexcept {
+  if (values.size() < signal_count()) return Errc::wrong_count;
   Scratch scratch;
   const std::size_t size = std::min(data.size(), load_bytes_);
-  return decode_bytes(readable(data, size, scratch), values.data(), 1, nullptr, short_frame);
-}
-
-Status DbcMessage::decode(std::span<const std::uint8_t> data, std::span<double> values,
-                          std::span<Presence> presence, ShortFrame short_frame) const noexcept {
-  if (values.size() < signal_count() || presence.size() < signal_count()) return fail(Errc::wrong_count);
-  Scratch scratch;
-  const std::size_t size = std::min(data.size(), load_bytes_);
-  return decode_bytes(readable(data, size, scratch), values.data(), 1, presence.data(), short_frame);
+  return decode_bytes(readable(data, size, scratch), values.data(), 1, presence, short_frame);
 }
 
 // The bytes of a frame beyond its length can be read too: nothing has to be copied.
-Status DbcMessage::decode(const Frame& frame, std::span<double> values,
-                          ShortFrame short_frame) const noexcept {
-  if (frame.remote) return fail(Errc::wrong_format);
-  if (values.size() < signal_count()) return fail(Errc::wrong_count);
+Errc DbcMessage::decode_frame(const Frame& frame, std::span<double> values, Presence* presence,
+                              ShortFrame short_frame) const noexcept {
+  if (frame.remote) return Errc::wrong_format;
+  if (values.size() < signal_count()) return Errc::wrong_count;
   Scratch scratch;
-  return decode_bytes(readable(frame.data, frame.payload().size(), scratch), values.data(), 1, nullptr,
+  return decode_bytes(readable(frame.data, frame.payload().size(), scratch), values.data(), 1, presence,
                       short_frame);
-}
-
-Status DbcMessage::decode(const Frame& frame, std::span<double> values, std::span<Presence> presence,
-                          ShortFrame short_frame) const noexcept {
-  if (frame.remote) return fail(Errc::wrong_format);
-  if (values.size() < signal_count() || presence.size() < signal_count()) return fail(Errc::wrong_count);
-  Scratch scratch;
-  return decode_bytes(readable(frame.data, frame.payload().size(), scratch), values.data(), 1,
-                      presence.data(), short_frame);
 }
 
 Result<DbcMessage::Batch> DbcMessage::decode_batch(std::span<const Frame> frames, std::span<double> columns,
@@ -402,8 +386,8 @@ Result<DbcMessage::Batch> DbcMessage::decode_batch(std::span<const Frame> frames
     if (!is_mine(frame)) continue;
     double* const row = columns.empty() ? nullptr : columns.data() + batch.rows;  // of no signals
     const bool is_decoded =
-        !frame.remote &&
-        decode_bytes(readable(frame.data, frame.payload().size(), scratch), row, rows, nullptr, short_frame);
+        !frame.remote && decode_bytes(readable(frame.data, frame.payload().size(), scratch), row, rows,
+                                      nullptr, short_frame) == no_error;
     if (!is_decoded) {
       ++batch.refused;
       continue;
@@ -451,10 +435,9 @@ Status DbcMessage::encode_into(std::span<std::uint8_t> data, std::span<const dou
   if (data.size() < length()) return fail(Errc::wrong_length);
   if (needed_bytes_ > length()) return fail(Errc::bad_layout);
   Chosen chosen;
-  const Status status = choose(chosen, ShortFrame::error, [&](const Row& row) {
-    return bits_to_send(row, values[row.signal], overflow);
-  });
-  if (!status) return status;
+  const Errc code = choose(chosen, ShortFrame::error,
+                           [&](const Row& row) { return bits_to_send(row, values[row.signal], overflow); });
+  if (code != no_error) return fail(code);
   Scratch scratch;
   std::memset(scratch.data(), is_j1939_ ? 0xFF : 0, load_bytes_);
   if (const Status always = encode_group(groups_.front(), scratch.data(), values, overflow); !always)
