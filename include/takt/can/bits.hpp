@@ -279,8 +279,8 @@ class MeanStuffCounter {
   constexpr void step(double one) noexcept {
     count_ += due();
     std::array<double, 10> next{};
-    for (std::uint8_t i = 0; i < likely_.size(); ++i) {
-      StuffState state{i};
+    for (std::size_t i = 0; i < likely_.size(); ++i) {
+      StuffState state{static_cast<std::uint8_t>(i)};
       if (state.stuff_bit_due()) state = StuffState::after(!state.last(), 1);
       for (const bool bit : {false, true}) {
         const unsigned run = bit == state.last() ? state.run() + 1 : 1;
