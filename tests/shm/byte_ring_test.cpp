@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -220,6 +221,29 @@ TEST_CASE("ends that take over from indexes that nobody honest has written stay 
     REQUIRE(found);
     CHECK(found->data() == piece->data());
     CHECK(found->size() == 8);
+  }
+}
+
+TEST_CASE("after nonsense in its indexes a byte ring works again with the next ends") {
+  auto random = test::generator();
+  for (std::size_t round = 0; round < test::count(2'000); ++round) {
+    CAPTURE(round);
+    RingIndexes indexes;
+    std::vector<std::uint64_t> words(32);
+    auto* memory = reinterpret_cast<std::byte*>(words.data());
+    std::optional<ByteProducer> producer(std::in_place, indexes, memory, 256);
+    const std::array<std::byte, 20> bytes{};
+    for (auto i = random() % 12; i > 0; --i) (void)producer->try_write(bytes);
+    (random() % 2 == 0 ? indexes.written : indexes.released) = static_cast<std::uint32_t>(random());
+    producer.emplace(indexes, memory, 256);
+    for (int i = 0; i < 20; ++i) (void)producer->try_write(bytes);
+    ByteConsumer consumer(indexes, memory, 256);
+    while (consumer.peek()) consumer.release();
+    for (int i = 0; i < 20; ++i) {
+      CHECK(producer->try_write(bytes));
+      CHECK(consumer.peek().has_value());
+      consumer.release();
+    }
   }
 }
 

@@ -159,6 +159,42 @@ TEST_CASE_TEMPLATE("a peer that writes nonsense into the indexes gains no access
   }
 }
 
+TEST_CASE_TEMPLATE(
+    "after nonsense in its indexes a ring works again, with the same ends or with their successors", T,
+    std::uint64_t, Wide) {
+  auto random = test::generator();
+  for (std::size_t round = 0; round < test::count(2'000); ++round) {
+    CAPTURE(round);
+    RingIndexes indexes;
+    std::vector<T> slots(16);
+    auto* memory = reinterpret_cast<std::byte*>(slots.data());
+    std::optional<RingProducer<T>> producer(std::in_place, indexes, memory, 16);
+    std::optional<RingConsumer<T>> consumer(std::in_place, indexes, memory, 16);
+    T got{};
+    for (auto i = test::uniform_int(random, 0, 40); i > 0; --i) {
+      (void)producer->try_push(T{});
+      if (test::uniform_int(random, 0, 1) == 0) (void)consumer->try_pop(got);
+    }
+    (test::uniform_int(random, 0, 1) == 0 ? indexes.written : indexes.released) =
+        static_cast<std::uint32_t>(random());
+    // A producer that keeps its index, and has no room, does not look at the one that it published: then a successor does.
+    const bool keeps_index = sizeof(T) < cache_line;
+    if (keeps_index || test::uniform_int(random, 0, 1) == 0) producer.emplace(indexes, memory, 16);
+    if (test::uniform_int(random, 0, 1) == 0) consumer.emplace(indexes, memory, 16);
+    for (int i = 0; i < 100; ++i) {
+      (void)producer->try_push(T{});
+      (void)consumer->try_pop(got);
+    }
+    while (consumer->try_pop(got)) {
+    }
+    for (int i = 0; i < 20; ++i) {
+      CHECK(producer->try_push(T{}));
+      CHECK(consumer->try_pop(got));
+      CHECK_FALSE(consumer->try_pop(got));
+    }
+  }
+}
+
 TEST_CASE("a slot ring gives back what was put in, in order, and refuses what it has no room for") {
   SlotRing<std::uint64_t> ring(5);
   CHECK(ring.capacity() == 8);

@@ -109,9 +109,13 @@ class BasicByteProducer {
   [[nodiscard]] bool look_for_room(std::uint32_t bytes) noexcept {
     // acquire: pairs with the consumer's release of `released`. Its reading is over before we write there.
     const std::uint32_t released = indexes_->released.load(std::memory_order_acquire);
-    if (write_ - released > capacity_) return false;  // no honest consumer says so
     limit_ = released + capacity_;
-    return limit_ - write_ >= bytes;
+    if (write_ - released <= capacity_) return limit_ - write_ >= bytes;
+    // As in a ring of messages (spsc_ring.hpp): the next record goes where the consumer stands.
+    write_ = released & ~7u;
+    limit_ = write_ + capacity_;
+    publish();
+    return false;
   }
 
   BasicRingIndexes<Machine>* indexes_;

@@ -4,13 +4,15 @@
 // real-time safe.
 //
 // Each side keeps its own state on a cache line that nobody else touches and publishes one index to the
-// other, which it reads only when its cached copy says that the ring is full or empty. The consumer gives
-// space back in batches of 1/16 of the capacity, and whenever it finds the ring empty: a producer may see a
-// ring as full that has up to 1/16 of its slots free.
+// other, which it reads only when its cached copy says that the ring is full or empty; the producer of messages
+// of a line or more reads its own published index back instead of keeping it. The consumer gives space back in
+// batches of 1/16 of the capacity, and whenever it finds the ring empty: a producer may see a ring as full that
+// has up to 1/16 of its slots free.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,6 +49,11 @@ struct TypedElement {
     Machine::template copy<alignof(T)>(to, from, count * sizeof(T));
   }
 };
+
+template <class T>
+[[nodiscard]] inline bool is_aligned(const std::byte* slots) noexcept {
+  return reinterpret_cast<std::uintptr_t>(slots) % alignof(T) == 0;
+}
 
 /// The writing end of a ring, whatever it holds.
 template <class Element, class Machine>
@@ -112,8 +119,12 @@ class RingWriteEnd {
     // acquire: pairs with the consumer's release of `released`. Its copies out of the slots happen before
     // ours into them.
     const std::uint32_t released = indexes_->released.load(std::memory_order_acquire);
-    if (write - released <= capacity_) limit_ = released + capacity_;  // no honest consumer says otherwise
-    return room(write);
+    limit_ = released + capacity_;
+    if (write - released <= capacity_) return limit_ - write;
+    // A peer has written into one of the indexes. It would be so for ever, for whoever takes over, too: the next message goes where
+    // the consumer stands, and what lay between is lost.
+    publish(released);
+    return 0;
   }
   [[nodiscard]] std::byte* slot(std::uint32_t index) const noexcept {
     return slots_ + static_cast<std::size_t>(index & (capacity_ - 1)) * element_.bytes();
@@ -152,8 +163,11 @@ class RingReadEnd {
   [[nodiscard]] std::size_t size() noexcept {
     // acquire: pairs with the producer's release of `written`. The messages below the index are seen whole.
     const std::uint32_t written = indexes_->written.load(std::memory_order_acquire);
-    if (written - read_ > capacity_) return limit_ - read_;  // no honest producer says so
-    limit_ = written;
+    if (written - read_ > capacity_) {
+      release();  // a peer has written into one of the indexes: the producer goes on from here as soon as it sees that
+    } else {
+      limit_ = written;
+    }
     return limit_ - read_;
   }
 
@@ -215,16 +229,18 @@ class RingReadEnd {
 }  // namespace detail
 
 /// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse
-/// messages or write over some, never leave the slots.
+/// messages or write over some, never leave the slots; once it has stopped, the ring works again.
 template <class T, class Machine = Processor>
 class RingProducer : private detail::RingWriteEnd<detail::TypedElement<T>, Machine> {
   using End = detail::RingWriteEnd<detail::TypedElement<T>, Machine>;
 
  public:
-  /// `slots` holds `capacity` messages; `capacity` is a power of two, 2 to 2^31 (see ring_capacity()).
+  /// `slots` holds `capacity` messages, aligned as T is; `capacity` is a power of two, 2 to 2^31 (see ring_capacity()).
   /// Continues where the published index stands, so a producer that was restarted can take over.
   RingProducer(BasicRingIndexes<Machine>& indexes, std::byte* slots, std::uint32_t capacity) noexcept
-      : End(indexes, slots, capacity) {}
+      : End(indexes, slots, capacity) {
+    assert(detail::is_aligned<T>(slots));
+  }
 
   /// Appends a message; false, and no effect, when the ring is full.
   [[nodiscard]] bool try_push(const T& message) noexcept { return End::push_one(&message); }
@@ -249,7 +265,9 @@ class RingConsumer : private detail::RingReadEnd<detail::TypedElement<T>, Machin
   /// As RingProducer's. A consumer that takes over sees again what its predecessor had read but not given
   /// back.
   RingConsumer(BasicRingIndexes<Machine>& indexes, const std::byte* slots, std::uint32_t capacity) noexcept
-      : End(indexes, slots, capacity) {}
+      : End(indexes, slots, capacity) {
+    assert(detail::is_aligned<T>(slots));
+  }
 
   /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
   [[nodiscard]] bool try_pop(T& message) noexcept { return End::pop_one(&message); }
