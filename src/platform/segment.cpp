@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "platform/deadline.hpp"
 #include "platform/descriptor.hpp"
 #include "platform/identity.hpp"
 #include "platform/lock_file.hpp"
@@ -66,8 +67,13 @@ bool is_segment_name(std::string_view name) {
 std::string path_of(std::string_view name) { return fmt::format("/{}{}", file_prefix, name); }
 
 /// How many bytes are wanted; if they cannot be had, which exchange is at fault.
-SetupResult<std::size_t> bytes_wanted(std::string_view segment, std::span<const shm::Declaration> wanted) {
+SetupResult<std::size_t> bytes_wanted(std::string_view segment, std::span<const shm::Declaration> wanted,
+                                      const SegmentOptions& options) {
   const Result<std::uint64_t> bytes = shm::Layout::bytes(wanted);
+  if (bytes && *bytes > options.max_bytes) {
+    return failed(shm::Errc::does_not_fit, segment,
+                  fmt::format("it needs {} bytes; allowed are up to {}", *bytes, options.max_bytes));
+  }
   if (bytes) return static_cast<std::size_t>(*bytes);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (const auto alone = shm::Layout::bytes(wanted.subspan(i, 1)); !alone) {
@@ -88,11 +94,14 @@ std::optional<SetupError> difference(std::string_view segment, const shm::Layout
     const auto found = layout.find(one.name);
     if (!found) return differs(shm::Errc::no_such_exchange, fmt::format("it has no exchange {}", one.name));
     const shm::Exchange& exchange = **found;
-    if (exchange.kind != one.kind || exchange.extent != one.extent) {
-      return differs(shm::Errc::wrong_kind,
-                     fmt::format("exchange {} is a {} of {}, not a {} of {}, or has other seats", one.name,
-                                 kind_name(exchange.kind), exchange.extent.capacity, kind_name(one.kind),
-                                 one.extent.capacity));
+    if (exchange.kind != one.kind) {
+      return differs(shm::Errc::wrong_kind, fmt::format("exchange {} is a {}, not a {}", one.name,
+                                                        kind_name(exchange.kind), kind_name(one.kind)));
+    }
+    if (exchange.extent != one.extent) {
+      return differs(shm::Errc::wrong_extent,
+                     fmt::format("exchange {} has capacity {}, not {}, or other seats", one.name,
+                                 exchange.extent.capacity, one.extent.capacity));
     }
     if (exchange.schema_hash != shm::fnv1a(one.schema) || exchange.element_bytes != one.element_bytes ||
         exchange.element_alignment != one.element_alignment || exchange.bytes != one.bytes) {
@@ -310,7 +319,7 @@ SetupResult<Segment> Segment::create_sealed(const std::string& name, std::span<c
   if (const auto checked = check_writable(name, options); !checked) {
     return Unexpected<SetupError>(checked.error());
   }
-  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted);
+  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted, options);
   if (!bytes) return Unexpected<SetupError>(bytes.error());
   const std::string file_name = fmt::format("{}{}", file_prefix, name);
   constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
@@ -355,7 +364,7 @@ SetupResult<Segment> Segment::create(const std::string& name, std::span<const sh
   if (const auto checked = check_writable(name, options); !checked) {
     return Unexpected<SetupError>(checked.error());
   }
-  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted);
+  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted, options);
   if (!bytes) return Unexpected<SetupError>(bytes.error());
   for (;;) {
     auto opened = open_named(name, O_CREAT | O_EXCL, options);
@@ -383,10 +392,10 @@ SetupResult<Segment> Segment::open_or_create(const std::string& name,
   if (const auto checked = check_writable(name, options); !checked) {
     return Unexpected<SetupError>(checked.error());
   }
-  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted);
+  const SetupResult<std::size_t> bytes = bytes_wanted(name, wanted, options);
   if (!bytes) return Unexpected<SetupError>(bytes.error());
   SteadyClock clock;
-  const Time deadline = clock.now() + timeout;
+  const Time deadline = detail::deadline_after(clock.now(), timeout);
   for (;;) {
     auto opened = open_named(name, O_CREAT, options);
     if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
@@ -485,8 +494,9 @@ std::vector<std::string> Segment::names() {
   if (!folder) return found;
   while (const dirent* const entry = ::readdir(folder.get())) {
     const std::string_view file = entry->d_name;
-    if (file.substr(0, file_prefix.size()) == file_prefix)
-      found.emplace_back(file.substr(file_prefix.size()));
+    if (file.substr(0, file_prefix.size()) != file_prefix) continue;
+    const std::string_view name = file.substr(file_prefix.size());
+    if (is_segment_name(name)) found.emplace_back(name);  // anybody can put a file of any name there
   }
   std::sort(found.begin(), found.end());
   return found;

@@ -19,6 +19,7 @@
 #include <system_error>
 #include <thread>
 
+#include "platform/deadline.hpp"
 #include "platform/descriptor.hpp"
 #include "platform/unshared_descriptor.hpp"
 #include "takt/platform/steady_clock.hpp"
@@ -36,7 +37,8 @@ constexpr char ask_to_read = 'r';
 constexpr char given = 'y';
 constexpr char refused = 'n';
 
-constexpr Duration step = std::chrono::milliseconds(5);  // between two tries to reach somebody
+constexpr Duration step = std::chrono::milliseconds(5);                // between two tries to reach somebody
+constexpr Duration least_for_answer = std::chrono::milliseconds(100);  // of one who is there
 
 tl::unexpected<SetupError> failed(Errc error, std::string_view path, std::string_view why) {
   return fail(error, fmt::format("{}: {}", path, why));
@@ -354,7 +356,7 @@ SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
                   fmt::format("a path has 2 to {} characters", sizeof address->name.sun_path - 1));
   }
   SteadyClock clock;
-  const Time deadline = clock.now() + timeout;
+  const Time deadline = detail::deadline_after(clock.now(), timeout);
   Descriptor connection;
   for (;;) {
     connection = new_socket();
@@ -375,7 +377,7 @@ SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
   const char asked = options.access == Access::read_write ? ask_to_write : ask_to_read;
   // Who does not want us has perhaps closed already; then the answer is there all the same.
   ::send(connection.get(), &asked, 1, MSG_NOSIGNAL);
-  if (!wait_for(connection.get(), POLLIN, deadline)) {
+  if (!wait_for(connection.get(), POLLIN, std::max(deadline, clock.now() + least_for_answer))) {
     return failed(Errc::receive_failed, path, "no answer in time");
   }
   const auto answer = receive_answer(connection.get());

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/children.hpp"
@@ -329,6 +330,43 @@ TEST_CASE("who waits for a server gets its segment when it comes") {
   SegmentServer server;
   REQUIRE(server.open(abstract_path(), segment));
   CHECK(client.wait() == 0);
+}
+
+TEST_CASE("the longest time limit that there is waits, and does not run over") {
+  const test::Signal started;
+  Child client([&] {
+    started.give();
+    return receive_segment(fmt::format("@takt-test-{}", ::getppid()), Duration::max()) ? 0 : 1;
+  });
+  started.wait();
+  std::this_thread::sleep_for(20ms);  // most likely it waits by now
+  auto segment = made();
+  SegmentServer server;
+  REQUIRE(server.open(abstract_path(), segment));
+  CHECK(client.wait() == 0);
+}
+
+TEST_CASE("a server that is there has time to answer who does not wait for one to come") {
+  const std::string where = abstract_path();
+  const int listener = bare_socket(where, true);
+  const Child server([&] {
+    for (;;) {
+      const int client = ::accept(listener, nullptr, nullptr);
+      char asked = 0;
+      ::recv(client, &asked, 1, 0);
+      std::this_thread::sleep_for(10ms);
+      ::send(client, "n", 1, MSG_NOSIGNAL);
+      ::close(client);
+    }
+    return 0;
+  });
+  // On a busy machine even that time can be too short: then the next has it.
+  Error error(platform::Errc::receive_failed);
+  for (int i = 0; i < 200 && error == platform::Errc::receive_failed; ++i) {
+    error = error_of(receive_segment(where, at_once));
+  }
+  CHECK(error == platform::Errc::not_allowed);
+  ::close(listener);
 }
 
 TEST_CASE("clients that say nothing, or nonsense, keep nobody from the segment") {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -387,6 +388,32 @@ TEST_CASE("who wants what cannot be touches no segment") {
   CHECK(std::filesystem::exists(name.path()));
 }
 
+TEST_CASE("a segment that nobody could attach is not made") {
+  const Name name;
+  SegmentOptions options;
+  options.max_bytes = shm::Layout::bytes(wanted).value() - 1;
+  CHECK(error_of(Segment::create(name, wanted, options)) == shm::Errc::does_not_fit);
+  CHECK(error_of(Segment::open_or_create(name, wanted, std::chrono::seconds(1), options)) ==
+        shm::Errc::does_not_fit);
+  CHECK(error_of(Segment::create_sealed(name, wanted, options)) == shm::Errc::does_not_fit);
+  CHECK_FALSE(std::filesystem::exists(name.path()));
+  ++options.max_bytes;
+  CHECK(Segment::create(name, wanted, options));
+}
+
+TEST_CASE("a file that somebody gave a name which no segment has is not listed") {
+  const Name name;
+  const std::string odd = name.path() + "\xff\x1b[2J";
+  ::close(::open(odd.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const auto made = Segment::create(name, wanted);
+  const auto names = Segment::names();
+  ::unlink(odd.c_str());
+  const auto begins = [&](const std::string& one) {
+    return one.compare(0, std::string(name).size(), name) == 0;
+  };
+  CHECK(std::count_if(names.begin(), names.end(), begins) == 1);
+}
+
 TEST_CASE("who gets a segment gets one that has its name, although others fail to make it") {
   const Name name;
   const Child failing([&] {
@@ -528,7 +555,7 @@ TEST_CASE("a segment with other exchanges is replaced when nobody has it, and on
     const auto old = Segment::open_or_create(name, wanted).value();
     const auto refused = Segment::open_or_create(name, others, std::chrono::milliseconds(20));
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().error == shm::Errc::wrong_kind);
+    CHECK(refused.error().error == shm::Errc::wrong_extent);
     CHECK(refused.error().message.find("numbers") != std::string::npos);
   }
   CHECK(Segment::open_or_create(name, others)->is_created());
@@ -537,7 +564,9 @@ TEST_CASE("a segment with other exchanges is replaced when nobody has it, and on
   auto used = Segment::open_or_create(name, others).value();
   const auto wait = std::chrono::milliseconds(5);
   CHECK(error_of(Segment::open_or_create(name, renamed, wait)) == shm::Errc::no_such_exchange);
+  const std::array rekinded = {declare<LatestValue<std::uint64_t>>("numbers")};
   CHECK(error_of(Segment::open_or_create(name, retyped, wait)) == shm::Errc::wrong_schema);
+  CHECK(error_of(Segment::open_or_create(name, rekinded, wait)) == shm::Errc::wrong_kind);
 }
 
 TEST_CASE("debris is what nobody has: of the living nothing is removed") {

@@ -55,7 +55,7 @@ struct SegmentOptions {
   bool lock_memory = false;            ///< keep it from being paged out; see memory_lock_failure()
   std::optional<std::uint32_t>
       owner;  ///< user number that it must belong to. Named: our own if not given. Sealed: any
-  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< a larger one is not attached
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< a larger one is neither attached nor made
 };
 
 /// An end of an exchange, and the seat that makes it ours. The end goes on where its predecessor stopped. Keep the whole claim for
@@ -90,7 +90,8 @@ class Segment {
 
   /// Attaches a named segment, or makes it. Of several that start at once, one makes it; the others wait up to `timeout` for it. If
   /// one died in the middle of that, the next does it again. A segment with other exchanges than those wanted is replaced if nobody
-  /// has it. Errors: as create() and open(); wrong_schema, wrong_kind or no_such_exchange when somebody has one that differs.
+  /// has it. Errors: as create() and open(); wrong_schema, wrong_kind, wrong_extent or no_such_exchange when somebody has one that
+  /// differs.
   [[nodiscard]] static SetupResult<Segment> open_or_create(const std::string& name,
                                                            std::span<const shm::Declaration> wanted,
                                                            Duration timeout = std::chrono::seconds(1),
@@ -105,7 +106,7 @@ class Segment {
   /// Removes the name if it is debris. Nobody can attach it in between; but who then removes it and makes another under this name
   /// loses that name. Errors: as check_unused().
   static SetupResult<void> remove_unused(const std::string& name);
-  /// The names of all segments that there are, of any user.
+  /// The names of all segments that there are, of any user: only such names as create() takes, so that they can be printed.
   [[nodiscard]] static std::vector<std::string> names();
 
   /// Takes a seat for writing at an exchange X and makes the end. Errors: seat_taken (says by whom); as Layout::producer().
