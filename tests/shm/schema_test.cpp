@@ -47,11 +47,11 @@ TEST_CASE("a schema is read as its fields, with the place of each") {
 }
 
 TEST_CASE("spaces do not matter to the fields of a schema") {
-  const auto fields = parse_schema("  a u32[2],b   f64 ,c u8 [ 3 ] ");
+  const auto fields = parse_schema("  a u32[2],b   f64 ,c u8 [ 8 ] ");
   REQUIRE(fields);
   CHECK(fields->count == 3);
   CHECK(fields->all()[1].offset == 8);
-  CHECK(fields->bytes == 19);
+  CHECK(fields->bytes == 24);
 }
 
 TEST_CASE("a text that is no schema is refused") {
@@ -74,6 +74,8 @@ TEST_CASE("a text that is no schema is refused") {
                                                           "a u8[1048577]",
                                                           "a f64[131073]",
                                                           "a u8, b f64" /* not aligned */,
+                                                          "a f64, b u8" /* nor the next one, in an array */,
+                                                          "a u16, b u8[3]",
                                                           "a u8, a u8",
                                                           "a\xc3\xa4 u8",
                                                           "a u8\n",

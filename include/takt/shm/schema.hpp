@@ -71,6 +71,12 @@ struct Fields {
   std::uint32_t bytes = 0;  ///< of all fields, that is of an element
 
   [[nodiscard]] constexpr std::span<const Field> all() const noexcept { return {list.data(), count}; }
+  /// Of the widest field, in bytes.
+  [[nodiscard]] constexpr std::uint32_t alignment() const noexcept {
+    std::uint32_t widest = 1;
+    for (const Field& field : all()) widest = bytes_of(field.type) > widest ? bytes_of(field.type) : widest;
+    return widest;
+  }
 };
 
 namespace detail {
@@ -156,8 +162,8 @@ class SchemaScanner {
 
 }  // namespace detail
 
-/// The fields of a schema and where they lie. Errors: bad_schema (not of the form above; a field off its natural alignment; a name
-/// twice; beyond the limits above). Whatever the text is, the work is bounded by its length.
+/// The fields of a schema and where they lie. Errors: bad_schema (not of the form above; a field off its natural alignment, in an
+/// array of such elements too, so that padding at the end is written down; a name twice; beyond the limits above). Whatever the text is, the work is bounded by its length.
 [[nodiscard]] constexpr Result<Fields> parse_schema(std::string_view text) noexcept {
   if (text.size() > max_schema) return fail(Errc::bad_schema);
   Fields fields;
@@ -175,7 +181,7 @@ class SchemaScanner {
     fields.bytes = static_cast<std::uint32_t>(end);
     fields.list[fields.count++] = *field;
   } while (scanner.take(','));
-  if (!scanner.at_end()) return fail(Errc::bad_schema);
+  if (!scanner.at_end() || fields.bytes % fields.alignment() != 0) return fail(Errc::bad_schema);
   return fields;
 }
 
@@ -197,11 +203,7 @@ struct Opaque {
   [[nodiscard]] static constexpr Result<Opaque> of(std::string_view schema) noexcept {
     const Result<Fields> fields = parse_schema(schema);
     if (!fields) return fail(fields.error());
-    Opaque element{schema, fields->bytes, 1};
-    for (const Field& field : fields->all()) {
-      if (bytes_of(field.type) > element.alignment) element.alignment = bytes_of(field.type);
-    }
-    return element;
+    return Opaque{schema, fields->bytes, fields->alignment()};
   }
 };
 
