@@ -49,7 +49,7 @@ extern "C" {
 
 /* Counts what was added to this header. A program works with every library of the same soname whose takt_abi_version() is not
  * lower than the TAKT_ABI_VERSION that it was compiled with. */
-#define TAKT_ABI_VERSION 1
+#define TAKT_ABI_VERSION 2
 
 /* The ABI version of the library that is loaded. Real-time safe. */
 TAKT_API int32_t takt_abi_version(void);
@@ -1003,7 +1003,8 @@ enum {
 /* A schema is a text that says what an element looks like in memory, for example "position f64[6], stamp i64, mode u8, _ u8[7]":
  * names and types (u8 u16 u32 u64 i8 i16 i32 i64 f32 f64), arrays in brackets, each at its natural alignment, with padding written
  * down as fields named _, at the end too; up to 424 characters, 64 fields and 1 MiB. Programs that share an exchange must say the
- * same, character by character: in C++ it is takt::shm::Schema of the type (takt/shm/schema.hpp). */
+ * same, character by character: in C++ it is takt::shm::Schema of the type (takt/shm/schema.hpp). An exchange of a C++ type that is
+ * aligned to more than its fields need can be declared only from C++; its ends can be made here all the same. */
 
 /* What a segment shall hold. */
 typedef struct takt_exchange {
@@ -1016,7 +1017,8 @@ typedef struct takt_exchange {
 
 /* Attaches the named segment, or makes it with these exchanges; one with others is replaced if nobody has it. The caller's, to be
  * freed with takt_segment_close(). Errors: TAKT_ERROR_SHM_..., TAKT_ERROR_PLATFORM_..., TAKT_ERROR_CAPI_BAD_ARGUMENT (a kind);
- * TAKT_ERROR_SHM_BAD_SCHEMA. */
+ * TAKT_ERROR_SHM_BAD_SCHEMA; _TOO_MANY_EXCHANGES (none, too); where somebody has it with others: _NO_SUCH_EXCHANGE, _WRONG_KIND,
+ * _WRONG_EXTENT (another capacity, or other seats), _WRONG_SCHEMA. */
 TAKT_API int32_t takt_segment_open_or_create(const char* name, const takt_exchange* exchanges, size_t count,
                                              takt_segment** segment);
 
@@ -1028,7 +1030,7 @@ TAKT_API int32_t takt_segment_open(const char* name, takt_segment** segment);
 TAKT_API int32_t takt_segment_create_sealed(const char* name, const takt_exchange* exchanges, size_t count, takt_segment** segment);
 
 /* Gets a sealed segment from the process that serves it, of our own user or root, at `path`; waits up to timeout_ns for one to be
- * there. Errors: TAKT_ERROR_PLATFORM_CONNECT_FAILED, _WRONG_OWNER, _NOT_ALLOWED, _RECEIVE_FAILED, _NOT_SEALED;
+ * there, and, if it came late, up to 100 ms longer for its answer. Errors: TAKT_ERROR_PLATFORM_CONNECT_FAILED, _WRONG_OWNER, _NOT_ALLOWED, _RECEIVE_FAILED, _NOT_SEALED;
  * TAKT_ERROR_SHM_... for what is in it. */
 TAKT_API int32_t takt_segment_receive(const char* path, int64_t timeout_ns, takt_segment** segment);
 

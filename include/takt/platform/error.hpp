@@ -33,7 +33,7 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::listen_failed:
-      return "the port cannot be listened on";
+      return "the port or path cannot be listened on";
     case Errc::connect_failed:
       return "no connection could be made";
     case Errc::connection_closed:

@@ -125,7 +125,8 @@ class Segment {
         name, shm::Role::consumer, seat, [&] { return layout().template consumer<X>(name, seat); });
   }
 
-  /// The same of elements known at run time (shm/opaque.hpp).
+  /// The same of elements known at run time (shm/opaque.hpp). Making readers of broadcasts throws std::bad_alloc where there is no
+  /// memory left.
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Producer>> producer(
       std::string_view name, const shm::Opaque& element) {

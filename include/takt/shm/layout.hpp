@@ -309,8 +309,8 @@ class Layout {
     return ExchangeTraits<X>::consumer(at((*found)->offset), (*found)->extent, seat);
   }
 
-  /// The ends of exchanges whose elements are known at run time (opaque.hpp). Errors: as with types. Readers of broadcasts
-  /// allocate.
+  /// The ends of exchanges whose elements are known at run time (opaque.hpp). Errors: as with types. Making readers of
+  /// broadcasts allocates; where there is no memory left, it throws std::bad_alloc.
   template <class X>
   [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(std::string_view name,
                                                                       const Opaque& element) const noexcept {
