@@ -61,7 +61,8 @@ bool has_capability(unsigned number) {
 Outcome use_fifo(int priority) {
   sched_param parameter{};
   parameter.sched_priority = priority;
-  const int error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameter);
+  // A thread that this one starts, now or later, has no deadline unless it says so itself.
+  const int error = pthread_setschedparam(pthread_self(), SCHED_FIFO | SCHED_RESET_ON_FORK, &parameter);
   if (error == 0) return granted("SCHED_FIFO, priority " + std::to_string(priority));
   constexpr unsigned cap_sys_nice = 23;
   const rlim_t limit = soft_limit(RLIMIT_RTPRIO);

@@ -181,7 +181,7 @@ TEST_CASE("with a limit that allows it: an ordinary user gets its priority, and 
     std::string report = result_text(set_up_thread(config));
     config.priority = 10;
     report += result_text(set_up_thread(config));
-    return report + "class " + std::to_string(sched_getscheduler(0));
+    return report + "class " + std::to_string(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK);
   });
   if (contains(text, "cannot") || contains(text, "cpu.rt_runtime_us")) {
     MESSAGE("skipped: this process may not give a child the right: " << text);
@@ -191,6 +191,23 @@ TEST_CASE("with a limit that allows it: an ordinary user gets its priority, and 
   CHECK(contains(text, "RLIMIT_RTPRIO >= 11 (it is 10)"));
   CHECK(contains(text, "fifo: granted, SCHED_FIFO, priority 10"));
   CHECK(contains(text, "class " + std::to_string(SCHED_FIFO)));
+}
+
+TEST_CASE("a thread with a priority keeps it to itself: those that it starts have none") {
+  const std::string text = in_child([] {
+    ThreadConfig config;
+    config.fifo = Want::attempt;
+    config.priority = 1;
+    std::string report = result_text(set_up_thread(config));
+    std::thread([&report] { report += "class " + std::to_string(sched_getscheduler(0)); }).join();
+    return report;
+  });
+  if (contains(text, "fifo: refused")) {
+    MESSAGE("skipped: this process may not have a priority: " << text);
+    return;
+  }
+  CAPTURE(text);
+  CHECK(contains(text, "class " + std::to_string(SCHED_OTHER)));
 }
 
 TEST_CASE("in a cpu cgroup without real-time runtime: refused, and the report says that it is the cgroup") {

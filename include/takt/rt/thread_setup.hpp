@@ -22,7 +22,8 @@ enum class Want : std::uint8_t {
 /// What is wanted. The default leaves everything as it is.
 struct ThreadConfig {
   // Of the calling thread.
-  Want fifo = Want::off;      ///< scheduling class SCHED_FIFO with `priority`
+  /// Scheduling class SCHED_FIFO with `priority`. Threads that this one starts do not inherit it.
+  Want fifo = Want::off;
   int priority = 80;          ///< 1 (lowest) to 99
   Want affinity = Want::off;  ///< run on `cores` only
   std::vector<int> cores;
