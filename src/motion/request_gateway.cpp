@@ -71,6 +71,7 @@ void RequestGateway::finish(LinkEnd end) {
   stop->kind = RequestKind::cancel;
   stop->reason = Errc::client_lost;
   own(std::move(stop), 0);
+  push_requests();  // now: nobody knows when the next poll() is
 }
 
 Duration RequestGateway::poll(Time now) {

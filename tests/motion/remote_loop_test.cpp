@@ -483,6 +483,16 @@ TEST_CASE("marks, and what the server refuses, are told where the loop is, also 
   CHECK(ends.gateway.end() == LinkEnd::none);
 }
 
+TEST_CASE(
+    "whoever finds that the server is gone stops its goals at once, whenever the gateway is polled next") {
+  Ends ends;
+  ends.gateway.detach();
+  const auto taken = ends.cycle();
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0]->kind == RequestKind::cancel);
+  CHECK(taken[0]->reason == Errc::client_lost);
+}
+
 TEST_CASE("nothing is taken from a server that means something else by the bytes of a link") {
   Ends ends;
   ends.hand_over(RequestKind::speed, 3);

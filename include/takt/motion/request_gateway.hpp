@@ -60,7 +60,8 @@ class RequestGateway {
   /// detach() or the next attach(). What was attached before is detached.
   void attach(Link& link);
 
-  /// The server is gone, or is to go: all goals stop. The link's memory is not touched any more.
+  /// The server is gone, or is to go: all goals stop, from the loop's next cycle on unless its ring is full. The link's memory is not
+  /// touched any more.
   void detach();
 
   [[nodiscard]] bool attached() const noexcept { return link_ != nullptr; }
