@@ -143,14 +143,14 @@ std::optional<Answer> receive_answer(int connection) {
 }
 
 /// Keeps others who start at the same time from the folder of `path`: only one may find a dead socket there and replace it. Null,
-/// with errno, when that cannot be had.
-Descriptor lock_folder(const std::string& path) {
+/// with errno, when that cannot be had within `patience`.
+Descriptor lock_folder(const std::string& path, Duration patience) {
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
   Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.is_open()) return opened;
   SteadyClock clock;
-  const Time deadline = clock.now() + std::chrono::seconds(1);
+  const Time deadline = clock.now() + patience;
   while (::flock(opened.get(), LOCK_EX | LOCK_NB) != 0) {
     if (clock.now() >= deadline) return {};
     clock.sleep_until(clock.now() + step);
@@ -201,7 +201,7 @@ struct SegmentServer::Impl {
     if (::fchmod(listener->get(), 0600) != 0) return failed(Errc::listen_failed, path, "fchmod", errno);
     Descriptor folder;
     if (!is_abstract(path)) {
-      folder = lock_folder(path);
+      folder = lock_folder(path, options.lock_patience);
       if (!folder.is_open()) return failed(Errc::listen_failed, path, "its folder", errno);
       if (is_dead_socket(path, *address)) ::unlink(path.c_str());
     }

@@ -33,15 +33,10 @@ std::string_view to_text(motion::LinkEnd end) {
   return "is gone";
 }
 
-void say(std::string_view text) {
-  fmt::print("{}\n", text);
-  std::fflush(stdout);
-}
-
 }  // namespace
 
 SetupResult<void> LoopHost::open() {
-  if (auto begun = begin_session(); !begun) return begun;
+  if (auto begun = begin_session({}); !begun) return begun;
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -53,9 +48,10 @@ void LoopHost::stop() {
   gateway_.poll(clock_.now());
   gateway_.detach();
   session_.reset();
+  report();
 }
 
-SetupResult<void> LoopHost::begin_session() {
+SetupResult<void> LoopHost::begin_session(const platform::SegmentServerOptions& options) {
   gateway_.detach();
   session_.reset();
   has_reported_ = false;
@@ -67,7 +63,9 @@ SetupResult<void> LoopHost::begin_session() {
   auto* shared = new (memory->data()) SharedLoop;
   gateway_.attach(shared->link);
   session_ = std::make_unique<Session>(std::move(*segment), shared->bell);
-  return session_->server.open(path_, session_->segment);
+  auto opened = session_->server.open(path_, session_->segment, options);
+  if (!opened) gateway_.detach();  // nobody can come
+  return opened;
 }
 
 void LoopHost::run() {
@@ -104,9 +102,26 @@ void LoopHost::watch_server(Time now) {
   gateway_.detach();
   if (has_reported_) say(fmt::format("motion server lost: it {}", to_text(gateway_.end())));
   has_reported_ = false;
-  if (auto begun = begin_session(); !begun) {
-    fmt::print(stderr, "takt run: {}\n", begun.error().message);
+  platform::SegmentServerOptions options;
+  options.lock_patience = Duration(0);  // later will do
+  if (auto begun = begin_session(options); !begun) {
+    say("takt run: " + begun.error().message, true);
     next_look_ = now + std::chrono::seconds(1);
+  }
+}
+
+/// For the next report(). Lost where too much waits for it.
+void LoopHost::say(std::string_view text, bool is_failure) {
+  News news;
+  news.is_failure = is_failure;
+  news.length = static_cast<std::uint8_t>(text.copy(news.text.data(), news.text.size()));
+  static_cast<void>(news_.try_push(news));
+}
+
+void LoopHost::report() {
+  for (News news; news_.try_pop(news);) {
+    fmt::print(news.is_failure ? stderr : stdout, "{}\n", std::string_view(news.text.data(), news.length));
+    std::fflush(stdout);
   }
 }
 

@@ -1,10 +1,13 @@
 // The loop's side of `takt run --serve-at`: hands the loop out to one motion server after the other, each in memory of its own.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -18,6 +21,7 @@
 #include "takt/platform/steady_clock.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/rt/thread_setup.hpp"
+#include "takt/shm/spsc_ring.hpp"
 
 namespace takt::tools {
 
@@ -48,6 +52,8 @@ class LoopHost {
   [[nodiscard]] SetupResult<void> open();
   /// After the loop's end: says what is left to be said to the server, and lets it go.
   void stop();
+  /// Prints what has become of servers since. For a thread that may be kept waiting by whoever reads it: ours may not.
+  void report();
 
  private:
   /// One server's memory, from before it comes until it is gone.
@@ -59,10 +65,18 @@ class LoopHost {
     platform::Doorbell* bell;
   };
 
-  [[nodiscard]] SetupResult<void> begin_session();
+  /// A line to be printed.
+  struct News {
+    bool is_failure = false;
+    std::uint8_t length = 0;
+    std::array<char, 254> text{};
+  };
+
+  [[nodiscard]] SetupResult<void> begin_session(const platform::SegmentServerOptions& options);
   void run();
   void wait_until(Time deadline);
   void watch_server(Time now);
+  void say(std::string_view text, bool is_failure = false);
   [[nodiscard]] bool server_is_gone(Time now) const;
 
   motion::RequestGateway gateway_;
@@ -72,6 +86,7 @@ class LoopHost {
   std::unique_ptr<Session> session_;
   Time next_look_{};
   bool has_reported_ = false;  ///< that a server came
+  shm::SpscRing<News> news_{16};
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

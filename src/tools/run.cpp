@@ -270,6 +270,10 @@ class Front {
     if (server_) server_->stop();
     if (host_) host_->stop();
   }
+  /// Prints what is new.
+  void report() {
+    if (host_) host_->report();
+  }
 
  private:
   const RunOptions* options_;
@@ -277,19 +281,19 @@ class Front {
   std::optional<LoopHost> host_;
 };
 
-/// Waits until the loop has ended; asks it to when a signal arrives or the time is over.
-template <class AskToEnd>
-void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, double duration,
-                  const StateWatch& watch, StateReporter& reporter, AskToEnd&& ask_to_end) {
+/// Waits until the loop has ended, and reports meanwhile; asks it to end when a signal arrives or the time is over.
+template <class Report, class AskToEnd>
+void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, double duration, Report&& report,
+                  AskToEnd&& ask_to_end) {
   const auto start = std::chrono::steady_clock::now();
   constexpr timespec patience{0, 20'000'000};
   while (!ended.load(std::memory_order_acquire)) {  // acquire: pairs with the release at the loop's end
-    reporter.report(watch.seen());
+    report();
     const bool signalled = sigtimedwait(&signals, nullptr, &patience) > 0;
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     if (signalled || (duration > 0 && passed.count() >= duration)) ask_to_end();
   }
-  reporter.report(watch.seen());
+  report();
 }
 
 template <Clock C>
@@ -347,7 +351,11 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
                 std::memory_order_release);  // release: what the loop wrote is seen by whoever sees this
   });
   StateReporter reporter(robot);
-  wait_for_end(signals, ended, options.duration, watch, reporter, [&loop] { loop.shut_down(); });
+  const auto report = [&] {
+    reporter.report(watch.seen());
+    front.report();
+  };
+  wait_for_end(signals, ended, options.duration, report, [&loop] { loop.shut_down(); });
   loop_thread.join();
   if (!refused) print_summary(loop.statistics(), **hardware, robot, true);
   front.stop();

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -10,6 +11,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -277,6 +279,22 @@ TEST_CASE("of servers that start at once where a dead one was, one serves") {
     CHECK(serving == 1);
     std::filesystem::remove(where);
   }
+}
+
+TEST_CASE("who may not be kept waiting does not wait for somebody who has locked the folder") {
+  std::string folder = path() + "-XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  const int somebody = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(::flock(somebody, LOCK_EX) == 0);
+  auto segment = made();
+  SegmentServer server;
+  SegmentServerOptions options;
+  options.lock_patience = at_once;
+  CHECK(error_of(server.open(folder + "/socket", segment, options)) == platform::Errc::listen_failed);
+  ::close(somebody);
+  CHECK(server.open(folder + "/socket", segment, options));
+  server.close();
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a server that was killed is replaced although a child of it lives") {

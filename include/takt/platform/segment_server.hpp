@@ -26,6 +26,8 @@ struct SegmentServerOptions {
   std::vector<std::uint32_t> watchers;  ///< users who may only read (and hold up seats that are free)
   std::size_t max_clients = 16;         ///< at a time; further ones wait
   Duration client_deadline = std::chrono::seconds(1);  ///< from connecting to having asked
+  Duration lock_patience =
+      std::chrono::seconds(1);  ///< how long open() waits for others who start in the same folder
 };
 
 /// Serves in a thread of its own, which takes no signals; whoever works with the segment is never kept waiting. A child of fork()
