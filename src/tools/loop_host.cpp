@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <new>
 #include <utility>
 
@@ -31,6 +32,13 @@ std::string_view to_text(motion::LinkEnd end) {
       break;
   }
   return "is gone";
+}
+
+/// What the calling thread has had of processors.
+Duration processor_time() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 }  // namespace
@@ -71,14 +79,19 @@ SetupResult<void> LoopHost::begin_session(const platform::SegmentServerOptions& 
 void LoopHost::run() {
   // What is not granted the loop's own thread reports, which asks for more.
   const auto setup = rt::set_up_thread(thread_config_);
+  Time begin = clock_.now();
+  Duration used = processor_time();
   while (!stopping_) {
     const Time now = clock_.now();
     const Duration wait = gateway_.poll(now);
     if (now >= next_look_) watch_server(now);
-    const Time done = clock_.now();
+    // As others of this machine wait for it, the thread takes half a processor at most, whatever the server does: also to the bell,
+    // so the last wait counts.
+    const Duration work = processor_time() - used;
+    std::this_thread::sleep_for(begin + 2 * work - clock_.now());
+    begin = clock_.now();
+    used += work;
     if (wait > Duration(0)) wait_until(std::min(now + wait, next_look_));
-    // As others of this machine wait for it, the thread takes half a processor at most, whatever the server does.
-    std::this_thread::sleep_for(done + (done - now) - clock_.now());
   }
 }
 
