@@ -14,6 +14,9 @@ constexpr int cycles_to_answer = 3;
 
 /// Notes that may wait for room in the link.
 constexpr std::size_t max_notes = 1024;
+/// They go while so much of the link is free: a stop has to wait until what is before it was read, and many notes are more to
+/// read than one long request.
+constexpr std::uint32_t room_for_notes = Link::request_bytes / 2;
 
 /// Whether the server can look at it without harm.
 bool is_plausible(const Event& event, const robot::RobotDescription& robot) noexcept {
@@ -95,7 +98,8 @@ Duration RemoteLoop::poll(Time now) {
 }
 
 Duration RemoteLoop::until_answer(Time now) const {
-  const bool is_due = !borrowed_.empty() && now - sent_at_ <= cycles_to_answer * robot_->period;
+  const bool is_waited_for = !borrowed_.empty() || !notes_.empty();
+  const bool is_due = is_waited_for && now - sent_at_ <= cycles_to_answer * robot_->period;
   return is_due ? answer_poll : Duration::max();
 }
 
@@ -173,7 +177,7 @@ void RemoteLoop::send_requests() {
     ++sent_;
     has_sent_ = true;
   }
-  if (!send_notes()) return;
+  send_notes();
   while (true) {
     if (!sending_) {
       if (waiting_.empty() || !may_send()) return;
@@ -188,16 +192,15 @@ void RemoteLoop::note(Note note) {
   if (link_ != nullptr && notes_.size() < max_notes) notes_.push_back(std::move(note));
 }
 
-bool RemoteLoop::send_notes() {
-  while (!notes_.empty()) {
+void RemoteLoop::send_notes() {
+  while (!notes_.empty() && requests_->free_bytes() > room_for_notes) {
     const auto room = requests_->try_reserve(max_request_record);
-    if (!room) return false;
+    if (!room) return;
     requests_->commit(
         write_note(notes_.front(), {reinterpret_cast<std::uint8_t*>(room->data()), room->size()}));
     notes_.pop_front();
     has_sent_ = true;
   }
-  return true;
 }
 
 bool RemoteLoop::may_send() const noexcept {

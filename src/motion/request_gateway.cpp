@@ -8,8 +8,10 @@
 namespace takt::motion {
 namespace {
 
-/// Records that one poll takes in, so that events and the state do not wait for a long request.
-constexpr int records_at_once = 16;
+/// What one poll takes in, so that events and the state do not wait for long: bytes of records, of which a short one is as much work
+/// as `least_record`. A stop behind a long request that fills the link is taken at once.
+constexpr std::size_t bytes_at_once = Link::request_bytes;
+constexpr std::size_t least_record = 64;
 
 /// How long nobody notices that nothing is done while no server is there.
 constexpr Duration idle_poll = std::chrono::milliseconds(10);
@@ -160,7 +162,7 @@ bool RequestGateway::has_requests() noexcept {
 
 /// True if it stopped before everything was read.
 bool RequestGateway::take_requests(Time now) {
-  for (int i = 0; i < records_at_once; ++i) {
+  for (std::size_t bytes = 0; bytes < bytes_at_once;) {
     if (layout_of_server() != link_layout) return false;
     if (!pending_.empty()) return false;  // the loop has to make room first
     const auto record = requests_->peek();
@@ -168,6 +170,7 @@ bool RequestGateway::take_requests(Time now) {
       if (requests_->is_broken()) finish(LinkEnd::malformed);
       return false;
     }
+    bytes += std::max(record->size(), least_record);
     auto taken = reader_->take(as_octets(*record));
     requests_->release();
     if (!taken) {

@@ -417,6 +417,28 @@ TEST_CASE("however many requests wait, a stop reaches the loop in the cycle afte
   CHECK(has_stop);
 }
 
+TEST_CASE("however many notes wait, a stop reaches the loop after a few looks of the gateway") {
+  Ends ends;
+  for (int round = 0; round < 40; ++round) {
+    for (int i = 0; i < 1024; ++i) ends.remote.note(Mark{"x"});
+    ends.remote.poll(ends.now);
+  }
+  ends.hand_over(RequestKind::emergency_stop);
+  ends.remote.poll(ends.now);
+  std::vector<Request*> taken;
+  int looks = 0;
+  for (; taken.empty() && looks < 10; ++looks) {
+    ends.gateway.poll(ends.now);
+    taken = ends.cycle();
+  }
+  CAPTURE(looks);
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0]->kind == RequestKind::emergency_stop);
+  // They do not keep other requests from it either, and most of them arrive.
+  for (int round = 0; round < 20; ++round) ends.poll();
+  CHECK(ends.marks.size() > 1024);
+}
+
 TEST_CASE("the loop's side is called when there is something for it, and only then") {
   Ends ends;
   ends.poll();

@@ -79,6 +79,21 @@ TEST_CASE("a reserved piece may be committed in part, or not at all") {
   CHECK_FALSE(ring.consumer().peek());
 }
 
+TEST_CASE("a producer is told how many bytes are free") {
+  RingIndexes indexes;
+  alignas(8) std::array<std::byte, 64> memory{};
+  ByteProducer producer(indexes, memory.data(), 64);
+  ByteConsumer consumer(indexes, memory.data(), 64);
+  CHECK(producer.free_bytes() == 64);
+  REQUIRE(producer.try_write(std::array<std::byte, 9>{}));
+  CHECK(producer.free_bytes() == 40);
+  REQUIRE(consumer.peek());
+  consumer.release();
+  CHECK(producer.free_bytes() == 64);
+  indexes.released = 1024;  // no honest consumer says so
+  CHECK(producer.free_bytes() == 0);
+}
+
 TEST_CASE("commit without a reservation publishes nothing") {
   ByteRing ring(256);
   ring.producer().commit(10);

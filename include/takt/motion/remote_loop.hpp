@@ -57,7 +57,7 @@ class RemoteLoop {
   [[nodiscard]] bool attached() const noexcept { return link_ != nullptr; }
 
   /// For the recording of the loop's process: what the server's ServerOptions::on_mark and on_refusal are told. Lost while no loop is
-  /// attached, and where the link has no room for a while.
+  /// attached, and where half the link is full for a while.
   void note(Note note);
 
   /// Takes everything on, both ways. Wants to be called again after the time that it returns, at the latest: at once if a long
@@ -76,7 +76,7 @@ class RemoteLoop {
   void recall(const Request& overtaking, Borrowed& by);
   void reject(std::uint64_t number, Errc reason, GoalState state = GoalState::rejected);
   void send_requests();
-  [[nodiscard]] bool send_notes();
+  void send_notes();
   [[nodiscard]] bool may_send() const noexcept;
   [[nodiscard]] bool send_record();
   void take_events();

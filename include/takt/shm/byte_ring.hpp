@@ -50,6 +50,10 @@ class BasicByteProducer {
   /// The longest record that always fits once the consumer has caught up.
   [[nodiscard]] std::size_t max_record() const noexcept { return capacity_ / 2 - detail::record_header; }
 
+  /// Bytes that nothing lies in, counting those that a record will leave unused at the end of the memory. 0 when the consumer's index
+  /// is none.
+  [[nodiscard]] std::uint32_t free_bytes() noexcept { return look_for_room(0) ? limit_ - write_ : 0; }
+
   /// A piece of `size` bytes, aligned to 8, to be filled and committed; nothing when the ring has no room for
   /// it or `size` is above max_record(). A piece that was not committed is forgotten by the next
   /// try_reserve().
