@@ -197,17 +197,19 @@ std::optional<std::uint64_t> to_integer(const Value& value, const std::string& w
   return std::nullopt;
 }
 
+bool is_name(std::string_view text) noexcept {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  return !text.empty() && text.size() <= max_name && std::none_of(text.begin(), text.end(), is_control);
+}
+
 std::optional<std::string> to_name(const Value& value, const std::string& where, Mistakes& mistakes) {
-  constexpr std::size_t longest = 128;
   if (!value.is_string()) {
     mistakes.add(where, fmt::format("must be a string, not {}", type_of(value)));
     return std::nullopt;
   }
   const auto& text = value.get_ref<const std::string&>();
-  const bool control = std::any_of(text.begin(), text.end(),
-                                   [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-  if (text.empty() || text.size() > longest || control) {
-    mistakes.add(where, fmt::format("must be 1 to {} bytes of text without control characters", longest));
+  if (!is_name(text)) {
+    mistakes.add(where, fmt::format("must be 1 to {} bytes of text without control characters", max_name));
     return std::nullopt;
   }
   return text;

@@ -189,7 +189,7 @@ void RemoteLoop::send_requests() {
 }
 
 void RemoteLoop::note(Note note) {
-  if (link_ != nullptr && notes_.size() < max_notes) notes_.push_back(std::move(note));
+  if (link_ != nullptr && is_valid(note) && notes_.size() < max_notes) notes_.push_back(std::move(note));
 }
 
 void RemoteLoop::send_notes() {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "json/strict.hpp"
 #include "takt/trajectory/brake.hpp"
 #include "takt/trajectory/domain.hpp"
 #include "takt/trajectory/limits.hpp"
@@ -60,9 +61,14 @@ void for_each_number(State& state, Visit&& visit) {
 
 Refusal refusal(Errc reason) { return {.reason = reason}; }
 
+double finite_or_zero(double number) noexcept { return std::isfinite(number) ? number : 0; }
+
 /// About a joint of the robot.
 Refusal refusal(Errc reason, std::size_t joint, double value, double limit) {
-  return {.reason = reason, .joint = static_cast<std::uint8_t>(joint), .value = value, .limit = limit};
+  return {.reason = reason,
+          .joint = static_cast<std::uint8_t>(joint),
+          .value = finite_or_zero(value),
+          .limit = finite_or_zero(limit)};
 }
 
 Errc errc_of(Error error) {
@@ -165,17 +171,23 @@ void RequestWriter::write_segments(ByteWriter& writer) noexcept {
 Refusal to_refusal(const Rejection& why, const robot::RobotDescription& robot) {
   return {.reason = why.reason,
           .joint = static_cast<std::uint8_t>(robot.find_joint(why.joint).value_or(0)),
-          .time = why.time.value_or(0),
-          .value = why.value.value_or(0),
-          .limit = why.limit.value_or(0)};
+          .time = finite_or_zero(why.time.value_or(0)),
+          .value = finite_or_zero(why.value.value_or(0)),
+          .limit = finite_or_zero(why.limit.value_or(0))};
+}
+
+static_assert(max_mark_text == json::max_name);
+bool is_valid(const Note& note) noexcept {
+  if (const auto* mark = std::get_if<Mark>(&note)) return json::is_name(mark->text);
+  const auto* why = std::get_if<Refusal>(&note);
+  return why != nullptr && std::isfinite(why->time) && std::isfinite(why->value) && std::isfinite(why->limit);
 }
 
 std::size_t write_note(const Note& note, std::span<std::uint8_t> room) noexcept {
   ByteWriter writer(room);
   if (const auto* mark = std::get_if<Mark>(&note)) {
     writer.little<std::uint8_t>(mark_record);
-    for (const char c : std::string_view(mark->text).substr(0, max_mark_text))
-      writer.little(static_cast<std::uint8_t>(c));
+    for (const char c : mark->text) writer.little(static_cast<std::uint8_t>(c));
   } else if (const auto* refusal = std::get_if<Refusal>(&note)) {
     writer.little<std::uint8_t>(refusal_record);
     writer.little(static_cast<std::uint16_t>(refusal->reason));
@@ -217,6 +229,7 @@ Result<TakenRequest> RequestReader::take_mark(ByteReader& reader) {
   const auto text = reader.bytes(reader.remaining());
   TakenRequest taken;
   taken.note = Mark{std::string(text.begin(), text.end())};
+  if (!is_valid(*taken.note)) return fail(Errc::malformed);
   return taken;
 }
 
@@ -230,6 +243,7 @@ Result<TakenRequest> RequestReader::take_refusal(ByteReader& reader) const {
     return fail(Errc::malformed);
   TakenRequest taken;
   taken.note = refusal;
+  if (!is_valid(*taken.note)) return fail(Errc::malformed);
   return taken;
 }
 
@@ -337,7 +351,7 @@ std::optional<Refusal> RequestReader::append_segments(ByteReader& reader, Open& 
     for (double& c : coefficients_) c = reader.little<double>();
     if (Status appended = open.trajectory.append(end_time, rate, coefficients_); !appended) {
       Refusal why = refusal(errc_of(appended.error()));
-      why.time = std::isfinite(end_time) ? end_time : 0;
+      why.time = finite_or_zero(end_time);
       return why;
     }
   }
@@ -359,7 +373,7 @@ std::optional<Refusal> RequestReader::check_segments(const Open& open, std::size
   Refusal why = refusal(limit_of(violation->quantity), open.request->joints.at(violation->joint),
                         violation->value, violation->limit);
   why.quantity = violation->quantity;
-  why.time = violation->time;
+  why.time = finite_or_zero(violation->time);
   return why;
 }
 

@@ -54,6 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest = rest.subspan(length);
     if (!taken) {
       if (taken.error() != Errc::malformed) std::abort();
+    } else if (taken->note) {
+      if (!is_valid(*taken->note)) std::abort();
     } else if (taken->request && !taken->refusal) {
       check(*taken->request, robot);
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -483,7 +484,10 @@ TEST_CASE("marks, and what the server refuses, are told where the loop is, also 
   ends.hand_over_trajectory(1, 5000);
   ends.remote.note(Mark{"before"});
   ends.poll();
-  ends.remote.note(Mark{std::string(2000, 'x')});
+  ends.remote.note(Mark{std::string(max_mark_text, 'x')});
+  for (const std::string& none : {std::string(), std::string("\n"), std::string(max_mark_text + 1, 'x')})
+    ends.remote.note(Mark{none});  // would be taken for a server that means ill
+  ends.remote.note(Refusal{.reason = Errc::position_limit, .value = std::numeric_limits<double>::infinity()});
   ends.remote.note(Refusal{.reason = Errc::position_limit, .joint = 2, .time = 1, .value = 2, .limit = 3});
   for (int i = 0; i < 200; ++i) ends.poll();
   CHECK(ends.marks == std::vector<std::string>{"before", std::string(max_mark_text, 'x')});

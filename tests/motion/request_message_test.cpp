@@ -81,7 +81,8 @@ TEST_CASE("a note arrives as it was said, and what is none is refused") {
     record.resize(write_note(note, record));
     return record;
   };
-  for (const std::string& text : {std::string(), std::string("there"), std::string(max_mark_text, '\xff')}) {
+  for (const std::string& text :
+       {std::string("t"), std::string("there"), std::string(max_mark_text, '\xff')}) {
     const auto taken = reader.take(record_of(Mark{text}));
     REQUIRE((taken && taken->note));
     CHECK_FALSE(taken->request);
@@ -104,6 +105,22 @@ TEST_CASE("a note arrives as it was said, and what is none is refused") {
   Record mark = record_of(Mark{std::string(max_mark_text, 'x')});
   mark.push_back('x');
   CHECK(is_malformed(mark));
+  for (const std::string& text :
+       {std::string(), std::string("a\nb"), std::string(1, '\0'), std::string("\x7f")}) {
+    CHECK_FALSE(is_valid(Mark{text}));
+    CHECK(is_malformed(record_of(Mark{text})));
+  }
+  for (const double number : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, -HUGE_VAL}) {
+    for (double Refusal::*member : {&Refusal::time, &Refusal::value, &Refusal::limit}) {
+      Refusal absurd = refusal;
+      absurd.*member = number;
+      CHECK_FALSE(is_valid(absurd));
+      CHECK(is_malformed(record_of(absurd)));
+    }
+    Rejection why;
+    why.time = why.value = why.limit = number;
+    CHECK(is_valid(to_refusal(why, robot)));
+  }
   for (std::size_t size = 0; size < good.size(); ++size)
     CHECK(is_malformed(Record(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size))));
   Record joint = good;
@@ -253,6 +270,7 @@ TEST_CASE("what a planner would not let pass is refused by name") {
     const TakenRequest taken = read(reader, to_records(*request));
     REQUIRE(taken.refusal);
     CHECK(taken.refusal->reason == cases[i].reason);
+    CHECK(is_valid(*taken.refusal));
   }
 }
 

@@ -57,7 +57,7 @@ class RemoteLoop {
   [[nodiscard]] bool attached() const noexcept { return link_ != nullptr; }
 
   /// For the recording of the loop's process: what the server's ServerOptions::on_mark and on_refusal are told. Lost while no loop is
-  /// attached, and where half the link is full for a while.
+  /// attached, where half the link is full for a while, and if it is not valid.
   void note(Note note);
 
   /// Takes everything on, both ways. Wants to be called again after the time that it returns, at the latest: at once if a long

@@ -85,19 +85,22 @@ struct Refusal {
   double limit = 0;  ///< what is allowed
 };
 
-/// What the server tells a client, without the words. A joint that the robot does not have is 0.
+/// What the server tells a client, without the words. A joint that the robot does not have is 0, as is a number that is not finite.
 [[nodiscard]] Refusal to_refusal(const Rejection& why, const robot::RobotDescription& robot);
 
-/// A mark of a client. What is longer is cut.
+/// A mark of a client.
 struct Mark {
-  std::string text;
+  std::string text;  ///< 1 to max_mark_text bytes without control characters, as a MarkMessage's
 };
-inline constexpr std::size_t max_mark_text = 1024;  ///< bytes
+inline constexpr std::size_t max_mark_text = 128;
 
 /// What a recording is told: a mark, or that the server refused a request itself.
 using Note = std::variant<Mark, Refusal>;
 
-/// The record of a note into `room`, at least max_request_record bytes; how long it is.
+/// Whether it is one that a server has: a mark's text is as said, a refusal's numbers are finite.
+[[nodiscard]] bool is_valid(const Note& note) noexcept;
+
+/// The record of a note that is_valid() into `room`, at least max_request_record bytes; how long it is.
 [[nodiscard]] std::size_t write_note(const Note& note, std::span<std::uint8_t> room) noexcept;
 
 /// A request that is complete, or refused; or a note.
