@@ -26,7 +26,8 @@ struct Planted {
       can::bind(&Planted::speed, {"Speed", {{0, 14}, 0.004, 0, 0, most}}),
       can::bind(&Planted::page_number, {TAKT_PLANTED == 8 ? "Speed" : "Page", {{14, 2}}}),
       can::bind(&Planted::torque, {"Torque", {{torque_start, 16}}, "Nm", can::when("Page", 1)}),
-      can::bind(&Planted::state, {"State", {{16, state_bits}}, "", can::when(TAKT_PLANTED == 9 ? "Pago" : "Page", page)})};
+      can::bind(&Planted::state,
+                {"State", {{16, state_bits}}, "", can::when(TAKT_PLANTED == 9 ? "Pago" : "Page", page)})};
 };
 
 int main() { return can::encode(Planted{}).has_value() ? 0 : 1; }
