@@ -82,6 +82,7 @@ TEST_CASE("plans that make no sense are refused") {
   CHECK(error({classic, 8, 1ms, 1}, {0, 1}, 1ms) == Errc::bad_plan);
   CHECK(error({classic, 9, 1ms, 1}, {}, 1ms) == Errc::wrong_length);
   CHECK(error({fd, 65, 1ms, 1}, {}, 1ms) == Errc::wrong_length);
+  CHECK(error({fd, 9, 1ms, 1}, {}, 1ms) == Errc::wrong_length);
   CHECK(bus_load({}, {}, 1ms)->worst.time == 0);
 }
 
@@ -175,6 +176,23 @@ TEST_CASE("the meter counts frames, gaps and jitter of the messages that it watc
   CHECK(meter.statistics(0x100, false)->frames == 0);
   note(0x100, false, 200ms);
   CHECK(meter.statistics(0x100, false)->missing == 0);
+}
+
+TEST_CASE("stamps from the ends of time, as a damaged log may have them, are gaps like others") {
+  BusMeter<1> meter({}, 1s);
+  CHECK(meter.watch(0x100, false, 10ms));
+  Frame frame;
+  frame.id = 0x100;
+  for (const Duration at : {Duration(0), Duration::max(), Duration::min(), Duration::max(), Duration(0)}) {
+    frame.stamp = Time(at);
+    meter.note(frame);
+    CHECK(meter.load(Time(1s)) <= 1);
+    CHECK(meter.overdue(Time(1s)) <= 1);
+  }
+  const MessageStatistics statistics = meter.statistics(0x100, false).value();
+  CHECK(statistics.frames == 5);
+  CHECK(statistics.longest < Duration::max());  // forward leaps are missing frames, not intervals
+  CHECK(statistics.missing == 2 * static_cast<std::uint64_t>(Duration::max() / 10ms) - 2);
 }
 
 TEST_CASE("a thousand messages are found again") {

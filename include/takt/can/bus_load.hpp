@@ -75,6 +75,14 @@ constexpr void finish(CycleLoad& load, BitRates rates, Duration cycle) noexcept 
   load.utilisation = load.time / to_seconds(cycle);
 }
 
+/// to - from; where that is beyond the range, its end: stamps may come from outside.
+[[nodiscard]] constexpr Duration between(Time from, Time to) noexcept {
+  const Duration a = from.time_since_epoch();
+  const Duration b = to.time_since_epoch();
+  if (a >= Duration(0)) return b < Duration::min() + a ? Duration::min() : b - a;
+  return b > Duration::max() + a ? Duration::max() : b - a;
+}
+
 }  // namespace detail
 
 /// What a plan takes of each cycle of a bus, control cycles of a length of your choice: usually the shortest period.
@@ -86,8 +94,7 @@ constexpr void finish(CycleLoad& load, BitRates rates, Duration cycle) noexcept 
   BusLoad load{cycle, {}, {}, {}};
   for (const PlannedFrame& frame : plan) {
     if (frame.period <= Duration(0)) return fail(Errc::bad_plan);
-    if (frame.length > (frame.format.fd ? max_fd_length : max_classic_length))
-      return fail(Errc::wrong_length);
+    if (!is_frame_length(frame.length, frame.format)) return fail(Errc::wrong_length);
     const Duration::rep whole = cycle / frame.period;
     const double exact = static_cast<double>(cycle.count()) / static_cast<double>(frame.period.count());
     const auto most = static_cast<double>(whole + (cycle % frame.period > Duration(0) ? 1 : 0));
@@ -165,7 +172,7 @@ class BusMeter {
         busy += slice.busy;
     }
     const Time window_start = Time((newest - static_cast<std::int64_t>(Slices) + 1) * slice_);
-    return to_seconds(busy) / to_seconds(now - std::max(window_start, first_));
+    return to_seconds(busy) / to_seconds(detail::between(std::max(window_start, first_), now));
   }
 
   /// Nothing, if the message is not watched.
@@ -180,7 +187,8 @@ class BusMeter {
   [[nodiscard]] constexpr std::size_t overdue(Time now) const noexcept {
     return static_cast<std::size_t>(std::count_if(begin(), end(), [&](const Watched& watched) {
       const bool never = watched.statistics.frames == 0;
-      return watched.period > Duration(0) && (never || is_late(watched, now - watched.statistics.last));
+      return watched.period > Duration(0) &&
+             (never || is_late(watched, detail::between(watched.statistics.last, now)));
     }));
   }
 
@@ -234,12 +242,12 @@ class BusMeter {
   }
 
   [[nodiscard]] static constexpr bool is_late(const Watched& watched, Duration interval) noexcept {
-    return interval - watched.period > watched.period / 2;
+    return interval > watched.period && interval - watched.period > watched.period / 2;
   }
 
   static constexpr void count(Watched& watched, Time stamp) noexcept {
     MessageStatistics& statistics = watched.statistics;
-    const Duration interval = stamp - statistics.last;
+    const Duration interval = detail::between(statistics.last, stamp);
     const bool is_first = statistics.frames == 0;
     ++statistics.frames;
     statistics.last = stamp;
@@ -248,7 +256,8 @@ class BusMeter {
       return;
     }
     if (watched.period > Duration(0) && is_late(watched, interval)) {
-      statistics.missing += static_cast<std::uint64_t>((interval + watched.period / 2) / watched.period) - 1;
+      const bool rounds_up = interval % watched.period >= watched.period - watched.period / 2;
+      statistics.missing += static_cast<std::uint64_t>(interval / watched.period) - (rounds_up ? 0 : 1);
       return;
     }
     ++watched.intervals;

@@ -40,6 +40,12 @@ struct FrameFormat {
   friend constexpr bool operator==(const FrameFormat&, const FrameFormat&) = default;
 };
 
+/// Whether a frame of this format can have so many data bytes.
+[[nodiscard]] constexpr bool is_frame_length(std::size_t bytes, FrameFormat format) noexcept {
+  if (!format.fd) return bytes <= max_classic_length;
+  return fd_lengths[fd_length_code(bytes)] == bytes;
+}
+
 /// One frame. `length` is the number of data bytes (0-8 classic; 0-8, 12, 16, 20, 24, 32, 48, 64 FD), never
 /// the DLC code. Bytes at and beyond `length` are zero in a frame that make_frame() made.
 struct Frame {

@@ -214,10 +214,7 @@ inline constexpr std::size_t no_signal = ~std::size_t{0};
 [[nodiscard]] constexpr MessageFault find_fault(const MessageSpec& message,
                                                 std::span<const SignalSpec> signals) noexcept {
   if (message.id > (message.format.extended ? max_extended_id : max_standard_id)) return MessageFault::id;
-  const bool has_length = message.format.fd ? message.length <= max_fd_length &&
-                                                  fd_lengths[fd_length_code(message.length)] == message.length
-                                            : message.length <= max_classic_length;
-  if (!has_length) return MessageFault::length;
+  if (!is_frame_length(message.length, message.format)) return MessageFault::length;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     if (signals[i].name.empty() || detail::find_signal(signals, signals[i].name) != i)
       return MessageFault::name;
