@@ -206,6 +206,20 @@ TEST_CASE(
   CHECK(said(36, "BA_REL_"));
 }
 
+TEST_CASE("a number that is too large for its place is none, however it is written") {
+  for (const std::string id : {"4294967297", "4294967297.0", "4.294967297e9", "-1", "-1.0", "1.5"}) {
+    CAPTURE(id);
+    const auto reading = dbc::parse("BU_: A\nBO_ " + id + " First: 8 A\n");
+    REQUIRE(reading.has_value());
+    CHECK(reading->file.messages.empty());
+    CHECK(reading->warnings.size() == 1);
+  }
+  const auto reading = dbc::parse("BU_: A\nBO_ 1.0 First: 8e0 A\n");
+  REQUIRE(reading.has_value());
+  REQUIRE(reading->file.messages.size() == 1);
+  CHECK(reading->file.messages[0].id == 1);
+}
+
 TEST_CASE("a statement that makes no sense is skipped, and named with its place") {
   const std::string text =
       "BU_: A\n"
