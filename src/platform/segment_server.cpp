@@ -150,7 +150,7 @@ Descriptor lock_folder(const std::string& path, Duration patience) {
   Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.is_open()) return opened;
   SteadyClock clock;
-  const Time deadline = clock.now() + patience;
+  const Time deadline = detail::deadline_after(clock.now(), patience);
   while (::flock(opened.get(), LOCK_EX | LOCK_NB) != 0) {
     if (clock.now() >= deadline) return {};
     clock.sleep_until(clock.now() + step);
