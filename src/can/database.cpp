@@ -217,7 +217,7 @@ DbcMessage::Row DbcMessage::row_of(std::uint32_t signal) const noexcept {
 // ---- decoding
 
 bool DbcMessage::is_mine(const Frame& frame) const noexcept {
-  if (frame.extended != description_->extended) return false;
+  if (frame.error || frame.extended != description_->extended) return false;
   return frame.id == description_->id || (is_j1939_ && parameter_group_of(frame.id) == parameter_group_);
 }
 
@@ -366,7 +366,7 @@ Errc DbcMessage::decode_data(std::span<const std::uint8_t> data, std::span<doubl
 // The bytes of a frame beyond its length can be read too: nothing has to be copied.
 Errc DbcMessage::decode_frame(const Frame& frame, std::span<double> values, Presence* presence,
                               ShortFrame short_frame) const noexcept {
-  if (frame.remote) return Errc::wrong_format;
+  if (!frame.is_data()) return Errc::wrong_format;
   if (values.size() < signal_count()) return Errc::wrong_count;
   Scratch scratch;
   return decode_bytes(readable(frame.data, frame.payload().size(), scratch), values.data(), 1, presence,
@@ -386,8 +386,8 @@ Result<DbcMessage::Batch> DbcMessage::decode_batch(std::span<const Frame> frames
     if (!is_mine(frame)) continue;
     double* const row = columns.empty() ? nullptr : columns.data() + batch.rows;  // of no signals
     const bool is_decoded =
-        !frame.remote && decode_bytes(readable(frame.data, frame.payload().size(), scratch), row, rows,
-                                      nullptr, short_frame) == no_error;
+        frame.is_data() && decode_bytes(readable(frame.data, frame.payload().size(), scratch), row, rows,
+                                        nullptr, short_frame) == no_error;
     if (!is_decoded) {
       ++batch.refused;
       continue;

@@ -26,8 +26,9 @@ constexpr std::uint32_t error_frame_bits = 6 + 6 + 8;
 constexpr std::uint32_t gap_bits = 3;
 
 /// Whether a bus can carry the frame at all. Identifiers too long, lengths that no length code stands for,
-/// and flags that contradict each other exist only in memory.
+/// and flags that contradict each other exist only in memory; error frames are what a controller tells its own host.
 bool exists_on_a_bus(const can::Frame& frame) noexcept {
+  if (frame.error) return false;
   if (frame.id > (frame.extended ? can::max_extended_id : can::max_standard_id)) return false;
   if (frame.fd) return !frame.remote && can::fd_lengths[can::fd_length_code(frame.length)] == frame.length;
   return !frame.bit_rate_switch && !frame.error_state && frame.length <= can::max_classic_length;
@@ -101,6 +102,7 @@ const can::Frame* VirtualCanBus::finish_transmission() noexcept {
   }
   delivered_ = nodes_[sender_].transmit.front();
   delivered_.stamp = now_;
+  delivered_.stamp_source = can::StampSource::bus;
   nodes_[sender_].transmit.pop();
   refresh(sender_);
   ++counted_.frames;

@@ -307,6 +307,11 @@ TEST_CASE("what is no data frame, and spans that are too small, are refused") {
   frame.remote = true;
   CHECK(message.decode(frame, values).error() == Errc::wrong_format);
   frame.remote = false;
+  frame.error = true;  // its number is no identifier
+  CHECK(message.decode(frame, values).error() == Errc::wrong_format);
+  CHECK_FALSE(message.is_mine(frame));
+  CHECK(dbc.find(frame) == nullptr);
+  frame.error = false;
   frame.length = 200;  // what no bus can have delivered
   CHECK(message.decode(frame, values));
 }

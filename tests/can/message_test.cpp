@@ -300,6 +300,9 @@ TEST_CASE("frames that are not the message are refused, each by its name, and ch
   bad.remote = true;
   CHECK(refusal(bad) == Errc::wrong_format);
   bad = good;
+  bad.error = true;
+  CHECK(refusal(bad) == Errc::wrong_format);
+  bad = good;
   bad.extended = true;
   CHECK(refusal(bad) == Errc::wrong_format);
   for (std::uint8_t length = 0; length < 7; ++length) {

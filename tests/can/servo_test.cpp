@@ -161,6 +161,7 @@ TEST_CASE("commands of another length, format, identifier or version are refused
   CHECK(error_after([](Frame& frame) { frame.fd = false; }) == Errc::wrong_format);
   CHECK(error_after([](Frame& frame) { frame.extended = true; }) == Errc::wrong_format);
   CHECK(error_after([](Frame& frame) { frame.remote = true; }) == Errc::wrong_format);
+  CHECK(error_after([](Frame& frame) { frame.error = true; }) == Errc::wrong_format);
   CHECK(error_after([](Frame& frame) { frame.id = 0x0FF; }) == Errc::unexpected_id);
   CHECK(error_after([](Frame& frame) { frame.id = 0x108; }) == Errc::unexpected_id);
   CHECK(error_after([](Frame& frame) { frame.data[0] = 2; }) == Errc::bad_value);

@@ -439,13 +439,14 @@ TEST_CASE("frames of no use are counted and change nothing") {
   put(0x06F, 7, as_is);    // encoder reply, short
   put(0x06F, 255, as_is);  // length from outside
   put(0x15F, 8, [](can::Frame& frame) { frame.remote = true; });
+  put(0x15F, 8, [](can::Frame& frame) { frame.error = true; });
   put(0x15F, 8, [](can::Frame& frame) { frame.fd = true; });
   put(0x15F, 8, [](can::Frame& frame) { frame.extended = true; });  // another identifier altogether
   put(0x070, 8, as_is);                                             // board 16 is not ours
   put(0x7FF, 8, as_is);
   rig.hardware->read(rig.now, rig.feedback);
   const HardwareCounters after = rig.hardware->counters();
-  CHECK(after.frames_malformed == counted.frames_malformed + 4);
+  CHECK(after.frames_malformed == counted.frames_malformed + 5);
   CHECK(after.frames_unexpected == counted.frames_unexpected + 3);
   for (std::size_t i = 0; i < 5; ++i) {
     CHECK(rig.feedback[i].position == before[i].position);

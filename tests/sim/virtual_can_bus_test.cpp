@@ -157,7 +157,9 @@ TEST_CASE("base frames beat extended ones with the same first bits, and data bea
   auto seen = received(listener);
   REQUIRE(seen.size() == order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
+    CHECK(seen[i].stamp_source == can::StampSource::bus);
     seen[i].stamp = Time{};
+    seen[i].stamp_source = can::StampSource::none;
     CHECK(seen[i] == order[i]);
   }
 }
@@ -195,16 +197,17 @@ TEST_CASE("a frame that cannot exist on a bus is dropped and blocks nothing") {
   VirtualCanBus bus;
   auto sender = bus.connect();
   auto listener = bus.connect();
-  std::vector<Frame> bad(6, data_frame(1));
+  std::vector<Frame> bad(7, data_frame(1));
   bad[0].id = 0x800;
   bad[1].length = 9;
   bad[2].fd = true, bad[2].length = 63;
   bad[3].fd = bad[3].remote = true;
   bad[4].bit_rate_switch = true;
   bad[5].extended = true, bad[5].id = 0x20000000;
+  bad[6].error = true;
   bad.push_back(data_frame(2));
-  CHECK(sender.send(bad) == 7);
-  CHECK(bus.statistics().invalid == 6);
+  CHECK(sender.send(bad) == 8);
+  CHECK(bus.statistics().invalid == 7);
   bus.advance(Time(10ms));
   CHECK(ids(received(listener)) == std::vector<std::uint32_t>{2});
 }

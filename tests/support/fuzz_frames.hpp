@@ -39,6 +39,7 @@ inline can::Frame next_frame(std::span<const std::uint8_t>& bytes) {
   frame.fd = (flags & 4U) != 0;
   frame.bit_rate_switch = (flags & 8U) != 0;
   frame.error_state = (flags & 16U) != 0;
+  frame.error = (flags & 32U) != 0;
   frame.length = next();
   frame.id = next();
   frame.id |= static_cast<std::uint32_t>(next()) << 8;

@@ -149,6 +149,7 @@ class BusMeter {
   }
 
   constexpr void note(const Frame& frame) noexcept {
+    if (frame.error) return;  // a report, whose time on the wire nobody knows
     const Duration time = transmission_time(frame, rates_.nominal, rates_.data);
     busy_in(slice_of(frame.stamp), time);
     first_ = any_ ? std::min(first_, frame.stamp) : frame.stamp;

@@ -254,7 +254,7 @@ class Dbc {
   /// destination; null if there is none. Real-time safe: a table look-up for 11 bits, a binary search for 29.
   [[nodiscard]] const DbcMessage* find(std::uint32_t id, bool extended) const noexcept;
   [[nodiscard]] const DbcMessage* find(const Frame& frame) const noexcept {
-    return find(frame.id, frame.extended);
+    return frame.error ? nullptr : find(frame.id, frame.extended);
   }
   /// By name; for set-up: it compares names one by one.
   [[nodiscard]] const DbcMessage* find(std::string_view name) const noexcept;

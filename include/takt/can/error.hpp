@@ -34,7 +34,7 @@ enum class Errc : std::uint16_t {
     case Errc::unexpected_id:
       return "the identifier belongs to no message of this kind";
     case Errc::wrong_format:
-      return "the frame is remote, extended, classic or FD where the message is not";
+      return "the frame is remote, an error frame, extended, classic or FD where the message is not";
     case Errc::wrong_length:
       return "the frame does not have the length of this message";
     case Errc::bad_value:

@@ -46,14 +46,27 @@ struct FrameFormat {
   return fd_lengths[fd_length_code(bytes)] == bytes;
 }
 
+/// Who took a frame's time stamp.
+enum class StampSource : std::uint8_t {
+  none,      ///< nobody: the stamp means nothing
+  bus,       ///< a simulated bus: exact
+  software,  ///< the kernel or an adapter's program, when it was told of the frame: late by its latency
+  hardware,  ///< the controller, on the wire
+};
+
 /// One frame. `length` is the number of data bytes (0-8 classic; 0-8, 12, 16, 20, 24, 32, 48, 64 FD), never
 /// the DLC code. Bytes at and beyond `length` are zero in a frame that make_frame() made.
+///
+/// An error frame tells what a controller saw of its bus, in the form of Linux's SocketCAN: it is received, never sent. `id` then
+/// holds the error classes and `data` the details; can/bus_state.hpp reads them.
 struct Frame {
-  Time stamp{};                  ///< end of the frame on the wire, on the clock of the bus that delivered it
+  Time stamp{};  ///< end of the frame on the wire, on the clock of the bus that delivered it
+  StampSource stamp_source = StampSource::none;
   std::uint32_t id = 0;          ///< 11 bits, or 29 when `extended`
   std::uint8_t length = 0;       ///< data bytes
   bool extended = false;         ///< 29-bit identifier
   bool remote = false;           ///< remote transmission request: no data; classic only
+  bool error = false;            ///< no frame of a sender, but a report on the bus
   bool fd = false;               ///< CAN FD format
   bool bit_rate_switch = false;  ///< FD: the data phase runs at the data bit rate
   bool error_state = false;      ///< FD: the sender was error-passive (ESI)
@@ -62,6 +75,9 @@ struct Frame {
   [[nodiscard]] constexpr std::span<const std::uint8_t> payload() const noexcept {
     return std::span<const std::uint8_t>(data).first(std::min<std::size_t>(length, data.size()));
   }
+
+  /// Whether the frame carries data of a sender: neither a remote request nor an error frame.
+  [[nodiscard]] constexpr bool is_data() const noexcept { return !remote && !error; }
 
   friend constexpr bool operator==(const Frame&, const Frame&) = default;
 };

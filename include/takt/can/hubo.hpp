@@ -218,7 +218,7 @@ namespace detail {
 
 /// Whether this is a classic data frame of the message whose identifiers begin at `base`.
 [[nodiscard]] constexpr Status check(const Frame& frame, std::uint32_t base, std::size_t length) noexcept {
-  if (frame.extended || frame.fd || frame.remote) return fail(Errc::wrong_format);
+  if (frame.extended || frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id < base || frame.id > base + max_board) return fail(Errc::unexpected_id);
   if (frame.length != length) return fail(Errc::wrong_length);
   return {};
@@ -344,7 +344,7 @@ using can::encode;  // encode(message) gives a Result<Frame>; encode_into(frame,
 /// Bytes after those that the command needs are ignored, as the boards do. Errors besides the usual:
 /// unknown_node for numbers that are no joint board's, unknown_command.
 [[nodiscard]] constexpr Result<Command> decode_command(const Frame& frame) noexcept {
-  if (frame.extended || frame.fd || frame.remote) return fail(Errc::wrong_format);
+  if (frame.extended || frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id != command_id) return fail(Errc::unexpected_id);
   if (frame.length < 2 || frame.length > max_classic_length) return fail(Errc::wrong_length);
   if (frame.data[0] > max_board) return fail(Errc::unknown_node);

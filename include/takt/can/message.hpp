@@ -542,7 +542,7 @@ template <class T, std::size_t I, Overflow overflow, class Member>
 
 template <class T>
 [[nodiscard]] constexpr Status check_frame(const Frame& frame) noexcept {
-  if (frame.remote || frame.extended != T::message.format.extended) return fail(Errc::wrong_format);
+  if (!frame.is_data() || frame.extended != T::message.format.extended) return fail(Errc::wrong_format);
   if (((frame.id ^ T::message.id) & T::message.id_mask) != 0) return fail(Errc::unexpected_id);
   return {};
 }

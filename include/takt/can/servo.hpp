@@ -198,7 +198,7 @@ constexpr void begin(Frame& frame, std::uint32_t id) noexcept {
 
 /// The number of slots in a command frame, after all its checks but those of the slots themselves.
 [[nodiscard]] constexpr Result<std::size_t> check_command(const Frame& frame) noexcept {
-  if (frame.extended || !frame.fd || frame.remote) return fail(Errc::wrong_format);
+  if (frame.extended || !frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id < command_base || frame.id >= command_base + group_count) return fail(Errc::unexpected_id);
   if (frame.length > frame.data.size() || slots_in(frame.length) == 0) return fail(Errc::wrong_length);
   if (frame.data[0] != protocol_version || frame.data[2] == 0) return fail(Errc::bad_value);
@@ -306,7 +306,7 @@ struct NodeCommand {
 
 /// Errors: wrong_format, unexpected_id, wrong_length, bad_value (state).
 [[nodiscard]] constexpr Result<DriveReply> decode_reply(const Frame& frame) noexcept {
-  if (frame.extended || !frame.fd || frame.remote) return fail(Errc::wrong_format);
+  if (frame.extended || !frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
   if (frame.id <= reply_base || frame.id > reply_base + max_node) return fail(Errc::unexpected_id);
   if (frame.length != detail::reply_bytes) return fail(Errc::wrong_length);
   if (frame.data[1] > static_cast<std::uint8_t>(State::fault)) return fail(Errc::bad_value);
