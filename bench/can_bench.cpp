@@ -14,6 +14,7 @@
 #include "takt/can/bus_load.hpp"
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
+#include "takt/can/setpoint_slots.hpp"
 #include "takt/robot/hubo_hardware.hpp"
 #include "takt/robot/servo_hardware.hpp"
 
@@ -336,7 +337,7 @@ void bus_meter(benchmark::State& state) {
 }
 BENCHMARK(bus_meter)->Name("can_bus_meter/40_messages/takt");
 
-// ---- A cycle of the hardware
+// ---- Setpoints
 
 /// Takes everything, and hands out the same replies each cycle.
 struct LoopBus {
@@ -351,6 +352,35 @@ struct LoopBus {
     return count;
   }
 };
+
+/// A cycle of twenty setpoints over slots, all of which the bus takes; and without: the frames copied into a batch.
+void setpoint_slots(benchmark::State& state) {
+  const std::vector<can::Frame> frames = random_frames(false, 8);
+  can::SetpointSlots<> slots;
+  std::array<std::size_t, 20> numbers{};
+  for (std::size_t& number : numbers) number = slots.add(0).value();
+  LoopBus bus;
+  Time now{};
+  for (auto _ : state) {
+    for (const std::size_t number : numbers) slots.put(number, frames[number], now + Duration(1'000'000));
+    benchmark::DoNotOptimize(slots.flush(bus, now));
+    now += Duration(1'000'000);
+  }
+}
+BENCHMARK(setpoint_slots)->Name("can_setpoint_slots/20_messages/takt");
+
+void setpoint_batch(benchmark::State& state) {
+  const std::vector<can::Frame> frames = random_frames(false, 8);
+  std::array<can::Frame, 20> batch{};
+  LoopBus bus;
+  for (auto _ : state) {
+    std::copy_n(frames.begin(), batch.size(), batch.begin());
+    benchmark::DoNotOptimize(bus.send(batch));
+  }
+}
+BENCHMARK(setpoint_batch)->Name("can_setpoint_slots/20_messages/batch");
+
+// ---- A cycle of the hardware
 
 robot::RobotDescription seventeen_joints(robot::Protocol protocol) {
   robot::RobotDescription description;

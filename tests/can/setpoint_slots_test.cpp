@@ -1,0 +1,269 @@
+// Setpoint slots one rule at a time, against a plain account of everything over random calls, and beside a queue on a bus
+// that is too slow for what is asked of it.
+#include "takt/can/setpoint_slots.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <deque>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "support/random.hpp"
+#include "support/rt_guard.hpp"
+#include "support/scripted_bus.hpp"
+#include "takt/can/word.hpp"
+#include "takt/sim/virtual_can_bus.hpp"
+
+using namespace takt;
+using namespace takt::can;
+using namespace std::chrono_literals;
+
+namespace {
+
+Frame value(std::uint32_t id, std::uint64_t number) {
+  Frame frame;
+  frame.id = id;
+  frame.length = 8;
+  store_little<8>(frame.data.data(), number);
+  return frame;
+}
+std::uint64_t number_of(const Frame& frame) { return load_little<8>(frame.data.data()); }
+
+std::vector<std::uint32_t> sent_ids(test::ScriptedBus& bus) {
+  std::vector<std::uint32_t> ids;
+  for (const Frame& frame : std::exchange(bus.sent, {})) ids.push_back(frame.id);
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("of two setpoints for one message the newer one is sent, and the older one counted") {
+  SetpointSlots<> slots;
+  test::ScriptedBus bus;
+  const std::size_t slot = slots.add(0).value();
+  CHECK(slots.put(slot, value(1, 10), Time(1ms)));
+  CHECK(slots.put(slot, value(1, 11), Time(1ms)));
+  CHECK(slots.waiting(slot));
+  CHECK(slots.flush(bus, Time(0ms)) == 1);
+  CHECK(bus.sent == std::vector{value(1, 11)});
+  CHECK(slots.counters() == SetpointCounters{.sent = 1, .replaced = 1});
+  CHECK(slots.flush(bus, Time(0ms)) == 0);  // once
+  CHECK(bus.sent.size() == 1);
+}
+
+TEST_CASE("a setpoint is sent up to its deadline, and dropped and counted after it") {
+  SetpointSlots<> slots;
+  test::ScriptedBus bus;
+  const std::size_t slot = slots.add(0).value();
+  slots.put(slot, value(1, 1), Time(1ms));
+  CHECK(slots.flush(bus, Time(1ms)) == 1);
+  slots.put(slot, value(1, 2), Time(2ms));
+  CHECK(slots.flush(bus, Time(2ms + 1ns)) == 0);
+  CHECK(bus.sent.size() == 1);
+  CHECK(!slots.waiting(slot));
+  CHECK(slots.counters(slot) == SetpointCounters{.sent = 1, .expired = 1});
+}
+
+TEST_CASE("what the bus has no room for waits, is replaced or sent later, and is no error") {
+  SetpointSlots<> slots;
+  test::ScriptedBus bus;
+  const std::size_t a = slots.add(0).value();
+  const std::size_t b = slots.add(1).value();
+  bus.room = 1;
+  slots.put(a, value(0xA, 1), Time(5ms));
+  slots.put(b, value(0xB, 1), Time(5ms));
+  CHECK(slots.flush(bus, Time(1ms)) == 1);
+  CHECK(slots.waiting(b));
+  CHECK(slots.counters(b) == SetpointCounters{.refused = 1});
+  bus.room = 0;
+  CHECK(slots.flush(bus, Time(2ms)) == 0);
+  slots.put(b, value(0xB, 2), Time(5ms));
+  bus.room = 2;
+  CHECK(slots.flush(bus, Time(3ms)) == 1);
+  CHECK(bus.sent == std::vector{value(0xA, 1), value(0xB, 2)});
+  CHECK(slots.counters(b) == SetpointCounters{.sent = 1, .replaced = 1, .refused = 2});
+}
+
+TEST_CASE("lower priority numbers go first, then earlier deadlines, then what was sent longest ago") {
+  SetpointSlots<> slots;
+  test::ScriptedBus bus;
+  for (const std::uint32_t priority : {7U, 0U, 7U, 7U, 3U}) CHECK(slots.add(priority).has_value());
+  const std::array deadlines = {5ms, 9ms, 4ms, 5ms, 9ms};
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    slots.put(i, value(static_cast<std::uint32_t>(i), 0), Time(deadlines[i]));
+  slots.flush(bus, Time(1ms));
+  CHECK(sent_ids(bus) == std::vector<std::uint32_t>{1, 4, 2, 0, 3});
+
+  bus.room = 1;
+  for (const std::size_t i : {2U, 3U, 0U}) slots.put(i, value(static_cast<std::uint32_t>(i), 0), Time(8ms));
+  for (int i = 0; i < 3; ++i) slots.flush(bus, Time(2ms));
+  CHECK(sent_ids(bus) == std::vector<std::uint32_t>{2, 0, 3});
+}
+
+TEST_CASE("a setpoint that was withdrawn is not sent") {
+  SetpointSlots<> slots;
+  test::ScriptedBus bus;
+  const std::size_t slot = slots.add(0).value();
+  slots.put(slot, value(1, 1), Time(1ms));
+  slots.withdraw(slot);
+  slots.withdraw(slot);
+  CHECK(slots.flush(bus, Time(0ms)) == 0);
+  CHECK(slots.counters() == SetpointCounters{.withdrawn = 1});
+}
+
+TEST_CASE("there are so many slots, and numbers beyond them do no harm") {
+  SetpointSlots<2> slots;
+  test::ScriptedBus bus;
+  CHECK(slots.add(0) == 0);
+  CHECK(slots.add(0) == 1);
+  CHECK(!slots.add(0).has_value());
+  CHECK(!slots.put(2, value(1, 1), Time(1ms)));
+  slots.withdraw(2);
+  CHECK(!slots.waiting(2));
+  CHECK(slots.counters(2) == SetpointCounters{});
+  CHECK(slots.flush(bus, Time(0ms)) == 0);
+}
+
+TEST_CASE("over any calls, slots do what a plain account of them says") {
+  struct Entry {
+    std::uint32_t priority;
+    Time deadline;
+    Frame frame;
+    bool waiting;
+    std::uint64_t last_sent;
+  };
+  auto random = test::generator(1);
+  for (std::size_t run = 0; run < test::count(300); ++run) {
+    SetpointSlots<> slots;
+    std::vector<Entry> model;
+    SetpointCounters counted;
+    test::ScriptedBus bus;
+    for (auto i = test::uniform_int(random, 1, 8); i > 0; --i) {
+      model.push_back({static_cast<std::uint32_t>(test::uniform_int(random, 0, 2)), {}, {}, false, 0});
+      REQUIRE(slots.add(model.back().priority) == model.size() - 1);
+    }
+    Time now{};
+    for (std::uint64_t step = 0; step < 100; ++step) {
+      now += Duration(test::uniform_int(random, 0, 3));
+      const auto at = static_cast<std::size_t>(test::uniform_int(random, 0, 7)) % model.size();
+      const auto what = test::uniform_int(random, 0, 9);
+      if (what < 6) {
+        const Time deadline = now + Duration(test::uniform_int(random, -2, 6));
+        counted.replaced += model[at].waiting ? 1U : 0U;
+        model[at] = {model[at].priority, deadline, value(static_cast<std::uint32_t>(at), step), true,
+                     model[at].last_sent};
+        REQUIRE(slots.put(at, model[at].frame, deadline));
+      } else if (what < 7) {
+        counted.withdrawn += model[at].waiting ? 1U : 0U;
+        model[at].waiting = false;
+        slots.withdraw(at);
+      } else {
+        bus.room = static_cast<std::size_t>(test::uniform_int(random, 0, 5));
+        std::vector<std::tuple<std::uint32_t, Time, std::uint64_t, std::size_t>> order;
+        for (std::size_t i = 0; i < model.size(); ++i) {
+          if (!model[i].waiting) continue;
+          if (model[i].deadline < now) {
+            model[i].waiting = false;
+            ++counted.expired;
+          } else {
+            order.emplace_back(model[i].priority, model[i].deadline, model[i].last_sent, i);
+          }
+        }
+        std::sort(order.begin(), order.end());
+        std::vector<Frame> expected;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+          Entry& entry = model[std::get<3>(order[i])];
+          if (i >= bus.room) {
+            ++counted.refused;
+            continue;
+          }
+          entry.waiting = false;
+          entry.last_sent = ++counted.sent;
+          expected.push_back(entry.frame);
+        }
+        REQUIRE(slots.flush(bus, now) == expected.size());
+        REQUIRE(std::exchange(bus.sent, {}) == expected);
+      }
+      REQUIRE(slots.counters() == counted);
+      for (std::size_t i = 0; i < model.size(); ++i) REQUIRE(slots.waiting(i) == model[i].waiting);
+    }
+  }
+}
+
+namespace {
+
+// Five messages of 111 to 135 us in a cycle of 500 us: the bus carries about four of them.
+constexpr std::size_t messages = 5;
+constexpr Duration period = 500us;
+constexpr std::uint64_t cycles = 2000;
+
+struct Slotted {
+  SetpointSlots<> slots;
+  Slotted() {
+    for (std::size_t i = 0; i < messages; ++i) REQUIRE(slots.add(0).has_value());
+  }
+  void put(std::uint64_t cycle, Time now) {
+    for (std::size_t i = 0; i < messages; ++i)
+      slots.put(i, value(static_cast<std::uint32_t>(i), cycle), now + 2 * period);
+  }
+  void flush(sim::VirtualCanBus::Port& port, Time now) { slots.flush(port, now); }
+};
+
+struct Queued {
+  std::deque<Frame> queue;
+  void put(std::uint64_t cycle, Time /*now*/) {
+    for (std::size_t i = 0; i < messages; ++i) queue.push_back(value(static_cast<std::uint32_t>(i), cycle));
+  }
+  void flush(sim::VirtualCanBus::Port& port, Time /*now*/) {
+    while (!queue.empty() && port.send({&queue.front(), 1}) == 1) queue.pop_front();
+  }
+};
+
+/// How old the oldest setpoint was when its drive heard it; each of them is heard often.
+template <class Sender>
+Duration oldest() {
+  sim::VirtualCanBus bus;
+  auto master = bus.connect({.transmit = 2, .receive = 0});
+  auto drives = bus.connect();
+  Sender sender;
+  Duration age{};
+  std::array<std::uint64_t, messages> heard{};
+  for (std::uint64_t cycle = 0; cycle < cycles; ++cycle) {
+    sender.put(cycle, bus.now());
+    for (int part = 0; part < 5; ++part) {  // whenever the driver has room again
+      sender.flush(master, bus.now());
+      bus.advance(bus.now() + period / 5);
+    }
+    std::array<Frame, 16> frames{};
+    for (const Frame& frame : std::span(frames).first(drives.receive(frames))) {
+      age = std::max(age, frame.stamp - Time(static_cast<Duration::rep>(number_of(frame)) * period));
+      ++heard[frame.id];
+    }
+  }
+  CHECK(*std::min_element(heard.begin(), heard.end()) > cycles / 2);
+  return age;
+}
+
+}  // namespace
+
+TEST_CASE("on a bus that is too slow, setpoints from slots stay fresh, and those from a queue grow old") {
+  CHECK(oldest<Slotted>() <= period + 3 * 135us);  // two in the driver's queue, one on the wire
+  CHECK(oldest<Queued>() > 100 * period);
+}
+
+TEST_CASE("slots keep the rules of the loop") {
+  SetpointSlots<> slots;
+  for (std::uint32_t i = 0; i < 20; ++i) CHECK(slots.add(i % 4).has_value());
+  sim::VirtualCanBus bus;
+  auto port = bus.connect({.transmit = 10, .receive = 0});
+  test::RtGuard guard;
+  for (int cycle = 0; cycle < 1000; ++cycle) {
+    for (std::uint32_t i = 0; i < 20; ++i) slots.put(i, value(i, 0), bus.now() + 1ms);
+    slots.flush(port, bus.now());
+    bus.advance(bus.now() + 1ms);
+  }
+  CHECK(guard.report() == "");
+  CHECK(slots.counters().sent > 0);
+}
