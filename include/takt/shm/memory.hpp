@@ -3,6 +3,7 @@
 // microcontroller.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -35,17 +36,23 @@ template <class Object>
   return std::as_bytes(std::span<const Object, 1>(&object, 1));
 }
 
+/// How many lines are asked for before they are needed, at most: of a large object often only its beginning is in use, and behind
+/// so many the processor follows by itself.
+inline constexpr std::size_t prefetched_lines = 16;
+
 /// Asks for the lines of an object, from the `first` on, before they are written or read. A hint.
 template <class Machine, class Object>
 void prefetch_to_write(const Object& object, std::size_t first = 0) noexcept {
   const std::span<const std::byte> bytes = bytes_in(object);
-  for (std::size_t i = first * cache_line; i < bytes.size(); i += cache_line)
+  const std::size_t end = std::min(bytes.size(), prefetched_lines * cache_line);
+  for (std::size_t i = first * cache_line; i < end; i += cache_line)
     Machine::prefetch_to_write(bytes.data() + i);
 }
 template <class Machine, class Object>
 void prefetch_to_read(const Object& object) noexcept {
   const std::span<const std::byte> bytes = bytes_in(object);
-  for (std::size_t i = 0; i < bytes.size(); i += cache_line) Machine::prefetch_to_read(bytes.data() + i);
+  const std::size_t end = std::min(bytes.size(), prefetched_lines * cache_line);
+  for (std::size_t i = 0; i < end; i += cache_line) Machine::prefetch_to_read(bytes.data() + i);
 }
 
 /// How many lines hold `bytes` bytes.
