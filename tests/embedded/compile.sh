@@ -28,7 +28,7 @@ m7=(-mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16)
 compile_headers() {
   local core=$1 header
   shift
-  for header in include/takt/{core,trajectory,control,mobile,can,vehicle,shm}/*.hpp; do
+  for header in include/takt/{core,trajectory,control,mobile,can,vehicle,shm}/{,*/}*.hpp; do
     [ -e "$header" ] || continue
     echo "#include \"${header#include/}\"" |
       arm-none-eabi-g++ "$@" "${flags[@]}" -x c++ -fsyntax-only - || { echo "$header does not compile for $core"; return 1; }

@@ -1,0 +1,77 @@
+// The configuration of one node: a list of SDO writes, done one after the other until one of them fails.
+// Real-time safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "takt/can/canopen/sdo_client.hpp"
+
+namespace takt::can::canopen {
+
+/// Works off a list through a client of its own, one frame for each call of poll().
+class Configurator {
+ public:
+  constexpr Configurator(std::uint8_t node, Duration timeout) noexcept : client_(node, timeout) {}
+
+  /// Begins at the first write. `writes` must stay where they are until all are done.
+  constexpr void start(std::span<const ObjectWrite> writes) noexcept {
+    writes_ = writes;
+    done_ = 0;
+    state_ = SdoState::busy;
+    begin_next();
+  }
+
+  /// idle before start(); aborted when a write failed that is not optional: current() is the one.
+  [[nodiscard]] constexpr SdoState state() const noexcept { return state_; }
+  [[nodiscard]] constexpr SdoAbort abort() const noexcept { return client_.abort(); }
+  /// The write that is under way, or that failed; nothing when all are done.
+  [[nodiscard]] constexpr const ObjectWrite* current() const noexcept {
+    return done_ < writes_.size() ? &writes_[done_] : nullptr;
+  }
+
+  /// See SdoClient.
+  [[nodiscard]] constexpr std::optional<Frame> poll(Time now) noexcept {
+    const auto frame = client_.poll(now);
+    follow();
+    return frame;
+  }
+  [[nodiscard]] constexpr bool wants_to_send(Time now) const noexcept { return client_.wants_to_send(now); }
+  constexpr Status receive(const Frame& frame) noexcept {
+    const Status status = client_.receive(frame);
+    follow();
+    return status;
+  }
+
+ private:
+  constexpr void begin_next() noexcept {
+    if (done_ == writes_.size()) {
+      state_ = SdoState::done;
+    } else if (!client_.download(writes_[done_])) {
+      state_ = SdoState::aborted;
+    }
+  }
+  constexpr void follow() noexcept {
+    if (state_ != SdoState::busy || client_.state() == SdoState::busy) return;
+    if (client_.state() == SdoState::aborted && !excused()) {
+      state_ = SdoState::aborted;
+      return;
+    }
+    ++done_;
+    begin_next();
+  }
+  [[nodiscard]] constexpr bool excused() const noexcept {
+    const SdoAbort why = client_.abort();
+    return writes_[done_].optional && (why == SdoAbort::no_such_object || why == SdoAbort::no_such_subindex ||
+                                       why == SdoAbort::read_only || why == SdoAbort::unsupported_access);
+  }
+
+  SdoClient client_;
+  std::span<const ObjectWrite> writes_{};
+  std::size_t done_ = 0;
+  SdoState state_ = SdoState::idle;
+};
+
+}  // namespace takt::can::canopen

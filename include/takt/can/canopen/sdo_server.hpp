@@ -1,0 +1,154 @@
+// The device's side of SDO: answers requests out of an object dictionary. For simulated devices and for small
+// real ones. No bus, no clock: a request goes in, its answer comes out. Real-time safe as far as the
+// dictionary is.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <tl/expected.hpp>
+
+#include "takt/can/canopen/sdo.hpp"
+
+namespace takt::can::canopen {
+
+/// What a server needs of its dictionary.
+///   read(address, room)   copies an object's value into the room; how many bytes that were, or why not
+///   write(address, data)  takes a new value; SdoAbort::none, or why not
+// clang-format off
+template <class D>
+concept ObjectDictionary = requires(D& d, Address a, std::span<std::uint8_t> room, std::span<const std::uint8_t> data) {
+  { d.read(a, room) } noexcept -> std::same_as<tl::expected<std::size_t, SdoAbort>>;
+  { d.write(a, data) } noexcept -> std::same_as<SdoAbort>;
+};
+// clang-format on
+
+/// Keeps one transfer of at most `Capacity` bytes. A new request ends a transfer that was under way.
+template <std::size_t Capacity>
+class SdoServer {
+ public:
+  static_assert(Capacity >= 4);
+  explicit constexpr SdoServer(std::uint8_t node) noexcept : node_(node) {}
+
+  /// The answer to a frame, if it wants one. Errors: wrong_format, unexpected_id, wrong_length.
+  template <ObjectDictionary Dictionary>
+  [[nodiscard]] constexpr Result<std::optional<Frame>> receive(const Frame& frame,
+                                                               Dictionary& dictionary) noexcept {
+    const auto node = detail::node_of(frame, sdo_request_base, detail::sdo_length);
+    if (!node) return fail(node.error());
+    if (*node != node_) return fail(Errc::unexpected_id);
+    return answer(frame, dictionary);
+  }
+  /// Forgets a transfer that is under way.
+  constexpr void reset() noexcept { step_ = Step::idle; }
+
+ private:
+  enum class Step : std::uint8_t { idle, download, upload };
+
+  template <class Dictionary>
+  constexpr std::optional<Frame> answer(const Frame& frame, Dictionary& dictionary) noexcept {
+    switch (frame.data[0] & detail::command_mask) {
+      case detail::download_request:
+        object_ = detail::address_in(frame);
+        return begin_download(frame, dictionary);
+      case detail::upload_request:
+        object_ = detail::address_in(frame);
+        return begin_upload(dictionary);
+      case detail::download_segment_request:
+        return step_ == Step::download ? take_segment(frame, dictionary) : refuse(SdoAbort::unknown_command);
+      case detail::upload_segment_request:
+        return step_ == Step::upload ? give_segment(frame) : refuse(SdoAbort::unknown_command);
+      case detail::abort_command:
+        step_ = Step::idle;
+        return std::nullopt;
+      default:
+        return refuse(SdoAbort::unknown_command);
+    }
+  }
+
+  [[nodiscard]] constexpr std::uint32_t reply_id() const noexcept { return sdo_reply_base + node_; }
+  constexpr std::optional<Frame> refuse(SdoAbort why) noexcept {
+    step_ = Step::idle;
+    return detail::sdo_frame(reply_id(), detail::abort_command, object_, static_cast<std::uint32_t>(why));
+  }
+  constexpr std::optional<Frame> written(SdoAbort result, Frame reply) noexcept {
+    step_ = Step::idle;
+    return result == SdoAbort::none ? std::optional(reply) : refuse(result);
+  }
+
+  template <class Dictionary>
+  constexpr std::optional<Frame> begin_download(const Frame& frame, Dictionary& dictionary) noexcept {
+    const std::uint8_t command = frame.data[0];
+    const Frame reply = detail::sdo_frame(reply_id(), detail::download_reply, object_);
+    if ((command & detail::expedited_bit) != 0) {
+      const auto data = std::span(frame.data).subspan(4, detail::expedited_size(command));
+      return written(dictionary.write(object_, data), reply);
+    }
+    size_.reset();
+    if ((command & detail::size_bit) != 0) size_ = detail::number_in(frame);
+    if (size_ && *size_ > Capacity) return refuse(SdoAbort::out_of_memory);
+    begin(Step::download, 0);
+    return reply;
+  }
+  template <class Dictionary>
+  constexpr std::optional<Frame> take_segment(const Frame& frame, Dictionary& dictionary) noexcept {
+    if (detail::toggle_in(frame) != toggle_) return refuse(SdoAbort::toggle);
+    const auto data = detail::segment_data(frame);
+    const std::size_t after = transferred_ + data.size();
+    if (size_ && after > *size_) return refuse(SdoAbort::too_long);
+    if (after > Capacity) return refuse(SdoAbort::out_of_memory);
+    std::copy(data.begin(), data.end(), buffer_.begin() + static_cast<std::ptrdiff_t>(transferred_));
+    transferred_ = after;
+    const Frame reply = detail::sdo_frame(
+        reply_id(), detail::download_segment_reply | (toggle_ ? detail::toggle_bit : 0U), {});
+    toggle_ = !toggle_;
+    if ((frame.data[0] & detail::last_bit) == 0) return reply;
+    if (size_ && after != *size_) return refuse(SdoAbort::wrong_length);
+    return written(dictionary.write(object_, std::span<const std::uint8_t>(buffer_).first(after)), reply);
+  }
+
+  template <class Dictionary>
+  constexpr std::optional<Frame> begin_upload(Dictionary& dictionary) noexcept {
+    const auto size = dictionary.read(object_, std::span<std::uint8_t>(buffer_));
+    if (!size) return refuse(size.error());
+    if (*size > Capacity) return refuse(SdoAbort::out_of_memory);
+    const auto data = std::span<const std::uint8_t>(buffer_).first(*size);
+    if (*size >= 1 && *size <= detail::sdo_expedited) {
+      step_ = Step::idle;
+      return detail::expedited_frame(reply_id(), detail::upload_reply, object_, data);
+    }
+    begin(Step::upload, *size);
+    return detail::sdo_frame(reply_id(), detail::upload_reply | detail::size_bit, object_,
+                             static_cast<std::uint32_t>(*size));
+  }
+  constexpr std::optional<Frame> give_segment(const Frame& frame) noexcept {
+    if (detail::toggle_in(frame) != toggle_) return refuse(SdoAbort::toggle);
+    const auto left = std::span<const std::uint8_t>(buffer_).first(*size_).subspan(transferred_);
+    const Frame reply = detail::segment_frame(reply_id(), detail::upload_segment_reply, toggle_, left);
+    transferred_ += std::min(left.size(), detail::sdo_segment);
+    toggle_ = !toggle_;
+    if (transferred_ == *size_) step_ = Step::idle;
+    return reply;
+  }
+
+  constexpr void begin(Step step, std::size_t size) noexcept {
+    step_ = step;
+    transferred_ = 0;
+    toggle_ = false;
+    if (step == Step::upload) size_ = static_cast<std::uint32_t>(size);
+  }
+
+  std::array<std::uint8_t, Capacity> buffer_{};
+  std::size_t transferred_ = 0;
+  std::optional<std::uint32_t> size_{};  ///< of the object, where it is known
+  Address object_{};
+  std::uint8_t node_;
+  Step step_ = Step::idle;
+  bool toggle_ = false;
+};
+
+}  // namespace takt::can::canopen
