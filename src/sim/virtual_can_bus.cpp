@@ -20,9 +20,19 @@ std::uint32_t arbitration_key(const can::Frame& frame) noexcept {
 
 constexpr std::uint32_t bit(std::size_t node) noexcept { return 1u << node; }
 
+/// Calls visit(node) for each node of a set.
+template <class Visitor>
+void for_each(std::uint32_t nodes, Visitor visit) noexcept {
+  for (; nodes != 0; nodes &= nodes - 1) visit(static_cast<std::size_t>(std::countr_zero(nodes)));
+}
+
 // An error flag of six bits, answered by the other nodes' (six more, as they see it only then), and the
 // delimiter of eight.
 constexpr std::uint32_t error_frame_bits = 6 + 6 + 8;
+// Nobody answers the flag of a node that is alone; it comes in the place of the delimiter of the acknowledgement and the
+// seven bits of the frame's end.
+constexpr std::uint32_t lonely_error_frame_bits = 6 + 8;
+constexpr std::uint32_t bits_after_acknowledge = 1 + 7;
 constexpr std::uint32_t gap_bits = 3;
 
 /// Whether a bus can carry the frame at all. Identifiers too long, lengths that no length code stands for,
@@ -37,7 +47,13 @@ bool exists_on_a_bus(const can::Frame& frame) noexcept {
 }  // namespace
 
 VirtualCanBus::VirtualCanBus(BusRates rates, Time start)
-    : rates_(rates), gap_(nominal_time(gap_bits)), start_(start), now_(start), idle_from_(start) {
+    : rates_(rates),
+      gap_(nominal_time(gap_bits)),
+      run_(nominal_time(can::recovery_run_bits)),
+      suspend_(nominal_time(can::suspend_bits)),
+      start_(start),
+      now_(start),
+      idle_from_(start) {
   nodes_.reserve(max_nodes);
 }
 
@@ -46,6 +62,7 @@ VirtualCanBus::Port VirtualCanBus::connect(NodeCapacity capacity) {
   const std::size_t node = nodes_.size();
   nodes_.push_back(Node{FrameQueue(capacity.transmit), FrameQueue(capacity.receive)});
   if (capacity.receive > 0) listening_ |= bit(node);
+  present_ |= bit(node);
   return Port(*this, node);
 }
 
@@ -57,10 +74,13 @@ Duration VirtualCanBus::duration_of(const can::Frame& frame) const noexcept {
   return can::transmission_time(frame, rates_.nominal, rates_.data);
 }
 
+// ---- Time
+
 const can::Frame* VirtualCanBus::step(Time limit) noexcept {
   for (;;) {
     if (!transmitting_) {
-      const Time start = std::max(now_, idle_from_);
+      const Time start = next_start();
+      if (recovering_ != 0 && bring_back(std::min(start, limit))) continue;
       if (waiting_ == 0 || start > limit) break;
       now_ = start;
       start_transmission();
@@ -73,59 +93,222 @@ const can::Frame* VirtualCanBus::step(Time limit) noexcept {
   return nullptr;
 }
 
-void VirtualCanBus::start_transmission() noexcept {
+/// When the next frame starts, if the nodes stay as they are.
+Time VirtualCanBus::next_start() const noexcept {
+  if (waiting_ == 0) return Time::max();
+  const Time start = std::max(now_, idle_from_);
+  return waiting_ == suspended_ ? std::max(start, suspended_until_) : start;
+}
+
+/// The node whose frame starts now.
+std::size_t VirtualCanBus::arbitrate() const noexcept {
   std::uint64_t lowest = ~std::uint64_t{0};
-  for (std::uint32_t rest = waiting_; rest != 0; rest &= rest - 1) {
-    const auto node = static_cast<std::size_t>(std::countr_zero(rest));
-    if (nodes_[node].key >= lowest) continue;  // of equal identifiers, the node connected first
+  std::size_t winner = 0;
+  for_each(now_ < suspended_until_ ? waiting_ & ~suspended_ : waiting_, [&](std::size_t node) noexcept {
+    if (nodes_[node].key >= lowest) return;  // of equal identifiers, the node connected first
     lowest = nodes_[node].key;
-    sender_ = node;
-  }
-  const Duration duration = duration_of(nodes_[sender_].transmit.front());
+    winner = node;
+  });
+  return winner;
+}
+
+void VirtualCanBus::start_transmission() noexcept {
+  sender_ = arbitrate();
+  on_wire_ = nodes_[sender_].transmit.front();
+  if (on_wire_.fd && nodes_[sender_].faults.is_passive()) on_wire_.error_state = true;
+  const Duration duration = duration_of(on_wire_);
+  fate_ = decide();
   end_ = now_ + duration - gap_;
-  idle_from_ = now_ + duration;
-  corrupting_ = corrupt_ > 0;
-  if (corrupting_) {
-    --corrupt_;
+  if (fate_ == Fate::unacknowledged) {
+    end_ += nominal_time(lonely_error_frame_bits) - nominal_time(bits_after_acknowledge);
+  } else if (fate_ != Fate::good) {
     end_ += nominal_time(error_frame_bits);
-    idle_from_ = end_ + gap_;
   }
+  idle_from_ = end_ + gap_;
   counted_.busy += idle_from_ - now_;
+  if (recovering_ != 0) count_recessive_runs();
   transmitting_ = true;
 }
 
+VirtualCanBus::Fate VirtualCanBus::decide() noexcept {
+  const NodeSet others = present_ & ~bit(sender_);
+  misread_ = misreading_ & others;
+  NodeSet destroying = 0;
+  for_each(misread_, [&](std::size_t node) noexcept {
+    if (--nodes_[node].misread == 0) misreading_ &= ~bit(node);
+    if (!nodes_[node].faults.is_passive()) destroying |= bit(node);
+  });
+  if (others == 0) return Fate::unacknowledged;
+  if (corrupt_ > 0) {
+    --corrupt_;
+    return Fate::corrupted;
+  }
+  if (nodes_[sender_].corrupt > 0) {
+    --nodes_[sender_].corrupt;
+    return Fate::corrupted;
+  }
+  if (destroying != 0) return Fate::misread;
+  return others == misread_ ? Fate::unacknowledged : Fate::good;
+}
+
+/// The frame on the wire has come to its end. Returns it if it reached the other nodes.
 const can::Frame* VirtualCanBus::finish_transmission() noexcept {
   transmitting_ = false;
-  if (corrupting_) {
-    ++counted_.corrupted;
-    return nullptr;
+  for_each(recovering_, [&](std::size_t node) noexcept {  // its end is a run of recessive bits
+    nodes_[node].runs_left -= std::min(nodes_[node].runs_left, 1U);
+    nodes_[node].recessive_from = idle_from_;
+  });
+  const can::Frame* completed = nullptr;
+  if (fate_ == Fate::good) {
+    completed = complete();
+  } else {
+    ++(fate_ == Fate::unacknowledged ? counted_.unacknowledged : counted_.corrupted);
+    sender_failed();
+    receivers_failed();
   }
-  delivered_ = nodes_[sender_].transmit.front();
-  delivered_.stamp = now_;
-  delivered_.stamp_source = can::StampSource::bus;
+  suspended_ = nodes_[sender_].faults.is_passive() ? bit(sender_) : 0;
+  suspended_until_ = idle_from_ + suspend_;
+  return completed;
+}
+
+const can::Frame* VirtualCanBus::complete() noexcept {
+  on_wire_.stamp = now_;
+  on_wire_.stamp_source = can::StampSource::bus;
   nodes_[sender_].transmit.pop();
   refresh(sender_);
+  change_faults(sender_, {}, [](can::FaultConfinement& faults) noexcept { faults.sent(); });
   ++counted_.frames;
-  if (!delivered_.extended) ++frames_by_id_[delivered_.id];
+  if (!on_wire_.extended) ++frames_by_id_[on_wire_.id];
   if (lose_ > 0) {
     --lose_;
     ++counted_.lost;
     return nullptr;
   }
-  deliver(sender_, delivered_);
-  return &delivered_;
+  if (misread_ != 0) receivers_failed();  // error-passive ones, whom nobody heeds
+  for_each(troubled_ & present_ & ~misread_ & ~bit(sender_), [&](std::size_t node) noexcept {
+    change_faults(node, {}, [](can::FaultConfinement& faults) noexcept { faults.received(); });
+  });
+  deliver(on_wire_);
+  return &on_wire_;
 }
 
-void VirtualCanBus::deliver(std::size_t sender, const can::Frame& frame) noexcept {
-  for (std::uint32_t rest = listening_ & ~bit(sender); rest != 0; rest &= rest - 1) {
-    Node& node = nodes_[static_cast<std::size_t>(std::countr_zero(rest))];
-    if (node.connected && !node.receive.push(frame)) ++counted_.overflows;
+void VirtualCanBus::deliver(const can::Frame& frame) noexcept {
+  for_each(listening_ & present_ & ~misread_ & ~bit(sender_), [&](std::size_t node) noexcept {
+    if (!nodes_[node].receive.push(frame)) ++counted_.overflows;
+  });
+}
+
+// ---- Errors
+
+void VirtualCanBus::sender_failed() noexcept {
+  can::BusReport report;
+  report.bus_error = true;
+  if (fate_ == Fate::unacknowledged) {
+    report.no_acknowledge = true;
+    change_faults(sender_, report, [](can::FaultConfinement& faults) noexcept { faults.not_acknowledged(); });
+  } else {
+    report.protocol_error = can::ProtocolError{.bit = true, .sending = true};
+    change_faults(sender_, report, [](can::FaultConfinement& faults) noexcept { faults.send_failed(); });
   }
 }
 
+/// Who destroyed a frame by misreading it is to blame; the others saw the six equal bits of its flag.
+void VirtualCanBus::receivers_failed() noexcept {
+  can::BusReport report;
+  report.bus_error = true;
+  const bool all_saw_it = fate_ == Fate::corrupted || fate_ == Fate::misread;
+  for_each(all_saw_it ? present_ & ~bit(sender_) : misread_, [&](std::size_t node) noexcept {
+    const bool is_misread = (misread_ & bit(node)) != 0;
+    const bool is_to_blame = fate_ == Fate::misread && is_misread && !nodes_[node].faults.is_passive();
+    report.protocol_error = is_misread ? can::ProtocolError{.field = can::FrameField::checksum}
+                                       : can::ProtocolError{.stuff = true};
+    change_faults(node, report, [is_to_blame](can::FaultConfinement& faults) noexcept {
+      if (is_to_blame) return faults.misread();
+      faults.receive_failed();
+    });
+  });
+}
+
+/// Changes a node's counters, and tells it what that means: the errors of `report` if a counter grew, the state if it is
+/// another one. An error that leaves all as it was is not told, or a node that is alone would hear of nothing else.
+template <class Change>
+void VirtualCanBus::change_faults(std::size_t node, can::BusReport report, Change change) noexcept {
+  Node& changed = nodes_[node];
+  const can::FaultConfinement before = changed.faults;
+  change(changed.faults);
+  if (changed.faults == before) return;
+  const can::ErrorCounters counters = changed.faults.counters();
+  if (counters.receive > 0) {
+    troubled_ |= bit(node);
+  } else {
+    troubled_ &= ~bit(node);
+  }
+  if (changed.faults.state() != before.state()) report.state = changed.faults.state();
+  if (report.state == can::BusState::bus_off) go_off(node);
+  if (!changed.wants_error_frames || !(report.state || report.bus_error || report.restarted)) return;
+  report.counters = counters;
+  can::Frame frame = can::make_error_frame(report);
+  frame.stamp = now_;
+  frame.stamp_source = can::StampSource::bus;
+  if (!changed.receive.push(frame)) ++counted_.overflows;
+}
+
+/// Too many errors: the node takes itself off the bus. Its driver throws away what it was to send, as Linux does: it would be
+/// out of date by the time it is back.
+void VirtualCanBus::go_off(std::size_t node) noexcept {
+  counted_.discarded += nodes_[node].transmit.clear();
+  refresh(node);
+  if (nodes_[node].recovers_by_itself) recover(node);
+}
+
+// ---- The way back from bus-off
+
+void VirtualCanBus::recover(std::size_t node) noexcept {
+  if (!nodes_[node].faults.is_bus_off() || (recovering_ & bit(node)) != 0) return;
+  nodes_[node].runs_left = can::recovery_runs;
+  nodes_[node].recessive_from = std::max(now_, idle_from_);
+  recovering_ |= bit(node);
+}
+
+void VirtualCanBus::set_automatic_recovery(std::size_t node, bool automatic) noexcept {
+  nodes_[node].recovers_by_itself = automatic;
+  if (automatic) recover(node);
+}
+
+/// Lets the node come back that does so first on a bus that stays idle up to `limit`; false if there is none.
+bool VirtualCanBus::bring_back(Time limit) noexcept {
+  Time first = Time::max();
+  std::size_t found = 0;
+  for_each(recovering_, [&](std::size_t node) noexcept {
+    const Time done = nodes_[node].recessive_from + nodes_[node].runs_left * run_;
+    if (done >= first) return;
+    first = done;
+    found = node;
+  });
+  if (first > limit) return false;
+  now_ = std::max(now_, first);
+  recovering_ &= ~bit(found);
+  can::BusReport report;
+  report.restarted = true;
+  change_faults(found, report, [](can::FaultConfinement& faults) noexcept { faults.recovered(); });
+  refresh(found);
+  return true;
+}
+
+/// A frame begins, and with it ends what was recessive.
+void VirtualCanBus::count_recessive_runs() noexcept {
+  for_each(recovering_, [&](std::size_t node) noexcept {
+    nodes_[node].runs_left -= static_cast<std::uint32_t>((now_ - nodes_[node].recessive_from) / run_);
+  });
+}
+
+// ---- The nodes' ends
+
 std::size_t VirtualCanBus::send(std::size_t node, std::span<const can::Frame> frames) noexcept {
   std::size_t taken = 0;
+  const bool is_off = nodes_[node].faults.is_bus_off();
   for (const can::Frame& frame : frames) {
+    if (is_off) break;
     if (!exists_on_a_bus(frame)) {
       ++counted_.invalid;
     } else if (!nodes_[node].transmit.push(frame)) {
@@ -153,10 +336,17 @@ void VirtualCanBus::set_connected(std::size_t node, bool connected) noexcept {
   refresh(node);
 }
 
-/// Brings the node's part in the next arbitration up to date with its queue.
+void VirtualCanBus::misread_next(std::size_t node, std::uint32_t count) noexcept {
+  nodes_[node].misread += count;
+  if (nodes_[node].misread > 0) misreading_ |= bit(node);
+}
+
+/// Brings the node's part on the bus and in the next arbitration up to date with its plug, its faults and its queue.
 void VirtualCanBus::refresh(std::size_t node) noexcept {
   Node& changed = nodes_[node];
-  if (changed.connected && !changed.transmit.empty()) {
+  const bool is_present = changed.connected && !changed.faults.is_bus_off();
+  present_ = is_present ? present_ | bit(node) : present_ & ~bit(node);
+  if (is_present && !changed.transmit.empty()) {
     changed.key = arbitration_key(changed.transmit.front());
     waiting_ |= bit(node);
   } else {

@@ -103,12 +103,14 @@ TEST_CASE("the bus is busy for exactly the sum of the frames' bit times, whoever
 TEST_CASE("the time between two readings is accounted for to the nanosecond, also in mid-frame") {
   VirtualCanBus bus;
   auto sender = bus.connect();
+  auto other = bus.connect();
   const Frame frame = data_frame(1);
   send(sender, frame);
   bus.advance(Time(50us));
   CHECK(bus.statistics().busy == 50us);
   bus.advance(Time(1ms));
   CHECK(bus.statistics().busy == bus.duration_of(frame));
+  CHECK(received(other).size() == 1);
 }
 
 TEST_CASE("of frames that wait, the lowest identifier wins; within a node the oldest goes first") {
