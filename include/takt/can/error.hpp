@@ -25,6 +25,8 @@ enum class Errc : std::uint16_t {
   unknown_selector = 13,
   wrong_count = 14,
   bad_plan = 15,
+  bad_line = 16,
+  no_room = 17,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::can; }
@@ -61,6 +63,10 @@ enum class Errc : std::uint16_t {
       return "there is not one place for each signal of the message";
     case Errc::bad_plan:
       return "a period, the cycle or a bit rate of the plan is not positive";
+    case Errc::bad_line:
+      return "the line is not of the format";
+    case Errc::no_room:
+      return "the bus takes nothing more at present";
   }
   return "unknown CAN error";
 }

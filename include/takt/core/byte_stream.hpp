@@ -23,4 +23,16 @@ concept ByteStream = requires(S& stream, std::span<const std::uint8_t> out, std:
   { stream.receive(in, timeout) } -> std::same_as<Result<std::size_t>>;
 };
 
+/// The end of such a stream for a loop: neither function waits.
+///   write(bytes)   takes bytes from the front, as many as there is room for; returns how many
+///   read(bytes)    gives what has come, at most bytes.size(); returns how many
+/// A stream that is broken takes and gives nothing any more; how it says so is its own.
+// clang-format off
+template <class P>
+concept BytePort = requires(P& port, std::span<const std::uint8_t> out, std::span<std::uint8_t> in) {
+  { port.write(out) } noexcept -> std::same_as<std::size_t>;
+  { port.read(in) } noexcept -> std::same_as<std::size_t>;
+};
+// clang-format on
+
 }  // namespace takt

@@ -1,0 +1,187 @@
+// A CAN adapter behind a serial line (or anything else that carries bytes) as a CanBus: frames are lines of the slcan
+// protocol. A frame is either taken whole or refused, however little the line takes at a time.
+//
+//     auto line = *platform::SerialLine::open("/dev/ttyACM0", 1'000'000);
+//     platform::SteadyClock clock;
+//     can::SlcanBus bus(line, clock);
+//     if (!bus.open(1'000'000)) ...         // says C, S8, O to the adapter
+//     bus.send(frames); bus.receive(frames);
+//
+// What the protocol cannot promise: an adapter confirms commands without saying which, drops frames when its own queue is full
+// (status()), and stamps to 1 ms on its own clock; the stamps here are those of the arrival. Real-time safe if the port and the
+// clock are. One thread at a time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "takt/can/slcan.hpp"
+#include "takt/core/byte_stream.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::can {
+
+/// What an SlcanBus counts from its start on.
+struct SlcanCounters {
+  std::uint64_t sent = 0;      ///< frames that were taken
+  std::uint64_t no_room = 0;   ///< frames that found no room and were not taken
+  std::uint64_t invalid = 0;   ///< frames that no line can say: taken and dropped
+  std::uint64_t received = 0;  ///< frames
+  std::uint64_t refusals =
+      0;  ///< BEL: the adapter did not do as it was told. C is refused by one that is closed
+  std::uint64_t unexpected = 0;  ///< lines that only a program sends, not an adapter
+  std::uint64_t malformed = 0;   ///< lines that say nothing
+  std::uint64_t too_long = 0;    ///< lines longer than any can be
+
+  friend bool operator==(const SlcanCounters&, const SlcanCounters&) = default;
+};
+
+/// Satisfies CanBus. Port and clock must outlive it. `Capacity` bytes wait for the port at most: the default are 40 frames of 8
+/// bytes, half of what USB-serial drivers keep themselves; at 1 Mbit/s (8N1) it drains in 10 ms.
+template <BytePort Port, Clock C, std::size_t Capacity = 1024>
+class SlcanBus {
+  static_assert(Capacity >= slcan::max_line);
+
+ public:
+  SlcanBus(Port& port, C& clock) noexcept : port_(&port), clock_(&clock) {}
+
+  /// Closes the adapter's channel, sets its bit rate and opens it. Errors: out_of_range (none of slcan::bit_rates),
+  /// no_room (the line takes nothing).
+  [[nodiscard]] Status open(std::uint32_t bits_per_second, bool listen_only = false) noexcept {
+    const auto rate = slcan::set_bit_rate(bits_per_second);
+    if (!rate) return fail(rate.error());
+    can::detail::TextWriter<32> lines;
+    lines.put("\r\r");  // ends whatever the adapter may hold of a line
+    lines.put(slcan::close_channel);
+    lines.put(rate->text());
+    lines.put(listen_only ? slcan::listen_only : slcan::open_channel);
+    return command(lines.text());
+  }
+  /// Errors: no_room.
+  [[nodiscard]] Status close() noexcept { return command(slcan::close_channel); }
+  /// status() holds the answer once it has come with receive(). Errors: no_room.
+  [[nodiscard]] Status ask_status() noexcept { return command(slcan::ask_status); }
+  /// What the adapter answered last; the flags that it latches are cleared in it by asking.
+  [[nodiscard]] const std::optional<slcan::AdapterStatus>& status() const noexcept { return status_; }
+
+  /// Takes frames in order; returns how many. The rest found no room and is counted.
+  std::size_t send(std::span<const Frame> frames) noexcept {
+    std::size_t taken = 0;
+    for (; taken < frames.size(); ++taken) {
+      const auto line = slcan::encode_line(frames[taken]);
+      if (!line) {
+        ++counters_.invalid;
+      } else if (queue(line->text())) {
+        ++counters_.sent;
+      } else {
+        break;
+      }
+    }
+    counters_.no_room += frames.size() - taken;
+    flush();
+    return taken;
+  }
+
+  /// Frames that have come, oldest first. Reads at most as many bytes as the longest lines of so many frames and one chunk have,
+  /// whatever the line brings. Hands what waits on to the port, too.
+  std::size_t receive(std::span<Frame> frames) noexcept {
+    flush();
+    std::size_t count = 0;
+    std::size_t budget = frames.size() * slcan::max_line + chunk_.size();
+    while (count < frames.size()) {
+      const auto item = decoder_.next(unread_);
+      if (item) {
+        if (note(*item)) frames[count++] = stamped(item->frame);
+      } else if (!refill(budget)) {
+        break;
+      }
+    }
+    counters_.malformed = decoder_.counters().malformed;
+    counters_.too_long = decoder_.counters().too_long;
+    return count;
+  }
+
+  /// Hands as much of what waits on as the port takes; send() and receive() do so, too.
+  void flush() noexcept {
+    while (begin_ < end_) {
+      const std::size_t taken = port_->write(std::span(waiting_).subspan(begin_, end_ - begin_));
+      if (taken == 0) return;
+      begin_ += std::min(taken, end_ - begin_);
+    }
+    begin_ = end_ = 0;
+  }
+  /// Bytes that the port has not taken yet.
+  [[nodiscard]] std::size_t waiting() const noexcept { return end_ - begin_; }
+
+  [[nodiscard]] const SlcanCounters& counters() const noexcept { return counters_; }
+
+ private:
+  [[nodiscard]] Status command(std::string_view text) noexcept {
+    if (!queue(text)) return fail(Errc::no_room);
+    flush();
+    return {};
+  }
+  /// All of the text or nothing.
+  [[nodiscard]] bool queue(std::string_view text) noexcept {
+    if (waiting_.size() - end_ < text.size()) {
+      flush();
+      std::copy(waiting_.data() + begin_, waiting_.data() + end_, waiting_.data());
+      end_ -= begin_;
+      begin_ = 0;
+      if (waiting_.size() - end_ < text.size()) return false;
+    }
+    for (const char letter : text) waiting_[end_++] = static_cast<std::uint8_t>(letter);
+    return true;
+  }
+
+  [[nodiscard]] bool refill(std::size_t& budget) noexcept {
+    const std::size_t got = port_->read(std::span(chunk_).first(std::min(budget, chunk_.size())));
+    unread_ = std::span(chunk_).first(std::min(got, chunk_.size()));
+    budget -= std::min(got, budget);
+    return !unread_.empty();
+  }
+  /// Whether the item is a frame.
+  [[nodiscard]] bool note(const slcan::Item& item) noexcept {
+    switch (item.kind) {
+      case slcan::Item::Kind::frame:
+        ++counters_.received;
+        return true;
+      case slcan::Item::Kind::refused:
+        ++counters_.refusals;
+        break;
+      case slcan::Item::Kind::status:
+        status_ = item.status;
+        break;
+      case slcan::Item::Kind::command:
+        ++counters_.unexpected;
+        break;
+      case slcan::Item::Kind::done:
+      case slcan::Item::Kind::transmitted:
+        break;
+    }
+    return false;
+  }
+  [[nodiscard]] Frame stamped(Frame frame) noexcept {
+    frame.stamp = clock_->now();
+    frame.stamp_source = StampSource::software;
+    return frame;
+  }
+
+  Port* port_;
+  C* clock_;
+  slcan::Decoder decoder_;
+  std::array<std::uint8_t, 256> chunk_{};
+  std::span<const std::uint8_t> unread_;  ///< of the chunk
+  std::array<std::uint8_t, Capacity> waiting_{};
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::optional<slcan::AdapterStatus> status_;
+  SlcanCounters counters_;
+};
+
+}  // namespace takt::can

@@ -1,0 +1,108 @@
+// Frames as text: the hexadecimal digits under the serial-line protocol and the log format. Real-time safe and
+// usable in constant expressions; nothing is read or written beyond the text that was given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace takt::can::detail {
+
+[[nodiscard]] constexpr bool is_digit(char letter) noexcept { return letter >= '0' && letter <= '9'; }
+
+/// Of either case; nothing if the letter is no hexadecimal digit.
+[[nodiscard]] constexpr std::optional<std::uint8_t> hex_value(char letter) noexcept {
+  if (is_digit(letter)) return static_cast<std::uint8_t>(letter - '0');
+  const char upper = static_cast<char>(letter & ~0x20);
+  if (upper >= 'A' && upper <= 'F') return static_cast<std::uint8_t>(upper - 'A' + 10);
+  return std::nullopt;
+}
+
+/// Takes a text from its front. Where something else stands than is asked for, nothing is taken.
+class TextReader {
+ public:
+  explicit constexpr TextReader(std::string_view text) noexcept : text_(text) {}
+
+  [[nodiscard]] constexpr bool at_end() const noexcept { return position_ == text_.size(); }
+  [[nodiscard]] constexpr std::size_t position() const noexcept { return position_; }
+  [[nodiscard]] constexpr std::size_t remaining() const noexcept { return text_.size() - position_; }
+  /// The next letter without taking it; NUL at the end.
+  [[nodiscard]] constexpr char peek() const noexcept { return at_end() ? '\0' : text_[position_]; }
+  constexpr void skip() noexcept {
+    if (!at_end()) ++position_;
+  }
+  [[nodiscard]] constexpr bool take(char letter) noexcept {
+    if (at_end() || text_[position_] != letter) return false;
+    ++position_;
+    return true;
+  }
+  /// As many letters as there are before the next blank.
+  [[nodiscard]] constexpr std::string_view word() noexcept {
+    const std::size_t begin = position_;
+    while (!at_end() && peek() != ' ' && peek() != '\t') ++position_;
+    return text_.substr(begin, position_ - begin);
+  }
+  constexpr void blanks() noexcept {
+    while (!at_end() && (peek() == ' ' || peek() == '\t')) ++position_;
+  }
+  /// The number of the next `digits` (at most 8) hexadecimal digits.
+  [[nodiscard]] constexpr std::optional<std::uint32_t> hex(std::size_t digits) noexcept {
+    if (digits > remaining()) return std::nullopt;
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < digits; ++i) {
+      const auto digit = hex_value(text_[position_ + i]);
+      if (!digit) return std::nullopt;
+      value = value << 4 | *digit;
+    }
+    position_ += digits;
+    return value;
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t position_ = 0;
+};
+
+/// Text of at most `Capacity` letters, which is written once. What has no room is dropped, and full() says so.
+template <std::size_t Capacity>
+class TextWriter {
+ public:
+  constexpr TextWriter() noexcept = default;
+  explicit constexpr TextWriter(std::string_view text) noexcept { put(text); }
+
+  [[nodiscard]] constexpr std::string_view text() const noexcept { return {letters_, size_}; }
+  [[nodiscard]] constexpr bool overflowed() const noexcept { return overflowed_; }
+
+  constexpr void put(char letter) noexcept {
+    overflowed_ = overflowed_ || size_ == Capacity;
+    if (size_ < Capacity) letters_[size_++] = letter;
+  }
+  constexpr void put(std::string_view text) noexcept {
+    for (const char letter : text) put(letter);
+  }
+  /// The low `digits` hexadecimal digits, in capitals.
+  constexpr void hex(std::uint32_t value, std::size_t digits) noexcept {
+    while (digits-- > 0) put("0123456789ABCDEF"[value >> (4 * digits) & 0xFU]);
+  }
+  constexpr void bytes(std::span<const std::uint8_t> bytes) noexcept {
+    for (const std::uint8_t byte : bytes) hex(byte, 2);
+  }
+  /// Decimal, with zeros in front up to `digits`.
+  constexpr void decimal(std::uint64_t value, std::size_t digits) noexcept {
+    char reversed[20] = {};
+    std::size_t count = 0;
+    for (; count < sizeof reversed && (value != 0 || count < digits); value /= 10) {
+      reversed[count++] = static_cast<char>('0' + value % 10);
+    }
+    while (count > 0) put(reversed[--count]);
+  }
+
+ private:
+  char letters_[Capacity] = {};
+  std::size_t size_ = 0;
+  bool overflowed_ = false;
+};
+
+}  // namespace takt::can::detail
