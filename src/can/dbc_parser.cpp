@@ -1,15 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "can/dbc_complaints.hpp"
+#include "can/dbc_layout.hpp"
 #include "can/dbc_scanner.hpp"
+#include "can/dbc_values.hpp"
 #include "can/dbc_words.hpp"
 #include "takt/can/dbc.hpp"
 
@@ -18,26 +18,10 @@ namespace {
 
 /// Where messages are looked up by what the file calls them: bit 31 says extended.
 using RawId = std::uint32_t;
-using Names = std::map<std::string, std::uint32_t, std::less<>>;
 
 constexpr std::size_t independent_signals = ~std::size_t{0};  ///< in place of the index of a message
 constexpr std::size_t left_out_message = independent_signals - 1;
 constexpr std::size_t no_message = independent_signals - 2;
-
-/// What a file says of a signal's place in the multiplexing, until all of it is known.
-struct Multiplexing {
-  std::optional<std::uint64_t> page;  ///< mN
-  std::string selector;               ///< SG_MUL_VAL_
-  std::vector<SelectorRange> ranges;
-};
-
-/// What is needed of a message while the file is read, and not later.
-struct Notes {
-  Place place;
-  Names signals;
-  std::vector<Place> signal_places;
-  std::vector<Multiplexing> multiplexing;
-};
 
 /// What BA_, CM_ and VAL_ speak of.
 struct Object {
@@ -52,139 +36,26 @@ struct PendingAttribute {
   Token value;
 };
 
-std::optional<double> to_number(std::string_view raw) noexcept {
-  if (!raw.empty() && raw.front() == '+') raw.remove_prefix(1);
-  double number = 0;
-  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), number);
-  if (error != std::errc{} || end != raw.data() + raw.size()) return std::nullopt;
-  return number;
-}
-
-/// An integer, also where it is written as 5.0 or 1e3.
-template <class T>
-std::optional<T> to_integer(std::string_view raw) noexcept {
-  if (!raw.empty() && raw.front() == '+') raw.remove_prefix(1);
-  T integer = 0;
-  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), integer);
-  if (error == std::errc{} && end == raw.data() + raw.size()) return integer;
-  if (error == std::errc::result_out_of_range) return std::nullopt;
-  const auto number = to_number(raw);
-  constexpr double exact = 9007199254740992.0;  // 2^53
-  if (!number || std::trunc(*number) != *number || std::abs(*number) > exact) return std::nullopt;
-  using Limits = std::numeric_limits<T>;
-  const bool is_held =
-      *number >= static_cast<double>(Limits::lowest()) && *number <= static_cast<double>(Limits::max());
-  return is_held ? std::optional<T>(static_cast<T>(*number)) : std::nullopt;
-}
-
-/// A token as it can stand in a message: short, and without what would disturb a terminal.
-std::string shown(const Token& token) {
-  if (token.kind == TokenKind::end) return "the end of the file";
-  if (token.kind == TokenKind::text) return "a text in quotes";
-  constexpr std::size_t most = 40;
-  std::string text;
-  for (const char byte : token.raw.substr(0, most)) {
-    const bool is_printable = static_cast<unsigned char>(byte) >= 0x20 && byte != 0x7F;
-    text += is_printable ? byte : '?';
-  }
-  return fmt::format("'{}'{}", to_utf8(text), token.raw.size() > most ? "..." : "");
-}
-
-/// The bytes of a message that a signal has bits in, and those bits.
-struct Footprint {
-  std::size_t first = 0;
-  std::size_t bytes = 0;
-  std::array<std::uint8_t, 9> masks{};
-  std::uint32_t signal = 0;
-
-  [[nodiscard]] static Footprint of(Field field, std::uint32_t signal) noexcept {
-    Footprint footprint;
-    footprint.first = field.start / 8U;
-    footprint.bytes = detail::window_of(field).bytes;
-    footprint.signal = signal;
-    field.start = field.start % 8U;
-    detail::insert_bits<detail::SizedWord>(field, detail::window_of(field), footprint.masks.data(),
-                                           ~std::uint64_t{0});
-    return footprint;
-  }
-  [[nodiscard]] bool meets(const Footprint& later) const noexcept {
-    for (std::size_t i = later.first; i < std::min(first + bytes, later.first + later.bytes); ++i) {
-      if ((masks[i - first] & later.masks[i - later.first]) != 0) return true;
-    }
-    return false;
-  }
-};
-
-bool have_common_number(const std::vector<SelectorRange>& a, const std::vector<SelectorRange>& b) noexcept {
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    if (a[i].first <= b[j].last && b[j].first <= a[i].last) return true;
-    ++(a[i].last < b[j].last ? i : j);
-  }
-  return false;
-}
-
-/// Whether two signals can be in one frame: not if a selector that both hang on chooses between them.
-bool can_meet(const std::vector<Signal>& signals, std::uint32_t a, std::uint32_t b) noexcept {
-  for (const Signal* x = &signals[a]; x->selected_by; x = &signals[*x->selected_by]) {
-    for (const Signal* y = &signals[b]; y->selected_by; y = &signals[*y->selected_by]) {
-      if (*x->selected_by == *y->selected_by && !have_common_number(x->selected_for, y->selected_for))
-        return false;
-    }
-  }
-  return true;
-}
-
-/// In rising order, touching ranges joined.
-void normalise(std::vector<SelectorRange>& ranges) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](const SelectorRange& a, const SelectorRange& b) { return a.first < b.first; });
-  std::vector<SelectorRange> joined;
-  for (const SelectorRange& range : ranges) {
-    if (!joined.empty() && (range.first <= joined.back().last || range.first - 1 == joined.back().last)) {
-      joined.back().last = std::max(joined.back().last, range.last);
-    } else {
-      joined.push_back(range);
-    }
-  }
-  ranges = std::move(joined);
-}
-
 /// Reads statement by statement into `file_`. A function that reads one says false when it could not: what is
 /// left of the statement is then skipped, and the reason stands among the warnings, or is the error.
-class Parser {
+class Parser : private Complaints {
  public:
-  Parser(std::string_view text, Strictness strictness) : scanner_(text), strictness_(strictness) {}
+  Parser(std::string_view text, Strictness strictness) : Complaints(strictness), scanner_(text) {}
 
   SetupResult<Reading> run() {
-    while (!error_ && scanner_.peek().kind != TokenKind::end) read_statement();
-    if (!error_ && statements_ == 0) refuse(scanner_.peek().place, "there is no statement of a DBC file");
-    if (!error_) finish();
-    if (error_) return fail(Errc::bad_dbc, to_string(*error_));
-    return std::move(reading_);
+    while (!has_failed() && scanner_.peek().kind != TokenKind::end) read_statement();
+    if (!has_failed() && statements_ == 0)
+      refuse(scanner_.peek().place, "there is no statement of a DBC file");
+    if (!has_failed()) finish();
+    if (has_failed()) return fail(Errc::bad_dbc, to_string(error()));
+    return Reading{std::move(file_), take_warnings(), more_warnings()};
   }
 
  private:
   using Statement = bool (Parser::*)();
 
-  // ---- complaints
+  // ---- words
 
-  /// What nobody can mend, or what only a strict reader minds and this one is.
-  void refuse(Place place, std::string text) {
-    if (!error_) error_ = Warning{place, std::move(text)};
-  }
-  /// What is left out, but well known to be there in good files.
-  void warn(Place place, std::string text) {
-    if (reading_.warnings.size() < max_warnings) {
-      reading_.warnings.push_back({place, std::move(text)});
-    } else {
-      ++reading_.more_warnings;
-    }
-  }
-  /// What should not be so.
-  void complain(Place place, std::string text) {
-    if (strictness_ == Strictness::strict) return refuse(place, std::move(text));
-    warn(place, std::move(text));
-  }
   bool expected(std::string_view what) {
     const Token& found = scanner_.peek();
     if (found.kind == TokenKind::open_text) {
@@ -201,8 +72,6 @@ class Parser {
     return false;
   }
 
-  // ---- words
-
   bool try_mark(char mark) {
     if (!scanner_.peek().is(mark)) return false;
     scanner_.take();
@@ -213,7 +82,7 @@ class Parser {
   bool take_name(std::string& out, std::string_view what) {
     if (scanner_.peek().kind != TokenKind::name) return expected(what);
     const Token token = scanner_.take();
-    if (strictness_ == Strictness::strict && !is_identifier(token.raw)) {
+    if (is_strict() && !is_identifier(token.raw)) {
       refuse(token.place, fmt::format("{} is no name: letters, digits and _ are allowed", shown(token)));
       return false;
     }
@@ -275,7 +144,7 @@ class Parser {
     return next.kind == TokenKind::name && next.first_on_line && is_keyword(next.raw);
   }
   void skip_statement() {
-    while (!error_ && scanner_.peek().kind != TokenKind::end && !at_statement()) {
+    while (!has_failed() && scanner_.peek().kind != TokenKind::end && !at_statement()) {
       if (scanner_.peek().kind == TokenKind::open_text) expected("a text");
       if (scanner_.take().is(';')) return;
     }
@@ -331,7 +200,7 @@ class Parser {
   }
 
   bool read_version() {
-    if (!take_text(file().version, "the version in quotes")) return false;
+    if (!take_text(file_.version, "the version in quotes")) return false;
     try_mark(';');
     return true;
   }
@@ -349,9 +218,9 @@ class Parser {
   bool read_bit_timing() {
     try_mark(':');
     constexpr std::size_t most = 3;
-    while (scanner_.peek().kind == TokenKind::number && file().bit_timing.size() < most) {
-      if (!take_integer<std::uint32_t>(file().bit_timing.emplace_back(), 0, ~0U, "a bit rate or register")) {
-        file().bit_timing.pop_back();
+    while (scanner_.peek().kind == TokenKind::number && file_.bit_timing.size() < most) {
+      if (!take_integer<std::uint32_t>(file_.bit_timing.emplace_back(), 0, ~0U, "a bit rate or register")) {
+        file_.bit_timing.pop_back();
         return false;
       }
       if (!try_mark(':')) try_mark(',');
@@ -365,11 +234,11 @@ class Parser {
     std::vector<std::string> names;
     if (!take_names(names)) return false;
     for (std::string& name : names) {
-      if (!nodes_.try_emplace(name, static_cast<std::uint32_t>(file().nodes.size())).second) {
+      if (!nodes_.try_emplace(name, static_cast<std::uint32_t>(file_.nodes.size())).second) {
         complain(place, fmt::format("node {} is listed twice", name));
         continue;
       }
-      file().nodes.push_back({std::move(name), {}, {}});
+      file_.nodes.push_back({std::move(name), {}, {}});
     }
     return true;
   }
@@ -403,17 +272,17 @@ class Parser {
       messages_.try_emplace(raw, left_out_message);
       return true;
     }
-    if (!messages_.try_emplace(raw, file().messages.size()).second) {
+    if (!messages_.try_emplace(raw, file_.messages.size()).second) {
       complain(place, fmt::format("another message has identifier {:#x}; message {} is left out", message.id,
                                   message.name));
       return true;
     }
     if (!message_names_.insert(message.name).second)
       complain(place, fmt::format("another message is called {} too", message.name));
-    current_ = file().messages.size();
-    file().messages.push_back(std::move(message));
+    current_ = file_.messages.size();
+    file_.messages.push_back(std::move(message));
     notes_.push_back({place, {}, {}, {}});
-    return within(file().messages.size(), max_messages, "messages");
+    return within(file_.messages.size(), max_messages, "messages");
   }
 
   bool read_signal() {
@@ -497,7 +366,7 @@ class Parser {
     std::vector<std::string> senders;
     if (!take_message(message) || !take_mark(':') || !take_names(senders)) return false;
     end_statement();
-    if (message != independent_signals) file().messages[message].senders = std::move(senders);
+    if (message != independent_signals) file_.messages[message].senders = std::move(senders);
     return true;
   }
 
@@ -515,14 +384,14 @@ class Parser {
       return false;
     }
     end_statement();
-    const auto index = static_cast<std::uint32_t>(file().environment_variables.size());
+    const auto index = static_cast<std::uint32_t>(file_.environment_variables.size());
     if (!environment_variables_.try_emplace(variable.name, index).second) {
       complain(place, fmt::format("another environment variable is called {} too; this one is left out",
                                   variable.name));
       return true;
     }
-    file().environment_variables.push_back(std::move(variable));
-    return within(file().environment_variables.size(), max_messages, "environment variables");
+    file_.environment_variables.push_back(std::move(variable));
+    return within(file_.environment_variables.size(), max_messages, "environment variables");
   }
 
   bool read_environment_data() {
@@ -533,7 +402,7 @@ class Parser {
       return false;
     }
     end_statement();
-    file().environment_variables[variable].data_size = size;
+    file_.environment_variables[variable].data_size = size;
     return true;
   }
 
@@ -549,7 +418,7 @@ class Parser {
   bool read_value_table() {
     ValueTable table;
     if (!take_name(table.name, "the name of the table") || !take_values(table.values)) return false;
-    file().value_tables.push_back(std::move(table));
+    file_.value_tables.push_back(std::move(table));
     return true;
   }
 
@@ -564,7 +433,7 @@ class Parser {
     }
     if (!take_values(values)) return false;
     (object.kind == ObjectKind::signal ? signal_of(object).values
-                                       : file().environment_variables[object.index].values) =
+                                       : file_.environment_variables[object.index].values) =
         std::move(values);
     return true;
   }
@@ -604,7 +473,7 @@ class Parser {
         complain(place, fmt::format("the message has no signal {}", name));
       }
     }
-    file().messages[message].groups.push_back(std::move(group));
+    file_.messages[message].groups.push_back(std::move(group));
     return true;
   }
 
@@ -679,12 +548,12 @@ class Parser {
       return false;
     end_statement();
     const auto key = std::pair(definition.object, definition.name);
-    if (!definitions_.try_emplace(key, file().attribute_definitions.size()).second) {
+    if (!definitions_.try_emplace(key, file_.attribute_definitions.size()).second) {
       complain(place, fmt::format("attribute {} is defined twice; this one is left out", definition.name));
       return true;
     }
-    file().attribute_definitions.push_back(std::move(definition));
-    return within(file().attribute_definitions.size(), max_messages, "attributes");
+    file_.attribute_definitions.push_back(std::move(definition));
+    return within(file_.attribute_definitions.size(), max_messages, "attributes");
   }
 
   bool take_attribute_type(AttributeDefinition& definition) {
@@ -744,9 +613,8 @@ class Parser {
 
   // ---- objects
 
-  [[nodiscard]] File& file() noexcept { return reading_.file; }
   [[nodiscard]] std::vector<Signal>& signals_of(std::size_t message) noexcept {
-    return message == independent_signals ? file().independent_signals : file().messages[message].signals;
+    return message == independent_signals ? file_.independent_signals : file_.messages[message].signals;
   }
   [[nodiscard]] Notes& notes_of(std::size_t message) noexcept {
     return message == independent_signals ? independent_notes_ : notes_[message];
@@ -815,33 +683,33 @@ class Parser {
   std::string& comment_of(const Object& object) noexcept {
     switch (object.kind) {
       case ObjectKind::node:
-        return file().nodes[object.index].comment;
+        return file_.nodes[object.index].comment;
       case ObjectKind::message:
-        return file().messages[object.index].comment;
+        return file_.messages[object.index].comment;
       case ObjectKind::signal:
         return signal_of(object).comment;
       case ObjectKind::environment_variable:
-        return file().environment_variables[object.index].comment;
+        return file_.environment_variables[object.index].comment;
       case ObjectKind::network:
         break;
     }
-    return file().comment;
+    return file_.comment;
   }
 
   std::vector<Attribute>& attributes_of(const Object& object) noexcept {
     switch (object.kind) {
       case ObjectKind::node:
-        return file().nodes[object.index].attributes;
+        return file_.nodes[object.index].attributes;
       case ObjectKind::message:
-        return file().messages[object.index].attributes;
+        return file_.messages[object.index].attributes;
       case ObjectKind::signal:
         return signal_of(object).attributes;
       case ObjectKind::environment_variable:
-        return file().environment_variables[object.index].attributes;
+        return file_.environment_variables[object.index].attributes;
       case ObjectKind::network:
         break;
     }
-    return file().attributes;
+    return file_.attributes;
   }
 
   // ---- what can be said only when all has been read
@@ -850,7 +718,7 @@ class Parser {
     for (const PendingAttribute& attribute : defaults_) finish_default(attribute);
     for (const PendingAttribute& attribute : attributes_) finish_attribute(attribute);
     finish_message_names();
-    for (std::size_t i = 0; i < file().messages.size() && !error_; ++i) finish_message(i);
+    for (std::size_t i = 0; i < file_.messages.size() && !has_failed(); ++i) finish_message(i);
     finish_signal_names(independent_signals);
   }
 
@@ -862,8 +730,9 @@ class Parser {
       const auto found = definitions_.find(std::pair(kind, name));
       if (found == definitions_.end()) continue;
       is_defined = true;
-      AttributeDefinition& definition = file().attribute_definitions[found->second];
-      if (auto value = value_of(attribute.value, &definition)) definition.default_value = std::move(value);
+      AttributeDefinition& definition = file_.attribute_definitions[found->second];
+      if (auto value = value_of(attribute.value, &definition, *this))
+        definition.default_value = std::move(value);
     }
     if (!is_defined) complain(attribute.name.place, fmt::format("attribute {} is not defined", name));
   }
@@ -873,11 +742,11 @@ class Parser {
     const auto found = definitions_.find(std::pair(attribute.object.kind, name));
     const AttributeDefinition* definition = nullptr;
     if (found != definitions_.end()) {
-      definition = &file().attribute_definitions[found->second];
+      definition = &file_.attribute_definitions[found->second];
     } else {
       complain(attribute.name.place, fmt::format("attribute {} is not defined for such an object", name));
     }
-    auto value = value_of(attribute.value, definition);
+    auto value = value_of(attribute.value, definition, *this);
     if (!value) return;
     auto& attributes = attributes_of(attribute.object);
     const auto same = std::find_if(attributes.begin(), attributes.end(),
@@ -888,51 +757,6 @@ class Parser {
     } else {
       attributes.push_back({name, std::move(*value)});
     }
-  }
-
-  std::optional<AttributeValue> value_of(const Token& token, const AttributeDefinition* definition) {
-    const bool is_text = token.kind == TokenKind::text;
-    std::optional<AttributeValue> value;
-    if (definition == nullptr) {
-      if (is_text) return unquoted(token.raw);
-      if (const auto integer = to_integer<std::int64_t>(token.raw)) return *integer;
-      if (const auto number = to_number(token.raw)) return *number;
-      return value;
-    }
-    switch (definition->type) {
-      case AttributeType::integer:
-      case AttributeType::hexadecimal:
-        if (const auto integer = is_text ? std::nullopt : to_integer<std::int64_t>(token.raw))
-          value = *integer;
-        break;
-      case AttributeType::number:
-        if (const auto number = is_text ? std::nullopt : to_number(token.raw)) value = *number;
-        break;
-      case AttributeType::text:
-        value = is_text ? unquoted(token.raw) : std::string(token.raw);
-        break;
-      case AttributeType::enumeration:
-        if (const auto index = enumeration_index(token, *definition)) value = *index;
-        break;
-    }
-    if (!value) {
-      complain(token.place, fmt::format("attribute {} cannot have this value, {}; it is left out",
-                                        definition->name, shown(token)));
-    }
-    return value;
-  }
-
-  /// Files give values of enumerations as numbers and as texts.
-  static std::optional<std::int64_t> enumeration_index(const Token& token,
-                                                       const AttributeDefinition& definition) {
-    const auto count = static_cast<std::int64_t>(definition.texts.size());
-    if (token.kind == TokenKind::number) {
-      const auto index = to_integer<std::int64_t>(token.raw);
-      return index && *index >= 0 && *index < count ? index : std::nullopt;
-    }
-    const auto found = std::find(definition.texts.begin(), definition.texts.end(), unquoted(token.raw));
-    if (found == definition.texts.end()) return std::nullopt;
-    return found - definition.texts.begin();
   }
 
   /// Takes the attribute that holds a long name away; empty if there is none.
@@ -960,8 +784,8 @@ class Parser {
   }
 
   void finish_message_names() {
-    for (std::size_t i = 0; i < file().messages.size(); ++i)
-      give_long_name(file().messages[i], message_long_name, message_names_, notes_[i].place);
+    for (std::size_t i = 0; i < file_.messages.size(); ++i)
+      give_long_name(file_.messages[i], message_long_name, message_names_, notes_[i].place);
   }
 
   void finish_signal_names(std::size_t message) {
@@ -973,128 +797,15 @@ class Parser {
   }
 
   void finish_message(std::size_t index) {
-    Message& message = file().messages[index];
-    const std::vector<bool> left_out = choose_selectors(message, notes_[index]);
+    Message& message = file_.messages[index];
+    const std::vector<bool> left_out = choose_selectors(message, notes_[index], *this);
     finish_signal_names(index);
-    check_layout(message, notes_[index], left_out);
-    if (std::find(left_out.begin(), left_out.end(), true) != left_out.end())
-      remove_signals(message, left_out);
-  }
-
-  /// Finds the selector of each signal that has one. Says which signals cannot be understood.
-  std::vector<bool> choose_selectors(Message& message, const Notes& notes) {
-    std::vector<Signal>& signals = message.signals;
-    std::vector<bool> left_out(signals.size(), false);
-    std::vector<std::uint32_t> roots;
-    bool has_nested = false;
-    for (std::uint32_t i = 0; i < signals.size(); ++i) {
-      const Multiplexing& multiplexing = notes.multiplexing[i];
-      const bool is_free = !multiplexing.page && multiplexing.ranges.empty();
-      if (signals[i].is_selector && is_free) roots.push_back(i);
-      if (signals[i].is_selector && !is_free) has_nested = true;
-    }
-    for (std::uint32_t i = 0; i < signals.size(); ++i) {
-      const Multiplexing& multiplexing = notes.multiplexing[i];
-      const auto complain_of = [&](std::string_view what) {
-        complain(notes.signal_places[i], fmt::format("{}: {}", signals[i].name, what));
-      };
-      if (!multiplexing.ranges.empty()) {
-        const auto found = notes.signals.find(multiplexing.selector);
-        if (found == notes.signals.end() || found->second == i) {
-          complain_of("the message has no such selector; the signal is left out");
-          left_out[i] = true;
-          continue;
-        }
-        signals[i].selected_by = found->second;
-        signals[i].selected_for = multiplexing.ranges;
-        signals[found->second].is_selector = true;
-      } else if (multiplexing.page) {
-        if (roots.size() != 1) {
-          complain_of("the message has no selector, or several; the signal is left out");
-          left_out[i] = true;
-          continue;
-        }
-        if (has_nested && !signals[i].is_selector)
-          complain_of("of several selectors none is named (SG_MUL_VAL_); that of the message is taken");
-        signals[i].selected_by = roots.front();
-        signals[i].selected_for = {{*multiplexing.page, *multiplexing.page}};
-      }
-    }
-    for (std::uint32_t i = 0; i < signals.size(); ++i) {
-      if (left_out[i] || !hangs_in_the_air(signals, left_out, i)) continue;
-      complain(notes.signal_places[i],
-               fmt::format(
-                   "{} hangs on a selector that is left out, on itself, or on more than {} selectors; it is "
-                   "left out",
-                   signals[i].name, max_multiplex_depth));
-      left_out[i] = true;
-    }
-    return left_out;
-  }
-
-  /// Whether no selector of its own is at the end of the chain.
-  static bool hangs_in_the_air(const std::vector<Signal>& signals, const std::vector<bool>& left_out,
-                               std::uint32_t signal) {
-    for (std::size_t depth = 0; depth <= max_multiplex_depth; ++depth) {
-      if (left_out[signal]) return true;
-      if (!signals[signal].selected_by) return false;
-      signal = *signals[signal].selected_by;
-    }
-    return true;
-  }
-
-  void check_layout(const Message& message, const Notes& notes, const std::vector<bool>& left_out) {
-    const std::vector<Signal>& signals = message.signals;
-    std::vector<Footprint> footprints;
-    for (std::uint32_t i = 0; i < signals.size(); ++i) {
-      if (left_out[i]) continue;
-      if (!fits(signals[i].coding.field, message.length)) {
-        complain(notes.signal_places[i], fmt::format("{} does not lie within the {} bytes of {}",
-                                                     signals[i].name, message.length, message.name));
-      }
-      const auto& selector = signals[i].selected_by;
-      if (selector &&
-          signals[i].selected_for.back().last > detail::mask_of(signals[*selector].coding.field.length)) {
-        complain(notes.signal_places[i], fmt::format("selector {} has no number {}", signals[*selector].name,
-                                                     signals[i].selected_for.back().last));
-      }
-      footprints.push_back(Footprint::of(signals[i].coding.field, i));
-    }
-    std::sort(footprints.begin(), footprints.end(),
-              [](const Footprint& a, const Footprint& b) { return a.first < b.first; });
-    for (auto one = footprints.begin(); one != footprints.end(); ++one) {
-      for (auto other = one + 1; other != footprints.end() && other->first < one->first + one->bytes;
-           ++other) {
-        if (!one->meets(*other) || !can_meet(signals, one->signal, other->signal)) continue;
-        const auto [first, second] = std::minmax(one->signal, other->signal);
-        complain(notes.signal_places[second],
-                 fmt::format("{} and {} share bits", signals[first].name, signals[second].name));
-        break;  // one complaint for each is enough
-      }
-    }
-  }
-
-  static void remove_signals(Message& message, const std::vector<bool>& left_out) {
-    std::vector<std::uint32_t> place(message.signals.size());
-    std::vector<Signal> kept;
-    for (std::size_t i = 0; i < left_out.size(); ++i) {
-      place[i] = static_cast<std::uint32_t>(kept.size());
-      if (!left_out[i]) kept.push_back(std::move(message.signals[i]));
-    }
-    for (Signal& signal : kept) {
-      if (signal.selected_by) signal.selected_by = place[*signal.selected_by];
-    }
-    for (SignalGroup& group : message.groups) {
-      std::erase_if(group.signals, [&](std::uint32_t signal) { return left_out[signal]; });
-      for (std::uint32_t& signal : group.signals) signal = place[signal];
-    }
-    message.signals = std::move(kept);
+    check_layout(message, notes_[index], left_out, *this);
+    remove_signals(message, left_out);
   }
 
   Scanner scanner_;
-  Strictness strictness_;
-  Reading reading_;
-  std::optional<Warning> error_;
+  File file_;
   std::size_t statements_ = 0;
 
   std::size_t current_ = no_message;  ///< that signals belong to

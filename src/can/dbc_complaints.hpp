@@ -1,0 +1,49 @@
+// What a reader of a DBC file has to say of it: warnings as far as there is room for them, and the one error that ends it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "takt/can/dbc.hpp"
+
+namespace takt::can::dbc {
+
+class Complaints {
+ public:
+  explicit Complaints(Strictness strictness) noexcept : strictness_(strictness) {}
+
+  [[nodiscard]] bool is_strict() const noexcept { return strictness_ == Strictness::strict; }
+  [[nodiscard]] bool has_failed() const noexcept { return error_.has_value(); }
+  [[nodiscard]] const Warning& error() const noexcept { return *error_; }
+  [[nodiscard]] std::vector<Warning> take_warnings() noexcept { return std::move(warnings_); }
+  [[nodiscard]] std::size_t more_warnings() const noexcept { return more_warnings_; }
+
+  /// What nobody can mend, or what only a strict reader minds and this one is.
+  void refuse(Place place, std::string text) {
+    if (!error_) error_ = Warning{place, std::move(text)};
+  }
+  /// What is left out, but well known to be there in good files.
+  void warn(Place place, std::string text) {
+    if (warnings_.size() < max_warnings) {
+      warnings_.push_back({place, std::move(text)});
+    } else {
+      ++more_warnings_;
+    }
+  }
+  /// What should not be so.
+  void complain(Place place, std::string text) {
+    if (is_strict()) return refuse(place, std::move(text));
+    warn(place, std::move(text));
+  }
+
+ private:
+  Strictness strictness_;
+  std::optional<Warning> error_;
+  std::vector<Warning> warnings_;
+  std::size_t more_warnings_ = 0;
+};
+
+}  // namespace takt::can::dbc

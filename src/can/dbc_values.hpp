@@ -1,0 +1,45 @@
+// What the tokens of a DBC file stand for: numbers, and the values of attributes.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "can/dbc_complaints.hpp"
+#include "can/dbc_scanner.hpp"
+#include "takt/can/dbc.hpp"
+
+namespace takt::can::dbc {
+
+[[nodiscard]] std::optional<double> to_number(std::string_view raw) noexcept;
+
+/// An integer, also where it is written as 5.0 or 1e3.
+template <class T>
+[[nodiscard]] std::optional<T> to_integer(std::string_view raw) noexcept {
+  if (!raw.empty() && raw.front() == '+') raw.remove_prefix(1);
+  T integer = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), integer);
+  if (error == std::errc{} && end == raw.data() + raw.size()) return integer;
+  if (error == std::errc::result_out_of_range) return std::nullopt;
+  const auto number = to_number(raw);
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  if (!number || std::trunc(*number) != *number || std::abs(*number) > exact) return std::nullopt;
+  using Limits = std::numeric_limits<T>;
+  const bool is_held =
+      *number >= static_cast<double>(Limits::lowest()) && *number <= static_cast<double>(Limits::max());
+  return is_held ? std::optional<T>(static_cast<T>(*number)) : std::nullopt;
+}
+
+/// A token as it can stand in a message: short, and without what would disturb a terminal.
+[[nodiscard]] std::string shown(const Token& token);
+
+/// The value of an attribute, by its definition if it has one. Complains, and is none, where it cannot be one.
+[[nodiscard]] std::optional<AttributeValue> value_of(const Token& token,
+                                                     const AttributeDefinition* definition,
+                                                     Complaints& complaints);
+
+}  // namespace takt::can::dbc
