@@ -26,6 +26,11 @@ enum class Errc : std::uint16_t {
   segment_in_use = 14,
   seat_taken = 15,
   not_allowed = 16,
+  no_can = 17,
+  no_such_can_interface = 18,
+  can_interface_down = 19,
+  no_can_fd = 20,
+  can_failed = 21,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::platform; }
@@ -64,6 +69,16 @@ enum class Errc : std::uint16_t {
       return "somebody else has this place";
     case Errc::not_allowed:
       return "the segment's server does not serve this user";
+    case Errc::no_can:
+      return "this system has no CAN";
+    case Errc::no_such_can_interface:
+      return "there is no CAN interface of this name";
+    case Errc::can_interface_down:
+      return "the CAN interface is down";
+    case Errc::no_can_fd:
+      return "the CAN interface takes classic frames only";
+    case Errc::can_failed:
+      return "the system refuses the CAN socket";
   }
   return "unknown platform error";
 }

@@ -1,0 +1,21 @@
+// What raw and cyclic CAN sockets do alike at set-up: find the interface by its name, and say what is wrong with it.
+#pragma once
+
+#include <string>
+
+#include "platform/descriptor.hpp"
+#include "takt/core/setup_error.hpp"
+
+namespace takt::platform::detail {
+
+struct CanSocket {
+  Descriptor descriptor;
+  int interface_index = 0;
+};
+
+/// A CAN socket of the `protocol` (CAN_RAW, CAN_BCM) that knows its interface, but is not yet bound or connected. `fd`: the interface
+/// must carry FD frames. Errors: no_can, no_such_can_interface, can_interface_down, no_can_fd, can_failed.
+[[nodiscard]] SetupResult<CanSocket> open_can_socket(const std::string& interface, int type, int protocol,
+                                                     bool fd);
+
+}  // namespace takt::platform::detail

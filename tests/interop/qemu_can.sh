@@ -1,0 +1,105 @@
+#!/bin/bash
+# Runs our CAN test programs on a real kernel with CAN, in a virtual machine: Debian's kernel with virtual interfaces and two emulated
+# SJA1000 controllers on one bus, can-utils as the other side. Exits with the tests' result; with 77, said so, where the packages
+# cannot be had. Everything is emulated: no statement about timing follows from it. As root on Debian it installs QEMU where it is
+# missing; the kernel is only unpacked, below build/.
+# usage: qemu_can.sh [TEST_PROGRAM...]     without programs that of the dev build
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. cmake/install_missing.sh
+programs=("$@")
+[ $# -gt 0 ] || programs=(build/dev/tests/takt_test_socket_can)
+
+work=build/qemu_can
+modules=(drivers/net/can/dev/can-dev net/can/can net/can/can-raw net/can/can-bcm net/can/j1939/can-j1939  # in order of loading
+         drivers/net/can/vcan drivers/net/can/vxcan drivers/net/can/slcan/slcan drivers/net/can/sja1000/sja1000
+         drivers/net/can/sja1000/kvaser_pci net/sched/sch_netem)
+tools=(candump cansend cangen canplayer slcand testj1939 j1939cat j1939acd)
+
+skip() { echo "skipped: $1" >&2; exit 77; }
+
+# The kernel, its modules, busybox and can-utils, unpacked once for each kernel package.
+fetch() {
+  local kernel=$1 version=${1#linux-image-} download=$work/download part=$work/part members
+  rm -rf "$download" "$part"
+  mkdir -p "$download" "$part"
+  (cd "$download" && apt-get download -qq "$kernel" busybox-static can-utils 2>apt.log) || skip "$kernel cannot be downloaded"
+  members=("${modules[@]/#/./lib/modules/$version/kernel/}")
+  dpkg-deb --fsys-tarfile "$download/$kernel"_*.deb |
+    tar -x -C "$part" --transform='s,.*/,,' "./boot/vmlinuz-$version" "${members[@]/%/.ko}"
+  dpkg-deb -x "$download"/busybox-static_*.deb "$part"
+  dpkg-deb -x "$download"/can-utils_*.deb "$part"
+  mv "$part" "$work/$kernel"
+  rm -rf "$download"
+}
+
+# Copies programs to /bin of the machine, with every library that they name.
+add_programs() {
+  local program library
+  for program in "$@"; do
+    cp -L "$program" "$work/root/bin/"
+    ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
+      mkdir -p "$work/root$(dirname "$library")"
+      cp -Lu "$library" "$work/root$library"
+    done
+  done
+}
+
+write_init() {
+  cat <<'INIT'
+#!/bin/busybox sh
+/bin/busybox --install -s /bin
+mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs devtmpfs /dev
+export PATH=/bin HOME=/tmp TAKT_CAN_TESTS=1
+for module in $(cat /modules); do insmod /$module.ko || echo "no module $module"; done
+for name in vcan0 vcan1 vcan2; do ip.full link add dev $name type vcan; done
+ip.full link set vcan2 mtu 16
+ip.full link add dev vx0 type vxcan peer name vx1
+tc.full qdisc add dev vx0 root netem delay 200ms limit 5
+for name in can0 can1; do ip.full link set $name type can bitrate 1000000 restart-ms 100 berr-reporting on; done
+for name in lo vcan0 vcan1 vcan2 vx0 vx1 can0 can1; do ip.full link set $name up || echo "no interface $name"; done
+result=0
+for program in $(cat /programs); do
+  echo "--- $program"
+  $program || result=1
+done
+echo "takt-result: $result"
+poweroff -f
+INIT
+}
+
+make_image() {
+  local kernel=$1 module
+  rm -rf "$work/root"
+  mkdir -p "$work"/root/{bin,proc,sys,dev,tmp}
+  cp "$work/$kernel/bin/busybox" "$work/root/bin/"
+  for module in "${modules[@]##*/}"; do
+    cp "$work/$kernel/$module.ko" "$work/root/"
+    echo "$module"
+  done >"$work/root/modules"
+  basename -a "${programs[@]}" >"$work/root/programs"
+  add_programs "${tools[@]/#/$work/$kernel/usr/bin/}" "${programs[@]}"
+  cp -L "$(command -v ip)" "$work/ip.full"  # beside those of busybox, which know no CAN
+  cp -L "$(command -v tc)" "$work/tc.full"
+  add_programs "$work"/{ip,tc}.full
+  write_init >"$work/root/init"
+  chmod +x "$work/root/init"
+  (cd "$work/root" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/image.gz"
+}
+
+boot() {
+  local kernel=$1
+  # Without KVM: where it is offered inside a virtual machine, the guest may hang in it.
+  timeout 120 qemu-system-x86_64 -accel tcg -cpu max -m 512 -nographic -no-reboot -nodefaults -serial stdio \
+    -object can-bus,id=bus -device kvaser_pci,canbus=bus -device kvaser_pci,canbus=bus \
+    -kernel "$work/$kernel/vmlinuz-${kernel#linux-image-}" -initrd "$work/image.gz" -append "console=ttyS0 quiet panic=-1" </dev/null
+}
+
+[ "$(uname -m)" = x86_64 ] || skip "only for x86-64"
+install_missing qemu-system-x86 cpio iproute2 >&2 || skip "QEMU cannot be installed"
+kernel=$(apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -1)
+[ -n "$kernel" ] || skip "no kernel package is known here"
+[ -d "$work/$kernel" ] || fetch "$kernel"
+make_image "$kernel"
+boot "$kernel" | tr -d '\r' | tee "$work/console.log"
+grep -q '^takt-result: 0$' "$work/console.log"

@@ -1,0 +1,128 @@
+// CAN interfaces of the kernel for tests, and can-utils as the other side. They exist in the virtual machine that
+// tests/interop/qemu_can.sh starts, which says so by TAKT_CAN_TESTS: there, an interface that is missing is a failure, elsewhere the
+// test is skipped, which its program says.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <linux/can.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "takt/platform/socket_can_bus.hpp"
+#include "takt/platform/steady_clock.hpp"
+
+namespace takt::test {
+
+/// For `doctest::skip(!can_is_here)`: evaluated when the program starts, before any test.
+inline const bool can_is_here = std::getenv("TAKT_CAN_TESTS") != nullptr;
+
+/// Whether the kernel knows the address family at all.
+inline bool kernel_has_can() {
+  const int descriptor = ::socket(PF_CAN, SOCK_RAW, CAN_RAW);
+  if (descriptor >= 0) ::close(descriptor);
+  return descriptor >= 0;
+}
+
+inline platform::SocketCanBus open_can(const std::string& interface,
+                                       const platform::SocketCanOptions& options = {}) {
+  auto bus = platform::SocketCanBus::open(interface, options);
+  if (!bus) FAIL(bus.error().message);
+  return std::move(*bus);
+}
+
+/// Everything that comes until there are `count` frames, or none for a while.
+inline std::vector<can::Frame> receive_frames(platform::SocketCanBus& bus, std::size_t count) {
+  std::vector<can::Frame> frames(count);
+  std::size_t got = 0;
+  const Time deadline = platform::SteadyClock().now() + std::chrono::seconds(5);
+  const platform::SocketCanBus* const waited[] = {&bus};
+  while (got < count && platform::SteadyClock().now() < deadline) {
+    if (platform::wait_any(waited, deadline) == 0) break;
+    got += bus.receive(std::span(frames).subspan(got));
+  }
+  frames.resize(got);
+  return frames;
+}
+
+/// Reads what there is; for tests that count.
+inline std::size_t drain(platform::SocketCanBus& bus) {
+  std::array<can::Frame, 64> frames;
+  std::size_t total = 0;
+  for (int quiet = 0; quiet < 20;) {
+    const std::size_t got = bus.receive(frames);
+    total += got;
+    quiet = got == 0 ? quiet + 1 : 0;
+    if (got == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return total;
+}
+
+inline can::Frame without_stamp(can::Frame frame) {
+  frame.stamp = Time{};
+  frame.stamp_source = can::StampSource::none;
+  return frame;
+}
+
+/// Switches an interface on or off, as `ip link set` does.
+inline void switch_interface(const std::string& name, bool on) {
+  const int descriptor = ::socket(AF_INET, SOCK_DGRAM, 0);
+  ifreq request{};
+  std::strncpy(request.ifr_name, name.c_str(), sizeof request.ifr_name - 1);
+  REQUIRE(::ioctl(descriptor, SIOCGIFFLAGS, &request) == 0);
+  request.ifr_flags = static_cast<short>(on ? request.ifr_flags | IFF_UP : request.ifr_flags & ~IFF_UP);
+  REQUIRE(::ioctl(descriptor, SIOCSIFFLAGS, &request) == 0);
+  ::close(descriptor);
+}
+
+inline void run(const std::string& command) {
+  const int status = std::system(command.c_str());
+  REQUIRE_MESSAGE(status == 0, command);
+}
+
+/// A program whose output is read, such as candump.
+class Listener {
+ public:
+  explicit Listener(const std::string& command) : pipe_(::popen(command.c_str(), "r")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until it listens; it does not say when
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener() {
+    if (pipe_ != nullptr) ::pclose(pipe_);
+  }
+  /// The next line, without its end; empty when the program has ended.
+  std::string line() {
+    std::array<char, 512> text{};
+    if (std::fgets(text.data(), text.size(), pipe_) == nullptr) return {};
+    std::string line = text.data();
+    line.erase(line.find_last_not_of("\r\n") + 1);
+    return line;
+  }
+
+ private:
+  FILE* pipe_;
+};
+
+/// Sends a frame as it is through a socket of its own: error frames, for the states that no emulated controller has.
+inline void inject(const std::string& interface, const can_frame& frame) {
+  const int descriptor = ::socket(PF_CAN, SOCK_RAW, CAN_RAW);
+  sockaddr_can address{};
+  address.can_family = AF_CAN;
+  address.can_ifindex = static_cast<int>(::if_nametoindex(interface.c_str()));
+  REQUIRE(::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(::write(descriptor, &frame, sizeof frame) == sizeof frame);
+  ::close(descriptor);
+}
+
+}  // namespace takt::test
