@@ -24,5 +24,6 @@ void add_reset(CLI::App& app);
 void add_top(CLI::App& app);
 void add_report(CLI::App& app);
 void add_shm(CLI::App& app);
+void add_dbc2hpp(CLI::App& app);
 
 }  // namespace takt::tools

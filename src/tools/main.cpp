@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   takt::tools::add_top(app);
   takt::tools::add_report(app);
   takt::tools::add_shm(app);
+  takt::tools::add_dbc2hpp(app);
   CLI11_PARSE(app, argc, argv);
   return takt::tools::exit_ok;
 }

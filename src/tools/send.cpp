@@ -78,14 +78,14 @@ motion::ClientMessage read_message_or_exit(const SendOptions& options) {
 void show_progress(const motion::FeedbackReply& feedback) {
   static const bool somebody_looks = ::isatty(STDOUT_FILENO) == 1;
   if (!somebody_looks) return;
-  constexpr int width = 40;
-  const int done = static_cast<int>(feedback.fraction * width);
+  constexpr int cells = 40;
+  const int done = static_cast<int>(feedback.fraction * cells);
   double worst = 0;
   for (std::size_t i = 0; i < std::min(feedback.reference.size(), feedback.measured.size()); ++i) {
     worst = std::max(worst, std::abs(feedback.reference[i] - feedback.measured[i]));
   }
   fmt::print("\r[{:=<{}}{: <{}}] {:6.2f} of {:.2f} s   worst error {:.4f} rad or m ", "", done, "",
-             width - done, feedback.time, feedback.duration, worst);
+             cells - done, feedback.time, feedback.duration, worst);
   std::fflush(stdout);
 }
 

@@ -90,18 +90,9 @@ dbc::Message random_message(std::mt19937_64& random) {
     signal.coding.field = random_field(random, message.length);
     signal.coding.scale = test::uniform(random, -2, 2);
     signal.coding.offset = test::uniform(random, -100, 100);
-    const bool is_free =
-        std::none_of(message.signals.begin(), message.signals.end(), [&](const dbc::Signal& other) {
-          // overlap() looks at 64 bytes; what lies beyond is compared shifted into them
-          Field a = signal.coding.field;
-          Field b = other.coding.field;
-          if (std::max(a.start, b.start) >= 256) {
-            if (std::min(a.start, b.start) < 128) return false;
-            a.start = static_cast<std::uint16_t>(a.start - 128);
-            b.start = static_cast<std::uint16_t>(b.start - 128);
-          }
-          return overlap(a, b);
-        });
+    const bool is_free = std::none_of(
+        message.signals.begin(), message.signals.end(),
+        [&](const dbc::Signal& other) { return overlap(signal.coding.field, other.coding.field); });
     if (is_free) message.signals.push_back(signal);
   }
   return message;

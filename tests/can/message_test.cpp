@@ -322,6 +322,19 @@ TEST_CASE("frames that are not the message are refused, each by its name, and ch
   CHECK(!carries<Raw>(j1939));
 }
 
+TEST_CASE("a visitor is handed the messages that it takes, the others are not even decoded") {
+  const Frame status = can::encode(MotorStatus{.position = 1.5}).value();
+  double position = 0;
+  auto visitor = [&](const MotorStatus& message) { position = message.position; };
+  CHECK(decode_for<MotorStatus>(visitor, status));
+  CHECK(position == 1.5);
+  CHECK(decode_for<Diagnosis>(visitor, status));
+  CHECK(decode_for<MotorStatus>(visitor,
+                                can::encode(Diagnosis{.page = 1, .temperature = 0, .always = 0}).value())
+            .error() == Errc::unexpected_id);
+  CHECK(position == 1.5);
+}
+
 TEST_CASE("only what the multiplexer selects is decoded and sent") {
   Diagnosis page_one{.page = 1, .temperature = 25, .always = 3};
   page_one.voltage = std::numeric_limits<double>::quiet_NaN();  // not looked at
@@ -331,6 +344,13 @@ TEST_CASE("only what the multiplexer selects is decoded and sent") {
   CHECK(got.voltage == -1);
   CHECK(got.first == -1);
   CHECK(got.always == 3);
+  static_assert(is_selected<&Diagnosis::temperature>(Diagnosis{.page = 1}));
+  CHECK(is_selected<&Diagnosis::page>(got));
+  CHECK(is_selected<&Diagnosis::temperature>(got));
+  CHECK(!is_selected<&Diagnosis::voltage>(got));
+  CHECK(is_selected<&Diagnosis::first>(Diagnosis{.page = 2, .sub = 0}));
+  CHECK(!is_selected<&Diagnosis::first>(Diagnosis{.page = 2, .sub = 1}));
+  CHECK(!is_selected<&Diagnosis::first>(Diagnosis{.page = 1, .sub = 0}));
   CHECK(can::encode(Diagnosis{.page = 7, .always = 3}).error() == Errc::unknown_selector);
   CHECK(can::encode(Diagnosis{.page = 2, .sub = 3, .always = 3}).error() == Errc::unknown_selector);
   CHECK(can::encode(Diagnosis{.page = 9, .voltage = 1, .sub = 3, .always = 3}).has_value());

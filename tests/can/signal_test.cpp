@@ -343,6 +343,26 @@ TEST_CASE("overlapping fields are found") {
   static_assert(!overlap(Field{0, 8}, Field{8, 8}));
   static_assert(overlap(Field{7, 16, ByteOrder::big}, Field{15, 1}));
   static_assert(!overlap(Field{3, 8, ByteOrder::big}, Field{4, 4}));
+  static_assert(overlap(Field{1000, 64}, Field{1063, 1}) && !overlap(Field{1000, 64}, Field{1064, 1}));
+
+  // Against the bits that the fields write.
+  std::mt19937_64 random = test::generator(9);
+  const auto random_field = [&] {
+    const auto bits = static_cast<std::uint8_t>(test::uniform_int(random, 1, 64));
+    const auto start = static_cast<std::uint16_t>(test::uniform_int(random, 0, 127));
+    return Field{start, bits, random() % 2 == 0 ? ByteOrder::little : ByteOrder::big};
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const Field a = random_field();
+    const Field b = random_field();
+    std::array<std::uint8_t, 32> in_a{};
+    std::array<std::uint8_t, 32> in_b{};
+    REQUIRE(insert(a, in_a, ~std::uint64_t{0}));
+    REQUIRE(insert(b, in_b, ~std::uint64_t{0}));
+    bool share = false;
+    for (std::size_t byte = 0; byte < in_a.size(); ++byte) share = share || (in_a[byte] & in_b[byte]) != 0;
+    REQUIRE(overlap(a, b) == share);
+  }
 }
 
 TEST_CASE("words are the same in constant expressions and at run time") {

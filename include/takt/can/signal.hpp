@@ -367,18 +367,35 @@ struct FieldBits {
   return window.first + window.bytes <= bytes;
 }
 
+namespace detail {
+
+/// The bits of one byte of its window that a field covers.
+[[nodiscard]] constexpr unsigned covered_bits(Field field, Window window, std::size_t byte) noexcept {
+  const bool is_first = byte == window.first;
+  const bool is_last = byte + 1 == window.first + window.bytes;
+  const unsigned in_byte = field.start % 8U;
+  unsigned bits = 0xFF;
+  if (field.order == ByteOrder::little) {
+    if (is_first) bits &= 0xFFU << in_byte;
+    if (is_last) bits &= 0xFFU >> (8 * window.bytes - in_byte - field.length);
+  } else {
+    if (is_first) bits &= 0xFFU >> (7 - in_byte);
+    if (is_last) bits &= 0xFFU << window.shift;
+  }
+  return bits;
+}
+
+}  // namespace detail
+
 /// Whether two fields share a bit. Not for the cycle: it looks at each byte.
 [[nodiscard]] constexpr bool overlap(Field a, Field b) noexcept {
-  constexpr std::size_t frame_bytes = 64;
-  if (!fits(a, frame_bytes) || !fits(b, frame_bytes)) return false;
-  const auto bits_in = [](Field field, std::size_t byte) {
-    const detail::Window window = detail::window_of(field);
-    std::uint8_t frame[frame_bytes] = {};
-    detail::insert_bits<detail::SizedWord>(field, window, frame, ~std::uint64_t{0});
-    return frame[byte];
-  };
-  for (std::size_t byte = 0; byte < frame_bytes; ++byte) {
-    if ((bits_in(a, byte) & bits_in(b, byte)) != 0) return true;
+  constexpr std::size_t anywhere = std::numeric_limits<std::size_t>::max();
+  if (!fits(a, anywhere) || !fits(b, anywhere)) return false;
+  const detail::Window in_a = detail::window_of(a);
+  const detail::Window in_b = detail::window_of(b);
+  const std::size_t begin = in_a.first < in_b.first ? in_b.first : in_a.first;
+  for (std::size_t i = begin; i < in_a.first + in_a.bytes && i < in_b.first + in_b.bytes; ++i) {
+    if ((detail::covered_bits(a, in_a, i) & detail::covered_bits(b, in_b, i)) != 0) return true;
   }
   return false;
 }

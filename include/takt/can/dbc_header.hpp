@@ -1,0 +1,39 @@
+// A C++ header out of a DBC file: typed messages of takt/can/message.hpp, so that a layout which makes no sense does not
+// compile, and a program needs neither the file nor a parser. `takt dbc2hpp` and the CMake function takt_add_dbc() call it.
+//
+// A message becomes a struct in PascalCase, a signal a member in snake_case: MOTOR_STATUS.ShaftSpeed is
+// MotorStatus::shaft_speed. Names that C++ does not allow, or that two would have, get a word in front or a number behind.
+// A member is
+//     an enum     where the signal is an integer without scale and offset, and VAL_ has texts for it,
+//     a bool      where it is one bit,
+//     an integer  otherwise, if it has neither scale nor offset,
+//     a double    in physical units else; what VAL_ says of some of its values are constants of that type.
+// With the structs come the tuple `Messages` of them all, and visit(frame, visitor), which finds the message of a frame by its
+// identifier, of J1939 by its parameter group, as Dbc::find() does.
+//
+// The same file and options give the same text, byte for byte. Texts of the file stand in comments and string literals only,
+// with what could end these made harmless.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "takt/can/database.hpp"
+
+namespace takt::can::dbc {
+
+struct HeaderOptions {
+  std::string source;  ///< what the first line says where the header is from: a file name, without its folder
+  std::string name_space;  ///< such as "robot::drive"; empty: made of the source's name
+  std::string node;        ///< only messages that this node sends or receives; empty: all
+};
+
+struct Header {
+  std::string text;
+  std::vector<std::string> warnings;  ///< what of the file is not in it, and why
+};
+
+/// For set-up: allocates. Error: bad_dbc (no such node, or a name space that C++ does not allow).
+[[nodiscard]] SetupResult<Header> make_header(const Dbc& dbc, const HeaderOptions& options);
+
+}  // namespace takt::can::dbc

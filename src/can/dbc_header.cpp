@@ -1,0 +1,481 @@
+#include "takt/can/dbc_header.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "can/cpp_text.hpp"
+#include "takt/can/message_layout.hpp"
+
+namespace takt::can::dbc {
+namespace {
+
+/// The check of a layout grows with the square of its signals: clang, which counts steps, ends it below 96.
+constexpr std::size_t most_signals = 64;
+
+/// A constant or enumerator for a number that VAL_ has a text for.
+struct NamedValue {
+  std::string name;
+  std::int64_t number = 0;
+  std::string text;
+};
+
+struct Member {
+  std::string name;
+  std::string type;        ///< "double", "bool", "std::int16_t" or the name of the enum
+  std::string underlying;  ///< of the enum; empty if it is none
+  std::vector<NamedValue> values;
+};
+
+/// A message as it will stand in the header.
+struct Struct {
+  const DbcMessage* source = nullptr;
+  std::string name;
+  MessageSpec spec;
+  std::vector<SignalSpec> signals;
+  std::vector<Member> members;
+};
+
+// ---- what of a message can be said
+
+std::string_view why_not(MessageFault fault) {
+  switch (fault) {
+    case MessageFault::none:
+      break;
+    case MessageFault::id:
+      return "its identifier has too many bits";
+    case MessageFault::length:
+      return "no frame has its length";
+    case MessageFault::name:
+      return "two of its signals have one name, or one has none";
+    case MessageFault::signal:
+      return "a signal lies beyond its length";
+    case MessageFault::multiplexer:
+      return "a multiplexer is not an integer";
+    case MessageFault::selector:
+      return "a multiplexer cannot have the value of a selector";
+    case MessageFault::overlap:
+      return "two signals that can be there at once share a bit";
+  }
+  return {};
+}
+
+/// The range as far as the field can hold it: what the database keeps of it, too.
+can::Signal with_sound_range(can::Signal coding) {
+  if (!coding.has_range() || is_valid(coding, max_message_length)) return coding;
+  const NumberLimits limits = number_limits(coding);
+  const double a = limits.low * coding.scale + coding.offset;
+  const double b = limits.high * coding.scale + coding.offset;
+  coding.minimum = std::min(a, b);
+  coding.maximum = std::max(a, b);
+  if (!is_valid(coding, max_message_length) || number_limits(coding) != limits)
+    coding.minimum = coding.maximum = 0;
+  return coding;
+}
+
+SignalSpec spec_of(const Message& message, const Signal& signal) {
+  SignalSpec spec{signal.name, with_sound_range(signal.coding), signal.unit, {}};
+  if (!signal.selected_by) return spec;
+  spec.selection.multiplexer = message.signals[*signal.selected_by].name;
+  spec.selection.count = signal.selected_for.size();
+  std::transform(signal.selected_for.begin(), signal.selected_for.end(), spec.selection.ranges.begin(),
+                 [](const SelectorRange& range) {
+                   return can::SelectorRange{range.first, range.last};
+                 });
+  return spec;
+}
+
+/// The bits of an identifier that are its parameter group: not priority, source and destination.
+constexpr std::uint32_t parameter_group_mask(std::uint32_t id) {
+  return (id >> 16 & 0xFF) < 240 ? 0x03FF'0000 : 0x03FF'FF00;
+}
+
+MessageSpec spec_of(const DbcMessage& message) {
+  const Message& description = message.description();
+  MessageSpec spec;
+  spec.name = description.name;
+  spec.id = description.id;
+  // FD frames have only some lengths: what is sent is filled up.
+  spec.length = message.is_fd() ? fd_lengths[fd_length_code(message.length())]
+                                : static_cast<std::uint8_t>(message.length());
+  spec.format = {description.extended, message.is_fd(), message.is_fd()};
+  if (message.is_j1939()) spec.id_mask = parameter_group_mask(description.id);
+  spec.cycle_time = message.cycle_time().value_or(Duration{});
+  return spec;
+}
+
+/// Why a message cannot be said in the header; empty if it can.
+std::string_view find_obstacle(const DbcMessage& message) {
+  const Message& description = message.description();
+  if (message.length() > (message.is_fd() ? max_fd_length : max_classic_length))
+    return "it is longer than a frame";
+  if (message.signal_count() > most_signals) return "it has too many signals for a compiler";
+  for (const Signal& signal : description.signals) {
+    if (signal.selected_for.size() > Selection::max_ranges)
+      return "a signal has too many ranges of selectors";
+  }
+  std::vector<SignalSpec> signals;
+  for (const Signal& signal : description.signals) signals.push_back(spec_of(description, signal));
+  return why_not(find_fault(spec_of(message), signals));
+}
+
+// ---- members
+
+std::string integer_type(Field field) {
+  const int bits = field.length <= 8 ? 8 : field.length <= 16 ? 16 : field.length <= 32 ? 32 : 64;
+  return fmt::format("std::{}int{}_t", field.type == NumberType::signed_integer ? "" : "u", bits);
+}
+
+bool is_in_field(std::int64_t number, Field field) {
+  if (field.type == NumberType::unsigned_integer)
+    return number >= 0 && static_cast<std::uint64_t>(number) <= detail::mask_of(field.length);
+  const auto high = static_cast<std::int64_t>(detail::mask_of(field.length) >> 1);
+  return field.type > NumberType::signed_integer || (number <= high && number >= -high - 1);
+}
+
+/// A number of the field in the signal's units.
+double physical_of(const can::Signal& coding, std::int64_t number) {
+  if (coding.field.type > NumberType::signed_integer)
+    return static_cast<double>(number) * coding.scale + coding.offset;
+  return to_physical(coding, static_cast<std::uint64_t>(number) & detail::mask_of(coding.field.length));
+}
+
+std::string value_word(std::int64_t number) {
+  return number < 0 ? fmt::format("value_minus_{}", std::to_string(number).substr(1))
+                    : fmt::format("value_{}", number);
+}
+
+class Builder {
+ public:
+  explicit Builder(std::vector<std::string>& warnings) : warnings_(warnings) {}
+
+  Struct build(const DbcMessage& message, std::string name) const {
+    const Message& description = message.description();
+    Struct made{&message, std::move(name), spec_of(message), {}, {}};
+    Names types({made.name});
+    Names members({"message", "signals", "parameter_group"});
+    for (const Signal& signal : description.signals) {
+      made.signals.push_back(spec_of(description, signal));
+      if (made.signals.back().signal.has_range() != signal.coding.has_range())
+        warn(description, signal, "its range is not in the header, as its field cannot hold it");
+      made.members.push_back(member_of(signal, types, members));
+    }
+    // Constants are named last: no signal loses its name to one.
+    for (std::size_t i = 0; i < made.members.size(); ++i) {
+      add_values(made.members[i], description, description.signals[i], members);
+    }
+    return made;
+  }
+
+ private:
+  void warn(const Message& message, const Signal& signal, std::string_view what) const {
+    warnings_.push_back(
+        comment_line(fmt::format("message {}, signal {}: {}", message.name, signal.name, what)));
+  }
+
+  static Member member_of(const Signal& signal, Names& types, Names& members) {
+    const can::Signal& coding = signal.coding;
+    Member member{members.add(snake_case(signal.name, "signal")), "double", {}, {}};
+    const bool is_raw =
+        coding.field.type <= NumberType::signed_integer && coding.scale == 1 && coding.offset == 0;
+    if (is_raw && !signal.values.empty()) {
+      member.type = types.add(pascal_case(member.name, "Signal"));
+      member.underlying = integer_type(coding.field);
+    } else if (is_raw) {
+      const bool is_bit = coding.field.length == 1 && coding.field.type == NumberType::unsigned_integer;
+      member.type = is_bit ? "bool" : integer_type(coding.field);
+    }
+    return member;
+  }
+
+  void add_values(Member& member, const Message& message, const Signal& signal, Names& members) const {
+    Names enumerators;
+    for (const ValueText& value : signal.values) {
+      if (!is_in_field(value.value, signal.coding.field) ||
+          !is_finite(physical_of(signal.coding, value.value))) {
+        warn(message, signal,
+             fmt::format("the value {} is not in the header, as its field cannot have it", value.value));
+        continue;
+      }
+      const std::string own = value_name(value, signal.values);
+      const bool is_enum = !member.underlying.empty();
+      member.values.push_back(
+          {is_enum ? enumerators.add(own) : members.add(member.name + "_" + own), value.value, value.text});
+    }
+  }
+
+  /// Texts that several values have are told apart by the values, not by the order in which they stand.
+  static std::string value_name(const ValueText& value, const std::vector<ValueText>& all) {
+    const std::string word = value_word(value.value);
+    const std::string name = snake_case(value.text, "value");
+    const auto has_name = [&](const ValueText& other) { return snake_case(other.text, "value") == name; };
+    if (name == "value") return word;
+    return std::count_if(all.begin(), all.end(), has_name) > 1 ? name + word.substr(5) : name;
+  }
+
+  std::vector<std::string>& warnings_;
+};
+
+// ---- text
+
+std::string integer(std::int64_t number) {
+  const bool is_lowest = number == std::numeric_limits<std::int64_t>::min();
+  return is_lowest ? "-9223372036854775807 - 1" : std::to_string(number);
+}
+std::string unsigned_integer(std::uint64_t number) {
+  return fmt::format("{}{}", number, number >> 63 != 0 ? "u" : "");
+}
+
+/// The numbers of a selector: "1, 3 to 5".
+std::string selectors_text(const Selection& selection) {
+  std::string text;
+  for (std::size_t i = 0; i < selection.count; ++i) {
+    const auto [low, high] = selection.ranges[i];
+    text += i == 0 ? "" : ", ";
+    text += low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
+  }
+  return text;
+}
+
+std::string field_text(const Field& field) {
+  std::string text = fmt::format("{}, {}", field.start, field.length);
+  const bool is_unsigned = field.type == NumberType::unsigned_integer;
+  if (field.order == ByteOrder::little && is_unsigned) return text;
+  text += field.order == ByteOrder::little ? ", takt::can::ByteOrder::little" : ", takt::can::ByteOrder::big";
+  if (is_unsigned) return text;
+  text += ", takt::can::NumberType::";
+  text += field.type == NumberType::signed_integer ? "signed_integer"
+          : field.type == NumberType::float32      ? "float32"
+                                                   : "float64";
+  return text;
+}
+
+std::string signal_text(const can::Signal& signal) {
+  std::string text = fmt::format("{{{}}}", field_text(signal.field));
+  if (signal.scale != 1 || signal.offset != 0 || signal.has_range())
+    text += fmt::format(", {}", signal.scale);
+  if (signal.offset != 0 || signal.has_range()) text += fmt::format(", {}", signal.offset);
+  if (signal.has_range()) text += fmt::format(", {}, {}", signal.minimum, signal.maximum);
+  return text;
+}
+
+std::string binding(const Struct& made, std::size_t i) {
+  const SignalSpec& spec = made.signals[i];
+  std::string text = fmt::format("takt::can::bind(&{}::{}, {{{}, {{{}}}", made.name, made.members[i].name,
+                                 literal(spec.name), signal_text(spec.signal));
+  if (!spec.unit.empty() || !spec.selection.always()) text += fmt::format(", {}", literal(spec.unit));
+  if (!spec.selection.always()) {
+    text += fmt::format(", takt::can::when({}, {{", literal(spec.selection.multiplexer));
+    for (std::size_t k = 0; k < spec.selection.count; ++k) {
+      const auto [low, high] = spec.selection.ranges[k];
+      text += fmt::format("{}{{{}, {}}}", k == 0 ? "" : ", ", unsigned_integer(low), unsigned_integer(high));
+    }
+    text += "})";
+  }
+  return text + "})";
+}
+
+/// What stands above a member: the file's comment, then unit, range and multiplexer.
+std::string member_comment(const Struct& made, std::size_t i) {
+  const SignalSpec& spec = made.signals[i];
+  std::string facts = spec.unit.empty() ? "" : fmt::format("[{}]", spec.unit);
+  const auto add = [&](const std::string& fact) { facts += facts.empty() ? fact : " " + fact; };
+  if (spec.signal.has_range()) add(fmt::format("{} to {}", spec.signal.minimum, spec.signal.maximum));
+  if (!spec.selection.always())
+    add(fmt::format("when {} is {}", spec.selection.multiplexer, selectors_text(spec.selection)));
+  return comment(made.source->description().signals[i].comment, "  /// ") + comment(facts, "  /// ");
+}
+
+/// What stands behind a value.
+std::string value_comment(const NamedValue& value) {
+  const std::string text = comment_line(value.text);
+  return text.empty() ? "\n" : fmt::format("  ///< {}\n", text);
+}
+
+std::string enum_text(const Member& member) {
+  std::string text = fmt::format("  enum class {} : {} {{\n", member.type, member.underlying);
+  for (const NamedValue& value : member.values) {
+    text += fmt::format("    {} = {},{}", value.name, integer(value.number), value_comment(value));
+  }
+  return text + "  };\n";
+}
+
+/// Values with a text, in the units of a signal that has a scale.
+std::string constants_text(const Member& member, const can::Signal& coding) {
+  std::string text;
+  for (const NamedValue& value : member.values) {
+    text += fmt::format("  static constexpr double {} = {};{}", value.name, physical_of(coding, value.number),
+                        value_comment(value));
+  }
+  return text;
+}
+
+std::string duration_text(Duration duration) {
+  const auto nanoseconds = duration.count();
+  constexpr std::int64_t millisecond = 1'000'000;
+  if (nanoseconds % millisecond == 0)
+    return fmt::format("std::chrono::milliseconds({})", nanoseconds / millisecond);
+  return fmt::format("std::chrono::nanoseconds({})", nanoseconds);
+}
+
+std::string spec_text(const MessageSpec& spec) {
+  std::string text =
+      fmt::format(".name = {}, .id = {:#x}, .length = {}", literal(spec.name), spec.id, spec.length);
+  if (spec.format.extended || spec.format.fd)
+    text += fmt::format(", .format = {{{}, {}, {}}}", spec.format.extended, spec.format.fd,
+                        spec.format.bit_rate_switch);
+  if (spec.id_mask != max_extended_id) text += fmt::format(", .id_mask = {:#x}", spec.id_mask);
+  if (spec.cycle_time > Duration{}) text += fmt::format(", .cycle_time = {}", duration_text(spec.cycle_time));
+  return text;
+}
+
+/// "From Drive_Left, every 10 ms."
+std::string sending_comment(const Struct& made) {
+  const Message& message = made.source->description();
+  std::vector<std::string> senders = message.senders;
+  if (std::find(senders.begin(), senders.end(), message.sender) == senders.end() && !message.sender.empty())
+    senders.insert(senders.begin(), message.sender);
+  std::string text = senders.empty() ? "" : fmt::format("From {}", fmt::join(senders, ", "));
+  if (made.spec.cycle_time > Duration{}) {
+    text += fmt::format("{} {} ms", text.empty() ? "Every" : ", every",
+                        std::chrono::duration<double, std::milli>(made.spec.cycle_time).count());
+  }
+  return comment(text.empty() ? text : text + ".", "/// ");
+}
+
+std::string struct_text(const Struct& made) {
+  std::string text = comment(made.source->description().comment, "/// ") + sending_comment(made);
+  text += fmt::format("struct {} {{\n", made.name);
+  for (const Member& member : made.members) {
+    if (!member.underlying.empty()) text += enum_text(member) + "\n";
+  }
+  for (std::size_t i = 0; i < made.members.size(); ++i) {
+    const Member& member = made.members[i];
+    text += member_comment(made, i);
+    const std::string_view initial = !member.underlying.empty() ? "{}"
+                                     : member.type == "bool"    ? " = false"
+                                                                : " = 0";
+    text += fmt::format("  {} {}{};\n", member.type, member.name, initial);
+    if (member.underlying.empty()) text += constants_text(member, made.signals[i].signal);
+  }
+  if (!made.members.empty()) text += "\n";
+  text += fmt::format("  static constexpr takt::can::MessageSpec message{{{}}};\n", spec_text(made.spec));
+  if (made.source->is_j1939()) {
+    text += fmt::format("  static constexpr std::uint32_t parameter_group = {:#x};  ///< of SAE J1939\n",
+                        (made.spec.id & made.spec.id_mask) >> 8);
+  }
+  text += "  static constexpr std::tuple signals{";
+  for (std::size_t i = 0; i < made.signals.size(); ++i) {
+    text += fmt::format("{}\n      {}", i == 0 ? "" : ",", binding(made, i));
+  }
+  text += "};\n\n";
+  text +=
+      fmt::format("  friend constexpr bool operator==(const {0}&, const {0}&) = default;\n}};\n", made.name);
+  return text + fmt::format("static_assert(takt::can::is_valid_message<{}>);\n\n", made.name);
+}
+
+std::string switch_text(const std::string& on, const std::map<std::uint32_t, const Struct*>& cases) {
+  std::string text = fmt::format("    switch ({}) {{\n", on);
+  for (const auto& [id, made] : cases) {
+    text += fmt::format("      case {:#x}:\n        return takt::can::decode_for<{}>(visitor, frame);\n", id,
+                        made->name);
+  }
+  return text + "      default:\n        break;\n    }\n";
+}
+
+/// The same order as in Dbc::find(): the identifier, then the parameter group, of which the first in the file counts.
+std::string visit_text(const std::vector<Struct>& structs) {
+  std::map<std::uint32_t, const Struct*> standard;
+  std::map<std::uint32_t, const Struct*> extended;
+  std::map<std::uint32_t, std::map<std::uint32_t, const Struct*>> groups;  // by mask
+  for (const Struct& made : structs) {
+    (made.spec.format.extended ? extended : standard).emplace(made.spec.id, &made);
+    if (made.source->is_j1939()) groups[made.spec.id_mask].emplace(made.spec.id & made.spec.id_mask, &made);
+  }
+  std::string text =
+      "/// Hands the message in a frame to the visitor, which is called with a constant reference to it; a "
+      "message that the visitor\n"
+      "/// does not take is not decoded. Errors: unexpected_id (none of these messages has the identifier), "
+      "and those of\n"
+      "/// takt::can::decode_into(). Real-time safe if the visitor is, which must not throw.\n"
+      "template <class Visitor>\n"
+      "[[nodiscard]] constexpr takt::Status visit([[maybe_unused]] const takt::can::Frame& frame,\n"
+      "                                           [[maybe_unused]] Visitor&& visitor) noexcept {\n";
+  if (!standard.empty()) text += "  if (!frame.extended) {\n" + switch_text("frame.id", standard) + "  }\n";
+  if (!extended.empty()) {
+    text += "  if (frame.extended) {\n" + switch_text("frame.id", extended);
+    for (const auto& [mask, cases] : groups)
+      text += switch_text(fmt::format("frame.id & {:#x}U", mask), cases);
+    text += "  }\n";
+  }
+  return text + "  return takt::fail(takt::can::Errc::unexpected_id);\n}\n\n";
+}
+
+std::string tuple_text(const std::vector<Struct>& structs) {
+  std::vector<std::string_view> names;
+  for (const Struct& made : structs) names.push_back(made.name);
+  return fmt::format("using Messages = std::tuple<{}>;\n\n", fmt::join(names, ", "));
+}
+
+std::string header_text(const File& file, const HeaderOptions& options, const std::string& name_space,
+                        const std::vector<Struct>& structs) {
+  std::string text = fmt::format("// Made from {} by takt dbc2hpp: change that file, not this one.\n",
+                                 options.source.empty() ? "a DBC file" : comment_line(options.source));
+  if (!options.node.empty())
+    text += fmt::format("// What {} sends and receives.\n", comment_line(options.node));
+  if (!file.comment.empty()) text += "//\n" + comment(file.comment, "// ");
+  text +=
+      "#pragma once\n\n#include <chrono>\n#include <cstdint>\n#include <tuple>\n\n#include "
+      "\"takt/can/message.hpp\"\n\n";
+  text += fmt::format("namespace {} {{\n\n", name_space);
+  for (const Struct& made : structs) text += struct_text(made);
+  return text + tuple_text(structs) + visit_text(structs) + fmt::format("}}  // namespace {}\n", name_space);
+}
+
+bool concerns(const Message& message, const std::string& node) {
+  const auto has_node = [&](const std::vector<std::string>& nodes) {
+    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+  };
+  return node.empty() || message.sender == node || has_node(message.senders) ||
+         std::any_of(message.signals.begin(), message.signals.end(),
+                     [&](const Signal& signal) { return has_node(signal.receivers); });
+}
+
+}  // namespace
+
+SetupResult<Header> make_header(const Dbc& dbc, const HeaderOptions& options) {
+  const File& file = dbc.file();
+  const std::string stem = options.source.substr(0, options.source.rfind('.'));
+  const std::string name_space = options.name_space.empty() ? snake_case(stem, "can") : options.name_space;
+  if (!is_name_space(name_space))
+    return fail(Errc::bad_dbc,
+                fmt::format("{} can be no name space; give one like robot::drive", name_space));
+  const bool has_node = std::any_of(file.nodes.begin(), file.nodes.end(),
+                                    [&](const Node& node) { return node.name == options.node; });
+  if (!options.node.empty() && !has_node)
+    return fail(Errc::bad_dbc, fmt::format("there is no node {}", options.node));
+
+  Header header;
+  Names names({"Messages", "visit", "std", "takt"});
+  std::vector<Struct> structs;
+  for (const DbcMessage& message : dbc.messages()) {
+    const Message& description = message.description();
+    if (!concerns(description, options.node)) continue;
+    if (const std::string_view obstacle = find_obstacle(message); !obstacle.empty()) {
+      header.warnings.push_back(
+          comment_line(fmt::format("message {} is not in the header: {}", description.name, obstacle)));
+      continue;
+    }
+    structs.push_back(
+        Builder(header.warnings).build(message, names.add(pascal_case(description.name, "Message"))));
+  }
+  header.text = header_text(file, options, name_space, structs);
+  return header;
+}
+
+}  // namespace takt::can::dbc

@@ -1,0 +1,142 @@
+// What is in a header out of a DBC file, and what is not. That such headers compile and code as the other front ends do, is
+// shown by typed_dbc_test.cpp.
+#include "takt/can/dbc_header.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace takt;
+using namespace takt::can;
+
+namespace {
+
+dbc::Header header_of(const std::string& text, const dbc::HeaderOptions& options = {"drive.dbc", "", ""}) {
+  const auto database = Dbc::parse(text);
+  REQUIRE_MESSAGE(database.has_value(), database.error().message);
+  const auto header = dbc::make_header(*database, options);
+  REQUIRE_MESSAGE(header.has_value(), header.error().message);
+  return *header;
+}
+
+bool has(const dbc::Header& header, const std::string& text) {
+  const bool found = header.text.find(text) != std::string::npos;
+  if (!found) MESSAGE(header.text);
+  return found;
+}
+
+const std::string drive =
+    "BU_: Master Drive\n"
+    "BO_ 256 MOTOR_STATUS: 8 Drive\n"
+    " SG_ ShaftSpeed : 0|16@1- (0.1,0) [-100|100] \"rad/s\" Master\n"
+    " SG_ ABSActive : 16|1@1+ (1,0) [0|0] \"\" Master\n"
+    " SG_ state : 24|4@1+ (1,0) [0|0] \"\" Master\n"
+    "BO_ 2364540158 EEC1: 8 Master\n"
+    " SG_ mode M : 0|4@1+ (1,0) [0|0] \"\" Vector__XXX\n"
+    " SG_ torque m3 : 16|8@1+ (1,-125) [0|0] \"%\" Vector__XXX\n"
+    "CM_ SG_ 256 ShaftSpeed \"behind the gear\";\n"
+    "BA_DEF_ BO_ \"GenMsgCycleTime\" INT 0 65535;\n"
+    "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n"
+    "BA_ \"GenMsgCycleTime\" BO_ 256 10;\n"
+    "VAL_ 256 state 0 \"off\" 7 \"Not ready\" ;\n"
+    "VAL_ 2364540158 torque 255 \"n/a\" ;\n";
+
+}  // namespace
+
+TEST_CASE("a header says what the file says, in the names of C++") {
+  const dbc::Header header = header_of(drive);
+  CHECK(header.warnings.empty());
+  CHECK(has(header, "// Made from drive.dbc by takt dbc2hpp"));
+  CHECK(has(header, "namespace drive {"));
+  CHECK(has(header, "struct MotorStatus {"));
+  CHECK(has(header, "  /// behind the gear\n  /// [rad/s] -100 to 100\n  double shaft_speed = 0;"));
+  CHECK(has(header, "  bool abs_active = false;"));
+  CHECK(has(header, "  enum class State : std::uint8_t {\n    off = 0,"));
+  CHECK(has(header, "    not_ready = 7,  ///< Not ready\n"));
+  CHECK(has(header, "  State state{};"));
+  CHECK(
+      has(header,
+          ".name = \"MOTOR_STATUS\", .id = 0x100, .length = 8, .cycle_time = std::chrono::milliseconds(10)"));
+  CHECK(has(header, "parameter_group = 0xf004;"));
+  CHECK(has(header,
+            "  /// [%] when mode is 3\n  double torque = 0;\n  static constexpr double torque_n_a = 130;"));
+  CHECK(has(header, "takt::can::when(\"mode\", {{3, 3}})"));
+  CHECK(has(header, "using Messages = std::tuple<MotorStatus, Eec1>;"));
+}
+
+TEST_CASE("the same file gives the same header, whatever the folder") {
+  CHECK(header_of(drive).text == header_of(drive).text);
+  CHECK(header_of(drive, {"", "robot::left", ""}).text.find("namespace robot::left {") != std::string::npos);
+}
+
+TEST_CASE("only what a node sends or receives is in its header") {
+  const dbc::Header header = header_of(drive, {"drive.dbc", "", "Drive"});
+  CHECK(has(header, "struct MotorStatus {"));
+  CHECK(header.text.find("Eec1") == std::string::npos);
+  const auto refused = dbc::make_header(Dbc::parse(drive).value(), {"drive.dbc", "", "Nobody"});
+  REQUIRE(!refused);
+  CHECK(refused.error().message == "there is no node Nobody");
+}
+
+TEST_CASE("a name space that C++ does not allow, or that is not the user's, is refused") {
+  const Dbc database = Dbc::parse(drive).value();
+  for (const char* name :
+       {"std", "takt", "a::std", "class", "a::", "::a", "a b", "a;b", "1a", "a__b", "_a"}) {
+    CAPTURE(name);
+    CHECK(!dbc::make_header(database, {"drive.dbc", name, ""}));
+  }
+  CHECK(!dbc::make_header(database, {"class.dbc", "", ""}));
+  CHECK(dbc::make_header(database, {"1 drive.dbc", "", ""})->text.find("namespace can_1_drive {") !=
+        std::string::npos);
+}
+
+TEST_CASE("messages that cannot be said are left out, and named with the reason") {
+  std::string text =
+      "BU_: A\n"
+      "BO_ 1 Overlap: 8 A\n SG_ a : 0|8@1+ (1,0) [0|0] \"\" A\n SG_ b : 4|8@1+ (1,0) [0|0] \"\" A\n"
+      "BO_ 2 Short: 1 A\n SG_ a : 0|16@1+ (1,0) [0|0] \"\" A\n"
+      "BO_ 3 Long: 100 A\n SG_ a : 0|16@1+ (1,0) [0|0] \"\" A\n"
+      "BO_ 5 Ranges: 8 A\n SG_ m M : 0|8@1+ (1,0) [0|0] \"\" A\n SG_ a m0 : 8|8@1+ (1,0) [0|0] \"\" A\n"
+      "BO_ 6 Good: 8 A\n SG_ a : 0|8@1+ (1,0) [0|0] \"\" A\n"
+      "BO_ 7 Many: 64 A\n";
+  for (int i = 0; i < 65; ++i)
+    text += " SG_ s" + std::to_string(i) + " : " + std::to_string(i) + "|1@1+ (1,0) [0|0] \"\" A\n";
+  text += "SG_MUL_VAL_ 5 a m ";
+  for (int i = 0; i < 17; ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(2 * i) + "-" + std::to_string(2 * i);
+  const dbc::Header header = header_of(text + ";\n");
+  CHECK(has(header, "using Messages = std::tuple<Good>;"));
+  REQUIRE(header.warnings.size() == 5);
+  CHECK(header.warnings[0] ==
+        "message Overlap is not in the header: two signals that can be there at once share a bit");
+  CHECK(header.warnings[1] == "message Short is not in the header: a signal lies beyond its length");
+  CHECK(header.warnings[2] == "message Long is not in the header: it is longer than a frame");
+  CHECK(header.warnings[3] ==
+        "message Ranges is not in the header: a signal has too many ranges of selectors");
+  CHECK(header.warnings[4] == "message Many is not in the header: it has too many signals for a compiler");
+}
+
+TEST_CASE("a range that the field cannot hold is kept as far as it can") {
+  const dbc::Header header = header_of(
+      "BU_: A\nBO_ 1 M: 8 A\n SG_ a : 0|4@1+ (0.5,0) [1|100] \"\" A\n SG_ b : 8|8@1- (1,0) [-200|-5] \"\" "
+      "A\n");
+  CHECK(header.warnings.empty());
+  CHECK(has(header, "{{0, 4}, 0.5, 0, 1, 7.5}"));
+  CHECK(has(header, ", 1, 0, -128, -5}"));
+}
+
+TEST_CASE("texts of the file stay in comments and literals") {
+  const auto database = Dbc::load(TAKT_SOURCE_DIR "/tests/can/hostile.dbc");
+  REQUIRE(database);
+  const std::string text = dbc::make_header(*database, {"hostile.dbc", "", ""}).value().text;
+  for (std::size_t at = text.find("#error"); at != std::string::npos; at = text.find("#error", at + 1)) {
+    const std::string before = text.substr(0, at);
+    const std::string line = before.substr(before.rfind('\n') + 1);
+    CAPTURE(line);
+    CHECK(line.find("//") != std::string::npos);
+  }
+  CHECK(text.find("\\\n") == std::string::npos);
+  CHECK(text.find("?\?/\n") == std::string::npos);
+  CHECK(text.find("\u202e") == std::string::npos);
+  CHECK(text.find("\\042); static_assert(false, \\042") != std::string::npos);  // a unit
+}
