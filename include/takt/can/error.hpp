@@ -27,6 +27,7 @@ enum class Errc : std::uint16_t {
   bad_plan = 15,
   bad_line = 16,
   no_room = 17,
+  file_failed = 18,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::can; }
@@ -67,6 +68,8 @@ enum class Errc : std::uint16_t {
       return "the line is not of the format";
     case Errc::no_room:
       return "the bus takes nothing more at present";
+    case Errc::file_failed:
+      return "the file cannot be opened or read";
   }
   return "unknown CAN error";
 }

@@ -38,11 +38,10 @@ class TextReader {
     ++position_;
     return true;
   }
-  /// As many letters as there are before the next blank.
-  [[nodiscard]] constexpr std::string_view word() noexcept {
-    const std::size_t begin = position_;
-    while (!at_end() && peek() != ' ' && peek() != '\t') ++position_;
-    return text_.substr(begin, position_ - begin);
+  /// The letters before the next blank, without taking them.
+  [[nodiscard]] constexpr std::string_view peek_word() const noexcept {
+    const std::string_view rest = text_.substr(position_);
+    return rest.substr(0, rest.find_first_of(" \t"));
   }
   constexpr void blanks() noexcept {
     while (!at_end() && (peek() == ' ' || peek() == '\t')) ++position_;
@@ -65,7 +64,7 @@ class TextReader {
   std::size_t position_ = 0;
 };
 
-/// Text of at most `Capacity` letters, which is written once. What has no room is dropped, and full() says so.
+/// Text of at most `Capacity` letters, which is written once. What has no room is dropped, and overflowed() says so.
 template <std::size_t Capacity>
 class TextWriter {
  public:
