@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view lost_power = "it went off unasked";
 
 namespace h = can::hubo::fault;
-constexpr std::array<std::pair<std::uint32_t, std::string_view>, 15> hubo_bits{
+constexpr std::array<std::pair<std::uint32_t, std::string_view>, 16> hubo_bits{
     {{h::jam, "jam"},
      {h::pwm_saturated, "PWM saturated"},
      {h::big_error, "position error too big"},
@@ -30,6 +30,7 @@ constexpr std::array<std::pair<std::uint32_t, std::string_view>, 15> hubo_bits{
      {h::temperature, "temperature"},
      {h::big_input, "the reference jumped"},
      {h::current, "current"},
+     {h::homing_failed, "did not find its home"},
      {h::power_lost, lost_power}}};
 
 using can::servo::Fault;

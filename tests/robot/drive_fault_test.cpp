@@ -31,6 +31,7 @@ TEST_CASE("a fault word is told in the words of its joint's protocol") {
   const RobotDescription hubo = one_joint(Protocol::hubo);
   CHECK(describe_fault(hubo, 0, can::hubo::fault::jam | can::hubo::fault::driver) == "jam, power stage");
   CHECK(describe_fault(hubo, 0, can::hubo::fault::power_lost) == "it went off unasked");
+  CHECK(describe_fault(hubo, 0, can::hubo::fault::homing_failed) == "did not find its home");
   CHECK(describe_fault(hubo, 0, can::hubo::fault::jam | 1U << 20) == "jam, bits 0x100000");
 }
 

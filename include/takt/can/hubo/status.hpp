@@ -1,0 +1,204 @@
+// How the motors are: the boards' answers to status requests.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "takt/can/hubo/frame.hpp"
+#include "takt/can/word.hpp"
+
+namespace takt::can::hubo {
+
+/// What can be wrong with a motor, in one numbering for both dialects: these are the bits of
+/// JointFeedback::fault.
+namespace fault {
+inline constexpr std::uint32_t jam = 1U << 0;            ///< blocked for longer than the jam time
+inline constexpr std::uint32_t pwm_saturated = 1U << 1;  ///< full duty for longer than the saturation time
+inline constexpr std::uint32_t big_error = 1U << 2;      ///< position error above its bound
+inline constexpr std::uint32_t encoder = 1U << 3;
+inline constexpr std::uint32_t driver = 1U << 4;         ///< the power stage reports a fault
+inline constexpr std::uint32_t motor_fail_0 = 1U << 5;   ///< ach only
+inline constexpr std::uint32_t motor_fail_1 = 1U << 6;   ///< ach only
+inline constexpr std::uint32_t position_low = 1U << 7;   ///< at the lower position limit
+inline constexpr std::uint32_t position_high = 1U << 8;  ///< at the upper position limit
+inline constexpr std::uint32_t velocity = 1U << 9;       ///< ach only
+inline constexpr std::uint32_t acceleration = 1U << 10;  ///< ach only
+inline constexpr std::uint32_t temperature = 1U << 11;
+inline constexpr std::uint32_t big_input = 1U << 12;  ///< podo only: the reference jumped
+inline constexpr std::uint32_t current = 1U << 13;    ///< podo only
+/// Set by the master, never by a board: the power stage or the control loop went off although nobody asked
+/// for it.
+inline constexpr std::uint32_t power_lost = 1U << 31;
+/// Set by the master, never by a board: the motor was told to find its home, and did not.
+inline constexpr std::uint32_t homing_failed = 1U << 30;
+
+/// Bits that warn; all others are faults that stop the motor [that is our reading: no source says which do].
+inline constexpr std::uint32_t warnings =
+    pwm_saturated | position_low | position_high | velocity | acceleration;
+}  // namespace fault
+
+/// One motor's status.
+struct MotorStatus {
+  bool driver_on = false;   ///< power stage on; podo calls the bit HIP [the HIP4080 bridge driver, we think]
+  bool control_on = false;  ///< position loop runs
+  bool current_mode = false;  ///< controls current instead of position
+  bool limit_switch = false;
+  std::uint8_t home = 0;     ///< 0..15; home_done after successful homing, other values are not known
+  std::uint32_t faults = 0;  ///< fault::...; bits that the dialect does not know cannot be sent
+
+  [[nodiscard]] constexpr bool running() const noexcept { return driver_on && control_on; }
+  [[nodiscard]] constexpr bool faulty() const noexcept { return (faults & ~fault::warnings) != 0; }
+  friend constexpr bool operator==(const MotorStatus&, const MotorStatus&) = default;
+};
+inline constexpr std::uint8_t home_done = 6;
+/// What the wrist roll of DRC-Hubo says in its place.
+inline constexpr std::uint8_t wrist_home_done = 2;
+
+/// Status of one board, id 0x150+board, 8 bytes, four for each motor:
+///   byte 0  b0 driver on, b1 control on, b2 current mode, b3 limit switch, b4-7 home
+///   byte 1  ach:  b0 jam, b1 PWM saturated, b2 big error, b3 encoder, b4 driver, b5-6 motor fail 0 and 1
+///           podo: b0 jam, b1 PWM saturated, b2 big error, b3 big input, b4 driver, b5 encoder, b6 current,
+///                 b7 temperature
+///   byte 2  ach:  b0 lower limit, b1 upper limit, b2 velocity, b3 acceleration, b4 temperature
+///           podo: b0 lower limit, b1 upper limit; the rest is modes (SWM, GOV, FRC, REF, CAN, RPL), which
+///                 are not decoded and sent as 0
+///   byte 3  unused
+struct StatusReply {
+  std::uint8_t board = 0;
+  std::array<MotorStatus, channels> motors{};
+
+  friend constexpr bool operator==(const StatusReply&, const StatusReply&) = default;
+};
+
+namespace detail {
+
+/// Where a dialect keeps a fault: bit `wire` of the 16 bits of status bytes 1 and 2.
+struct FaultBit {
+  std::uint32_t fault;
+  unsigned wire;
+};
+inline constexpr std::array<FaultBit, 12> ach_faults = {{{fault::jam, 0},
+                                                         {fault::pwm_saturated, 1},
+                                                         {fault::big_error, 2},
+                                                         {fault::encoder, 3},
+                                                         {fault::driver, 4},
+                                                         {fault::motor_fail_0, 5},
+                                                         {fault::motor_fail_1, 6},
+                                                         {fault::position_low, 8},
+                                                         {fault::position_high, 9},
+                                                         {fault::velocity, 10},
+                                                         {fault::acceleration, 11},
+                                                         {fault::temperature, 12}}};
+inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
+                                                          {fault::pwm_saturated, 1},
+                                                          {fault::big_error, 2},
+                                                          {fault::big_input, 3},
+                                                          {fault::driver, 4},
+                                                          {fault::encoder, 5},
+                                                          {fault::current, 6},
+                                                          {fault::temperature, 7},
+                                                          {fault::position_low, 8},
+                                                          {fault::position_high, 9}}};
+
+[[nodiscard]] constexpr std::span<const FaultBit> faults_of(Dialect dialect) noexcept {
+  if (dialect == Dialect::podo) return podo_faults;
+  return ach_faults;
+}
+
+}  // namespace detail
+
+/// Error: unknown_node.
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const StatusReply& reply, Dialect dialect) noexcept {
+  if (const Status status = detail::begin(frame, status_base, reply.board, 8); !status) return status;
+  for (std::size_t i = 0; i < channels; ++i) {
+    const MotorStatus& motor = reply.motors[i];
+    unsigned word = (motor.driver_on ? 1U : 0U) | (motor.control_on ? 2U : 0U) |
+                    (motor.current_mode ? 4U : 0U) | (motor.limit_switch ? 8U : 0U) |
+                    (motor.home & 0x0FU) << 4;
+    for (const auto& [fault, wire] : detail::faults_of(dialect)) {
+      if ((motor.faults & fault) != 0) word |= 1U << (8 + wire);
+    }
+    store_little<4>(frame.data.data() + 4 * i, word);
+  }
+  return {};
+}
+
+[[nodiscard]] constexpr Status decode_into(StatusReply& reply, const Frame& frame, Dialect dialect) noexcept {
+  if (const Status status = detail::check(frame, status_base, 8); !status) return status;
+  reply = {static_cast<std::uint8_t>(frame.id - status_base), {}};
+  for (std::size_t i = 0; i < channels; ++i) {
+    const auto word = static_cast<std::uint32_t>(load_little<4>(frame.data.data() + 4 * i));
+    MotorStatus& motor = reply.motors[i];
+    motor.driver_on = (word & 1U) != 0;
+    motor.control_on = (word & 2U) != 0;
+    motor.current_mode = (word & 4U) != 0;
+    motor.limit_switch = (word & 8U) != 0;
+    motor.home = static_cast<std::uint8_t>(word >> 4 & 0x0FU);
+    for (const auto& [fault, wire] : detail::faults_of(dialect)) {
+      if ((word >> (8 + wire) & 1U) != 0) motor.faults |= fault;
+    }
+  }
+  return {};
+}
+[[nodiscard]] constexpr Result<StatusReply> decode_status(const Frame& frame, Dialect dialect) noexcept {
+  return decode<StatusReply>(frame, dialect);
+}
+
+/// Status of a board with more motors, id 0x150+board, a byte for each:
+///   b0 driver on, b1 control on, b2 current mode, b3 limit switch, b4 jam, b5 PWM saturated, b6 big error, b7 encoder
+/// It says nothing of homing, and the same in both dialects [for a BoardKind::hybrid unconfirmed].
+struct ShortStatusReply {
+  std::uint8_t board = 0;
+  std::array<MotorStatus, max_channels> motors{};  ///< as many as the board's kind has; the others are as new
+
+  friend constexpr bool operator==(const ShortStatusReply&, const ShortStatusReply&) = default;
+};
+
+namespace detail {
+
+inline constexpr std::array<FaultBit, 4> short_faults = {
+    {{fault::jam, 4}, {fault::pwm_saturated, 5}, {fault::big_error, 6}, {fault::encoder, 7}}};
+
+}  // namespace detail
+
+/// Error: unknown_node.
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const ShortStatusReply& reply,
+                                           BoardKind kind) noexcept {
+  const auto count = static_cast<std::uint8_t>(channels_of(kind));
+  if (const Status status = detail::begin(frame, status_base, reply.board, count); !status) return status;
+  for (std::size_t i = 0; i < count; ++i) {
+    const MotorStatus& motor = reply.motors[i];
+    unsigned byte = (motor.driver_on ? 1U : 0U) | (motor.control_on ? 2U : 0U) |
+                    (motor.current_mode ? 4U : 0U) | (motor.limit_switch ? 8U : 0U);
+    for (const auto& [fault, wire] : detail::short_faults) {
+      if ((motor.faults & fault) != 0) byte |= 1U << wire;
+    }
+    frame.data[i] = static_cast<std::uint8_t>(byte);
+  }
+  return {};
+}
+
+/// Nobody says how long these frames are: a byte for each motor must be there.
+[[nodiscard]] constexpr Status decode_into(ShortStatusReply& reply, const Frame& frame,
+                                           BoardKind kind) noexcept {
+  const std::size_t count = channels_of(kind);
+  if (const Status status = detail::check_least(frame, status_base, count); !status) return status;
+  reply = {static_cast<std::uint8_t>(frame.id - status_base), {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const unsigned byte = frame.data[i];
+    MotorStatus& motor = reply.motors[i];
+    motor.driver_on = (byte & 1U) != 0;
+    motor.control_on = (byte & 2U) != 0;
+    motor.current_mode = (byte & 4U) != 0;
+    motor.limit_switch = (byte & 8U) != 0;
+    for (const auto& [fault, wire] : detail::short_faults) {
+      if ((byte >> wire & 1U) != 0) motor.faults |= fault;
+    }
+  }
+  return {};
+}
+
+}  // namespace takt::can::hubo
