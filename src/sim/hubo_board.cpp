@@ -1,22 +1,42 @@
 #include "takt/sim/hubo_board.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace takt::sim {
 
 namespace hubo = can::hubo;
+
+namespace {
+
+/// Servo periods in a span of time, at least one, and few enough to be counted.
+std::int32_t steps_in(Duration time) noexcept {
+  return static_cast<std::int32_t>(std::clamp<Duration::rep>(time / servo_period, 1, 1'000'000));
+}
+
+// The limit switch is closed within so many radians of a joint's zero.
+constexpr double switch_width = 0.01;
+// Set when a search found nothing. Which flag real boards set then is not known: any but success.
+constexpr std::uint8_t home_not_found = 1;
+
+}  // namespace
 
 HuboBoard::HuboBoard(std::uint8_t number, const HuboBoardOptions& options, Time start) noexcept
     : number_(number),
       ticks_(start, number),
       now_(start),
       options_(options),
-      reference_steps_(static_cast<std::int32_t>(
-          std::clamp<Duration::rep>(options.reference_period / servo_period, 1, 1000))) {}
+      reference_steps_(std::min(steps_in(options.reference_period), 1000)) {}
 
 bool HuboBoard::fit(std::uint8_t channel, const robot::JointDescription& joint) noexcept {
   if (channel >= motors_.size() || motors_[channel]) return false;
-  motors_[channel].emplace(joint);
+  Motor& motor = motors_[channel].emplace(joint);
+  if (options_.at_home) {
+    motor.home = hubo::home_done;
+  } else {
+    motor.axis.zero_encoder(Duration{0});
+    hold(motor);
+  }
   return true;
 }
 
@@ -36,6 +56,7 @@ void HuboBoard::follow(const hubo::Reference& reference) noexcept {
   for (std::size_t channel = 0; channel < motors_.size(); ++channel) {
     if (!motors_[channel] || !motors_[channel]->axis.on()) continue;
     Motor& motor = *motors_[channel];
+    if (motor.search_left > 0) continue;
     motor.target = motor.axis.encoder().position(reference.counts[channel]);
     motor.steps_left = reference_steps_;
     motor.increment = (motor.target - motor.reference) / reference_steps_;
@@ -68,9 +89,12 @@ void HuboBoard::obey(const hubo::Command& command) noexcept {
         motor.faults = 0;
         motor.driver_on = motor.control_on = false;
         break;
-      case Code::home:  // it is at home already
-      case Code::status:
-      case Code::encoder:
+      case Code::home:
+        if (command.argument == hubo::home_argument(hubo::all_channels) ||
+            command.argument == hubo::home_argument(static_cast<std::uint8_t>(channel)))
+          begin_search(motor);
+        break;
+      default:  // the others change nothing that is simulated
         break;
     }
     notice_faults(motor);
@@ -83,7 +107,7 @@ void HuboBoard::answer_later(hubo::CommandCode kind) noexcept {
     ++ignored_;
     return;
   }
-  replies_[(first_ + pending_) % replies_.size()] = {now_ + options_.reply_delay, kind};
+  replies_[(first_ + pending_) % replies_.size()] = {now_ + options_.reply_delay + faults_.late, kind};
   ++pending_;
 }
 
@@ -92,7 +116,9 @@ can::Frame HuboBoard::take_frame() noexcept {
   first_ = static_cast<std::uint8_t>((first_ + 1) % replies_.size());
   --pending_;
   advance(reply.due);
-  return reply.kind == hubo::CommandCode::encoder ? encoder_frame() : status_frame();
+  can::Frame frame = reply.kind == hubo::CommandCode::encoder ? encoder_frame() : status_frame();
+  frame.length = static_cast<std::uint8_t>(frame.length - std::min(frame.length, faults_.cut));
+  return frame;
 }
 
 can::Frame HuboBoard::encoder_frame() const noexcept {
@@ -111,7 +137,9 @@ can::Frame HuboBoard::status_frame() const noexcept {
     hubo::MotorStatus& status = reply.motors[channel];
     status.driver_on = motor.driver_on;
     status.control_on = motor.control_on;
-    status.home = hubo::home_done;
+    status.limit_switch =
+        faults_.limit_switch || std::abs(motor.axis.plant().position(ticks_.since(now_))) <= switch_width;
+    status.home = motor.home;
     status.faults = motor.faults;
   }
   return hubo::encode(reply, options_.dialect).value_or(can::Frame{});
@@ -133,10 +161,32 @@ void HuboBoard::run(Motor& motor) noexcept {
     motor.reference = motor.steps_left == 0 ? motor.target : motor.reference + motor.increment;
     velocity = motor.increment / servo_seconds;
   }
-  if (motor.axis.step({motor.reference, velocity, 0})) return;
+  const bool follows = motor.axis.step({motor.reference, velocity, 0});
+  if (motor.search_left > 0 && --motor.search_left == 0) end_search(motor);
+  if (follows) return;
   motor.faults |= hubo::fault::big_error;
+  if (motor.axis.plant().velocity() == 0) motor.faults |= hubo::fault::jam;
   notice_faults(motor);
   power(motor);
+}
+
+/// The board leads the joint to where it really is at zero, whatever the encoder calls that place.
+void HuboBoard::begin_search(Motor& motor) noexcept {
+  if (!motor.axis.on()) return;
+  motor.home = 0;
+  motor.search_left = steps_in(options_.home_time);
+  motor.steps_left = motor.search_left;
+  motor.target = motor.axis.measured() - motor.axis.plant().position(ticks_.since(now_));
+  if (faults_.never_home) motor.target = motor.reference;
+  motor.increment = (motor.target - motor.reference) / motor.steps_left;
+}
+
+/// Found, if the switch is closed: a joint that jammed on the way is not there.
+void HuboBoard::end_search(Motor& motor) noexcept {
+  const bool is_there = !faults_.never_home && std::abs(motor.axis.plant().position()) <= switch_width;
+  motor.home = is_there ? hubo::home_done : home_not_found;
+  if (is_there) motor.axis.zero_encoder(Duration{0});
+  hold(motor);
 }
 
 /// The reference stays where the joint is.
@@ -148,7 +198,10 @@ void HuboBoard::hold(Motor& motor) noexcept {
 
 /// The servo runs while the driver and the control loop are on.
 void HuboBoard::power(Motor& motor) noexcept {
-  if (!motor.driver_on || !motor.control_on) return motor.axis.switch_off();
+  if (!motor.driver_on || !motor.control_on) {
+    motor.search_left = 0;
+    return motor.axis.switch_off();
+  }
   if (motor.axis.on()) return;
   hold(motor);
   motor.axis.switch_on();
@@ -170,6 +223,7 @@ void HuboBoard::inject(std::uint8_t channel, JointFault fault) noexcept {
     if (silent_) {  // what a board without power forgets
       motor->driver_on = motor->control_on = false;
       motor->faults = 0;
+      motor->home = 0;
     }
     notice_faults(*motor);
     power(*motor);

@@ -3,8 +3,8 @@
 //
 // Each cycle and bus, in this order: power commands where a board is not where it is wanted
 // (robot/hubo_master.hpp has the sequence), the references of all boards that run, an encoder request to
-// every board, a status request to one board in turn. The next read() takes in the replies. Velocity is the
-// difference of positions over the time between two replies, smoothed.
+// every board, a status request to one board in turn and to those that look for their home. The next read()
+// takes in the replies. Velocity is the difference of positions over the time between two replies, smoothed.
 //
 // The power commands switch whole boards: a board is on only while all of its joints want power. A joint that
 // has to be without power (a fault, a release) therefore takes the other joint of its board down with it,
@@ -82,7 +82,10 @@ class HuboHardware final : public Hardware {
       for (Board& board : bus.plan.boards) command_power(bus, board, commands);
       for (Board& board : bus.plan.boards) command_motion(bus, board, commands);
       for (const Board& board : bus.plan.boards) push(bus, can::hubo::encoder_request(board.master.board()));
-      push(bus, can::hubo::status_request(bus.plan.boards[bus.next_status].master.board()));
+      for (std::size_t i = 0; i < bus.plan.boards.size(); ++i) {
+        const HuboMaster& master = bus.plan.boards[i].master;
+        if (i == bus.next_status || master.searching()) push(bus, can::hubo::status_request(master.board()));
+      }
       bus.next_status = (bus.next_status + 1) % bus.plan.boards.size();
       bus.exchange.flush(counters_);
     }
@@ -93,7 +96,8 @@ class HuboHardware final : public Hardware {
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:
-  static constexpr std::size_t frames_per_board = 4;  // two power commands, reference, encoder request
+  // Two power commands, reference or status request while homing, encoder request.
+  static constexpr std::size_t frames_per_board = 4;
 
   struct Board {
     HuboMaster master;

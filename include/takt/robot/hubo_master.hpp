@@ -6,7 +6,7 @@
 // repeated when none comes:
 //
 //   status and encoders heard -> initialise (not if the board runs already)
-//                             -> driver on -> control on -> ready
+//                             -> driver on -> control on -> home, if asked for -> ready
 //
 // No status shows that a board was initialised. Until it has run once, initialise is therefore repeated while
 // the board is at fault (a few times), and whenever driver on goes unanswered for a few times.
@@ -28,6 +28,7 @@
 #include "takt/can/hubo.hpp"
 #include "takt/core/time.hpp"
 #include "takt/robot/hardware.hpp"
+#include "takt/robot/hubo_homing.hpp"
 
 namespace takt::robot {
 
@@ -36,6 +37,10 @@ struct HuboOptions {
   int repeat_cycles = 10;  ///< a power command that no status answers is sent again after so many cycles
   double velocity_smoothing =
       0.5;  ///< 0..1: weight of the newest difference in the velocity; 1 = no smoothing
+  bool home_at_start =
+      false;  ///< motors that do not say that they are at home look for it before they are ready:
+              ///< for seconds, and by themselves, so nothing must be in their way
+  HuboHomingOptions homing{};
 };
 
 /// One board, as its master sees it.
@@ -50,7 +55,9 @@ class HuboMaster {
   };
 
   explicit HuboMaster(std::uint8_t board, HuboOptions options = {}) noexcept
-      : options_(options), board_(board) {}
+      : options_(options), board_(board) {
+    for (Motor& motor : motors_) motor.homing = HuboHoming(options.homing);
+  }
 
   /// Says that a joint is on `channel`. The scale must be finite and not 0.
   void attach(std::size_t channel, double counts_per_radian) noexcept {
@@ -86,6 +93,9 @@ class HuboMaster {
     for (std::size_t i = 0; i < channels; ++i) {
       Motor& motor = motors_[i];
       motor.status = reply.motors[i];
+      const bool was_searching = motor.homing.searching();
+      motor.homing.step(time, motor.status, position(i));
+      if (was_searching) motor.commanded = motor.counts;  // what was commanded before had another zero
       if (motor.status.running() && want_power_ && !stopping_) motor.was_ready = true;
       if (motor.was_ready && !motor.status.running() && !motor.status.faulty()) motor.power_lost = true;
     }
@@ -112,11 +122,19 @@ class HuboMaster {
     const Motor& motor = motors_[channel];
     if (motor.faulty()) return DriveState::fault;  // also when the board has fallen silent since
     if (!status_heard_) return DriveState::unknown;
-    return motor.status.running() ? DriveState::ready : DriveState::off;
+    return motor.status.running() && is_home(motor) ? DriveState::ready : DriveState::off;
   }
   [[nodiscard]] std::uint32_t faults(std::size_t channel) const noexcept {
     const Motor& motor = motors_[channel];
-    return motor.status.faults | (motor.power_lost ? can::hubo::fault::power_lost : 0);
+    return motor.status.faults | (motor.power_lost ? can::hubo::fault::power_lost : 0) |
+           (motor.homing_failed() ? can::hubo::fault::homing_failed : 0);
+  }
+  [[nodiscard]] const HuboHoming& homing(std::size_t channel) const noexcept {
+    return motors_[channel].homing;
+  }
+  /// Whether a motor of the board looks for its home: its status is asked for in each cycle then, and it has no reference.
+  [[nodiscard]] bool searching() const noexcept {
+    return any([](const Motor& motor) { return motor.homing.searching(); });
   }
 
   // ---- What the board is told
@@ -164,7 +182,7 @@ class HuboMaster {
     for (std::size_t i = 0; i < channels; ++i) {
       if (state(i) != DriveState::ready) motors_[i].commanded = motors_[i].counts;
     }
-    if (!want_power_ || stopping_ || !status_heard_ || !encoders_heard_) return std::nullopt;
+    if (!want_power_ || stopping_ || searching() || !status_heard_ || !encoders_heard_) return std::nullopt;
     can::hubo::Reference reference{board_, {motors_[0].commanded, motors_[1].commanded}};
     if (!motors_[0].attached) reference.counts[0] = reference.counts[1];
     if (!motors_[1].attached) reference.counts[1] = reference.counts[0];
@@ -184,9 +202,15 @@ class HuboMaster {
     std::int32_t counts = 0;     ///< as last heard
     std::int32_t commanded = 0;  ///< counts: the last good command
     can::hubo::MotorStatus status;
+    HuboHoming homing;
 
-    [[nodiscard]] bool faulty() const noexcept { return status.faulty() || power_lost; }
+    [[nodiscard]] bool homing_failed() const noexcept { return homing.state() == HuboHomingState::failed; }
+    [[nodiscard]] bool faulty() const noexcept { return status.faulty() || power_lost || homing_failed(); }
   };
+
+  [[nodiscard]] bool is_home(const Motor& motor) const noexcept {
+    return !options_.home_at_start || motor.homing.state() == HuboHomingState::done;
+  }
 
   template <class Predicate>
   [[nodiscard]] bool any(Predicate predicate) const noexcept {
@@ -211,8 +235,12 @@ class HuboMaster {
     clears_left_ = clear_attempts;
     status_is_news_ = true;
   }
+  /// A motor that lost its power has lost its home too, if it says so; one that was still on its way there begins anew.
   void forget_losses() noexcept {
-    for (Motor& motor : motors_) motor.was_ready = motor.power_lost = false;
+    for (Motor& motor : motors_) {
+      if (motor.power_lost || motor.homing.state() != HuboHomingState::done) motor.homing.forget();
+      motor.was_ready = motor.power_lost = false;
+    }
   }
 
   /// The first time, and again when it seems to have been lost.
@@ -236,6 +264,21 @@ class HuboMaster {
     }
     if (any([](const Motor& motor) { return !motor.status.control_on; }))
       return can::hubo::control(board_, true);
+    return options_.home_at_start && !searching() ? home_next() : std::nullopt;
+  }
+
+  /// The order to the next motor that has to look for its home: one after the other, as they might be in each other's way.
+  [[nodiscard]] std::optional<can::hubo::Command> home_next() noexcept {
+    for (std::size_t i = 0; i < channels; ++i) {
+      Motor& motor = motors_[i];
+      if (!motor.attached || motor.homing.state() != HuboHomingState::idle) continue;
+      if (motor.homing.is_success(motor.status.home)) {
+        motor.homing.assume_done();
+        continue;
+      }
+      motor.homing.start(status_time_);
+      return can::hubo::home(board_, static_cast<std::uint8_t>(i));
+    }
     return std::nullopt;
   }
 

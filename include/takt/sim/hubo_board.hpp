@@ -5,8 +5,9 @@
 //
 // Start-up, as the real boards': power on leaves driver and control off; `driver` on, then `control_on`, and
 // the board holds the present position until the first reference. `initialise` switches off and forgets
-// faults. Homing is not simulated: a board comes up with its encoders at their zero. Everything is real-time
-// safe after construction.
+// faults. A board comes up with its encoders at their zero and says that it is at home, or else with them at zero wherever its
+// joints stand; `home` leads a joint to its real zero, for as long as the options say, heeding no references, and
+// its limit switch closes there. Everything is real-time safe after construction.
 #pragma once
 
 #include <array>
@@ -26,6 +27,16 @@ struct HuboBoardOptions {
   Duration reply_delay{150'000};  ///< from the end of a request to the reply's entry into the transmit queue
   Duration reference_period{5'000'000};  ///< the time over which a new reference is approached
   can::hubo::Dialect dialect = can::hubo::Dialect::podo;
+  bool at_home = true;                ///< when it comes up
+  Duration home_time{2'000'000'000};  ///< that a search takes
+};
+
+/// What is broken about a whole board; of its joints see JointFault.
+struct HuboBoardFaults {
+  Duration late{};            ///< so much later than usual come its replies
+  std::uint8_t cut = 0;       ///< bytes missing at the end of its replies
+  bool limit_switch = false;  ///< all its limit switches are closed, wherever the joints are
+  bool never_home = false;    ///< it searches, and finds nothing
 };
 
 class HuboBoard {
@@ -49,6 +60,8 @@ class HuboBoard {
   /// Lets the motors run up to a time.
   void advance(Time to) noexcept;
 
+  /// What is broken about the board from now on; nothing with a default one.
+  void set_faults(const HuboBoardFaults& faults) noexcept { faults_ = faults; }
   /// What happened to this channel's joint, at the present time. Requires a fitted channel.
   void inject(std::uint8_t channel, JointFault fault) noexcept;
   void set_load(std::uint8_t channel, double torque) noexcept { motors_[channel]->axis.set_load(torque); }
@@ -67,11 +80,13 @@ class HuboBoard {
   struct Motor {
     explicit Motor(const robot::JointDescription& joint) noexcept : axis(joint), reference(axis.measured()) {}
     ServoAxis axis;
-    double reference;             // rad: where the servo is led now
-    double increment = 0;         // rad in each servo period until the target is reached
-    double target = 0;            // rad
-    std::int32_t steps_left = 0;  // servo periods until then
-    std::uint32_t faults = 0;     // can::hubo::fault, latched
+    double reference;              // rad: where the servo is led now
+    double increment = 0;          // rad in each servo period until the target is reached
+    double target = 0;             // rad
+    std::int32_t steps_left = 0;   // servo periods until then
+    std::int32_t search_left = 0;  // servo periods until it is at home
+    std::uint8_t home = 0;         // the flag
+    std::uint32_t faults = 0;      // can::hubo::fault, latched
     bool driver_on = false;
     bool control_on = false;
   };
@@ -83,6 +98,8 @@ class HuboBoard {
   void follow(const can::hubo::Reference& reference) noexcept;
   void obey(const can::hubo::Command& command) noexcept;
   void answer_later(can::hubo::CommandCode kind) noexcept;
+  void begin_search(Motor& motor) noexcept;
+  void end_search(Motor& motor) noexcept;
   void run(Motor& motor) noexcept;
   static void hold(Motor& motor) noexcept;
   static void power(Motor& motor) noexcept;
@@ -98,6 +115,7 @@ class HuboBoard {
   ServoTicks ticks_;
   Time now_;
   HuboBoardOptions options_;
+  HuboBoardFaults faults_{};
   std::int32_t reference_steps_;
   std::array<std::optional<Motor>, can::hubo::channels> motors_{};
   std::uint64_t ignored_ = 0;
