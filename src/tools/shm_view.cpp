@@ -243,6 +243,7 @@ std::optional<std::vector<std::byte>> value_of(const Layout& layout, const Excha
 }
 
 nlohmann::ordered_json decode(const shm::Fields& schema, const std::vector<std::byte>& value) {
+  if (value.size() != schema.bytes) return nullptr;
   auto object = nlohmann::ordered_json::object();
   for (const shm::Field& field : schema.all()) {
     if (field.is_padding()) continue;

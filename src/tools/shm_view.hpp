@@ -27,7 +27,7 @@ std::optional<std::vector<std::byte>> value_of(const shm::Layout& layout, const 
 /// How many values an exchange holds: 0 for streams.
 std::uint32_t values_of(const shm::Exchange& exchange);
 
-/// A value as {"position": [0.1, ...], "stamp": 12}; padding is left out. `value` has schema.bytes bytes.
+/// A value as {"position": [0.1, ...], "stamp": 12}; padding is left out. null if `value` has not schema.bytes bytes.
 nlohmann::ordered_json decode(const shm::Fields& schema, const std::vector<std::byte>& value);
 
 /// "segment" or "references producer 0": whose seat a number is.

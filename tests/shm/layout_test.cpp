@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "shm/forged.hpp"
 #include "support/random.hpp"
 #include "support/reference.hpp"
+#include "takt/shm/opaque.hpp"
 
 using namespace takt;
 using namespace takt::shm;
@@ -209,6 +211,16 @@ TEST_CASE("the schema is kept with the exchange, and a changed one is noticed") 
     CHECK(layout.schema(copy, text).error() == Errc::bad_directory);
   }
   memory.set(record(0) + offsetof(detail::LayoutRecord, schema), 'q');
+  CHECK(layout.schema(layout.exchanges()[0], text).error() == Errc::bad_directory);
+}
+
+TEST_CASE("a schema that was changed for one of the same hash, but of larger elements, is refused") {
+  const std::array one = {declare<LatestValue<Opaque>>("value", Opaque::of(test::forged::small).value())};
+  const Memory memory(Layout::bytes(one).value());
+  const auto layout = Layout::write(memory.all(), one, 42).value();
+  std::array<char, max_schema> text{};
+  CHECK(layout.schema(layout.exchanges()[0], text).value() == test::forged::small);
+  test::forged::enlarge(memory.all().data());
   CHECK(layout.schema(layout.exchanges()[0], text).error() == Errc::bad_directory);
 }
 

@@ -338,8 +338,9 @@ class Layout {
     return fail(Errc::no_such_exchange);
   }
 
-  /// The schema of an exchange of this layout, copied into `text`. Errors: bad_directory (it is not the one of the hash any more, or
-  /// there is no such exchange).
+  /// The schema of an exchange of this layout, copied into `text`; whatever a peer has written there meanwhile, its fields are those
+  /// of exchange.element_bytes. Errors: bad_directory (it is not the one of the hash any more, or not of that length, or there is no
+  /// such exchange).
   [[nodiscard]] Result<std::string_view> schema(const Exchange& exchange,
                                                 std::array<char, max_schema>& text) const noexcept {
     if (exchange.index >= count_ || exchange.schema_length > text.size()) return fail(Errc::bad_directory);
@@ -347,7 +348,7 @@ class Layout {
     detail::copy_shared_words(&record, record_at(memory_, exchange.index), sizeof record);
     std::memcpy(text.data(), record.schema, sizeof record.schema);
     const std::string_view found(text.data(), exchange.schema_length);
-    if (fnv1a(found) != exchange.schema_hash) return fail(Errc::bad_directory);
+    if (!describes(found, exchange.schema_hash, exchange.element_bytes)) return fail(Errc::bad_directory);
     return found;
   }
 
@@ -464,6 +465,15 @@ class Layout {
     return layout;
   }
 
+  /// Whether `schema` is of this hash and its elements of this length. The hash alone is soon forged: the text may have been
+  /// changed for one of larger elements.
+  [[nodiscard]] static bool describes(std::string_view schema, std::uint64_t hash,
+                                      std::uint32_t element_bytes) noexcept {
+    if (fnv1a(schema) != hash) return false;
+    const auto fields = parse_schema(schema);
+    return fields && (*fields).bytes == element_bytes;
+  }
+
   /// Checks one record, in a private copy, and takes it over.
   [[nodiscard]] static bool take(const detail::LayoutRecord& record, const detail::Walk& walk,
                                  Exchange& exchange) noexcept {
@@ -473,9 +483,7 @@ class Layout {
     if (!std::has_single_bit(record.element_alignment) || record.element_alignment > apart) return false;
     if (record.schema_length > max_schema) return false;
     const std::string_view schema(record.schema, record.schema_length);
-    if (fnv1a(schema) != record.schema_hash) return false;
-    if (const auto fields = parse_schema(schema); !fields || (*fields).bytes != record.element_bytes)
-      return false;
+    if (!describes(schema, record.schema_hash, record.element_bytes)) return false;
     const Extent extent{record.capacity, record.producers, record.consumers};
     if (!detail::is_possible(static_cast<Kind>(record.kind), extent, record.bytes)) return false;
     if (record.offset != walk.offset() || record.first_seat != walk.first_seat()) return false;
