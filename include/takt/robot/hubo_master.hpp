@@ -95,7 +95,10 @@ class HuboMaster {
       motor.status = reply.motors[i];
       const bool was_searching = motor.homing.searching();
       motor.homing.step(time, motor.status, position(i));
-      if (was_searching) motor.commanded = motor.counts;  // what was commanded before had another zero
+      if (was_searching) {  // what was commanded and measured before had another zero
+        motor.commanded = motor.counts;
+        motor.velocity = 0;
+      }
       if (motor.status.running() && want_power_ && !stopping_) motor.was_ready = true;
       if (motor.was_ready && !motor.status.running() && !motor.status.faulty()) motor.power_lost = true;
     }
@@ -134,7 +137,7 @@ class HuboMaster {
   }
   /// Whether a motor of the board looks for its home: its status is asked for in each cycle then, and it has no reference.
   [[nodiscard]] bool searching() const noexcept {
-    return any([](const Motor& motor) { return motor.homing.searching(); });
+    return options_.home_at_start && any([](const Motor& motor) { return motor.homing.searching(); });
   }
 
   // ---- What the board is told
