@@ -270,8 +270,7 @@ SetupResult<SocketCanBus> SocketCanBus::open(const std::string& interface, const
   address.can_ifindex = socket->interface_index;
   // Filters come before the binding: nothing else is ever queued.
   if (!set_options(descriptor, options) ||
-      ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
-          0) {  // NOLINT(*reinterpret-cast): as bind() wants it
+      ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return fail(Errc::can_failed, fmt::format("{}: {}", interface, text_of(errno)));
   }
   auto state = std::make_unique<State>();

@@ -55,7 +55,7 @@ inline std::vector<can::Frame> receive_frames(platform::SocketCanBus& bus, std::
   return frames;
 }
 
-/// Reads what there is; for tests that count.
+/// Reads until the bus is quiet; for tests that count.
 inline std::size_t drain(platform::SocketCanBus& bus) {
   std::array<can::Frame, 64> frames;
   std::size_t total = 0;
@@ -67,6 +67,9 @@ inline std::size_t drain(platform::SocketCanBus& bus) {
   }
   return total;
 }
+
+/// For TEST_CASE("..." NEEDS_CAN).
+#define NEEDS_CAN *doctest::skip(!takt::test::can_is_here)
 
 inline can::Frame without_stamp(can::Frame frame) {
   frame.stamp = Time{};

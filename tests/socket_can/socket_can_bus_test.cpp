@@ -17,8 +17,6 @@ using namespace takt::test;
 using namespace std::chrono_literals;
 using can::Frame;
 
-#define NEEDS_CAN *doctest::skip(!can_is_here)
-
 namespace {
 
 Frame numbered(std::uint32_t number) {

@@ -31,6 +31,8 @@ enum class Errc : std::uint16_t {
   can_interface_down = 19,
   no_can_fd = 20,
   can_failed = 21,
+  bad_cycle = 22,
+  no_such_cycle = 23,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::platform; }
@@ -79,6 +81,10 @@ enum class Errc : std::uint16_t {
       return "the CAN interface takes classic frames only";
     case Errc::can_failed:
       return "the system refuses the CAN socket";
+    case Errc::bad_cycle:
+      return "a cycle needs 1 to 256 frames of one format, no more than before, and whole microseconds up to 400 days";
+    case Errc::no_such_cycle:
+      return "no such message is sent or watched";
   }
   return "unknown platform error";
 }
