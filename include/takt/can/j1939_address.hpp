@@ -1,0 +1,141 @@
+// How a J1939 device gets its address and keeps it (SAE J1939-81): it claims one, gives way to lower NAMEs, takes another if its
+// NAME says that it can, and tells whoever asks. Sans-I/O: frames and the time go in, frames come out.
+//
+//     auto claim = *AddressClaim::create(name, 0x80);
+//     claim.start(now);
+//     each cycle:  for (frame : received) claim.receive(frame, now);
+//                  while (const auto frame = claim.next_frame(now)) bus.send({&*frame, 1});
+//                  if (claim.address()) ... the address may be used
+//
+// A bus on which the device does not hear itself is assumed; a claim of its own NAME is ignored. Not here: the commanded address.
+// Real-time safe.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "takt/can/j1939.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::can::j1939 {
+
+/// How long an address may be contested before it may be used.
+inline constexpr Duration claim_time = std::chrono::milliseconds(250);
+
+class AddressClaim {
+ public:
+  enum class State : std::uint8_t {
+    idle,      ///< not started
+    claiming,  ///< an address is claimed, and may be contested still
+    claimed,   ///< it may be used
+    lost,      ///< there is none for this device: it may only answer requests, without an address
+  };
+
+  /// Errors: those of encode_name(), out_of_range (an address above 253).
+  [[nodiscard]] static constexpr Result<AddressClaim> create(const Name& name,
+                                                             std::uint8_t preferred) noexcept {
+    const auto number = encode_name(name);
+    if (!number) return fail(number.error());
+    if (preferred > max_address) return fail(Errc::out_of_range);
+    return AddressClaim(*number, preferred);
+  }
+
+  /// Claims the preferred address, whatever was before.
+  constexpr void start(Time now) noexcept {
+    taken_ = {};
+    claim(preferred_, now);
+  }
+
+  /// Frames that are neither claims nor requests for them are ignored.
+  constexpr void receive(const Frame& frame, Time now) noexcept {
+    if (state_ == State::idle || !is_message(frame)) return;
+    const Id id = decode_id(frame.id);
+    if (id.pgn == pgn_address_claimed && frame.length == 8) {
+      contest(id.source, load_little<8>(frame.data.data()), now);
+    } else if (id.pgn == pgn_request && frame.length >= 3 &&
+               load_little<3>(frame.data.data()) == pgn_address_claimed &&
+               (id.destination == broadcast_address || id.destination == address_)) {
+      answer(now);
+    }
+  }
+
+  /// The next frame to be sent, if there is one by now; ask until there is none.
+  [[nodiscard]] constexpr std::optional<Frame> next_frame(Time now) noexcept {
+    if (state_ == State::claiming && now - claimed_at_ >= claim_time) state_ = State::claimed;
+    if (!answer_at_ || now < *answer_at_) return std::nullopt;
+    answer_at_.reset();
+    std::array<std::uint8_t, 8> data{};
+    store_little<8>(data.data(), name_);
+    return *make_frame({.pgn = pgn_address_claimed, .source = address_}, data);
+  }
+
+  [[nodiscard]] constexpr State state() const noexcept { return state_; }
+  /// The address that may be used; none while there is none.
+  [[nodiscard]] constexpr std::optional<std::uint8_t> address() const noexcept {
+    return state_ == State::claimed ? std::optional(address_) : std::nullopt;
+  }
+
+ private:
+  static constexpr std::uint8_t first_arbitrary = 128;
+  static constexpr std::uint8_t last_arbitrary = 247;
+
+  constexpr AddressClaim(std::uint64_t name, std::uint8_t preferred) noexcept
+      : name_(name), preferred_(preferred) {}
+
+  constexpr void claim(std::uint8_t address, Time now) noexcept {
+    address_ = address;
+    state_ = State::claiming;
+    claimed_at_ = now;
+    answer_at_ = now;
+  }
+
+  /// Another device says that the address is its own.
+  constexpr void contest(std::uint8_t address, std::uint64_t name, Time now) noexcept {
+    if (name == name_ || address > max_address) return;
+    if (address != address_) {
+      set_taken(address);
+    } else if (name_ < name) {
+      answer_at_ = now;  // the claim again: the other one gives way
+    } else {
+      set_taken(address);
+      give_way(now);
+    }
+  }
+  constexpr void give_way(Time now) noexcept {
+    constexpr std::uint64_t arbitrary_address_bit = std::uint64_t{1} << 63;
+    if ((name_ & arbitrary_address_bit) != 0) {
+      for (unsigned address = first_arbitrary; address <= last_arbitrary; ++address) {
+        if (!is_taken(address)) return claim(static_cast<std::uint8_t>(address), now);
+      }
+    }
+    address_ = null_address;
+    state_ = State::lost;
+    answer_at_ = now + delay();
+  }
+  constexpr void answer(Time now) noexcept {
+    if (!answer_at_) answer_at_ = state_ == State::lost ? now + delay() : now;
+  }
+  /// Devices without an address, whose frames have the same identifier, answer at different times: 0 to 153 ms.
+  [[nodiscard]] constexpr Duration delay() const noexcept {
+    return std::chrono::microseconds(600) * static_cast<int>(name_ * 0x9E37'79B9'7F4A'7C15U >> 56);
+  }
+
+  [[nodiscard]] constexpr bool is_taken(unsigned address) const noexcept {
+    return (taken_[address / 64] >> (address % 64) & 1U) != 0;
+  }
+  constexpr void set_taken(unsigned address) noexcept {
+    taken_[address / 64] |= std::uint64_t{1} << (address % 64);
+  }
+
+  std::uint64_t name_;
+  std::uint8_t preferred_;
+  std::uint8_t address_ = null_address;
+  State state_ = State::idle;
+  Time claimed_at_{};
+  std::optional<Time> answer_at_;
+  std::array<std::uint64_t, 4> taken_{};  ///< addresses of others, one bit each
+};
+
+}  // namespace takt::can::j1939
