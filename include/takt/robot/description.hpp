@@ -17,8 +17,9 @@ namespace takt::robot {
 
 /// The frames that a bus speaks.
 enum class Protocol : std::uint8_t {
-  hubo,   ///< Hubo joint boards on classic CAN (can/hubo.hpp)
-  servo,  ///< takt's CAN FD servo drives (can/servo.hpp)
+  hubo,    ///< Hubo joint boards on classic CAN (can/hubo.hpp)
+  servo,   ///< takt's CAN FD servo drives (can/servo.hpp)
+  cia402,  ///< CiA 402 drives over CANopen on classic CAN (can/cia402/)
 };
 
 /// How a joint moves, and so what its positions are measured in.
@@ -59,8 +60,8 @@ struct JointDescription {
   double counts_per_radian =
       1;                   ///< encoder counts per rad (per m for linear joints); negative turns the direction
   std::size_t bus = 0;     ///< index into RobotDescription::buses
-  std::uint8_t board = 0;  ///< board number (hubo) or node id (servo)
-  std::uint8_t channel = 0;      ///< motor on that board; 0 for servo drives
+  std::uint8_t board = 0;  ///< board number (hubo) or node id (servo, cia402)
+  std::uint8_t channel = 0;      ///< motor on that board; 0 for drives that are nodes of their own
   double following_error = 0.2;  ///< rad: |reference - measured| beyond this stops the robot
   double goal_tolerance = 0.02;  ///< rad: a goal succeeds when the joint is this close to its end
   PlantDescription plant;

@@ -40,13 +40,18 @@ class ServoAxis {
   /// One servo period: the joint arrives, is measured, and gets its next torque. False when the servo is on
   /// and the joint too far from its reference.
   [[nodiscard]] bool step(const ServoReference& reference) noexcept {
-    plant_.arrive();
-    const double before = measured_;
-    measure();
-    measured_velocity_ = (measured_ - before) / servo_seconds;
+    arrive();
     torque_ = on_ ? servo_.step(reference, measured_) : 0;
     plant_.act(torque_);
     return !on_ || std::abs(reference.position - measured_) <= largest_error_;
+  }
+
+  /// One servo period in which the motor, if it is on, gives a torque (N m) without looking at its position.
+  void push(double torque) noexcept {
+    arrive();
+    torque_ = on_ ? torque : 0;
+    plant_.act(torque_);
+    servo_.reset(measured_);
   }
 
   /// What the encoder shows `since` after the last step.
@@ -80,6 +85,12 @@ class ServoAxis {
   void set_load(double torque) noexcept { plant_.set_load(torque); }
 
  private:
+  void arrive() noexcept {
+    plant_.arrive();
+    const double before = measured_;
+    measure();
+    measured_velocity_ = (measured_ - before) / servo_seconds;
+  }
   void measure() noexcept { measured_ = encoder_.position(count(Duration{0})); }
 
   JointPlant plant_;

@@ -80,6 +80,18 @@ constexpr void put_receive_pdo_2(Frame& frame, std::uint8_t node, const Command&
                     command.torque);
 }
 
+/// What receive PDO 1 says, for who collects messages.
+struct ReceivePdo1 {
+  std::uint8_t node = 1;
+  Command command;
+};
+/// Error: unknown_node.
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const ReceivePdo1& pdo) noexcept {
+  if (!canopen::is_node(pdo.node)) return fail(Errc::unknown_node);
+  put_receive_pdo_1(frame, pdo.node, pdo.command);
+  return {};
+}
+
 /// Take transmit PDO 1 or 2, whichever node sent it, into what is known of its drive. Errors, after which nothing has
 /// changed: wrong_format, wrong_length.
 [[nodiscard]] constexpr Status take_transmit_pdo_1(Feedback& feedback, const Frame& frame) noexcept {

@@ -1,0 +1,66 @@
+// One virtual bus with simulated CiA 402 drives on it, for tests of both sides.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "takt/robot/description.hpp"
+#include "takt/sim/cia402_drive.hpp"
+#include "takt/sim/virtual_can_bus.hpp"
+
+namespace takt::test {
+
+struct Cia402World {
+  explicit Cia402World(std::initializer_list<std::uint8_t> nodes, double counts_per_radian = 10'000) {
+    robot.period = Duration(1'000'000);
+    robot.buses.push_back({"can0", robot::Protocol::cia402});
+    for (const std::uint8_t node : nodes) {
+      robot::JointDescription joint;
+      joint.name = "joint" + std::to_string(node);
+      joint.board = node;
+      joint.counts_per_radian = counts_per_radian;
+      joint.limits.acceleration = 50;
+      robot.joints.push_back(joint);
+    }
+    drives.reserve(robot.joints.size());
+    for (const auto& joint : robot.joints) {
+      drives.emplace_back(joint.board, sim::Cia402DriveOptions{}, Time{}, joint);
+      ports.push_back(bus.connect({.transmit = 16, .receive = 0}));
+    }
+  }
+
+  void advance(Time to) {
+    for (;;) {
+      Time due = Time::max();
+      std::size_t sender = 0;
+      for (std::size_t i = 0; i < drives.size(); ++i) {
+        if (drives[i].next_send() >= due) continue;
+        due = drives[i].next_send();
+        sender = i;
+      }
+      if (const can::Frame* frame = bus.step(std::min(to, due))) {
+        seen.push_back(*frame);
+        for (auto& drive : drives) {
+          if (drive.accepts(*frame)) drive.receive(*frame);
+        }
+      } else if (due <= to) {
+        const can::Frame frame_to_send = drives[sender].take_frame();
+        ports[sender].send({&frame_to_send, 1});
+      } else {
+        break;
+      }
+    }
+    for (auto& drive : drives) drive.advance(to);
+  }
+
+  robot::RobotDescription robot;
+  sim::VirtualCanBus bus;
+  sim::VirtualCanBus::Port host = bus.connect();
+  std::vector<sim::Cia402Drive> drives;
+  std::vector<sim::VirtualCanBus::Port> ports;
+  std::vector<can::Frame> seen;  ///< all that went over the bus
+};
+
+}  // namespace takt::test
