@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "json/strict.hpp"
+#include "takt/can/canopen/object.hpp"
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
 
@@ -25,8 +26,8 @@ constexpr std::size_t max_mistakes = 1000;
 constexpr std::size_t max_buses = 16;
 constexpr double huge_number = 1e9;  // beyond any joint, small enough that formulas stay exact
 
-constexpr std::array<std::pair<std::string_view, Protocol>, 2> protocols{
-    {{"hubo", Protocol::hubo}, {"servo", Protocol::servo}}};
+constexpr std::array<std::pair<std::string_view, Protocol>, 3> protocols{
+    {{"hubo", Protocol::hubo}, {"servo", Protocol::servo}, {"cia402", Protocol::cia402}}};
 constexpr std::array<std::pair<std::string_view, JointKind>, 3> joint_kinds{
     {{"rotary", JointKind::rotary}, {"linear", JointKind::linear}, {"continuous", JointKind::continuous}}};
 constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behaviours{
@@ -40,15 +41,23 @@ struct AddressRules {
   std::uint64_t first_board, last_board, last_channel;
 };
 constexpr AddressRules address_rules(Protocol protocol) {
-  return protocol == Protocol::hubo ? AddressRules{0, can::hubo::max_board, 1}
-                                    : AddressRules{1, can::servo::max_node, 0};
+  switch (protocol) {
+    case Protocol::hubo:
+      return {0, can::hubo::max_board, 1};
+    case Protocol::servo:
+      return {1, can::servo::max_node, 0};
+    case Protocol::cia402:
+      break;
+  }
+  return {1, can::canopen::max_node - 1, 0};  // the last one is the master's
 }
 
 /// How far from zero a joint may be, in its own unit, so that its position still fits into the bus's words.
 double reach_of(Protocol protocol, double counts_per_radian) {
-  constexpr double servo_word = 2'147'483'647.0;
-  return protocol == Protocol::hubo ? can::hubo::max_reference / std::abs(counts_per_radian)
-                                    : servo_word * can::servo::position_unit;
+  constexpr double whole_word = 2'147'483'647.0;
+  if (protocol == Protocol::servo) return whole_word * can::servo::position_unit;
+  const double counts = protocol == Protocol::hubo ? can::hubo::max_reference : whole_word;
+  return counts / std::abs(counts_per_radian);
 }
 
 /// Reads the document into `robot_`, part by part, collecting mistakes as it goes.
@@ -128,7 +137,7 @@ class Loader {
         mistakes_.add(object.at("bit_rate"), "must be 125000, 250000, 500000, 800000 or 1000000");
     }
     if (const Value* rate = object.find("data_bit_rate"); rate != nullptr && known_protocol) {
-      if (bus.protocol == Protocol::hubo) {
+      if (bus.protocol != Protocol::servo) {
         mistakes_.add(object.at("data_bit_rate"),
                       "frames of this protocol are classic: they have no data phase");
       } else if (const auto number = json::to_integer(*rate, object.at("data_bit_rate"), mistakes_,

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "takt/can/canopen/emergency.hpp"
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
+#include "takt/robot/cia402_master.hpp"
 #include "takt/robot/servo_master.hpp"
 
 namespace takt::robot {
@@ -46,18 +49,34 @@ constexpr std::array<std::pair<Fault, std::string_view>, 10> servo_codes{
      {Fault::unsupported_mode, "a mode that it does not have"},
      {Fault::internal, "internal"}}};
 
-std::string describe_hubo(std::uint32_t fault) {
+constexpr std::array<std::pair<std::uint32_t, std::string_view>, 4> cia402_bits{
+    {{cia402_fault::power_lost, lost_power},
+     {cia402_fault::mode_refused, "it does not confirm its mode"},
+     {cia402_fault::not_configured, "it refuses its configuration"},
+     {cia402_fault::heartbeat_lost, "its heartbeat is lost"}}};
+
+/// The meanings of all bits of a word that has one for each, in a list.
+std::string describe_bits(std::uint32_t fault,
+                          std::span<const std::pair<std::uint32_t, std::string_view>> meanings) {
   std::string text;
   const auto add = [&text](std::string_view meaning) {
     if (!text.empty()) text += ", ";
     text += meaning;
   };
-  for (const auto& [bit, meaning] : hubo_bits) {
+  for (const auto& [bit, meaning] : meanings) {
     if ((fault & bit) != 0) add(meaning);
     fault &= ~bit;
   }
   if (fault != 0) add(fmt::format("bits {:#x}", fault));
   return text;
+}
+
+std::string describe_cia402(std::uint32_t fault) {
+  const std::uint32_t code = fault & cia402_fault::code;
+  if (code == 0) return describe_bits(fault, cia402_bits);
+  const std::string text =
+      fmt::format("{} ({:#06x})", can::canopen::describe_emergency(static_cast<std::uint16_t>(code)), code);
+  return fault == code ? text : text + ", " + describe_bits(fault - code, cia402_bits);
 }
 
 std::string describe_servo(std::uint32_t fault) {
@@ -73,8 +92,15 @@ std::string describe_servo(std::uint32_t fault) {
 std::string describe_fault(const RobotDescription& robot, std::size_t joint, std::uint32_t fault) {
   const bool on_a_bus = joint < robot.joints.size() && robot.joints[joint].bus < robot.buses.size();
   if (!on_a_bus || fault == 0) return fmt::format("number {}", fault);
-  return robot.buses[robot.joints[joint].bus].protocol == Protocol::hubo ? describe_hubo(fault)
-                                                                         : describe_servo(fault);
+  switch (robot.buses[robot.joints[joint].bus].protocol) {
+    case Protocol::hubo:
+      return describe_bits(fault, hubo_bits);
+    case Protocol::servo:
+      return describe_servo(fault);
+    case Protocol::cia402:
+      break;
+  }
+  return describe_cia402(fault);
 }
 
 }  // namespace takt::robot

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "takt/can/canopen/object.hpp"
+#include "takt/sim/cia402_drive.hpp"
 #include "takt/sim/hubo_board.hpp"
 #include "takt/sim/servo_drive.hpp"
 
@@ -90,34 +92,40 @@ std::string at(const robot::JointDescription& joint) {
 class RobotSimulation::World {
   using HuboBus = BusWithDrives<HuboBoard>;
   using ServoBus = BusWithDrives<ServoDrive>;
+  using Cia402Bus = BusWithDrives<Cia402Drive>;
   /// A bus, in the order of the description.
   struct Bus {
-    VirtualCanBus* bus;
+    VirtualCanBus* bus = nullptr;
     VirtualCanBus::Port host;
-    HuboBus* hubo;  // one of the two
-    ServoBus* servo;
+    HuboBus* hubo = nullptr;  // one of the three
+    ServoBus* servo = nullptr;
+    Cia402Bus* cia402 = nullptr;
   };
   /// A joint, in the order of the description.
   struct Joint {
     std::size_t bus;
     std::uint8_t number;
     std::uint8_t channel;
-    HuboBoard* board;  // one of the two
-    ServoDrive* drive;
+    HuboBoard* board = nullptr;  // one of the three
+    ServoDrive* servo = nullptr;
+    Cia402Drive* cia402 = nullptr;
   };
 
  public:
   World(const robot::RobotDescription& description, Time start)
       : period_(description.period), start_(start), now_(start) {
     for (const robot::BusDescription& bus : description.buses) {
-      if (bus.protocol == robot::Protocol::hubo) {
-        hubo_buses_.push_back(std::make_unique<HuboBus>(bus, start));
-        buses_.push_back(
-            {&hubo_buses_.back()->bus, hubo_buses_.back()->host, hubo_buses_.back().get(), nullptr});
-      } else {
-        servo_buses_.push_back(std::make_unique<ServoBus>(bus, start));
-        buses_.push_back(
-            {&servo_buses_.back()->bus, servo_buses_.back()->host, nullptr, servo_buses_.back().get()});
+      buses_.emplace_back();
+      switch (bus.protocol) {
+        case robot::Protocol::hubo:
+          buses_.back().hubo = open(hubo_buses_, bus);
+          break;
+        case robot::Protocol::servo:
+          buses_.back().servo = open(servo_buses_, bus);
+          break;
+        case robot::Protocol::cia402:
+          buses_.back().cia402 = open(cia402_buses_, bus);
+          break;
       }
     }
     joints_.reserve(description.joints.size());
@@ -133,13 +141,15 @@ class RobotSimulation::World {
     if (joint.bus >= buses_.size())
       return fail(Errc::bad_place, at(joint) + ": there is no bus " + std::to_string(joint.bus));
     const Bus& bus = buses_[joint.bus];
-    return bus.hubo != nullptr ? add_to(*bus.hubo, joint) : add_to(*bus.servo, joint);
+    if (bus.hubo != nullptr) return add_to(*bus.hubo, joint);
+    return bus.servo != nullptr ? add_to(*bus.servo, joint) : add_to(*bus.cia402, joint);
   }
 
   void advance(Time to) noexcept {
     if (to <= now_) return;
     for (const auto& bus : hubo_buses_) bus->advance(to);
     for (const auto& bus : servo_buses_) bus->advance(to);
+    for (const auto& bus : cia402_buses_) bus->advance(to);
     now_ = to;
   }
 
@@ -148,14 +158,24 @@ class RobotSimulation::World {
   [[nodiscard]] VirtualCanBus& bus(std::size_t index) const noexcept { return *buses_[index].bus; }
   [[nodiscard]] VirtualCanBus::Port host(std::size_t index) const noexcept { return buses_[index].host; }
 
-  /// Calls with_board(HuboBoard&, channel) or with_drive(ServoDrive&), whichever moves the joint.
+  /// Calls with_board(HuboBoard&, channel) or with_drive(ServoDrive& or Cia402Drive&), whichever moves the joint.
   template <class WithBoard, class WithDrive>
   auto visit(std::size_t index, WithBoard with_board, WithDrive with_drive) const noexcept {
     const Joint& joint = joints_[index];
-    return joint.board != nullptr ? with_board(*joint.board, joint.channel) : with_drive(*joint.drive);
+    if (joint.board != nullptr) return with_board(*joint.board, joint.channel);
+    return joint.servo != nullptr ? with_drive(*joint.servo) : with_drive(*joint.cia402);
   }
 
  private:
+  /// One more bus of its protocol, the last of buses_.
+  template <class BusOfProtocol>
+  BusOfProtocol* open(std::vector<std::unique_ptr<BusOfProtocol>>& buses, const robot::BusDescription& bus) {
+    buses.push_back(std::make_unique<BusOfProtocol>(bus, start_));
+    buses_.back().bus = &buses.back()->bus;
+    buses_.back().host = buses.back()->host;
+    return buses.back().get();
+  }
+
   SetupResult<void> add_to(HuboBus& bus, const robot::JointDescription& joint) {
     if (joint.board > can::hubo::max_board)
       return fail(Errc::bad_place, at(joint) + ": no joint board has this number");
@@ -168,7 +188,7 @@ class RobotSimulation::World {
     if (!board->fit(joint.channel, joint)) {
       return fail(Errc::bad_place, at(joint) + ": the channel does not exist or has a joint already");
     }
-    joints_.push_back({joint.bus, joint.board, joint.channel, board, nullptr});
+    joints_.push_back({joint.bus, joint.board, joint.channel, board});
     return {};
   }
 
@@ -176,14 +196,34 @@ class RobotSimulation::World {
     if (!can::servo::is_node(joint.board) || joint.channel != 0) {
       return fail(Errc::bad_place, at(joint) + ": servo drives have node numbers 1 to 48 and only channel 0");
     }
+    auto drive = add_drive(bus, joint, ServoDriveOptions{.command_period = period_});
+    if (!drive) return tl::unexpected(drive.error());
+    joints_.push_back({.bus = joint.bus, .number = joint.board, .channel = 0, .servo = *drive});
+    return {};
+  }
+
+  SetupResult<void> add_to(Cia402Bus& bus, const robot::JointDescription& joint) {
+    if (!can::canopen::is_node(joint.board) || joint.channel != 0) {
+      return fail(Errc::bad_place,
+                  at(joint) + ": CiA 402 drives have node numbers 1 to 127 and only channel 0");
+    }
+    auto drive = add_drive(bus, joint, Cia402DriveOptions{});
+    if (!drive) return tl::unexpected(drive.error());
+    joints_.push_back({.bus = joint.bus, .number = joint.board, .channel = 0, .cia402 = *drive});
+    return {};
+  }
+
+  /// A drive that is a node of its own.
+  template <class Drive, class Options>
+  SetupResult<Drive*> add_drive(BusWithDrives<Drive>& bus, const robot::JointDescription& joint,
+                                const Options& options) {
     for (const Joint& other : joints_) {
       if (other.bus == joint.bus && other.number == joint.board)
         return fail(Errc::bad_place, at(joint) + ": the node is taken");
     }
-    ServoDrive* drive = bus.add(joint.board, ServoDriveOptions{.command_period = period_}, start_, joint);
+    Drive* const drive = bus.add(joint.board, options, start_, joint);
     if (drive == nullptr) return fail(Errc::too_many_nodes, at(joint) + ": the bus is full");
-    joints_.push_back({joint.bus, joint.board, 0, nullptr, drive});
-    return {};
+    return drive;
   }
 
   Duration period_;
@@ -191,6 +231,7 @@ class RobotSimulation::World {
   Time now_;
   std::vector<std::unique_ptr<HuboBus>> hubo_buses_;
   std::vector<std::unique_ptr<ServoBus>> servo_buses_;
+  std::vector<std::unique_ptr<Cia402Bus>> cia402_buses_;
   std::vector<Bus> buses_;
   std::vector<Joint> joints_;
 };
@@ -218,25 +259,25 @@ const VirtualCanBus& RobotSimulation::bus(std::size_t bus) const noexcept { retu
 double RobotSimulation::position(std::size_t joint) const noexcept {
   return world_->visit(
       joint, [](const HuboBoard& board, std::uint8_t channel) { return board.position(channel); },
-      [](const ServoDrive& drive) { return drive.position(); });
+      [](const auto& drive) { return drive.position(); });
 }
 
 double RobotSimulation::velocity(std::size_t joint) const noexcept {
   return world_->visit(
       joint, [](const HuboBoard& board, std::uint8_t channel) { return board.velocity(channel); },
-      [](const ServoDrive& drive) { return drive.velocity(); });
+      [](const auto& drive) { return drive.velocity(); });
 }
 
 void RobotSimulation::inject(std::size_t joint, JointFault fault) noexcept {
   world_->visit(
       joint, [fault](HuboBoard& board, std::uint8_t channel) { board.inject(channel, fault); },
-      [fault](ServoDrive& drive) { drive.inject(fault); });
+      [fault](auto& drive) { drive.inject(fault); });
 }
 
 void RobotSimulation::set_load(std::size_t joint, double torque) noexcept {
   world_->visit(
       joint, [torque](HuboBoard& board, std::uint8_t channel) { board.set_load(channel, torque); },
-      [torque](ServoDrive& drive) { drive.set_load(torque); });
+      [torque](auto& drive) { drive.set_load(torque); });
 }
 
 }  // namespace takt::sim

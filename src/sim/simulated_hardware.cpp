@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "takt/robot/cia402_hardware.hpp"
 #include "takt/robot/hubo_hardware.hpp"
 #include "takt/robot/servo_hardware.hpp"
 
@@ -34,6 +35,11 @@ SetupResult<std::unique_ptr<SimulatedHardware>> SimulatedHardware::create(
   }
   if (speaks(robot::Protocol::servo)) {
     auto drives = robot::ServoHardware<VirtualCanBus::Port>::create(robot, all);
+    if (!drives) return tl::unexpected(drives.error());
+    self->hardware_.push_back(std::move(*drives));
+  }
+  if (speaks(robot::Protocol::cia402)) {
+    auto drives = robot::Cia402Hardware<VirtualCanBus::Port>::create(robot, all);
     if (!drives) return tl::unexpected(drives.error());
     self->hardware_.push_back(std::move(*drives));
   }

@@ -54,6 +54,20 @@ std::multiset<std::string> places(const Json& document) {
   return found;
 }
 
+TEST_CASE("CiA 402 drives have the nodes 1 to 126 of a classic bus") {
+  auto robot = small_robot();
+  robot["buses"][0]["protocol"] = "cia402";
+  CHECK_FALSE(load_robot(robot.dump()));  // a data phase
+  robot["buses"][0].erase("data_bit_rate");
+  const auto loaded = load_robot(robot.dump());
+  REQUIRE(loaded);
+  CHECK(loaded->buses[0].protocol == takt::robot::Protocol::cia402);
+  for (auto& joint : robot["joints"]) {
+    if (joint["bus"] == "a") joint["board"] = 127;
+  }
+  CHECK_FALSE(load_robot(robot.dump()));
+}
+
 TEST_CASE("every field of the schema arrives where it belongs") {
   const auto robot = load_robot(small_robot().dump());
   REQUIRE(robot);

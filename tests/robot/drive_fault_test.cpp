@@ -4,6 +4,7 @@
 
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
+#include "takt/robot/cia402_master.hpp"
 #include "takt/robot/servo_master.hpp"
 
 using namespace takt;
@@ -33,6 +34,12 @@ TEST_CASE("a fault word is told in the words of its joint's protocol") {
   CHECK(describe_fault(hubo, 0, can::hubo::fault::power_lost) == "it went off unasked");
   CHECK(describe_fault(hubo, 0, can::hubo::fault::homing_failed) == "did not find its home");
   CHECK(describe_fault(hubo, 0, can::hubo::fault::jam | 1U << 20) == "jam, bits 0x100000");
+
+  const RobotDescription cia402 = one_joint(Protocol::cia402);
+  CHECK(describe_fault(cia402, 0, 0x8611) == "following error (0x8611)");
+  CHECK(describe_fault(cia402, 0, cia402_fault::power_lost) == "it went off unasked");
+  CHECK(describe_fault(cia402, 0, cia402_fault::heartbeat_lost | 0x4310) ==
+        "over-temperature of the drive (0x4310), its heartbeat is lost");
 }
 
 TEST_CASE("a fault word of no known protocol is told as a number") {

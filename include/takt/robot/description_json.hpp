@@ -17,7 +17,7 @@
 //     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last waypoint
 //     "buses": [{
 //       "name": "can0",
-//       "protocol": "hubo",             "hubo" (classic CAN) or "servo" (CAN FD)
+//       "protocol": "hubo",             "hubo" or "cia402" (classic CAN), or "servo" (CAN FD)
 //       "bit_rate": 1000000,            bit/s: 125000, 250000, 500000, 800000 or 1000000
 //       "data_bit_rate": 5000000        bit/s, protocol "servo" only: from bit_rate to 8000000
 //     }],
@@ -36,8 +36,8 @@
 //       "safe": "hold",                 optional: "hold" or "release" the drive after the robot was stopped;
 //                                       the same for all joints of one hubo board, which is powered as a whole
 //       "counts_per_radian": 63662,     encoder counts; negative turns the direction
-//       "bus": "can0", "board": 15,     board number (hubo 0..47) or node id (servo 1..48)
-//       "channel": 1,                   motor on that board (hubo 0..1); servo drives have only 0; optional
+//       "bus": "can0", "board": 15,     board number (hubo 0..47) or node id (servo 1..48, cia402 1..126)
+//       "channel": 1,                   motor on that board (hubo 0..1); drives have only 0; optional
 //       "following_error": 0.2,         rad, optional: |reference - measured| beyond this stops the robot
 //       "goal_tolerance": 0.02,         rad, optional: a goal has succeeded when its joints are this close
 //       "plant": {                      optional: the joint behind a simulated drive, ignored on real buses

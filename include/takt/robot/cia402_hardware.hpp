@@ -1,0 +1,260 @@
+// The joints of a robot on CiA 402 drives over CANopen, in cyclic synchronous position, behind the Hardware
+// seam, over any CAN bus.
+//
+// Each cycle and bus, in this order: SYNC, at which all drives latch their positions and take over the
+// references of the cycle before; a receive PDO for every drive that runs; the master's heartbeat when it is
+// due; and at most one frame of some drive's start-up (robot/cia402_master.hpp), drive after drive, so that
+// configuring one never delays the others. The next read() takes in the answers. Velocity is the difference
+// of positions from SYNC to SYNC, smoothed.
+//
+// A drive without a heartbeat of the master for 3 periods more than the robot's overrun limit (at least 50 ms)
+// stops by itself, where it has the objects 1016h and 6007h. JointFeedback::fault holds the code of the
+// drive's latest emergency and the bits of cia402_fault. JointDescription::board is the node, 1 to 126;
+// counts_per_radian are the drive's position units. Bus time at 1 Mbit/s, at worst: 250 us for each drive and
+// 55 us for SYNC, so three drives fit a classic bus at 1 kHz.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "takt/can/canopen/emergency.hpp"
+#include "takt/can/canopen/nmt.hpp"
+#include "takt/can/canopen/pdo.hpp"
+#include "takt/can/canopen/sync.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/robot/bus_exchange.hpp"
+#include "takt/robot/cia402_master.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/robot/error.hpp"
+#include "takt/robot/hardware.hpp"
+
+namespace takt::robot {
+
+/// The node that the master is for those who watch its heartbeat.
+inline constexpr std::uint8_t cia402_master_node = 127;
+
+/// The SDO writes that bring a drive into cyclic synchronous position with takt's PDOs (can/cia402/process_data.hpp).
+/// `watchdog` is how long it does without the master's heartbeat. Allocates.
+[[nodiscard]] inline std::vector<can::canopen::ObjectWrite> cia402_configuration(std::uint8_t node,
+                                                                                 const Cia402Timing& timing,
+                                                                                 Duration watchdog) {
+  using can::canopen::PdoDirection;
+  const auto in = [](Duration duration, Duration::rep unit) {
+    return static_cast<std::uint32_t>((duration.count() + unit - 1) / unit);
+  };
+  constexpr Duration::rep us = 1'000, ms = 1'000'000;
+  Duration::rep unit = us;  // of the interpolation period, whose value has 8 bits
+  std::int8_t exponent = -6;
+  for (; timing.period.count() / unit > 255; ++exponent) unit *= 10;
+
+  std::vector<can::canopen::ObjectWrite> writes = {
+      {{0x1017, 0}, in(timing.heartbeat, ms), 2},
+      {{0x1016, 1}, std::uint32_t{cia402_master_node} << 16 | std::min(in(watchdog, ms), 0xFFFFU), 4, true},
+      {{0x6007, 0}, 1, 2, true},
+      {{0x1006, 0}, in(timing.period, us), 4, true},
+      {{0x60C2, 1}, in(timing.period, unit), 1, true},
+      {{0x60C2, 2}, static_cast<std::uint8_t>(exponent), 1, true},
+      {{0x605A, 0}, static_cast<std::uint32_t>(can::cia402::QuickStop::quick_ramp), 2, true},
+      {{0x6060, 0}, static_cast<std::uint32_t>(can::cia402::Mode::cyclic_position), 1}};
+  for (std::uint16_t other = 1; other < 4; ++other) {  // what else the drive would send by itself
+    const auto index = static_cast<std::uint16_t>(0x1800U + other);
+    const auto number = static_cast<std::uint8_t>(other + 1);
+    writes.push_back({{index, 1}, 0xC000'0000U | pdo_id(PdoDirection::transmit, number, node), 4, true});
+  }
+  const auto append = [&](PdoDirection direction, std::span<const can::canopen::MappedObject> objects) {
+    const auto plan = can::canopen::plan_pdo(direction, 1, node, can::canopen::every_sync, objects);
+    if (plan) writes.insert(writes.end(), plan->writes().begin(), plan->writes().end());
+  };
+  append(PdoDirection::receive, can::cia402::receive_pdo_1);
+  append(PdoDirection::transmit, can::cia402::transmit_pdo_1);
+  return writes;
+}
+
+/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one
+/// robot.
+template <can::CanBus Bus>
+class Cia402Hardware final : public Hardware {
+ public:
+  using Emergencies = can::canopen::EmergencyHistory<32>;
+
+  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
+  /// buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address,
+  /// bad_scale, too_many_joints.
+  [[nodiscard]] static SetupResult<std::unique_ptr<Cia402Hardware>> create(
+      const RobotDescription& description, std::span<Bus* const> buses) {
+    if (description.joints.size() > max_joints) return fail(Errc::too_many_joints, "at most 64 joints");
+    std::vector<BusPlan> plans(description.buses.size());
+    for (std::size_t i = 0; i < description.joints.size(); ++i) {
+      const JointDescription& joint = description.joints[i];
+      if (joint.bus >= description.buses.size()) return fail(Errc::no_such_bus, joint.name);
+      if (description.buses[joint.bus].protocol != Protocol::cia402) continue;
+      if (joint.bus >= buses.size() || buses[joint.bus] == nullptr)
+        return fail(Errc::no_such_bus, joint.name);
+      if (auto added = plans[joint.bus].add(joint, i, description); !added)
+        return fail(added.error(), joint.name);
+    }
+    std::unique_ptr<Cia402Hardware> hardware(new Cia402Hardware);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].drives.empty()) continue;
+      hardware->buses_.emplace_back(*buses[i], std::move(plans[i]), description);
+    }
+    return hardware;
+  }
+
+  void read(Time now, std::span<JointFeedback> feedback) noexcept override {
+    for (BusState& bus : buses_) {
+      bus.exchange.receive(now, counters_,
+                           [&](const can::Frame& frame, Time time) noexcept { take_in(bus, frame, time); });
+      for (Drive& drive : bus.plan.drives) {
+        if (drive.joint < feedback.size()) drive.master.report(feedback[drive.joint]);
+      }
+    }
+  }
+
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
+    for (BusState& bus : buses_) {
+      bus.exchange.push(can::canopen::Sync{}, counters_);
+      for (Drive& drive : bus.plan.drives) {
+        if (drive.joint >= commands.size()) continue;
+        const auto pdo = drive.master.command(commands[drive.joint], now, references_rejected_);
+        if (pdo) bus.exchange.push(*pdo, counters_);
+      }
+      if (bus.heartbeat.due(now)) {
+        bus.exchange.push(can::canopen::Heartbeat{cia402_master_node, can::canopen::NmtState::operational},
+                          counters_);
+      }
+      serve_one(bus, now);
+      bus.exchange.flush(counters_);
+    }
+  }
+
+  [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
+  /// References that were no numbers: never sent, the last good one held in their place.
+  [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
+  /// What the drives of all buses shouted, oldest first.
+  [[nodiscard]] const Emergencies& emergencies() const noexcept { return emergencies_; }
+  /// The drive of a joint: its state, and which part of its configuration it refused. nullptr where there is none.
+  [[nodiscard]] const Cia402Master* drive(std::size_t joint) const noexcept {
+    for (const BusState& bus : buses_) {
+      for (const Drive& drive : bus.plan.drives) {
+        if (drive.joint == joint) return &drive.master;
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Drive {
+    Cia402Master master;
+    std::size_t joint = 0;
+  };
+  /// An SDO or NMT frame is complete as it comes from its master.
+  struct Complete {
+    can::Frame frame;
+    friend Status encode_into(can::Frame& out, const Complete& complete) noexcept {
+      out = complete.frame;
+      return {};
+    }
+  };
+
+  /// At least 50 ms: a heartbeat has to share the bus with everything else.
+  static Duration watchdog_of(const RobotDescription& description) noexcept {
+    const Duration patience = (Duration::rep{description.overrun_limit} + 3) * description.period;
+    return std::clamp(patience, Duration(50'000'000), Duration(60'000'000'000));
+  }
+
+  /// The drives of one bus, found by node.
+  struct BusPlan {
+    std::vector<Drive> drives;
+    std::array<std::uint8_t, can::canopen::max_node + 1> index{};  ///< position in `drives` + 1; 0 = none
+
+    Status add(const JointDescription& joint, std::size_t number, const RobotDescription& description) {
+      if (!can::canopen::is_node(joint.board) || joint.board == cia402_master_node || joint.channel != 0)
+        return takt::fail(Errc::bad_address);
+      if (!std::isfinite(joint.counts_per_radian) || joint.counts_per_radian == 0)
+        return takt::fail(Errc::bad_scale);
+      if (index[joint.board] != 0) return takt::fail(Errc::duplicate_address);
+      const Cia402Timing timing{.period = description.period, .silence = description.feedback_timeout};
+      drives.push_back(
+          Drive{Cia402Master(joint.board, joint.counts_per_radian,
+                             cia402_configuration(joint.board, timing, watchdog_of(description)), timing),
+                number});
+      index[joint.board] = static_cast<std::uint8_t>(drives.size());
+      return {};
+    }
+    [[nodiscard]] Drive* find(std::uint32_t node) noexcept {
+      return node >= index.size() || index[node] == 0 ? nullptr : &drives[index[node] - 1U];
+    }
+  };
+  struct BusState {
+    BusState(Bus& bus, BusPlan drives, const RobotDescription& description)
+        : exchange(bus, drives.drives.size() + 3, description.period),
+          plan(std::move(drives)),
+          heartbeat(watchdog_of(description) / 4) {}
+
+    BusExchange<Bus> exchange;
+    BusPlan plan;
+    can::canopen::HeartbeatTimer heartbeat;
+    std::size_t served = 0;
+  };
+
+  Cia402Hardware() = default;
+
+  /// One frame of start-up per cycle and bus, the drives in turn.
+  void serve_one(BusState& bus, Time now) noexcept {
+    const std::size_t count = bus.plan.drives.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      bus.served = bus.served + 1 < count ? bus.served + 1 : 0;
+      Cia402Master& master = bus.plan.drives[bus.served].master;
+      if (!master.wants_service(now)) continue;
+      if (const auto frame = master.service(now)) {
+        bus.exchange.push(Complete{*frame}, counters_);
+        return;
+      }
+    }
+  }
+
+  void take_in(BusState& bus, const can::Frame& frame, Time time) noexcept {
+    using can::canopen::PdoDirection;
+    constexpr std::uint32_t node_bits = can::canopen::max_node;
+    Drive* const drive =
+        frame.extended || frame.id > can::max_standard_id ? nullptr : bus.plan.find(frame.id & node_bits);
+    const std::uint32_t service = frame.id & ~node_bits;
+    Status understood;
+    if (drive == nullptr) {
+      ++counters_.frames_unexpected;
+    } else if (service == pdo_id(PdoDirection::transmit, 1, 0)) {
+      understood = drive->master.heard_pdo(frame, time);
+    } else if (service == can::canopen::sdo_reply_base) {
+      understood = drive->master.heard_sdo(frame);
+    } else if (service == can::canopen::heartbeat_base) {
+      const auto heartbeat = can::canopen::decode_heartbeat(frame);
+      if (!heartbeat) understood = takt::fail(heartbeat.error());
+      if (heartbeat) drive->master.heard(*heartbeat, time);
+    } else if (service == can::canopen::emergency_base) {
+      const auto emergency = can::canopen::decode_emergency(frame);
+      if (!emergency) understood = takt::fail(emergency.error());
+      if (emergency) {
+        drive->master.heard(*emergency);
+        emergencies_.add(*emergency, time);
+      }
+    } else {
+      ++counters_.frames_unexpected;
+    }
+    if (!understood) ++counters_.frames_malformed;
+  }
+
+  std::vector<BusState> buses_;
+  HardwareCounters counters_;
+  Emergencies emergencies_;
+  std::uint64_t references_rejected_ = 0;
+};
+
+}  // namespace takt::robot

@@ -1,0 +1,251 @@
+// What a master knows and wants of one CiA 402 drive in cyclic synchronous position: its configuration by
+// SDO, its NMT start, its state machine, and what its joint is told. No bus: frames of the node go in; its
+// receive PDO of each cycle, and now and then an NMT command or an SDO, come out.
+//
+//   waiting -> pre-operational by NMT -> configuring, one SDO after the other -> NMT start -> running
+//
+// Whatever fails on the way is begun again after a while, so drives may be switched on at any time. A drive
+// that boots again, or is no longer operational, is configured anew; if it was enabled, it is at fault
+// (power_lost) until somebody clears the fault or switches it off, as it is when it goes off unasked.
+// can/cia402/drive_control.hpp has the rules of the state machine. All of it is real-time safe after
+// construction.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "takt/can/canopen/configuration.hpp"
+#include "takt/can/canopen/emergency.hpp"
+#include "takt/can/canopen/nmt.hpp"
+#include "takt/can/cia402/drive_control.hpp"
+#include "takt/can/quantise.hpp"
+#include "takt/core/time.hpp"
+#include "takt/robot/hardware.hpp"
+
+namespace takt::robot {
+
+/// Set in JointFeedback::fault by the master, above the drive's own error code (the latest emergency's).
+namespace cia402_fault {
+inline constexpr std::uint32_t code = 0xFFFF;
+inline constexpr std::uint32_t power_lost = 1U << 16;
+inline constexpr std::uint32_t mode_refused = 1U << 17;
+inline constexpr std::uint32_t not_configured = 1U << 18;  ///< the drive refused a part of its configuration
+inline constexpr std::uint32_t heartbeat_lost = 1U << 19;
+}  // namespace cia402_fault
+
+struct Cia402Timing {
+  Duration period{1'000'000};         ///< of the loop, and so of SYNC
+  Duration silence{50'000'000};       ///< without process data
+  Duration heartbeat{100'000'000};    ///< of the drives
+  Duration sdo_timeout{200'000'000};  ///< of each answer
+  Duration retry{500'000'000};        ///< from one failed attempt to configure a drive to the next
+};
+
+/// One drive, as its master sees it.
+class Cia402Master {
+ public:
+  /// `node` must be is_node(), `counts_per_radian` finite and not 0; a drive on a joint that turns the other
+  /// way round has a negative one.
+  Cia402Master(std::uint8_t node, double counts_per_radian,
+               std::vector<can::canopen::ObjectWrite> configuration, const Cia402Timing& timing)
+      : timing_(timing),
+        configuration_(std::move(configuration)),
+        configurator_(node, timing.sdo_timeout),
+        monitor_(3 * timing.heartbeat),
+        control_({.silence = timing.silence}),
+        counts_per_radian_(counts_per_radian),
+        node_(node) {}
+
+  [[nodiscard]] std::uint8_t node() const noexcept { return node_; }
+  [[nodiscard]] const can::cia402::DriveControl& control() const noexcept { return control_; }
+  /// The write that the drive refused, if it did, and why.
+  [[nodiscard]] const can::canopen::ObjectWrite* refused() const noexcept {
+    return not_configured_ ? configurator_.current() : nullptr;
+  }
+  [[nodiscard]] can::canopen::SdoAbort why_refused() const noexcept { return configurator_.abort(); }
+
+  // ---- What the drive says
+
+  /// Its transmit PDO 1. Errors, after which nothing has changed: wrong_format, wrong_length.
+  Status heard_pdo(const can::Frame& frame, Time time) noexcept {
+    can::cia402::Feedback feedback;
+    if (const Status taken = take_transmit_pdo_1(feedback, frame); !taken) return taken;
+    if (phase_ != Phase::running) return {};
+    note_velocity(feedback.position);
+    control_.heard(feedback, time);
+    const auto state = control_.state();
+    const bool ready = state == can::cia402::State::operation_enabled;
+    if (ready && want_power_ && !stopping_) was_ready_ = true;
+    if (!ready && was_ready_ && !in_fault()) power_lost_ = true;
+    if (state && !ready) stopping_ = false;
+    return {};
+  }
+  Status heard_sdo(const can::Frame& frame) noexcept { return configurator_.receive(frame); }
+  void heard(const can::canopen::Heartbeat& heartbeat, Time time) noexcept {
+    monitor_.heard(heartbeat.state, time);
+    const bool fresh_start = phase_ == Phase::running && time - started_at_ < 2 * timing_.heartbeat;
+    const bool forgot = heartbeat.state == can::canopen::NmtState::boot_up ||
+                        (heartbeat.state != can::canopen::NmtState::operational && !fresh_start);
+    if (forgot && phase_ == Phase::running) lose(time);
+    if (heartbeat.state == can::canopen::NmtState::boot_up) rest_until(time);
+  }
+  void heard(const can::canopen::Emergency& emergency) noexcept {
+    error_code_ = emergency.is_reset() ? std::uint16_t{0} : emergency.code;
+  }
+
+  // ---- What its joint is told
+
+  void report(JointFeedback& feedback) const noexcept {
+    feedback.drive = state();
+    feedback.fault = faults();
+    if (!control_.heard()) return;
+    feedback.position = control_.feedback().position / counts_per_radian_;
+    feedback.velocity = velocity_;
+    feedback.stamp = control_.heard_at();
+    feedback.heard = true;
+  }
+  [[nodiscard]] DriveState state() const noexcept {
+    if (in_fault() || power_lost_ || not_configured_ || control_.mode_refused()) return DriveState::fault;
+    if (phase_ != Phase::running || !control_.state() || heartbeat_lost()) return DriveState::unknown;
+    return control_.enabled() ? DriveState::ready : DriveState::off;
+  }
+  [[nodiscard]] std::uint32_t faults() const noexcept {
+    return (in_fault() ? error_code_ : 0U) | (power_lost_ ? cia402_fault::power_lost : 0) |
+           (control_.mode_refused() ? cia402_fault::mode_refused : 0) |
+           (not_configured_ ? cia402_fault::not_configured : 0) |
+           (heartbeat_lost() ? cia402_fault::heartbeat_lost : 0);
+  }
+
+  // ---- What the drive is told
+
+  /// Its receive PDO of this cycle, once it runs. A position that is not a number is counted in `rejected`, and
+  /// the last good one held in its place.
+  [[nodiscard]] std::optional<can::cia402::ReceivePdo1> command(const JointCommand& joint, Time now,
+                                                                std::uint64_t& rejected) noexcept {
+    ++cycles_;
+    monitor_.check(now);
+    if (!joint.want_power && want_power_) {
+      stopping_ = true;
+      forget_loss();
+    }
+    want_power_ = joint.want_power;
+    if (joint.clear_fault) forget_loss();
+    if (phase_ != Phase::running) return std::nullopt;
+
+    if (std::isfinite(joint.position)) {
+      constexpr std::int64_t top = (std::int64_t{1} << 31) - 1;
+      position_ =
+          static_cast<std::int32_t>(can::round_clamped(joint.position * counts_per_radian_, -top - 1, top));
+    } else {
+      ++rejected;
+    }
+    if (!control_.enabled()) position_ = control_.feedback().position;
+    const bool power = want_power_ && !stopping_ && control_.heard() && state() != DriveState::fault;
+    can::cia402::Demand demand;
+    demand.target = power ? can::cia402::Target::operation_enabled : can::cia402::Target::off;
+    demand.clear_fault = joint.clear_fault;
+    demand.position = position_;
+    return can::cia402::ReceivePdo1{node_, control_.step(demand, now)};
+  }
+
+  /// Whether service() has a frame to give at this time.
+  [[nodiscard]] bool wants_service(Time now) const noexcept {
+    switch (phase_) {
+      case Phase::running:
+        return false;
+      case Phase::resting:
+        return now >= retry_at_;
+      case Phase::configuring:
+        return configurator_.wants_to_send(now) || configurator_.state() != can::canopen::SdoState::busy;
+      case Phase::waiting:
+        break;
+    }
+    return true;
+  }
+  /// The next frame of its start-up, if there is one: an NMT command or an SDO.
+  [[nodiscard]] std::optional<can::Frame> service(Time now) noexcept {
+    using can::canopen::NmtCommand;
+    using can::canopen::SdoState;
+    if (phase_ == Phase::resting && now >= retry_at_) phase_ = Phase::waiting;
+    if (phase_ == Phase::waiting) {
+      phase_ = Phase::configuring;
+      configurator_.start(configuration_);
+      return nmt(NmtCommand::enter_pre_operational);
+    }
+    if (phase_ != Phase::configuring) return std::nullopt;
+    if (configurator_.state() == SdoState::done) {
+      phase_ = Phase::running;
+      started_at_ = now;
+      not_configured_ = false;
+      control_.reset();
+      monitor_ = can::canopen::NodeMonitor(3 * timing_.heartbeat);
+      return nmt(NmtCommand::start);
+    }
+    const auto frame = configurator_.poll(now);
+    if (configurator_.state() == SdoState::aborted) {
+      // A drive that is not there has refused nothing.
+      not_configured_ = configurator_.abort() != can::canopen::SdoAbort::timeout;
+      rest_until(now + timing_.retry);
+    }
+    return frame;
+  }
+
+ private:
+  enum class Phase : std::uint8_t { waiting, configuring, running, resting };
+  static constexpr double newest = 0.5;  // weight of the newest difference in the velocity
+
+  [[nodiscard]] bool in_fault() const noexcept {
+    const auto state = can::cia402::state_of(control_.feedback().status_word);  // also when silent since
+    return control_.heard() &&
+           (state == can::cia402::State::fault || state == can::cia402::State::fault_reaction_active);
+  }
+  [[nodiscard]] bool heartbeat_lost() const noexcept { return phase_ == Phase::running && monitor_.lost(); }
+  void forget_loss() noexcept { was_ready_ = power_lost_ = false; }
+  void rest_until(Time time) noexcept {
+    phase_ = Phase::resting;
+    retry_at_ = time;
+  }
+  void lose(Time now) noexcept {
+    if (was_ready_) power_lost_ = true;
+    control_.reset();
+    rest_until(now);
+  }
+  [[nodiscard]] std::optional<can::Frame> nmt(can::canopen::NmtCommand command) const noexcept {
+    return can::encode(can::canopen::NmtMessage{command, node_}).value_or(can::Frame{});
+  }
+  /// Positions are sampled at SYNC, once per cycle: cycles, not stamps, tell how far apart they are.
+  void note_velocity(std::int32_t position) noexcept {
+    if (control_.heard() && cycles_ > 0) {
+      const double moved = static_cast<double>(position) - static_cast<double>(control_.feedback().position);
+      const double velocity = moved / counts_per_radian_ / (cycles_ * to_seconds(timing_.period));
+      velocity_ += newest * (velocity - velocity_);
+    }
+    cycles_ = 0;
+  }
+
+  Cia402Timing timing_;
+  std::vector<can::canopen::ObjectWrite> configuration_;
+  can::canopen::Configurator configurator_;
+  can::canopen::NodeMonitor monitor_;
+  can::cia402::DriveControl control_;
+  double counts_per_radian_;
+  double velocity_ = 0;
+  Time retry_at_{};
+  Time started_at_{};
+  std::int32_t position_ = 0;  ///< counts: the last good reference
+  std::uint32_t cycles_ = 0;   ///< since it was last heard
+  std::uint16_t error_code_ = 0;
+  std::uint8_t node_;
+  Phase phase_ = Phase::waiting;
+  bool want_power_ = false;
+  bool stopping_ = false;   ///< was switched off: until it says so, it is not switched on
+  bool was_ready_ = false;  ///< since power was last wanted
+  bool power_lost_ = false;
+  bool not_configured_ = false;
+};
+
+}  // namespace takt::robot
