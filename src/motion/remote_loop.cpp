@@ -46,6 +46,8 @@ Status RemoteLoop::attach(Link& link) {
   // relaxed: written before the memory was handed out.
   if (link.loop.layout.load(std::memory_order_relaxed) != link_layout) return fail(Errc::other_version);
   if (link.loop.robot.load(std::memory_order_relaxed) != fingerprint_) return fail(Errc::other_robot);
+  // relaxed: a word on its own.
+  if (link.loop.over.load(std::memory_order_relaxed) != 0) return fail(Errc::loop_taken);
   // relaxed: decides between servers, and nothing is read by it.
   if (link.server.layout.exchange(link_layout, std::memory_order_relaxed) != 0) return fail(Errc::loop_taken);
   link_ = &link;

@@ -36,6 +36,7 @@ void RequestGateway::attach(Link& link) {
   detach();
   link_ = &link;
   end_ = LinkEnd::none;
+  has_server_ = false;
   requests_.emplace(link.requests, link.request_memory.data(), Link::request_bytes);
   events_.emplace(link.events, link.event_memory.data(), Link::event_count);
   reader_.emplace(*robot_, options_.max_segments);
@@ -49,11 +50,23 @@ void RequestGateway::attach(Link& link) {
   if (channels_->state.update() != shm::Freshness::none) forward_state();
 }
 
-bool RequestGateway::has_server() const noexcept { return layout_of_server() != 0; }
-
 std::uint64_t RequestGateway::layout_of_server() const noexcept {
   // relaxed: a word on its own.
   return link_ != nullptr ? link_->server.layout.load(std::memory_order_relaxed) : 0;
+}
+
+/// Believes the server's word once: whatever it writes there later must not make the goals forgotten that it has given.
+void RequestGateway::see_server() {
+  if (link_ == nullptr) return;
+  const std::uint64_t layout = layout_of_server();
+  if (layout == link_layout) {
+    has_server_ = true;
+  } else if (has_server_) {
+    finish(LinkEnd::malformed);
+  } else if (layout != 0) {
+    has_server_ = true;
+    finish(LinkEnd::other_version);
+  }
 }
 
 void RequestGateway::detach() { finish(LinkEnd::detached); }
@@ -77,9 +90,8 @@ void RequestGateway::finish(LinkEnd end) {
 }
 
 Duration RequestGateway::poll(Time now) {
-  const std::uint64_t layout = layout_of_server();
-  if (layout != 0 && layout != link_layout) finish(LinkEnd::other_version);
-  if (has_server()) {
+  see_server();
+  if (serves()) {
     // relaxed: a sign of life, and nothing else is read by it.
     if (!heartbeat_.is_alive(link_->server.beat.load(std::memory_order_relaxed), now))
       finish(LinkEnd::silent);
@@ -93,7 +105,7 @@ Duration RequestGateway::poll(Time now) {
   push_requests();
   report();
   if (more) return Duration(0);
-  return has_server() || !pending_.empty() ? until_next_cycle(now) : idle_poll;
+  return serves() || !pending_.empty() ? until_next_cycle(now) : idle_poll;
 }
 
 /// When the loop will have published its next cycle, if that takes as long as the last.
@@ -163,7 +175,7 @@ bool RequestGateway::has_requests() noexcept {
 /// True if it stopped before everything was read.
 bool RequestGateway::take_requests(Time now) {
   for (std::size_t bytes = 0; bytes < bytes_at_once;) {
-    if (layout_of_server() != link_layout) return false;
+    if (!serves()) return false;
     if (!pending_.empty()) return false;  // the loop has to make room first
     const auto record = requests_->peek();
     if (!record) {

@@ -22,7 +22,7 @@ std::string_view to_text(motion::LinkEnd end) {
     case motion::LinkEnd::silent:
       return "fell silent";
     case motion::LinkEnd::malformed:
-      return "wrote what is no request";
+      return "wrote what no server writes";
     case motion::LinkEnd::unread:
       return "did not take its events";
     case motion::LinkEnd::other_version:

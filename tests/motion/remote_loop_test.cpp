@@ -8,10 +8,10 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <string>
 #include <vector>
 
+#include "motion/link_ends.hpp"
 #include "motion/split_bench.hpp"
 #include "support/random.hpp"
 
@@ -138,20 +138,6 @@ std::string move_all(double by, double duration) {
     move["positions"].push_back(joint.plant.start + by);
   }
   return Json{{"id", "all"}, {"move", move}}.dump();
-}
-
-/// A trajectory of megabytes for the loop.
-std::string long_way(int points) {
-  const auto robot = arm6();
-  Json trajectory = Json::object();
-  for (const auto& joint : robot.joints) trajectory["joint_names"].push_back(joint.name);
-  for (int i = 1; i <= points; ++i) {
-    Json positions = Json::array();
-    const double there = 1 - std::cos(2 * std::numbers::pi * i / points);
-    for (const auto& joint : robot.joints) positions.push_back(joint.plant.start + 0.02 * there * there);
-    trajectory["points"].push_back({{"time_from_start", 0.02 * i}, {"positions", positions}});
-  }
-  return Json{{"id", "long"}, {"trajectory", trajectory}}.dump();
 }
 
 bool contains(const std::vector<std::string>& lines, std::initializer_list<std::string_view> all) {
@@ -284,67 +270,6 @@ TEST_CASE("a loop that runs another robot is not worked with, and one server wor
   link->loop.layout = link_layout + 1;
   CHECK(second.attach(*link).error() == Errc::other_version);
 }
-
-/// The two ends, with hands in the place of server and loop.
-struct Ends {
-  takt::robot::RobotDescription robot = arm6();
-  Channels loop;
-  Channels server;
-  std::vector<std::string> marks;  ///< told to the loop's side
-  std::vector<Refusal> refusals;
-  int calls = 0;  ///< of the loop's side
-  std::unique_ptr<Link> link = std::make_unique<Link>();
-  RequestGateway gateway{robot,
-                         loop,
-                         {.on_mark = [this](takt::Time, std::string_view text) { marks.emplace_back(text); },
-                          .on_refusal = [this](takt::Time, const Refusal& why) { refusals.push_back(why); }}};
-  RemoteLoop remote{robot, server, {.on_sent = [this] { ++calls; }}};
-  takt::Time now = takt::time_from_nanoseconds(1'000'000'000);
-  std::vector<std::unique_ptr<Request>> requests;
-
-  Ends() {
-    loop.state.write(ready_state(robot));
-    gateway.attach(*link);
-    REQUIRE(remote.attach(*link));
-    poll();
-  }
-  void poll() {
-    now += std::chrono::milliseconds(1);
-    remote.poll(now);
-    gateway.poll(now);
-  }
-  void hand_over(RequestKind kind, GoalId goal = 0) {
-    auto request = std::make_unique<Request>();
-    request->kind = kind;
-    request->goal = goal;
-    hand_over(std::move(request));
-  }
-  void hand_over(std::unique_ptr<Request> request) {
-    REQUIRE(server.requests.try_push(request.get()));
-    requests.push_back(std::move(request));
-  }
-  void hand_over_trajectory(GoalId goal, int points) {
-    const auto message = parse_client_message(long_way(points));
-    REQUIRE(message);
-    auto planned = plan(std::get<TrajectoryMessage>(message->body), robot, ready_state(robot));
-    if (!planned) FAIL(planned.error().message);
-    (*planned)->goal = goal;
-    hand_over(std::move(*planned));
-  }
-  /// What the loop takes in one cycle.
-  std::vector<Request*> cycle() {
-    std::vector<Request*> taken;
-    Request* request = nullptr;
-    while (taken.size() < max_requests_per_cycle && loop.requests.try_pop(request)) taken.push_back(request);
-    return taken;
-  }
-  std::vector<Event> events() {
-    std::vector<Event> events;
-    Event event;
-    while (server.events.try_pop(event)) events.push_back(event);
-    return events;
-  }
-};
 
 TEST_CASE("a stop overtakes a trajectory that is under way, which is recalled") {
   Ends ends;
@@ -517,60 +442,6 @@ TEST_CASE(
   REQUIRE(taken.size() == 1);
   CHECK(taken[0]->kind == RequestKind::cancel);
   CHECK(taken[0]->reason == Errc::client_lost);
-}
-
-TEST_CASE("nothing is taken from a server that means something else by the bytes of a link") {
-  Ends ends;
-  ends.hand_over(RequestKind::speed, 3);
-  ends.remote.poll(ends.now);
-  ends.link->server.layout = link_layout + 1;
-  CHECK_FALSE(ends.gateway.has_requests());
-  ends.gateway.poll(ends.now);
-  CHECK(ends.gateway.end() == LinkEnd::other_version);
-  const auto taken = ends.cycle();
-  REQUIRE(taken.size() == 1);
-  CHECK(taken[0]->reason == Errc::client_lost);
-}
-
-TEST_CASE("bytes that are no request end the link, and all goals stop") {
-  Ends ends;
-  takt::shm::ByteProducer forger(ends.link->requests, ends.link->request_memory.data(), Link::request_bytes);
-  const std::vector<std::byte> nonsense(100, std::byte{7});
-  REQUIRE(forger.try_write(nonsense));
-  ends.gateway.poll(ends.now);
-  CHECK(ends.gateway.end() == LinkEnd::malformed);
-  const auto taken = ends.cycle();
-  REQUIRE(taken.size() == 1);
-  CHECK(taken[0]->kind == RequestKind::cancel);
-  CHECK(taken[0]->goal == 0);
-  CHECK(taken[0]->reason == Errc::client_lost);
-  ends.poll();
-  CHECK_FALSE(ends.remote.attached());
-}
-
-TEST_CASE("whatever stands in the memory of a link, both ends carry on within it") {
-  auto random = generator(77);
-  for (std::size_t i = 0; i < count(300); ++i) {
-    Ends ends;
-    ends.hand_over_trajectory(1, 100);
-    auto* bytes = reinterpret_cast<unsigned char*>(ends.link.get());
-    for (int k = 0; k < 50; ++k) {
-      ends.poll();
-      for (int n = 0; n < 20; ++n) {
-        const bool near_front = uniform_int(random, 0, 1) == 0;
-        const auto most = static_cast<std::int64_t>(near_front ? 4096 : sizeof(Link) - 1);
-        bytes[uniform_int(random, 0, most)] = static_cast<unsigned char>(uniform_int(random, 0, 255));
-      }
-      for (Request* request : ends.cycle()) {
-        Event event;
-        event.goal = request->goal;
-        event.state = GoalState::rejected;
-        event.retired = request;
-        REQUIRE(ends.loop.events.try_push(event));
-      }
-      for (const Event& event : ends.events()) REQUIRE(event.joint < ends.robot.joints.size());
-    }
-  }
 }
 
 }  // namespace

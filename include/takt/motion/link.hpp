@@ -45,7 +45,7 @@ struct alignas(shm::apart) Link {
     std::atomic<std::uint32_t> over{0};    ///< not 0: the loop's side has ended this link
   };
   struct alignas(shm::apart) ServerSide {
-    std::atomic<std::uint64_t> layout{0};  ///< link_layout of the one server that has come; 0: none
+    std::atomic<std::uint64_t> layout{0};  ///< link_layout of the one server that has come, for good; 0: none
     std::atomic<std::uint32_t> beat{0};    ///< changes as long as it lives
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

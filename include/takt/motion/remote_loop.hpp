@@ -47,7 +47,7 @@ class RemoteLoop {
   RemoteLoop(const robot::RobotDescription& robot, Channels& channels, RemoteLoopOptions options = {});
 
   /// Goes on with the loop at the other end of `link`, which stays valid until detach() or the next attach(); what was attached
-  /// before is detached. Errors: other_version, other_robot, loop_taken; nothing is attached then.
+  /// before is detached. Errors: other_version, other_robot, loop_taken (also by a link that is over); nothing is attached then.
   [[nodiscard]] Status attach(Link& link);
 
   /// The loop is gone. The link's memory is not touched any more.

@@ -46,7 +46,7 @@ enum class LinkEnd : std::uint8_t {
   none,           ///< it has not, or there never was one
   detached,       ///< by detach()
   silent,         ///< the server gave no sign of life
-  malformed,      ///< the server wrote what is no request
+  malformed,      ///< the server wrote what is no request, or took back that it is there
   unread,         ///< the server did not take its events
   other_version,  ///< the server means something else by the bytes of a link
 };
@@ -66,8 +66,8 @@ class RequestGateway {
 
   [[nodiscard]] bool attached() const noexcept { return link_ != nullptr; }
 
-  /// Whether a server has come.
-  [[nodiscard]] bool has_server() const noexcept;
+  /// Whether poll() has seen that a server came to the link that was attached last, whatever became of it.
+  [[nodiscard]] bool has_server() const noexcept { return has_server_; }
 
   /// Of the link that was attached last. A link that ended by itself stays untouched as after detach().
   [[nodiscard]] LinkEnd end() const noexcept { return end_; }
@@ -89,6 +89,8 @@ class RequestGateway {
 
   void finish(LinkEnd end);
   [[nodiscard]] std::uint64_t layout_of_server() const noexcept;
+  [[nodiscard]] bool serves() const noexcept { return link_ != nullptr && has_server_; }
+  void see_server();
   void take_events();
   void forward(Event event);
   void forward_state();
@@ -109,6 +111,7 @@ class RequestGateway {
 
   Link* link_ = nullptr;
   LinkEnd end_ = LinkEnd::none;
+  bool has_server_ = false;
   std::optional<shm::ByteConsumer> requests_;
   std::optional<shm::RingProducer<LinkEvent>> events_;
   std::optional<RequestReader> reader_;

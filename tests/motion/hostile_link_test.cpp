@@ -1,0 +1,98 @@
+// What either end of a link does when the other one, or what has become of it, says what it must not.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "motion/link_ends.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using namespace takt::motion;
+using namespace takt::test;
+
+TEST_CASE("nothing is taken from a server that means something else by the bytes of a link") {
+  Ends ends;
+  const auto link = std::make_unique<Link>();
+  ends.gateway.attach(*link);
+  REQUIRE(ends.cycle().size() == 1);  // the server before is lost
+  REQUIRE(ends.remote.attach(*link));
+  ends.hand_over(RequestKind::speed, 3);
+  ends.remote.poll(ends.now);
+  link->server.layout = link_layout + 1;
+  CHECK_FALSE(ends.gateway.has_requests());
+  ends.gateway.poll(ends.now);
+  CHECK(ends.gateway.end() == LinkEnd::other_version);
+  const auto taken = ends.cycle();
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0]->reason == Errc::client_lost);
+}
+
+TEST_CASE(
+    "a server that takes back that it is there is lost: its goals stop, and nobody else gets its link") {
+  for (const std::uint64_t word : {std::uint64_t{0}, link_layout + 1}) {
+    CAPTURE(word);
+    Ends ends;
+    ends.link->server.layout = word;
+    ends.gateway.poll(ends.now);
+    CHECK(ends.gateway.has_server());
+    CHECK(ends.gateway.end() == LinkEnd::malformed);
+    const auto taken = ends.cycle();
+    REQUIRE(taken.size() == 1);
+    CHECK(taken[0]->kind == RequestKind::cancel);
+    CHECK(taken[0]->reason == Errc::client_lost);
+    Channels channels;
+    RemoteLoop next(ends.robot, channels);
+    CHECK(next.attach(*ends.link).error() == Errc::loop_taken);
+    const auto link = std::make_unique<Link>();
+    ends.gateway.attach(*link);
+    CHECK_FALSE(ends.gateway.has_server());
+  }
+}
+
+TEST_CASE("bytes that are no request end the link, and all goals stop") {
+  Ends ends;
+  takt::shm::ByteProducer forger(ends.link->requests, ends.link->request_memory.data(), Link::request_bytes);
+  const std::vector<std::byte> nonsense(100, std::byte{7});
+  REQUIRE(forger.try_write(nonsense));
+  ends.gateway.poll(ends.now);
+  CHECK(ends.gateway.end() == LinkEnd::malformed);
+  const auto taken = ends.cycle();
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0]->kind == RequestKind::cancel);
+  CHECK(taken[0]->goal == 0);
+  CHECK(taken[0]->reason == Errc::client_lost);
+  ends.poll();
+  CHECK_FALSE(ends.remote.attached());
+}
+
+TEST_CASE("whatever stands in the memory of a link, both ends carry on within it") {
+  auto random = generator(77);
+  for (std::size_t i = 0; i < count(300); ++i) {
+    Ends ends;
+    ends.hand_over_trajectory(1, 100);
+    auto* bytes = reinterpret_cast<unsigned char*>(ends.link.get());
+    for (int k = 0; k < 50; ++k) {
+      ends.poll();
+      for (int n = 0; n < 20; ++n) {
+        const bool near_front = uniform_int(random, 0, 1) == 0;
+        const auto most = static_cast<std::int64_t>(near_front ? 4096 : sizeof(Link) - 1);
+        bytes[uniform_int(random, 0, most)] = static_cast<unsigned char>(uniform_int(random, 0, 255));
+      }
+      for (Request* request : ends.cycle()) {
+        Event event;
+        event.goal = request->goal;
+        event.state = GoalState::rejected;
+        event.retired = request;
+        REQUIRE(ends.loop.events.try_push(event));
+      }
+      for (const Event& event : ends.events()) REQUIRE(event.joint < ends.robot.joints.size());
+    }
+  }
+}
+
+}  // namespace
