@@ -120,7 +120,7 @@ void RemoteLoop::take_requests() {
     } else if (request->kind == RequestKind::emergency_stop) {
       recall(*request, borrowed);
       const auto is_stop = [this](std::uint64_t other) {
-        return borrowed_[other].request->kind == RequestKind::emergency_stop;
+        return borrowed_.at(other).request->kind == RequestKind::emergency_stop;
       };
       urgent_.insert(std::find_if_not(urgent_.begin(), urgent_.end(), is_stop), number);
     } else if (request->kind == RequestKind::cancel) {
@@ -139,7 +139,7 @@ void RemoteLoop::recall(const Request& overtaking, Borrowed& by) {
     return begins_goal(request.kind) && (overtaking.goal == 0 || overtaking.goal == request.goal);
   };
   const auto take_back = [&](std::uint64_t number) {
-    if (!is_recalled(*borrowed_[number].request)) return false;
+    if (!is_recalled(*borrowed_.at(number).request)) return false;
     reject(number, Errc::recalled);
     by.stopped = true;
     return true;
@@ -152,7 +152,7 @@ void RemoteLoop::recall(const Request& overtaking, Borrowed& by) {
 
 /// Gives a request back that the loop has not, or has lost.
 void RemoteLoop::reject(std::uint64_t number, Errc reason, GoalState state) {
-  Request* request = borrowed_[number].request;
+  Request* request = borrowed_.at(number).request;
   Event event;
   event.goal = request->goal;
   event.state = state;
@@ -168,13 +168,15 @@ void RemoteLoop::reject(std::uint64_t number, Errc reason, GoalState state) {
 void RemoteLoop::send_requests() {
   if (link_ == nullptr) return;
   while (!urgent_.empty()) {
-    const Request& request = *borrowed_[urgent_.front()].request;
+    Borrowed& borrowed = borrowed_.at(urgent_.front());
+    const Request& request = *borrowed.request;
     if (request.kind != RequestKind::emergency_stop && !may_send()) break;
     // Short: one record, between two of what is under way.
     const auto room = requests_->try_reserve(max_request_record);
     if (!room) return;
     RequestWriter writer(request, urgent_.front());
     requests_->commit(writer.write({reinterpret_cast<std::uint8_t*>(room->data()), room->size()}));
+    borrowed.begun = true;
     urgent_.pop_front();
     ++sent_;
     has_sent_ = true;
@@ -183,7 +185,9 @@ void RemoteLoop::send_requests() {
   while (true) {
     if (!sending_) {
       if (waiting_.empty() || !may_send()) return;
-      sending_.emplace(*borrowed_[waiting_.front()].request, waiting_.front());
+      Borrowed& borrowed = borrowed_.at(waiting_.front());
+      borrowed.begun = true;
+      sending_.emplace(*borrowed.request, waiting_.front());
       waiting_.pop_front();
     }
     if (!send_record()) return;
@@ -234,14 +238,15 @@ void RemoteLoop::take(LinkEvent in) {
   if (!is_plausible(event, *robot_)) return;
   if (in.request == 0) {
     const auto first = std::find_if(borrowed_.begin(), borrowed_.end(), [&](const auto& entry) {
-      return begins_goal(entry.second.request->kind) && entry.second.request->goal == event.goal;
+      const Borrowed& borrowed = entry.second;
+      return borrowed.begun && begins_goal(borrowed.request->kind) && borrowed.request->goal == event.goal;
     });
     if (first != borrowed_.end()) first->second.runs = true;
     incoming_.push_back(event);
     return;
   }
   const auto found = borrowed_.find(in.request);
-  if (found == borrowed_.end()) return;
+  if (found == borrowed_.end() || !found->second.begun) return;
   if (sending_ && sending_->number() == in.request) {  // refused before it was whole
     sending_.reset();
     ++sent_;

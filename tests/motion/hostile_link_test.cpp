@@ -70,6 +70,26 @@ TEST_CASE("bytes that are no request end the link, and all goals stop") {
   CHECK_FALSE(ends.remote.attached());
 }
 
+TEST_CASE("a loop that answers a request before it was sent is not listened to") {
+  Ends ends;
+  ends.link->loop.taken = 0U - static_cast<std::uint32_t>(max_requests_per_cycle);  // everything has to wait
+  ends.hand_over(RequestKind::reset);
+  ends.hand_over(RequestKind::cancel);
+  ends.remote.poll(ends.now);
+  takt::shm::RingProducer<LinkEvent> forger(ends.link->events, ends.link->event_memory.data(),
+                                            Link::event_count);
+  for (const std::uint64_t number : {1U, 2U}) {
+    LinkEvent answer;
+    answer.request = number;
+    REQUIRE(forger.try_push(answer));
+  }
+  ends.remote.poll(ends.now);
+  CHECK(ends.events().empty());
+  ends.link->loop.taken = 0;
+  ends.poll();
+  CHECK(ends.cycle().size() == 2);
+}
+
 TEST_CASE("whatever stands in the memory of a link, both ends carry on within it") {
   auto random = generator(77);
   for (std::size_t i = 0; i < count(300); ++i) {

@@ -68,7 +68,8 @@ class RemoteLoop {
   /// A request that the server has handed over.
   struct Borrowed {
     Request* request = nullptr;
-    bool runs = false;     ///< it began its goal
+    bool begun = false;  ///< it is under way to the loop, or there: before, the loop has nothing to say of it
+    bool runs = false;   ///< it began its goal
     bool stopped = false;  ///< kind cancel: it recalled what it was about, so it has found something
   };
 
