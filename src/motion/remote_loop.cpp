@@ -1,6 +1,7 @@
 #include "takt/motion/remote_loop.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "takt/robot/fingerprint.hpp"
@@ -20,12 +21,16 @@ constexpr std::uint32_t room_for_notes = Link::request_bytes / 2;
 
 /// Whether the server can look at it without harm.
 bool is_plausible(const Event& event, const robot::RobotDescription& robot) noexcept {
+  const bool has_code = event.reason == Errc::drive_fault;
   return event.state <= GoalState::recalled && event.joint < robot.joints.size() &&
-         event.quantity <= trajectory::Quantity::jerk;
+         event.quantity <= trajectory::Quantity::jerk && event.duration >= 0 &&
+         (!has_code || (event.value >= 0 && event.value <= std::numeric_limits<std::uint32_t>::max())) &&
+         is_moderate(event.received) && is_moderate(event.handed_over) && is_moderate(event.first_reference);
 }
 
 bool is_plausible(const Snapshot& state, const robot::RobotDescription& robot) noexcept {
   return state.state <= RobotState::down && state.joint_count == robot.joints.size() &&
+         is_moderate(state.time) &&
          std::all_of(state.joints.begin(), state.joints.end(),
                      [](const JointSnapshot& joint) { return joint.drive <= robot::DriveState::fault; });
 }
@@ -84,9 +89,10 @@ Duration RemoteLoop::poll(Time now) {
     const bool over = link_->loop.over.load(std::memory_order_relaxed) != 0;
     const bool alive = heartbeat_.is_alive(link_->loop.beat.load(std::memory_order_relaxed), now);
     link_->server.beat.store(++beat_, std::memory_order_relaxed);
-    take_events();
+    const bool ends = over || !alive;
+    take_events(ends);
     take_state();
-    if (over || !alive) detach();
+    if (ends) detach();
   }
   push_events();
   take_requests();
@@ -227,9 +233,15 @@ bool RemoteLoop::send_record() {
 
 // ---- to the server -------------------------------------------------------------------------------------------------------
 
-void RemoteLoop::take_events() {
+/// Unless they are the last, and `all` are wanted, what the server has no room for stays in the link: a loop may say more and more,
+/// and its share of memory here must not grow.
+void RemoteLoop::take_events(bool all) {
   LinkEvent event;
-  for (std::size_t i = 0; i < events_->capacity() && events_->try_pop(event); ++i) take(event);
+  for (std::size_t i = 0; i < events_->capacity(); ++i) {
+    push_events();
+    if ((!all && !incoming_.empty()) || !events_->try_pop(event)) return;
+    take(event);
+  }
 }
 
 void RemoteLoop::take(LinkEvent in) {

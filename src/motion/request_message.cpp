@@ -86,14 +86,14 @@ Errc errc_of(Error error) {
   }
 }
 
-bool is_moderate(Time time) { return std::abs(to_nanoseconds(time) / 2) <= longest_time / 2; }
-
 /// Goals are counted; numbers of different servers are added up, and JSON has to hold them.
 constexpr GoalId highest_goal = GoalId{1} << 53;
 
 Time read_time(ByteReader& reader) { return time_from_nanoseconds(reader.little<std::int64_t>()); }
 
 }  // namespace
+
+bool is_moderate(Time time) noexcept { return std::abs(to_nanoseconds(time) / 2) <= longest_time / 2; }
 
 // ---- writing -------------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // What either end of a link does when the other one, or what has become of it, says what it must not.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -88,6 +89,59 @@ TEST_CASE("a loop that answers a request before it was sent is not listened to")
   ends.link->loop.taken = 0;
   ends.poll();
   CHECK(ends.cycle().size() == 2);
+}
+
+TEST_CASE(
+    "a loop that says more than the server takes has to wait, and nothing that it said is lost at its end") {
+  Ends ends;
+  takt::shm::RingProducer<LinkEvent> forger(ends.link->events, ends.link->event_memory.data(),
+                                            Link::event_count);
+  LinkEvent event;
+  const auto fill = [&] {
+    while (forger.try_push(event)) ++event.event.goal;
+    ends.remote.poll(ends.now += std::chrono::milliseconds(1));
+  };
+  for (int i = 0; i < 20; ++i) fill();
+  const auto most = Link::event_count + ends.server.events.capacity();
+  CHECK(event.event.goal <= most + 1);  // and one in the hand
+  ends.link->loop.over = 1;
+  ends.remote.poll(ends.now);
+  CHECK_FALSE(ends.remote.attached());
+  std::vector<GoalId> goals;
+  for (int i = 0; i < 3; ++i) {
+    for (const Event& taken : ends.events()) goals.push_back(taken.goal);
+    ends.remote.poll(ends.now);
+  }
+  REQUIRE(goals.size() == event.event.goal);
+  for (std::size_t i = 0; i < goals.size(); ++i) REQUIRE(goals[i] == i);
+}
+
+TEST_CASE("an event or a state that the server could not look at without harm is not taken from a loop") {
+  Ends ends;
+  takt::shm::RingProducer<LinkEvent> forger(ends.link->events, ends.link->event_memory.data(),
+                                            Link::event_count);
+  const auto says = [&](const auto& change) {
+    LinkEvent event;
+    change(event.event);
+    REQUIRE(forger.try_push(event));
+    ends.remote.poll(ends.now);
+    return !ends.events().empty();
+  };
+  CHECK(says([](Event& event) { event.first_reference = takt::Time{std::chrono::hours(1)}; }));
+  CHECK_FALSE(says([](Event& event) { event.first_reference = takt::Time::min(); }));
+  CHECK_FALSE(says([](Event& event) { event.received = takt::Time::max(); }));
+  CHECK_FALSE(says([](Event& event) { event.handed_over = takt::Time::max(); }));
+  CHECK_FALSE(says([](Event& event) { event.duration = -1; }));
+  CHECK_FALSE(says([](Event& event) {
+    event.reason = Errc::drive_fault;  // whose value is a code
+    event.value = -1;
+  }));
+  Snapshot state = ready_state(ends.robot);
+  state.time = takt::Time::min();
+  ends.link->state.write(state);
+  ends.remote.poll(ends.now);
+  ends.server.state.update();
+  CHECK(ends.server.state.value().time == takt::Time{});
 }
 
 TEST_CASE("whatever stands in the memory of a link, both ends carry on within it") {

@@ -16,7 +16,8 @@
 // aborted with the reason loop_lost, other requests are rejected with it, and so is every further one; the state says `stopped`,
 // for this reason. Another link may be attached then.
 //
-// The other process is not trusted with this one's memory: what it says is checked before the server looks at it.
+// The other process is not trusted with this one's memory: what it says is checked before the server looks at it, and what the
+// server has not taken yet stays in the link, which bounds it.
 //
 // Allocates; for the side without deadlines. One thread at a time, the server's.
 #pragma once
@@ -80,7 +81,7 @@ class RemoteLoop {
   void send_notes();
   [[nodiscard]] bool may_send() const noexcept;
   [[nodiscard]] bool send_record();
-  void take_events();
+  void take_events(bool all);
   void take(LinkEvent event);
   void take_state();
   void push_events();

@@ -35,6 +35,7 @@
 
 #include "takt/core/bytes.hpp"
 #include "takt/core/error.hpp"
+#include "takt/core/time.hpp"
 #include "takt/motion/request.hpp"
 #include "takt/motion/snapshot.hpp"
 #include "takt/motion/wire.hpp"
@@ -42,6 +43,9 @@
 #include "takt/trajectory/stored.hpp"
 
 namespace takt::motion {
+
+/// Whether a time of the other process is within 146 years of its clock's epoch: its differences from our own do not overflow.
+[[nodiscard]] bool is_moderate(Time time) noexcept;
 
 /// No record is longer: the beginning of a request for max_joints joints, with one segment, fits.
 inline constexpr std::size_t max_request_record = std::size_t{16} << 10;
