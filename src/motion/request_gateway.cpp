@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t bytes_at_once = Link::request_bytes;
 constexpr std::size_t least_record = 64;
 
+/// In the loop. JSON has to hold them.
+constexpr GoalId highest_goal = GoalId{1} << 53;
+
 /// How long nobody notices that nothing is done while no server is there.
 constexpr Duration idle_poll = std::chrono::milliseconds(10);
 /// A cycle is not always as long as the one before.
@@ -208,6 +211,8 @@ void RequestGateway::refused(const Refusal& why, Time now) const {
 
 void RequestGateway::take(TakenRequest&& taken, Time now) {
   Request& request = *taken.request;
+  if (!taken.refusal && request.goal > highest_goal - before_)
+    taken.refusal = Refusal{.reason = Errc::unknown_goal};
   if (!taken.refusal) {
     if (request.goal != 0) request.goal += before_;
     if (begins_goal(request.kind)) latest_ = std::max(latest_, request.goal);

@@ -86,9 +86,6 @@ Errc errc_of(Error error) {
   }
 }
 
-/// Goals are counted; numbers of different servers are added up, and JSON has to hold them.
-constexpr GoalId highest_goal = GoalId{1} << 53;
-
 Time read_time(ByteReader& reader) { return time_from_nanoseconds(reader.little<std::int64_t>()); }
 
 }  // namespace
@@ -403,7 +400,7 @@ std::optional<Refusal> RequestReader::check(const Request& request) const {
   if (request.joints != (request.joints & JointSet::first(robot_->joints.size())))
     return refusal(Errc::unknown_joint);
   if (!(request.speed >= 0 && request.speed <= 1)) return refusal(Errc::out_of_domain);
-  if (request.goal > highest_goal) return refusal(Errc::unknown_goal);
+  if (request.goal > max_goal) return refusal(Errc::unknown_goal);
   if (!begins_goal(request.kind)) return std::nullopt;
   if (request.goal == 0) return refusal(Errc::unknown_goal);
   if (request.joints.empty()) return refusal(Errc::wrong_size);

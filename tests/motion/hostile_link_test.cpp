@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "motion/link_ends.hpp"
@@ -53,6 +55,53 @@ TEST_CASE(
     ends.gateway.attach(*link);
     CHECK_FALSE(ends.gateway.has_server());
   }
+}
+
+TEST_CASE("however a server numbers its goals, the goals of the next one are heard of") {
+  Ends ends;
+  const auto begin_goal = [&](GoalId goal) -> Request* {
+    auto request = std::make_unique<Request>();
+    request->kind = RequestKind::setpoint;
+    request->goal = goal;
+    request->joints = takt::JointSet::first(1);
+    request->limits = {ends.robot.joints[0].limits};
+    request->setpoint.timeout = std::chrono::seconds(1);
+    request->setpoint.positions[0] = ends.robot.joints[0].plant.start;
+    ends.hand_over(std::move(request));
+    ends.poll();
+    const auto taken = ends.cycle();
+    return taken.empty() ? nullptr : taken[0];
+  };
+  for (const GoalId absurd : {max_goal + 1, GoalId{1} << 53, std::numeric_limits<GoalId>::max()}) {
+    CAPTURE(absurd);
+    CHECK(begin_goal(absurd) == nullptr);
+    ends.poll();
+    ends.poll();
+    const auto events = ends.events();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].reason == Errc::unknown_goal);
+    CHECK(events[0].goal == absurd);
+  }
+  Request* last = begin_goal(max_goal);
+  REQUIRE(last != nullptr);
+  CHECK(last->goal == max_goal);
+  const auto link = std::make_unique<Link>();
+  ends.gateway.attach(*link);
+  REQUIRE(ends.cycle().size() == 1);  // the server before is lost
+  REQUIRE(ends.remote.attach(*link));
+  Request* first = begin_goal(1);
+  REQUIRE(first != nullptr);
+  CHECK(first->goal == max_goal + 1);
+  Event begun;
+  begun.goal = first->goal;
+  begun.state = GoalState::active;
+  REQUIRE(ends.loop.events.try_push(begun));
+  ends.events();
+  ends.poll();
+  ends.poll();
+  const auto events = ends.events();
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].goal == 1);
 }
 
 TEST_CASE("bytes that are no request end the link, and all goals stop") {

@@ -8,7 +8,8 @@
 // The server is not trusted: each request is read as from a stranger (request_message.hpp), and what is not one ends the link. It
 // is not relied on either: when it dies (detach()), falls silent, or does not take what it is told, every goal comes to a
 // bounded stop with the reason client_lost, and the next server can attach. Goals of different servers have different numbers in
-// the loop, whatever each of them calls its own.
+// the loop, whatever each of them calls its own: a server has max_goal of 2^53 numbers, which are enough for two million that use
+// all of theirs. When there are none left, the gateway refuses goals (unknown_goal) as long as it lives.
 //
 // Allocates. One thread at a time. The loop must have ended when a gateway is destroyed, as it frees what the loop borrowed.
 #pragma once

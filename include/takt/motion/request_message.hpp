@@ -53,6 +53,9 @@ inline constexpr std::size_t max_request_record = std::size_t{16} << 10;
 /// A planned trajectory may have this many segments: those of its waypoints, and what leads to the first and stops after the last.
 inline constexpr std::size_t default_max_segments = default_max_waypoints + 32 * max_joints;
 
+/// A server counts its goals from 1, and not beyond this: the numbers of those that come after it must not run out.
+inline constexpr GoalId max_goal = GoalId{1} << 32;
+
 /// Whether a request has one of each for each joint, as a planner makes it: only then it can be written.
 [[nodiscard]] bool is_complete(const Request& request) noexcept;
 
@@ -126,7 +129,7 @@ class RequestReader {
   void see(const Snapshot& state) noexcept;
 
   /// Takes in the next record. One long request may be under way while short ones are completed; another long one takes its place.
-  /// Refusals: unknown_request, unknown_joint, unknown_goal (0), wrong_size, not_finite, out_of_domain, times_not_increasing,
+  /// Refusals: unknown_request, unknown_joint, unknown_goal (0, or beyond max_goal), wrong_size, not_finite, out_of_domain, times_not_increasing,
   /// not_continuous, no_waypoints, too_many_waypoints, not_at_rest_at_end, limit_above_robot, start_too_far, position_limit,
   /// velocity_limit, acceleration_limit, jerk_limit. Error: malformed, the bytes are no record; the reader is as it was.
   [[nodiscard]] Result<TakenRequest> take(std::span<const std::uint8_t> record);
