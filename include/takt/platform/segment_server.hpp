@@ -53,7 +53,8 @@ class SegmentServer {
 };
 
 /// Gets a segment from its server; waits up to `timeout` for one to be there, and, if it came late, up to 100 ms longer for its
-/// answer. options.owner is the user that the server must run as; if not given, our own or root. Errors: connect_failed, wrong_owner, not_allowed, receive_failed, and as Segment::attach().
+/// answer. options.owner is the user that the server must run as; if not given, our own or root. Errors: connect_failed,
+/// wrong_owner, not_allowed, receive_failed, and as Segment::attach().
 [[nodiscard]] SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
                                                    const SegmentOptions& options = {});
 
