@@ -262,6 +262,58 @@ TEST_CASE("after nonsense in its indexes a byte ring works again with the next e
   }
 }
 
+TEST_CASE("whoever takes over from a consumer that came upon nonsense goes on behind it") {
+  RingIndexes indexes;
+  alignas(8) std::array<std::byte, 256> memory{};
+  const auto put_word = [&](std::size_t at, std::uint32_t word) {
+    std::memcpy(memory.data() + at, &word, sizeof word);
+  };
+  const std::array<std::byte, 8> bytes{};
+  SUBCASE("a length that is none") { put_word(0, 0x7fffffff); }
+  SUBCASE("a record that is longer than what was published") { put_word(0, 100); }
+  SUBCASE("a record at the beginning, where nothing was published") { put_word(0, detail::record_wrap); }
+  SUBCASE("a record at the beginning, which is none") {
+    indexes.written = indexes.released = 240;
+    put_word(240, detail::record_wrap);
+    put_word(0, 0x7fffffff);
+  }
+  indexes.written += 32;
+  ByteProducer producer(indexes, memory.data(), 256);
+  ByteConsumer first(indexes, memory.data(), 256);
+  CHECK_FALSE(first.peek());
+  CHECK(first.is_broken());
+  for (int i = 0; i < 8; ++i) CHECK(producer.try_write(bytes));
+  CHECK_FALSE(first.peek());  // it stays so
+  ByteConsumer second(indexes, memory.data(), 256);
+  for (int i = 0; i < 100; ++i) {
+    CHECK(second.peek());
+    second.release();
+    CHECK(producer.try_write(bytes));
+  }
+  CHECK_FALSE(second.is_broken());
+}
+
+TEST_CASE("records that are kept are not given back because nonsense follows them") {
+  RingIndexes indexes;
+  alignas(8) std::array<std::byte, 64> memory{};
+  ByteProducer producer(indexes, memory.data(), 64);
+  const std::array<std::byte, 8> bytes{};
+  REQUIRE(producer.try_write(bytes));
+  REQUIRE(producer.try_write(bytes));
+  const std::uint32_t nonsense = 0x7fffffff;
+  std::memcpy(memory.data() + 16, &nonsense, sizeof nonsense);
+  ByteConsumer consumer(indexes, memory.data(), 64);
+  REQUIRE(consumer.peek());
+  consumer.advance();
+  CHECK_FALSE(consumer.peek());
+  CHECK(consumer.is_broken());
+  CHECK(producer.free_bytes() == 32);
+  consumer.release();
+  CHECK(producer.free_bytes() == 64);
+  REQUIRE(producer.try_write(bytes));
+  CHECK(ByteConsumer(indexes, memory.data(), 64).peek());
+}
+
 TEST_CASE("two threads: every record arrives whole, once and in order") {
   const std::uint64_t records = test::count(30'000);
   ByteRing ring(1024);

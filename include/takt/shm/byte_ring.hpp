@@ -50,8 +50,8 @@ class BasicByteProducer {
   /// The longest record that always fits once the consumer has caught up.
   [[nodiscard]] std::size_t max_record() const noexcept { return capacity_ / 2 - detail::record_header; }
 
-  /// Bytes that nothing lies in, counting those that a record will leave unused at the end of the memory. 0 when the consumer's index
-  /// is none.
+  /// Bytes that nothing lies in, counting those that a record will leave unused at the end of the memory. 0 when the consumer's
+  /// index is none.
   [[nodiscard]] std::uint32_t free_bytes() noexcept { return look_for_room(0) ? limit_ - write_ : 0; }
 
   /// A piece of `size` bytes, aligned to 8, to be filled and committed; nothing when the ring has no room for
@@ -151,19 +151,21 @@ class BasicByteConsumer {
   /// until release().
   [[nodiscard]] std::optional<std::span<const std::byte>> peek() noexcept {
     if (read_ == limit_ && !look_for_records()) return std::nullopt;
-    std::uint32_t length = get_length(read_);
+    std::uint32_t record = read_;
+    std::uint32_t length = get_length(record);
     if (length == detail::record_wrap) {
-      const std::uint32_t until_end = capacity_ - offset(read_);
-      if (limit_ - read_ <= until_end) return broken();
-      read_ += until_end;
-      length = get_length(read_);
+      const std::uint32_t until_end = capacity_ - offset(record);
+      if (limit_ - record <= until_end) return broken();
+      record += until_end;
+      length = get_length(record);
     }
     // The length is a peer's word: it is read once and believed only if the record lies within what was
     // published.
     if (length > capacity_) return broken();
     footprint_ = detail::record_footprint(length);
-    if (footprint_ > limit_ - read_ || footprint_ > capacity_ - offset(read_)) return broken();
-    return std::span<const std::byte>(memory_ + offset(read_) + detail::record_header, length);
+    if (footprint_ > limit_ - record || footprint_ > capacity_ - offset(record)) return broken();
+    read_ = record;
+    return std::span<const std::byte>(memory_ + offset(record) + detail::record_header, length);
   }
 
   /// Goes past the record that peek() showed, and keeps it: many can be looked at, and then given back at once. Without one, no
@@ -176,11 +178,12 @@ class BasicByteConsumer {
   /// Gives the record that peek() showed back to the producer, and those gone past. Without any, no effect.
   void release() noexcept {
     advance();
-    // release: our reading of the records is over before the producer may write there again.
-    indexes_->released.store(read_, std::memory_order_release);
+    give_back();
   }
 
-  /// The producer wrote something that is no record. Nothing is read from then on.
+  /// The producer wrote something that is no record. Nothing is read from then on, by this end: one that takes over goes on behind
+  /// what was published with it, up to a ring full of records being lost. While records are kept, theirs is the place where it would
+  /// go on, until release().
   [[nodiscard]] bool is_broken() const noexcept { return broken_; }
 
  private:
@@ -202,10 +205,18 @@ class BasicByteConsumer {
     return limit_ != read_;
   }
   [[nodiscard]] std::nullopt_t broken() noexcept {
+    // relaxed: only a consumer writes this word, and this is the only one.
+    const bool keeps_records = (indexes_->released.load(std::memory_order_relaxed) & ~7u) != read_;
     broken_ = true;
     footprint_ = 0;
-    limit_ = read_;
+    // Whoever takes over would come upon the same again, for ever, and the ring would stay full.
+    read_ = limit_;
+    if (!keeps_records) give_back();
     return std::nullopt;
+  }
+  void give_back() noexcept {
+    // release: our reading of the records is over before the producer may write there again.
+    indexes_->released.store(read_, std::memory_order_release);
   }
 
   BasicRingIndexes<Machine>* indexes_;

@@ -286,6 +286,48 @@ TEST_CASE("model: byte ring, records that wrap") {
   }
 }
 
+TEST_CASE("model: byte ring, a producer that writes what is no record, and both ends after it") {
+  Explorer explorer;
+  BasicRingIndexes<Machine> indexes;
+  alignas(8) std::byte memory[64] = {};
+  explorer.share(memory, sizeof(memory));
+  explorer.thread([&] {
+    const std::uint32_t nonsense = 1000;
+    Machine::copy(memory, &nonsense, sizeof(nonsense));
+    indexes.written.store(64, std::memory_order_release);
+    BasicByteProducer<Machine> producer(indexes, memory, 64);
+    std::uint32_t value = 1;
+    for (int attempt = 0; attempt < 4 && value <= 2; ++attempt) {
+      const Message record[1] = {Message::of(value)};
+      if (producer.try_write(std::as_bytes(std::span(record)))) ++value;
+    }
+  });
+  explorer.thread([&] {
+    int broken = 0;
+    for (int generation = 0; generation < 3; ++generation) {
+      BasicByteConsumer<Machine> consumer(indexes, memory, 64);
+      for (int attempt = 0; attempt < 3 && !consumer.is_broken(); ++attempt) {
+        const auto record = consumer.peek();
+        if (!record) continue;
+        Message message;
+        Machine::copy(&message, record->data(), sizeof(message));
+        Explorer::require(message.whole(), "torn");
+        Explorer::observe(message.value);
+        consumer.release();
+      }
+      broken += consumer.is_broken() ? 1 : 0;
+      Explorer::require(broken < 2, "broken for the successor too");
+    }
+  });
+  std::size_t most = 0;
+  explorer.check([&](const Observed& observed) {
+    most = std::max(most, observed[1].size());
+    return in_order(observed[1]);
+  });
+  prove(explorer);
+  CHECK(most == 2);
+}
+
 TEST_CASE("model: byte ring, several records at once") {
   Explorer explorer;
   BasicRingIndexes<Machine> indexes;
