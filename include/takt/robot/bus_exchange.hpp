@@ -29,11 +29,11 @@ class BusExchange {
 
   /// Encodes a message into this cycle's batch. Beyond the capacity given at construction it counts as
   /// refused; what cannot be encoded is left out, so its sender checks it before.
-  template <class Message>
-  void push(const Message& message, HardwareCounters& counters) noexcept {
+  template <class Message, class... Options>
+  void push(const Message& message, HardwareCounters& counters, Options... options) noexcept {
     if (pending_ == outgoing_.size()) {
       ++counters.frames_refused;
-    } else if (encode_into(outgoing_[pending_], message)) {
+    } else if (encode_into(outgoing_[pending_], message, options...)) {
       ++pending_;
     }
   }

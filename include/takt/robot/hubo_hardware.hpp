@@ -3,8 +3,8 @@
 //
 // Each cycle and bus, in this order: power commands where a board is not where it is wanted
 // (robot/hubo_master.hpp has the sequence), the references of all boards that run, an encoder request to
-// every board, a status request to one board in turn and to those that look for their home. The next read()
-// takes in the replies. Velocity is the difference of positions over the time between two replies, smoothed.
+// every board, a status request to one board in turn and to those that look for their home, a request to each
+// sensor. The next read() takes in the replies. Velocity is the difference of positions over the time between two replies, smoothed.
 //
 // The power commands switch whole boards: a board is on only while all of its joints want power. A joint that
 // has to be without power (a fault, a release) therefore takes the other joint of its board down with it,
@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@
 #include "takt/robot/error.hpp"
 #include "takt/robot/hardware.hpp"
 #include "takt/robot/hubo_master.hpp"
+#include "takt/robot/hubo_sensors.hpp"
 
 namespace takt::robot {
 
@@ -38,11 +40,11 @@ template <can::CanBus Bus>
 class HuboHardware final : public Hardware {
  public:
   /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
-  /// buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address,
-  /// bad_scale, too_many_joints.
-  [[nodiscard]] static SetupResult<std::unique_ptr<HuboHardware>> create(const RobotDescription& description,
-                                                                         std::span<Bus* const> buses,
-                                                                         HuboOptions options = {}) {
+  /// buses must outlive the hardware. The `sensors` are asked in each cycle. Allocates. Errors: no_such_bus,
+  /// bad_address, duplicate_address, bad_scale, too_many_joints.
+  [[nodiscard]] static SetupResult<std::unique_ptr<HuboHardware>> create(
+      const RobotDescription& description, std::span<Bus* const> buses, HuboOptions options = {},
+      std::span<const HuboSensorPlace> sensors = {}) {
     if (description.joints.size() > max_joints) return fail(Errc::too_many_joints, "at most 64 joints");
     std::vector<BusPlan> plans(description.buses.size());
     for (std::size_t i = 0; i < description.joints.size(); ++i) {
@@ -54,9 +56,16 @@ class HuboHardware final : public Hardware {
       if (auto added = plans[joint.bus].add(joint, i, options); !added)
         return fail(added.error(), joint.name);
     }
-    std::unique_ptr<HuboHardware> hardware(new HuboHardware);
+    for (const HuboSensorPlace& place : sensors) {
+      const std::string name = "sensor " + std::to_string(place.sensor);
+      if (place.bus >= plans.size() || description.buses[place.bus].protocol != Protocol::hubo ||
+          place.bus >= buses.size() || buses[place.bus] == nullptr)
+        return fail(Errc::no_such_bus, name);
+      if (auto added = plans[place.bus].add(place.sensor); !added) return fail(added.error(), name);
+    }
+    std::unique_ptr<HuboHardware> hardware(new HuboHardware(options.dialect));
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      if (plans[i].boards.empty()) continue;
+      if (plans[i].boards.empty() && plans[i].sensors.empty()) continue;
       hardware->buses_.emplace_back(*buses[i], std::move(plans[i]), description);
     }
     return hardware;
@@ -86,12 +95,24 @@ class HuboHardware final : public Hardware {
         const HuboMaster& master = bus.plan.boards[i].master;
         if (i == bus.next_status || master.searching()) push(bus, can::hubo::status_request(master.board()));
       }
-      bus.next_status = (bus.next_status + 1) % bus.plan.boards.size();
+      if (++bus.next_status >= bus.plan.boards.size()) bus.next_status = 0;
+      for (const HuboSensor& sensor : bus.plan.sensors) {
+        sensor.ask([&](const auto& request) noexcept { bus.exchange.push(request, counters_, dialect_); });
+      }
       bus.exchange.flush(counters_);
     }
   }
 
   [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
+  /// What a sensor last said; null if it is not one of those that are asked.
+  [[nodiscard]] const HuboSensor* sensor(std::uint8_t number) const noexcept {
+    for (const BusState& bus : buses_) {
+      for (const HuboSensor& sensor : bus.plan.sensors) {
+        if (sensor.number() == number) return &sensor;
+      }
+    }
+    return nullptr;
+  }
   /// References that were no numbers: never sent, the last good one held in their place.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
@@ -106,6 +127,7 @@ class HuboHardware final : public Hardware {
   /// The boards of one bus, found by number.
   struct BusPlan {
     std::vector<Board> boards;
+    std::vector<HuboSensor> sensors;
     std::array<std::uint8_t, can::hubo::max_board + 1>
         index{};  ///< position in `boards` + 1; 0 = no such board
 
@@ -124,13 +146,24 @@ class HuboHardware final : public Hardware {
       board.joints[joint.channel] = number;
       return {};
     }
+    Status add(std::uint8_t sensor) {
+      if (!HuboSensor::exists(sensor)) return takt::fail(Errc::bad_address);
+      for (const HuboSensor& other : sensors) {
+        if (other.number() == sensor) return takt::fail(Errc::duplicate_address);
+      }
+      sensors.emplace_back(sensor);
+      return {};
+    }
     [[nodiscard]] Board* find(std::uint8_t number) noexcept {
       return index[number] == 0 ? nullptr : &boards[index[number] - 1U];
     }
   };
   struct BusState {
     BusState(Bus& bus, BusPlan boards, const RobotDescription& description)
-        : exchange(bus, frames_per_board * boards.boards.size() + 1, description.period),
+        : exchange(
+              bus,
+              frames_per_board * boards.boards.size() + 1 + HuboSensor::max_requests * boards.sensors.size(),
+              description.period),
           plan(std::move(boards)),
           // A status comes round once in as many cycles as there are boards; one lost reply is not yet
           // silence.
@@ -143,7 +176,7 @@ class HuboHardware final : public Hardware {
     Duration status_timeout;
   };
 
-  HuboHardware() = default;
+  explicit HuboHardware(can::hubo::Dialect dialect) noexcept : dialect_(dialect) {}
 
   void take_in(BusState& bus, const can::Frame& frame, Time time) noexcept {
     using namespace can::hubo;
@@ -152,15 +185,21 @@ class HuboHardware final : public Hardware {
     Board* const board = is_encoder  ? bus.plan.find(static_cast<std::uint8_t>(frame.id - encoder_base))
                          : is_status ? bus.plan.find(static_cast<std::uint8_t>(frame.id - status_base))
                                      : nullptr;
-    if (board == nullptr || frame.extended) {
-      ++counters_.frames_unexpected;
-      return;
-    }
+    if (board == nullptr || frame.extended) return take_in_from_sensor(bus, frame, time);
     if (is_encoder) {
       hear<EncoderReply>(*board, frame, time);
     } else {
       hear<StatusReply>(*board, frame, time, board->master.dialect());
     }
+  }
+
+  void take_in_from_sensor(BusState& bus, const can::Frame& frame, Time time) noexcept {
+    for (HuboSensor& sensor : bus.plan.sensors) {
+      if (frame.extended || !sensor.sends(frame.id)) continue;
+      if (!sensor.hear(frame, time)) ++counters_.frames_malformed;
+      return;
+    }
+    ++counters_.frames_unexpected;
   }
 
   template <class Reply, class... Options>
@@ -218,6 +257,7 @@ class HuboHardware final : public Hardware {
   }
 
   std::vector<BusState> buses_;
+  can::hubo::Dialect dialect_;  // of requests to sensors; each board knows its own
   HardwareCounters counters_;
   std::uint64_t references_rejected_ = 0;
 };
