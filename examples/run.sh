@@ -98,6 +98,7 @@ draw() {
 draw 02_trajectory through
 draw 03_pid_tuning pid
 draw 04_odometry odometry
+draw 06_can_drive can_drive
 $experiment table "$demo" || status=1
 echo
 echo "report:  $demo/index.html        numbers:  $demo/summary.json"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# examples.sh TAKT 01_HELLO_MOTION 02_TRAJECTORY PAPER_EXPERIMENT ROBOT: moves the arm with the first example, looks at what the second
-# prints, and checks that the table tells a good outcome from a bad one.
+# examples.sh TAKT 01_HELLO_MOTION 02_TRAJECTORY 06_CAN_DRIVE PAPER_EXPERIMENT ROBOT: moves the arm with the first example, looks at
+# what the second and the sixth print, and checks that the table tells a good outcome from a bad one.
 set -euo pipefail
-takt=$1 hello=$2 ways=$3 experiment=$4 description=$5
+takt=$1 hello=$2 ways=$3 drive=$4 experiment=$5 description=$6
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 robot=
@@ -31,6 +31,12 @@ robot=
 "$ways" >"$work/ways" 2>"$work/verdicts"
 [ "$(grep -c "^4.00 0.30000 0.00000 0.00000$" "$work/ways")" -eq 5 ] || fail "not all five ways end at rest in the last waypoint"
 [ "$(grep -c "within the limits" "$work/verdicts")" -eq 3 ] || fail "unexpected: $(cat "$work/verdicts")"
+
+"$drive" >"$work/drive" 2>"$work/became"
+awk '{ if ($2 > top) top = $2; off = $2 - $3; if (off < 0) off = -off; if (off > worst) worst = off; end = $3 }
+     END { if (top < 1.4999 || worst > 0.05 || end < 0.299 || end > 0.301) exit 1 }' "$work/drive" ||
+  fail "the drive does not go to 1.5 rad and back to 0.3"
+[ "$(awk '{ print $3 }' "$work/became" | tr -d , | xargs)" = "off ready off" ] || fail "unexpected: $(cat "$work/became")"
 
 cp -r "$here/found" "$work/found"
 "$experiment" table "$work/found" | tee "$work/table"

@@ -10,6 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 programs=("$@")
 [ $# -gt 0 ] || programs=(build/dev/tests/takt_test_socket_can)
 
+example=build/dev/examples/06_can_drive  # where it is built
 work=build/qemu_can
 modules=(drivers/net/can/dev/can-dev net/can/can net/can/can-raw net/can/can-bcm net/can/j1939/can-j1939  # in order of loading
          drivers/net/can/vcan drivers/net/can/vxcan drivers/net/can/slcan/slcan drivers/net/can/sja1000/sja1000
@@ -63,6 +64,10 @@ for program in $(cat /programs); do
   echo "--- $program"
   $program || result=1
 done
+if [ -x /bin/06_can_drive ]; then  # master and drive, each in a process of its own
+  06_can_drive vcan0 drive &
+  06_can_drive vcan0 >/tmp/motion && tail -n 1 /tmp/motion || result=1
+fi
 echo "takt-result: $result"
 poweroff -f
 INIT
@@ -78,7 +83,7 @@ make_image() {
     echo "$module"
   done >"$work/root/modules"
   basename -a "${programs[@]}" >"$work/root/programs"
-  add_programs "${tools[@]/#/$work/$kernel/usr/bin/}" "${programs[@]}"
+  add_programs "${tools[@]/#/$work/$kernel/usr/bin/}" "${programs[@]}" $([ ! -x "$example" ] || echo "$example")
   cp -L "$(command -v ip)" "$work/ip.full"  # beside those of busybox, which know no CAN
   cp -L "$(command -v tc)" "$work/tc.full"
   add_programs "$work"/{ip,tc}.full
