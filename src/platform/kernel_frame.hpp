@@ -1,6 +1,8 @@
 // Frames as Linux's CAN sockets read and write them, byte for byte, and what comes beside them. Nothing here calls the system.
 #pragma once
 
+#include <time.h>  // for errqueue.h, which does not ask for it
+
 #include <linux/can.h>
 #include <linux/errqueue.h>
 #include <sys/socket.h>
