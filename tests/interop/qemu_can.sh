@@ -56,7 +56,7 @@ for module in $(cat /modules); do insmod /$module.ko || echo "no module $module"
 for name in vcan0 vcan1 vcan2; do ip.full link add dev $name type vcan; done
 ip.full link set vcan2 mtu 16
 ip.full link add dev vx0 type vxcan peer name vx1
-tc.full qdisc add dev vx0 root netem delay 200ms limit 5
+tc.full qdisc add dev vx0 root netem delay 1s limit 5
 for name in can0 can1; do ip.full link set $name type can bitrate 1000000 restart-ms 100 berr-reporting on; done
 for name in lo vcan0 vcan1 vcan2 vx0 vx1 can0 can1; do ip.full link set $name up || echo "no interface $name"; done
 result=0

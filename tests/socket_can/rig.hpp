@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -45,7 +46,7 @@ inline platform::SocketCanBus open_can(const std::string& interface,
 inline std::vector<can::Frame> receive_frames(platform::SocketCanBus& bus, std::size_t count) {
   std::vector<can::Frame> frames(count);
   std::size_t got = 0;
-  const Time deadline = platform::SteadyClock().now() + std::chrono::seconds(5);
+  const Time deadline = platform::SteadyClock().now() + std::chrono::seconds(30);
   const platform::SocketCanBus* const waited[] = {&bus};
   while (got < count && platform::SteadyClock().now() < deadline) {
     if (platform::wait_any(waited, deadline) == 0) break;
@@ -63,7 +64,7 @@ inline std::size_t drain(platform::SocketCanBus& bus) {
     const std::size_t got = bus.receive(frames);
     total += got;
     quiet = got == 0 ? quiet + 1 : 0;
-    if (got == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (got == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return total;
 }
@@ -93,11 +94,26 @@ inline void run(const std::string& command) {
   REQUIRE_MESSAGE(status == 0, command);
 }
 
+/// How many sockets, or filters of sockets, listen in the kernel.
+inline int listeners() {
+  std::ifstream statistics("/proc/net/can/stats");
+  int count = 0;
+  for (std::string line; std::getline(statistics, line);) {
+    if (line.find("current receive list entries") != std::string::npos) count = std::atoi(line.c_str());
+  }
+  return count;
+}
+
 /// A program whose output is read, such as candump.
 class Listener {
  public:
-  explicit Listener(const std::string& command) : pipe_(::popen(command.c_str(), "r")) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until it listens; it does not say when
+  /// Returns when it listens.
+  explicit Listener(const std::string& command) {
+    const int before = listeners();
+    pipe_ = ::popen(command.c_str(), "r");
+    for (int i = 0; i < 3000 && listeners() == before; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -114,7 +130,7 @@ class Listener {
   }
 
  private:
-  FILE* pipe_;
+  FILE* pipe_ = nullptr;
 };
 
 /// Sends a frame as it is through a socket of its own: error frames, for the states that no emulated controller has.
