@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -276,6 +277,20 @@ TEST_CASE("a flood without a frame does not hold a receiver up, and few places l
     for (std::size_t i = 0; i < got; ++i) CHECK(in[i].data[0] == 16 * count++);
   }
   CHECK(count == 10);
+}
+
+TEST_CASE("a bus that is copied goes on where the first one was") {
+  ScriptedPort port;
+  ManualClock clock;
+  SlcanBus bus(port, clock);
+  port.incoming = "t0010\rt0020\rt00";
+  std::array<Frame, 1> in;
+  CHECK(bus.receive(in) == 1);
+  auto copy = std::make_unique<SlcanBus<ScriptedPort, ManualClock>>(bus);
+  bus = SlcanBus(port, clock);
+  port.incoming += "30\r";
+  CHECK((copy->receive(in) == 1 && in[0].id == 2));
+  CHECK((copy->receive(in) == 1 && in[0].id == 3));
 }
 
 TEST_CASE("nothing of it allocates or waits") {

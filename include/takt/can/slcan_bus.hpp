@@ -94,8 +94,7 @@ class SlcanBus {
     std::size_t count = 0;
     std::size_t budget = frames.size() * slcan::max_line + chunk_.size();
     while (count < frames.size()) {
-      const auto item = decoder_.next(unread_);
-      if (item) {
+      if (const auto item = next_item()) {
         if (note(*item)) frames[count++] = stamped(item->frame);
       } else if (!refill(budget)) {
         break;
@@ -139,11 +138,18 @@ class SlcanBus {
     return true;
   }
 
+  [[nodiscard]] std::optional<slcan::Item> next_item() noexcept {
+    std::span<const std::uint8_t> unread = std::span(chunk_).subspan(read_, got_ - read_);
+    const auto item = decoder_.next(unread);
+    read_ = got_ - unread.size();
+    return item;
+  }
   [[nodiscard]] bool refill(std::size_t& budget) noexcept {
-    const std::size_t got = port_->read(std::span(chunk_).first(std::min(budget, chunk_.size())));
-    unread_ = std::span(chunk_).first(std::min(got, chunk_.size()));
-    budget -= std::min(got, budget);
-    return !unread_.empty();
+    const std::size_t most = std::min(budget, chunk_.size());
+    got_ = std::min(port_->read(std::span(chunk_).first(most)), most);
+    read_ = 0;
+    budget -= got_;
+    return got_ > 0;
   }
   /// Whether the item is a frame.
   [[nodiscard]] bool note(const slcan::Item& item) noexcept {
@@ -176,7 +182,8 @@ class SlcanBus {
   C* clock_;
   slcan::Decoder decoder_;
   std::array<std::uint8_t, 256> chunk_{};
-  std::span<const std::uint8_t> unread_;  ///< of the chunk
+  std::size_t read_ = 0;  ///< bytes of the chunk that were decoded
+  std::size_t got_ = 0;   ///< bytes in the chunk
   std::array<std::uint8_t, Capacity> waiting_{};
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
