@@ -99,6 +99,14 @@ TEST_CASE("an address that nobody contests may be used after a quarter of a seco
   CHECK(!claim.address());
   CHECK(!claim.next_frame(now + claim_time));
   CHECK(claim.address() == 0x80);
+
+  AddressClaim late = device(7, 0x80);
+  late.start({});
+  CHECK(late.next_frame(Time(1s)).has_value());  // its time begins when it could be heard
+  CHECK(!late.next_frame(Time(1s) + claim_time - 1ns));
+  CHECK(!late.address());
+  CHECK(!late.next_frame(Time(1s) + claim_time));
+  CHECK(late.address() == 0x80);
   CHECK(AddressClaim::create({}, 254).error() == Errc::out_of_range);
 }
 

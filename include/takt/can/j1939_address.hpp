@@ -57,15 +57,17 @@ class AddressClaim {
     } else if (id.pgn == pgn_request && frame.length >= 3 &&
                load_little<3>(frame.data.data()) == pgn_address_claimed &&
                (id.destination == broadcast_address || id.destination == address_)) {
-      answer(now);
+      if (!answers_) answer(state_ == State::lost ? now + delay() : now);
     }
   }
 
   /// The next frame to be sent, if there is one by now; ask until there is none.
   [[nodiscard]] constexpr std::optional<Frame> next_frame(Time now) noexcept {
-    if (state_ == State::claiming && now - claimed_at_ >= claim_time) state_ = State::claimed;
-    if (!answer_at_ || now < *answer_at_) return std::nullopt;
-    answer_at_.reset();
+    if (state_ == State::claiming && said_ && now - said_at_ >= claim_time) state_ = State::claimed;
+    if (!answers_ || now < answer_at_) return std::nullopt;
+    answers_ = false;
+    if (!said_) said_at_ = now;
+    said_ = true;
     std::array<std::uint8_t, 8> data{};
     store_little<8>(data.data(), name_);
     return *make_frame({.pgn = pgn_address_claimed, .source = address_}, data);
@@ -87,8 +89,8 @@ class AddressClaim {
   constexpr void claim(std::uint8_t address, Time now) noexcept {
     address_ = address;
     state_ = State::claiming;
-    claimed_at_ = now;
-    answer_at_ = now;
+    said_ = false;
+    answer(now);
   }
 
   /// Another device says that the address is its own.
@@ -97,7 +99,7 @@ class AddressClaim {
     if (address != address_) {
       set_taken(address);
     } else if (name_ < name) {
-      answer_at_ = now;  // the claim again: the other one gives way
+      answer(now);  // the claim again: the other one gives way
     } else {
       set_taken(address);
       give_way(now);
@@ -112,10 +114,11 @@ class AddressClaim {
     }
     address_ = null_address;
     state_ = State::lost;
-    answer_at_ = now + delay();
+    answer(now + delay());
   }
-  constexpr void answer(Time now) noexcept {
-    if (!answer_at_) answer_at_ = state_ == State::lost ? now + delay() : now;
+  constexpr void answer(Time at) noexcept {
+    answers_ = true;
+    answer_at_ = at;
   }
   /// Devices without an address, whose frames have the same identifier, answer at different times: 0 to 153 ms.
   [[nodiscard]] constexpr Duration delay() const noexcept {
@@ -133,8 +136,10 @@ class AddressClaim {
   std::uint8_t preferred_;
   std::uint8_t address_ = null_address;
   State state_ = State::idle;
-  Time claimed_at_{};
-  std::optional<Time> answer_at_;
+  bool said_ = false;  ///< the claim has gone out; before, nobody could contest it
+  Time said_at_{};
+  bool answers_ = false;  ///< a claim is to be sent, from answer_at_ on
+  Time answer_at_{};
   std::array<std::uint64_t, 4> taken_{};  ///< addresses of others, one bit each
 };
 
