@@ -225,7 +225,7 @@ void Cia402Motor::move_to(double target, double speed, double step) noexcept {
   }
   // Half a step less than what stops in the distance: time goes in steps.
   const double stopping = std::sqrt(2 * step / servo_seconds * std::abs(left)) - step / 2;
-  const double fastest = std::clamp(stopping, std::min(step, std::abs(left) / servo_seconds), speed);
+  const double fastest = std::min(std::max(stopping, std::min(step, std::abs(left) / servo_seconds)), speed);
   move_at(std::copysign(fastest, left), step);
 }
 

@@ -24,7 +24,7 @@ constexpr std::uint8_t node = 5;
 
 /// A drive with both pairs of PDOs, and the control of it.
 struct ModeRig {
-  test::Cia402World world{{node}};
+  test::Cia402World world = test::Cia402World({node});
   DriveControl control;
   Feedback feedback;
   Demand demand;

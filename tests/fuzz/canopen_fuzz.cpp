@@ -1,0 +1,110 @@
+// Any bytes as CANopen frames, to everybody: decoders refuse or understand, what they understand is encoded to the same again; an
+// SDO client writes nothing beyond its room; a master that is fed with them keeps finite feedback and sends only frames that the
+// protocol knows; and a simulated drive survives them, its answers being frames that a bus can carry.
+#include <array>
+#include <span>
+
+#include "support/fuzz_frames.hpp"
+#include "takt/can/canopen/emergency.hpp"
+#include "takt/can/canopen/nmt.hpp"
+#include "takt/can/canopen/sdo_client.hpp"
+#include "takt/can/canopen/sync.hpp"
+#include "takt/can/cia402/process_data.hpp"
+#include "takt/robot/cia402_hardware.hpp"
+#include "takt/sim/cia402_drive.hpp"
+
+using namespace takt;
+using takt::test::require;
+namespace canopen = takt::can::canopen;
+
+namespace {
+
+constexpr std::uint8_t node = 5;
+
+void decode_everything(const can::Frame& frame) {
+  if (const auto message = canopen::decode_nmt(frame))
+    require(*canopen::decode_nmt(*encode(*message)) == *message);
+  if (const auto sync = canopen::decode_sync(frame)) require(*canopen::decode_sync(*encode(*sync)) == *sync);
+  if (const auto heartbeat = canopen::decode_heartbeat(frame)) {
+    require(*canopen::decode_heartbeat(*encode(*heartbeat)) == *heartbeat);
+  }
+  if (const auto emergency = canopen::decode_emergency(frame)) {
+    require(*canopen::decode_emergency(*encode(*emergency)) == *emergency);
+    require(!canopen::describe_emergency(emergency->code).empty());
+  }
+  can::cia402::Feedback feedback;
+  require(take_transmit_pdo_1(feedback, frame).has_value() ==
+          (frame.is_data() && !frame.extended && !frame.fd && frame.length == can::cia402::pdo_1_length));
+  (void)take_transmit_pdo_2(feedback, frame);
+}
+
+bool known(const can::Frame& frame) {
+  if (!frame.is_data() || frame.fd || frame.extended || frame.length > 8) return false;
+  return canopen::decode_nmt(frame) || canopen::decode_sync(frame) || canopen::decode_heartbeat(frame) ||
+         (frame.id == canopen::sdo_request_base + node && frame.length == 8) ||
+         (frame.id == canopen::pdo_id(canopen::PdoDirection::receive, 1, node) && frame.length == 7);
+}
+
+robot::RobotDescription one_drive() {
+  robot::RobotDescription description;
+  description.buses.resize(1);
+  description.buses[0].protocol = robot::Protocol::cia402;
+  description.joints.resize(1);
+  description.joints[0].board = node;
+  description.joints[0].counts_per_radian = -10'000;
+  return description;
+}
+
+/// Transfers into a small room, begun anew whenever one is over. Answers to other nodes become answers to this one, so that a
+/// fuzzer need not find the identifier first.
+void fuzz_client(std::span<const std::uint8_t> bytes) {
+  canopen::SdoClient client(node, Duration(5'000'000));
+  std::array<std::uint8_t, 24> memory{};
+  const std::array<std::uint8_t, 20> source{};
+  constexpr std::size_t room = 16;
+  for (Time now{}; !bytes.empty(); now += Duration(1'000'000)) {
+    if (client.state() != canopen::SdoState::busy) {
+      const canopen::Address object{static_cast<std::uint16_t>(bytes[0] & 3U), 0};
+      if ((bytes[0] & 4U) != 0) {
+        client.upload(object, std::span(memory).first(room));
+      } else {
+        require(client.download(object, source).has_value());
+      }
+    }
+    if (const auto frame = client.poll(now)) require(known(*frame));
+    can::Frame frame = test::next_frame(bytes);
+    if (frame.id >= canopen::sdo_reply_base) frame.id = canopen::sdo_reply_base + node;
+    (void)client.receive(frame);
+    require(client.received().size() <= room);
+    for (std::size_t i = room; i < memory.size(); ++i) require(memory[i] == 0);
+  }
+}
+
+void fuzz_drive(const robot::JointDescription& joint, std::span<const std::uint8_t> bytes) {
+  Time now{};
+  sim::Cia402Drive drive(node, {.boot_time = Duration(1)}, now, joint);
+  while (!bytes.empty()) {
+    can::Frame frame = test::next_frame(bytes);
+    now += Duration(500'000);
+    frame.stamp = now;
+    drive.receive(frame);
+    (void)drive.accepts(frame);
+    drive.advance(now);
+    for (int i = 0; i < 32 && drive.next_send() <= now; ++i) {
+      const can::Frame sent = drive.take_frame();
+      require(can::is_frame_length(sent.length, {}) && sent.id <= can::max_standard_id && sent.is_data());
+    }
+    require(can::is_finite(drive.position()) && can::is_finite(drive.velocity()));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const robot::RobotDescription description = one_drive();
+  const std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
+  test::fuzz_hardware<robot::Cia402Hardware<test::ScriptedBus>>(description, bytes, decode_everything, known);
+  fuzz_client(bytes);
+  fuzz_drive(description.joints[0], bytes);
+  return 0;
+}
