@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <ctime>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace takt::tools {
@@ -56,7 +56,6 @@ void LoopHost::stop() {
   gateway_.poll(clock_.now());
   gateway_.detach();
   session_.reset();
-  report();
 }
 
 SetupResult<void> LoopHost::begin_session(const platform::SegmentServerOptions& options) {
@@ -131,10 +130,11 @@ void LoopHost::say(std::string_view text, bool is_failure) {
   static_cast<void>(news_.try_push(news));
 }
 
-void LoopHost::report() {
+void LoopHost::report(Printer& printer) {
   for (News news; news_.try_pop(news);) {
-    fmt::print(news.is_failure ? stderr : stdout, "{}\n", std::string_view(news.text.data(), news.length));
-    std::fflush(stdout);
+    std::string line(news.text.data(), news.length);
+    line += '\n';
+    news.is_failure ? printer.print_error(std::move(line)) : printer.print(std::move(line));
   }
 }
 

@@ -22,6 +22,7 @@
 #include "takt/robot/description.hpp"
 #include "takt/rt/thread_setup.hpp"
 #include "takt/shm/spsc_ring.hpp"
+#include "tools/printer.hpp"
 
 namespace takt::tools {
 
@@ -50,10 +51,10 @@ class LoopHost {
 
   /// Waits for the first server, and starts the thread.
   [[nodiscard]] SetupResult<void> open();
-  /// After the loop's end: says what is left to be said to the server, and lets it go.
+  /// After the loop's end: tells the server what is left to be told, and lets it go.
   void stop();
-  /// Prints what has become of servers since. For a thread that may be kept waiting by whoever reads it: ours may not.
-  void report();
+  /// Prints what has become of servers since. For a thread that may allocate: ours may not.
+  void report(Printer& printer);
 
  private:
   /// One server's memory, from before it comes until it is gone.

@@ -1,6 +1,7 @@
 // takt run: the real-time process of a robot. A loop thread that reads, computes and writes once per period; a server thread that
-// listens to clients, or one that hands the loop out to a server elsewhere; a thread that writes the recording. In virtual time all
-// of it is one thread over a clock that it moves.
+// listens to clients, or one that hands the loop out to a server elsewhere; a thread that writes the recording; and one that
+// prints, as whoever waits for a signal must not wait for a reader. In virtual time all of it is one thread over a clock that it
+// moves.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -36,6 +37,7 @@
 #include "tools/commands.hpp"
 #include "tools/loop_host.hpp"
 #include "tools/loop_recorder.hpp"
+#include "tools/printer.hpp"
 #include "tools/request_script.hpp"
 #include "tools/signals.hpp"
 
@@ -104,10 +106,11 @@ class StateWatch final : public motion::LoopObserver {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 };
 
-/// Says on standard output whenever the robot's state has changed.
+/// Prints whenever the robot's state has changed.
 class StateReporter {
  public:
-  explicit StateReporter(const robot::RobotDescription& robot) : robot_(&robot) {}
+  StateReporter(const robot::RobotDescription& robot, Printer& printer)
+      : robot_(&robot), printer_(&printer) {}
 
   void report(const StateWatch::Seen& seen) {
     if (seen == last_) return;
@@ -118,12 +121,12 @@ class StateReporter {
       if (motion::is_about_a_joint(seen.reason) && seen.joint < robot_->joints.size())
         why += " (" + robot_->joints[seen.joint].name + ")";
     }
-    fmt::print("robot {}{}\n", motion::state_name(seen.state), why);
-    std::fflush(stdout);
+    printer_->print(fmt::format("robot {}{}\n", motion::state_name(seen.state), why));
   }
 
  private:
   const robot::RobotDescription* robot_;
+  Printer* printer_;
   std::optional<StateWatch::Seen> last_;
 };
 
@@ -131,25 +134,24 @@ std::string date_and_time() {
   return fmt::format("{:%Y-%m-%d %H:%M:%S UTC}", fmt::gmtime(std::time(nullptr)));
 }
 
-void print_timing(const char* what, const rt::Histogram& histogram) {
+std::string timing(const char* what, const rt::Histogram& histogram) {
   const auto us = [](Duration duration) { return to_seconds(duration) * 1e6; };
-  fmt::print("{:<9} p50 {:.1f}  p99 {:.1f}  p99.9 {:.1f}  max {:.1f} us\n", what,
-             us(histogram.percentile(50)), us(histogram.percentile(99)), us(histogram.percentile(99.9)),
-             us(histogram.max()));
+  return fmt::format("{:<9} p50 {:.1f}  p99 {:.1f}  p99.9 {:.1f}  max {:.1f} us\n", what,
+                     us(histogram.percentile(50)), us(histogram.percentile(99)),
+                     us(histogram.percentile(99.9)), us(histogram.max()));
 }
 
-void print_summary(const rt::LoopStatistics& statistics, const sim::SimulatedHardware& hardware,
-                   const robot::RobotDescription& robot, bool wall_time) {
-  fmt::print("{} cycles, {} missed\n", statistics.cycles, statistics.overruns);
-  if (wall_time) {
-    print_timing("lateness", statistics.lateness);
-    print_timing("busy", statistics.busy);
-  }
+std::string summary(const rt::LoopStatistics& statistics, const sim::SimulatedHardware& hardware,
+                    const robot::RobotDescription& robot) {
+  std::string text = fmt::format("{} cycles, {} missed\n", statistics.cycles, statistics.overruns);
+  text += timing("lateness", statistics.lateness);
+  text += timing("busy", statistics.busy);
   for (std::size_t i = 0; i < robot.buses.size(); ++i) {
     const sim::BusStatistics bus = hardware.simulation().bus(i).statistics();
-    fmt::print("bus {:<5} {:.1f} % busy, {} frames, {} refused\n", robot.buses[i].name, bus.load() * 100,
-               bus.frames, bus.refused);
+    text += fmt::format("bus {:<5} {:.1f} % busy, {} frames, {} refused\n", robot.buses[i].name,
+                        bus.load() * 100, bus.frames, bus.refused);
   }
+  return text;
 }
 
 void record_refusal(record::Lane& lane, Time now, const motion::Refusal& why) {
@@ -186,17 +188,15 @@ motion::GatewayOptions recording_options(record::Recorder* recorder) {
   return options;
 }
 
-/// Ends a recording; the exit code.
-int finish(record::Recorder* recorder, const std::string& path) {
-  if (recorder == nullptr) return exit_ok;
+/// Ends a recording; what is to be said of it.
+SetupResult<std::string> finish(record::Recorder* recorder, const std::string& path) {
+  if (recorder == nullptr) return "";
   const auto totals = recorder->finish();
-  if (!totals) {
-    fmt::print(stderr, "takt run: {}: {}\n", path, totals.error().message);
-    return exit_failed;
-  }
-  fmt::print("recorded {} records in {}, {} dropped\n", totals->records, path, totals->dropped);
-  return exit_ok;
+  if (!totals) return fail(totals.error().error, path + ": " + totals.error().message);
+  return fmt::format("recorded {} records in {}, {} dropped\n", totals->records, path, totals->dropped);
 }
+
+std::string complaint(const SetupError& error) { return fmt::format("takt run: {}\n", error.message); }
 
 // ---- wall time -----------------------------------------------------------------------------------------------------------
 
@@ -215,14 +215,14 @@ class OwnServer {
     return fmt::format("listening on 127.0.0.1:{}", *opened);
   }
 
-  /// After the loop's end.
-  void stop() {
-    if (!thread_.joinable()) return;
+  /// After the loop's end; what is to be said of it.
+  std::string stop() {
+    if (!thread_.joinable()) return "";
     lines_.stop();
     thread_.join();
     const motion::ServerCounters& counters = server_.counters();
-    fmt::print("requests {} accepted, {} rejected, {} not understood\n", counters.accepted, counters.rejected,
-               counters.errors);
+    return fmt::format("requests {} accepted, {} rejected, {} not understood\n", counters.accepted,
+                       counters.rejected, counters.errors);
   }
 
  private:
@@ -266,13 +266,14 @@ class Front {
     if (auto opened = host_->open(); !opened) return tl::unexpected<SetupError>(opened.error());
     return "serving at " + options_->serve_at;
   }
-  void stop() {
-    if (server_) server_->stop();
+  void stop(Printer& printer) {
+    if (server_) printer.print(server_->stop());
     if (host_) host_->stop();
+    report(printer);
   }
   /// Prints what is new.
-  void report() {
-    if (host_) host_->report();
+  void report(Printer& printer) {
+    if (host_) host_->report(printer);
   }
 
  private:
@@ -281,7 +282,8 @@ class Front {
   std::optional<LoopHost> host_;
 };
 
-/// Waits until the loop has ended, and reports meanwhile; asks it to end when a signal arrives or the time is over.
+/// Waits until the loop has ended, and reports meanwhile, which must not take long; asks it to end when a signal arrives or the time
+/// is over.
 template <class Report, class AskToEnd>
 void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, double duration, Report&& report,
                   AskToEnd&& ask_to_end) {
@@ -299,19 +301,18 @@ void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, doubl
 template <Clock C>
 int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& options) {
   const sigset_t signals = block_ending_signals();
+  Printer printer;
+  const auto fails = [&printer](const SetupError& error, int code = exit_failed) {
+    printer.print_error(complaint(error));
+    return code;
+  };
   C clock;
   auto hardware = sim::SimulatedHardware::create(robot, clock.now());
-  if (!hardware) {
-    fmt::print(stderr, "takt run: {}\n", hardware.error().message);
-    return exit_bad_input;
-  }
+  if (!hardware) return fails(hardware.error(), exit_bad_input);
   std::unique_ptr<record::Recorder> recorder;
   if (!options.recording.empty()) {
     auto opened = record::Recorder::create(options.recording, describe_recording(robot, date_and_time()));
-    if (!opened) {
-      fmt::print(stderr, "takt run: {}\n", opened.error().message);
-      return exit_failed;
-    }
+    if (!opened) return fails(opened.error());
     recorder = std::move(*opened);
     static_cast<void>(recorder->start());
   }
@@ -326,14 +327,10 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
   Front front(robot, channels, recorder.get(), options);
   motion::Loop<C> loop(clock, robot, **hardware, channels, observers);
   const auto place = front.open();
-  if (!place) {
-    fmt::print(stderr, "takt run: {}\n", place.error().message);
-    return exit_failed;
-  }
+  if (!place) return fails(place.error());
 
   std::atomic<bool> ended{false};
   std::optional<SetupError> refused;
-  std::string granted;
   std::thread loop_thread([&] {
     const auto setup = rt::set_up_thread([&] {
       auto config = rt::ThreadConfig::all(options.realtime, options.priority, options.cores);
@@ -343,27 +340,26 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
     if (!setup) {
       refused = setup.error();
     } else {
-      fmt::print("{}{}\n", setup->text(), *place);
-      std::fflush(stdout);
+      printer.print(fmt::format("{}{}\n", setup->text(), *place));
       static_cast<void>(loop.run());
     }
     ended.store(true,
                 std::memory_order_release);  // release: what the loop wrote is seen by whoever sees this
   });
-  StateReporter reporter(robot);
+  StateReporter reporter(robot, printer);
   const auto report = [&] {
     reporter.report(watch.seen());
-    front.report();
+    front.report(printer);
   };
   wait_for_end(signals, ended, options.duration, report, [&loop] { loop.shut_down(); });
   loop_thread.join();
-  if (!refused) print_summary(loop.statistics(), **hardware, robot, true);
-  front.stop();
-  if (refused) {
-    fmt::print(stderr, "takt run: {}\n", refused->message);
-    return exit_failed;
-  }
-  return finish(recorder.get(), options.recording);
+  if (!refused) printer.print(summary(loop.statistics(), **hardware, robot));
+  front.stop(printer);
+  if (refused) return fails(*refused);
+  const auto recorded = finish(recorder.get(), options.recording);
+  if (!recorded) return fails(recorded.error());
+  printer.print(*recorded);
+  return exit_ok;
 }
 
 // ---- virtual time --------------------------------------------------------------------------------------------------------
@@ -468,7 +464,13 @@ int run_in_virtual_time(const robot::RobotDescription& robot, const RunOptions& 
   const double simulated = to_seconds(clock.now() - Time{});
   fmt::print(stderr, "{:.3f} s of robot time in {:.3f} s: {:.0f} times faster than the clock\n", simulated,
              passed.count(), simulated / passed.count());
-  return finish(recorder.get(), options.recording);
+  const auto recorded = finish(recorder.get(), options.recording);
+  if (!recorded) {
+    fmt::print(stderr, "{}", complaint(recorded.error()));
+    return exit_failed;
+  }
+  fmt::print("{}", *recorded);
+  return exit_ok;
 }
 
 int run(const RunOptions& options) {
@@ -483,6 +485,7 @@ int run(const RunOptions& options) {
              "takt {}: {}, {} joints on {} simulated bus{}, {:g} Hz\n", TAKT_VERSION, robot->name,
              robot->joints.size(), robot->buses.size(), robot->buses.size() == 1 ? "" : "es",
              1 / to_seconds(robot->period));
+  std::fflush(stdout);  // while a signal still ends the program, should nobody read this
   if (options.virtual_time) return run_in_virtual_time(*robot, options);
   return options.wait == Wait::hybrid ? run_in_wall_time<platform::HybridClock>(*robot, options)
                                       : run_in_wall_time<platform::SteadyClock>(*robot, options);

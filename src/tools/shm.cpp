@@ -159,13 +159,13 @@ std::string busy_table(const std::vector<Segment>& segments, Sample& last) {
   return text;
 }
 
-struct TopOptions {
+struct ShmTopOptions {
   std::string what;
   double rate = 2;
   bool once = false;
 };
 
-std::vector<Segment> segments_of(const TopOptions& options) {
+std::vector<Segment> segments_of(const ShmTopOptions& options) {
   std::vector<Segment> segments;
   if (!options.what.empty()) {
     segments.push_back(open_or_exit(options.what));
@@ -177,7 +177,7 @@ std::vector<Segment> segments_of(const TopOptions& options) {
   return segments;
 }
 
-void watch_busy(const TopOptions& options) {
+void watch_busy(const ShmTopOptions& options) {
   platform::SteadyClock clock;
   Sample last;
   std::vector<Segment> segments = segments_of(options);
@@ -231,7 +231,7 @@ void add_shm(CLI::App& app) {
       "and what is not takt's too.");
   clean_command->callback([dry_run] { clean(*dry_run); });
 
-  const auto options = std::make_shared<TopOptions>();
+  const auto options = std::make_shared<ShmTopOptions>();
   auto* top_command = shm->add_subcommand("top", "Watch how busy exchanges are");
   top_command->add_option("segment", options->what,
                           std::string(what_help) + "; all of this user if not given");

@@ -4,7 +4,7 @@
 usage: takt_run_test.py TAKT SOURCE_FOLDER PATIENT_ARM [unittest arguments]
 PATIENT_ARM describes the six-joint arm with a slow loop that catches up whenever it was late, for the runs in wall time.
 """
-import contextlib, json, math, os, random, signal, socket, subprocess, sys, tempfile, time, unittest
+import contextlib, fcntl, json, math, os, random, signal, socket, subprocess, sys, tempfile, time, unittest
 
 TAKT = sys.argv[1]
 SOURCE = sys.argv[2]
@@ -249,6 +249,38 @@ class TaktRun(unittest.TestCase):
             self.assertTrue(summary["recording"]["complete"])
             self.assertEqual(summary["whole"]["goal_events"]["rejected"], 1)
             self.assertEqual(summary["state_changes"][-1]["state"], "down")
+
+    def test_a_process_whose_output_nobody_reads_ends_when_it_is_told_to(self):
+        for arguments in [(), ("--duration", "3")]:
+            with self.subTest(arguments), tempfile.TemporaryDirectory() as folder:
+                recording = os.path.join(folder, "recording")
+                reader, writer = os.pipe()
+                fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+                process = subprocess.Popen([TAKT, "run", PATIENT_ARM, "--port", "0", "--record", recording, *arguments], stdout=writer)
+                said = ""
+                while "listening on" not in said:
+                    said += os.read(reader, 4096).decode()
+                # An entry of our own, as what does not wait must be ours alone.
+                with open(f"/proc/self/fd/{writer}", "wb", buffering=0, opener=lambda *at: os.open(at[0], os.O_WRONLY | os.O_NONBLOCK)) as entry:
+                    while entry.write(b"x") is not None:
+                        pass
+                try:
+                    if not arguments:
+                        client = Client(int(said.split("listening on 127.0.0.1:")[1].split()[0]))
+                        wait_for_state(client, lambda state: state["robot"] == "ready")
+                        client.ask({"estop": {"category": 2}})  # which is something to be said
+                        wait_for_state(client, lambda state: state["robot"] == "stopped")
+                        time.sleep(0.1)
+                        process.send_signal(signal.SIGTERM)
+                        client.close()
+                    self.assertEqual(process.wait(60), 0)
+                finally:
+                    process.kill()
+                    process.wait()
+                    os.close(reader)
+                    os.close(writer)
+                shown = subprocess.run([TAKT, "report", recording, "--out", os.path.join(folder, "report")], capture_output=True, timeout=60)
+                self.assertEqual(shown.returncode, 0)
 
     def test_motions_that_queue_follow_each_other_and_one_that_rejects_does_not(self):
         with running() as (_, port):

@@ -1,0 +1,96 @@
+#include "tools/printer.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+namespace takt::tools {
+
+namespace {
+
+constexpr std::chrono::seconds patience_at_end{1};
+
+/// Past stdio, whose lock the end of the program would wait for. What cannot be written is given up.
+void write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace
+
+struct Printer::Queue {
+  struct Text {
+    int file;
+    std::string text;
+  };
+
+  std::mutex mutex;  ///< of all below
+  std::condition_variable changed;
+  std::deque<Text> waiting;
+  std::size_t dropped = 0;
+  bool ending = false;
+  bool ended = false;
+
+  void push(int file, std::string text) {
+    const std::scoped_lock lock(mutex);
+    if (waiting.size() >= max_waiting) {
+      ++dropped;
+      return;
+    }
+    if (const std::size_t lost = std::exchange(dropped, 0); lost != 0)
+      text.insert(0, "(" + std::to_string(lost) + " messages dropped: nobody read them)\n");
+    waiting.push_back({file, std::move(text)});
+    changed.notify_all();
+  }
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [this] { return ending || !waiting.empty(); });
+      if (waiting.empty()) break;
+      const Text next = std::move(waiting.front());
+      waiting.pop_front();
+      lock.unlock();
+      write_all(next.file, next.text);
+      lock.lock();
+    }
+    ended = true;
+    changed.notify_all();
+  }
+
+  /// Whether all was written in time.
+  bool end() {
+    std::unique_lock lock(mutex);
+    ending = true;
+    changed.notify_all();
+    return changed.wait_for(lock, patience_at_end, [this] { return ended; });
+  }
+};
+
+Printer::Printer(int output, int errors)
+    : output_(output),
+      errors_(errors),
+      queue_(std::make_shared<Queue>()),
+      thread_([queue = queue_] { queue->run(); }) {}
+
+Printer::~Printer() {
+  if (queue_->end()) {
+    thread_.join();
+  } else {
+    thread_.detach();  // whoever reads may never do so again
+  }
+}
+
+void Printer::print(std::string text) { queue_->push(output_, std::move(text)); }
+
+void Printer::print_error(std::string text) { queue_->push(errors_, std::move(text)); }
+
+}  // namespace takt::tools

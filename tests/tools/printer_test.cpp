@@ -1,0 +1,91 @@
+// Output that must not keep anybody waiting.
+#include "tools/printer.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using takt::tools::Printer;
+
+constexpr std::size_t page = 4096;
+
+/// A pipe that takes no more than a page.
+class Pipe {
+ public:
+  Pipe() {
+    REQUIRE(pipe(ends_.data()) == 0);
+    REQUIRE(fcntl(entry(), F_SETPIPE_SZ, page) == page);
+  }
+  ~Pipe() {
+    for (const int end : ends_) ::close(end);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  [[nodiscard]] int entry() const { return ends_[1]; }
+  [[nodiscard]] std::string read(std::size_t size) const {
+    std::string text;
+    while (text.size() < size) text += read_some(size - text.size());
+    return text;
+  }
+  /// Up to and with `last`.
+  [[nodiscard]] std::string read_to(std::string_view last) const {
+    std::string text;
+    while (text.find(last) == std::string::npos) text += read_some(page);
+    return text;
+  }
+
+ private:
+  [[nodiscard]] std::string read_some(std::size_t most) const {
+    std::string text(most, '\0');
+    const ssize_t n = ::read(ends_[0], text.data(), most);
+    REQUIRE(n > 0);
+    text.resize(static_cast<std::size_t>(n));
+    return text;
+  }
+
+  std::array<int, 2> ends_{};
+};
+
+TEST_CASE("what is printed is written in its order, errors apart") {
+  const Pipe output;
+  const Pipe errors;
+  Printer printer(output.entry(), errors.entry());
+  std::string expected;
+  for (int i = 0; i < 100; ++i) {
+    printer.print(std::to_string(i) + "\n");
+    expected += std::to_string(i) + "\n";
+  }
+  printer.print_error("bad\n");
+  CHECK(output.read(expected.size()) == expected);
+  CHECK(errors.read(4) == "bad\n");
+}
+
+TEST_CASE("where nobody reads nobody waits, and who reads later is told how much was dropped") {
+  const Pipe output;
+  Printer printer(output.entry(), output.entry());
+  // One page is in the pipe, one in the hand of the thread that waits for its room.
+  for (std::size_t i = 0; i < Printer::max_waiting + 3; ++i) printer.print(std::string(page, 'x'));
+  static_cast<void>(output.read(3 * page));
+  printer.print("last\n");
+  CHECK(output.read_to("last\n").find(" messages dropped: nobody read them)\nlast\n") != std::string::npos);
+}
+
+TEST_CASE("the end does not wait for a reader who may never read") {
+  const Pipe output;
+  constexpr std::size_t pages = 10;
+  {
+    Printer printer(output.entry(), output.entry());
+    for (std::size_t i = 0; i < pages; ++i) printer.print(std::string(page, 'x'));
+  }
+  CHECK(output.read(pages * page) == std::string(pages * page, 'x'));  // until then, the pipe has to stay
+}
+
+}  // namespace
