@@ -282,8 +282,8 @@ class Front {
   std::optional<LoopHost> host_;
 };
 
-/// Waits until the loop has ended, and reports meanwhile, which must not take long; asks it to end when a signal arrives or the time
-/// is over.
+/// Waits until the loop has ended, and reports meanwhile, which must not take long; asks it to end when a signal arrives or the
+/// time is over.
 template <class Report, class AskToEnd>
 void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, double duration, Report&& report,
                   AskToEnd&& ask_to_end) {
