@@ -93,14 +93,10 @@ class HuboMaster {
     for (std::size_t i = 0; i < channels; ++i) {
       Motor& motor = motors_[i];
       motor.status = reply.motors[i];
-      const bool was_searching = motor.homing.searching();
-      motor.homing.step(time, motor.status, position(i));
-      if (was_searching) {  // what was commanded and measured before had another zero
-        motor.commanded = motor.counts;
-        motor.velocity = 0;
-      }
+      if (options_.home_at_start) step_homing(motor, position(i), time);
       if (motor.status.running() && want_power_ && !stopping_) motor.was_ready = true;
-      if (motor.was_ready && !motor.status.running() && !motor.status.faulty()) motor.power_lost = true;
+      if (motor.was_ready && !motor.status.running() && !motor.status.faulty())
+        motor.own_faults |= can::hubo::fault::power_lost;
     }
     if (!any_on()) stopping_ = false;
     if (!faulty()) clears_left_ = 0;
@@ -129,8 +125,7 @@ class HuboMaster {
   }
   [[nodiscard]] std::uint32_t faults(std::size_t channel) const noexcept {
     const Motor& motor = motors_[channel];
-    return motor.status.faults | (motor.power_lost ? can::hubo::fault::power_lost : 0) |
-           (motor.homing_failed() ? can::hubo::fault::homing_failed : 0);
+    return motor.status.faults | motor.own_faults;
   }
   [[nodiscard]] const HuboHoming& homing(std::size_t channel) const noexcept {
     return motors_[channel].homing;
@@ -162,7 +157,11 @@ class HuboMaster {
       --clears_left_;
       send(can::hubo::initialise(board_));
     } else if (want_power_ && status_heard_ && encoders_heard_) {
-      if (const auto step = next_step()) send(*step);
+      if (const auto step = next_step()) {
+        send(*step);
+      } else if (options_.home_at_start && !faulty() && !searching()) {
+        if (const auto order = home_next()) send(*order);
+      }
     }
     if (commands.count > 0) {
       status_is_news_ = false;
@@ -198,8 +197,8 @@ class HuboMaster {
 
   struct Motor {
     bool attached = false;
-    bool was_ready = false;  ///< since power was last wanted
-    bool power_lost = false;
+    bool was_ready = false;        ///< since power was last wanted
+    std::uint32_t own_faults = 0;  ///< that the board does not know: power_lost, homing_failed
     double counts_per_radian = 1;
     double velocity = 0;         ///< rad/s
     std::int32_t counts = 0;     ///< as last heard
@@ -207,10 +206,16 @@ class HuboMaster {
     can::hubo::MotorStatus status;
     HuboHoming homing;
 
-    [[nodiscard]] bool homing_failed() const noexcept { return homing.state() == HuboHomingState::failed; }
-    [[nodiscard]] bool faulty() const noexcept { return status.faulty() || power_lost || homing_failed(); }
+    [[nodiscard]] bool faulty() const noexcept { return status.faulty() || own_faults != 0; }
   };
 
+  static void step_homing(Motor& motor, double position, Time now) noexcept {
+    if (!motor.homing.searching()) return;
+    motor.homing.step(now, motor.status, position);
+    if (motor.homing.state() == HuboHomingState::failed) motor.own_faults |= can::hubo::fault::homing_failed;
+    motor.commanded = motor.counts;  // what was commanded and measured before had another zero
+    motor.velocity = 0;
+  }
   [[nodiscard]] bool is_home(const Motor& motor) const noexcept {
     return !options_.home_at_start || motor.homing.state() == HuboHomingState::done;
   }
@@ -241,8 +246,9 @@ class HuboMaster {
   /// A motor that lost its power has lost its home too, if it says so; one that was still on its way there begins anew.
   void forget_losses() noexcept {
     for (Motor& motor : motors_) {
-      if (motor.power_lost || motor.homing.state() != HuboHomingState::done) motor.homing.forget();
-      motor.was_ready = motor.power_lost = false;
+      if (motor.own_faults != 0 || motor.homing.state() != HuboHomingState::done) motor.homing.forget();
+      motor.was_ready = false;
+      motor.own_faults = 0;
     }
   }
 
@@ -267,7 +273,7 @@ class HuboMaster {
     }
     if (any([](const Motor& motor) { return !motor.status.control_on; }))
       return can::hubo::control(board_, true);
-    return options_.home_at_start && !searching() ? home_next() : std::nullopt;
+    return std::nullopt;
   }
 
   /// The order to the next motor that has to look for its home: one after the other, as they might be in each other's way.

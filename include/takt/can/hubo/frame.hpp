@@ -53,8 +53,10 @@ namespace detail {
   if (frame.id < base || frame.id > base + max_board) return fail(Errc::unexpected_id);
   return {};
 }
+/// And of this length. In one piece, as each cycle decodes many: by way of check_origin() it takes 20 instructions more.
 [[nodiscard]] constexpr Status check(const Frame& frame, std::uint32_t base, std::size_t length) noexcept {
-  if (const Status status = check_origin(frame, base); !status) return status;
+  if (frame.extended || frame.fd || !frame.is_data()) return fail(Errc::wrong_format);
+  if (frame.id < base || frame.id > base + max_board) return fail(Errc::unexpected_id);
   if (frame.length != length) return fail(Errc::wrong_length);
   return {};
 }
