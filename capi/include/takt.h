@@ -1078,7 +1078,8 @@ TAKT_API size_t takt_byte_producer_max(const takt_byte_producer* producer);
 TAKT_API int32_t takt_byte_producer_write(takt_byte_producer* producer, const void* message, size_t size);
 
 /* Takes the oldest message; *length, which may be NULL, is its length. Errors: TAKT_ERROR_SHM_EMPTY; TAKT_ERROR_SHM_BROKEN (nothing
- * comes any more); TAKT_ERROR_CAPI_BUFFER_TOO_SMALL: *length says what is needed, and the message stays. Real-time safe. */
+ * comes any more, but to a consumer after this one); TAKT_ERROR_CAPI_BUFFER_TOO_SMALL: *length says what is needed, and the
+ * message stays. Real-time safe. */
 TAKT_API int32_t takt_byte_consumer_read(takt_byte_consumer* consumer, void* message, size_t size, size_t* length);
 
 /* The ends of other exchanges. An element is `size` bytes of any alignment, which are copied; a `size` that is not that of the

@@ -181,9 +181,8 @@ class BasicByteConsumer {
     give_back();
   }
 
-  /// The producer wrote something that is no record. Nothing is read from then on, by this end: one that takes over goes on behind
-  /// what was published with it, up to a ring full of records being lost. While records are kept, theirs is the place where it would
-  /// go on, until release().
+  /// The producer wrote something that is no record. This end reads nothing from then on; one that takes over goes on behind what
+  /// was published with it, at most a ring full, which is lost. Where records are kept, that is so after release().
   [[nodiscard]] bool is_broken() const noexcept { return broken_; }
 
  private:

@@ -338,9 +338,9 @@ class Layout {
     return fail(Errc::no_such_exchange);
   }
 
-  /// The schema of an exchange of this layout, copied into `text`; whatever a peer has written there meanwhile, its fields are those
-  /// of exchange.element_bytes. Errors: bad_directory (it is not the one of the hash any more, or not of that length, or there is no
-  /// such exchange).
+  /// The schema of an exchange of this layout, copied into `text`; whatever a peer has written there meanwhile, its fields make up
+  /// exchange.element_bytes. Errors: bad_directory (it is not the one of the hash any more, or not of that length, or there is
+  /// no such exchange).
   [[nodiscard]] Result<std::string_view> schema(const Exchange& exchange,
                                                 std::array<char, max_schema>& text) const noexcept {
     if (exchange.index >= count_ || exchange.schema_length > text.size()) return fail(Errc::bad_directory);

@@ -163,8 +163,8 @@ class SchemaScanner {
 }  // namespace detail
 
 /// The fields of a schema and where they lie. Errors: bad_schema (not of the form above; a field off its natural alignment, in an
-/// array of such elements too, so that padding at the end is written down; a name twice; beyond the limits above). Whatever the text
-/// is, the work is bounded by its length.
+/// array of such elements too, so that padding at the end is written down; a name twice; beyond the limits above). Whatever the
+/// text is, the work is bounded by its length.
 [[nodiscard]] constexpr Result<Fields> parse_schema(std::string_view text) noexcept {
   if (text.size() > max_schema) return fail(Errc::bad_schema);
   Fields fields;
