@@ -274,6 +274,39 @@ TEST_CASE("a peer that writes nonsense into a slot ring gains no access outside 
   }
 }
 
+TEST_CASE(
+    "after nonsense in the consumer's word a slot ring works again, with the same ends or their successors") {
+  auto random = test::generator();
+  for (std::size_t round = 0; round < test::count(2'000); ++round) {
+    CAPTURE(round);
+    std::vector<shm::Slot<std::uint64_t>> slots(16);
+    std::atomic<std::uint32_t> released{0};
+    std::optional<SlotProducer<std::uint64_t>> producer(std::in_place, released, slots.data(), 16);
+    std::optional<SlotConsumer<std::uint64_t>> consumer(std::in_place, released, slots.data(), 16);
+    std::uint64_t got = 0;
+    for (auto i = test::uniform_int(random, 0, 40); i > 0; --i) {
+      (void)producer->try_push(0);
+      if (test::uniform_int(random, 0, 1) == 0) (void)consumer->try_pop(got);
+    }
+    const auto near = static_cast<std::uint32_t>(test::uniform_int(random, -40, 40));
+    released = test::uniform_int(random, 0, 1) == 0 ? static_cast<std::uint32_t>(random()) : released + near;
+    if (test::uniform_int(random, 0, 1) == 0) producer.emplace(released, slots.data(), 16);
+    if (test::uniform_int(random, 0, 1) == 0) consumer.emplace(released, slots.data(), 16);
+    for (int i = 0; i < 100; ++i) {
+      (void)producer->try_push(0);
+      (void)consumer->try_pop(got);
+    }
+    while (consumer->try_pop(got)) {
+    }
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      CHECK(producer->try_push(i));
+      CHECK(consumer->try_pop(got));
+      CHECK(got == i);
+      CHECK_FALSE(consumer->try_pop(got));
+    }
+  }
+}
+
 TEST_CASE("two threads: every message arrives whole, once and in order, through a slot ring") {
   const std::uint64_t messages = test::count(100'000);
   SlotRing<Wide> ring(64);

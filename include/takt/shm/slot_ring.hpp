@@ -26,7 +26,10 @@ struct alignas(cache_line) Slot {
 };
 static_assert(sizeof(Slot<std::uint64_t[7]>) == cache_line, "56 bytes fit beside the sequence number");
 
-/// The writing end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction.
+/// The writing end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction. A peer
+/// that writes nonsense can make it refuse messages or write over some, never leave the slots; once it has stopped, the ring works
+/// again, with the same ends or with their successors. Lost are then what lay in the ring, and up to `capacity` of the messages
+/// pushed afterwards: none of those after a refusal and another look by the consumer.
 template <class T, class Machine = Processor>
 class SlotProducer {
  public:
@@ -62,9 +65,21 @@ class SlotProducer {
   [[nodiscard]] bool look_for_room() noexcept {
     // acquire: pairs with the consumer's release. Its copies out of the slots happen before ours into them.
     const std::uint32_t released = released_->load(std::memory_order_acquire);
-    if (write_ - released > capacity_) return false;  // no honest consumer says so
-    limit_ = released + capacity_;
-    return write_ != limit_;
+    if (is_possible(released)) {
+      limit_ = released + capacity_;
+      return write_ != limit_;
+    }
+    // A peer has written there, and the ring would be full for ever: as in a ring of messages (spsc_ring.hpp), the next message
+    // goes where the consumer stands, after another look, as an honest one may be about to say where.
+    write_ = limit_ = released;
+    return false;
+  }
+  /// Whether the consumer can stand there: no more lies before it than there are slots, and, when that is all of them, the message
+  /// that it waits for is in its own; this producer may have begun where a peer said and the consumer was not.
+  [[nodiscard]] bool is_possible(std::uint32_t released) const noexcept {
+    if (write_ - released != capacity_) return write_ - released < capacity_;
+    // relaxed: only a producer writes the numbers, and this is the only one.
+    return slots_[released & (capacity_ - 1)].sequence.load(std::memory_order_relaxed) == released + 1;
   }
 
   Word* released_;
@@ -96,7 +111,8 @@ class SlotConsumer {
     const Slot<T, Machine>& slot = slots_[read_ & (capacity_ - 1)];
     // acquire: pairs with the producer's release; the message is seen whole.
     if (slot.sequence.load(std::memory_order_acquire) != read_ + 1) {
-      if (given_back_ != read_) give_back();
+      // relaxed: only a consumer writes this word, and this is the only one. Anything else there is a peer's, and is put right.
+      if (released_->load(std::memory_order_relaxed) != read_) give_back();
       return false;
     }
     Machine::template copy<alignof(T)>(&message, &slot.message, sizeof(T));

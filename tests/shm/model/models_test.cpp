@@ -231,6 +231,71 @@ TEST_CASE("model: slot ring, two messages of space") {
   }
 }
 
+namespace {
+
+/// What comes after a peer's nonsense: later messages, some of them missing, never an earlier one or one twice.
+std::string rising(const std::vector<std::int64_t>& received) {
+  for (std::size_t i = 1; i < received.size(); ++i) {
+    if (received[i] <= received[i - 1]) return "doubled or out of order";
+  }
+  return "";
+}
+
+/// A ring whose consumer writes nonsense into its index after a message, and both ends from then on. `released` is that index.
+template <class T, class MakeProducer, class MakeConsumer, class Word>
+void prove_recovery(Explorer& explorer, MakeProducer make_producer, MakeConsumer make_consumer,
+                    Word& released) {
+  explorer.thread([&] {
+    auto producer = make_producer();
+    std::uint32_t value = 1;
+    for (int attempt = 0; attempt < 7 && value <= 4; ++attempt) {
+      if (producer.try_push(T::of(value))) ++value;
+    }
+  });
+  explorer.thread([&] {
+    T message;
+    (void)make_consumer().try_pop(message);
+    released.store(1000, std::memory_order_release);
+    auto successor = make_consumer();
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      if (!successor.try_pop(message)) continue;
+      Explorer::require(message.whole(), "torn");
+      Explorer::observe(message.value);
+    }
+  });
+  std::set<std::size_t> counts;
+  explorer.check([&](const Observed& observed) {
+    counts.insert(observed[1].size());
+    return rising(observed[1]);
+  });
+  CHECK(found_mistakes(explorer) >= 2);
+  CHECK(*counts.rbegin() >= 2);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("model: ring, nonsense in the consumer's index, and another consumer", T, Message,
+                   LongMessage) {
+  Explorer explorer;
+  BasicRingIndexes<Machine> indexes;
+  T slots[2];
+  explorer.share(slots, sizeof(slots));
+  auto* memory = reinterpret_cast<std::byte*>(slots);
+  prove_recovery<T>(
+      explorer, [&] { return RingProducer<T, Machine>(indexes, memory, 2); },
+      [&] { return RingConsumer<T, Machine>(indexes, memory, 2); }, indexes.released);
+}
+
+TEST_CASE("model: slot ring, nonsense in the consumer's word, and another consumer") {
+  Explorer explorer;
+  Machine::Atomic<std::uint32_t> released;
+  takt::shm::Slot<Message, Machine> slots[2];
+  explorer.share(slots, sizeof(slots));
+  prove_recovery<Message>(
+      explorer, [&] { return SlotProducer<Message, Machine>(released, slots, 2); },
+      [&] { return SlotConsumer<Message, Machine>(released, slots, 2); }, released);
+}
+
 TEST_CASE("model: byte ring, records that wrap") {
   Explorer explorer;
   BasicRingIndexes<Machine> indexes;
