@@ -119,10 +119,14 @@ class RingWriteEnd {
     // acquire: pairs with the consumer's release of `released`. Its copies out of the slots happen before
     // ours into them.
     const std::uint32_t released = indexes_->released.load(std::memory_order_acquire);
-    limit_ = released + capacity_;
-    if (write - released <= capacity_) return limit_ - write;
+    if (write - released <= capacity_) {
+      limit_ = released + capacity_;
+      return limit_ - write;
+    }
     // A peer has written into one of the indexes. It would be so for ever, for whoever takes over, too: the next message goes where
-    // the consumer stands, and what lay between is lost.
+    // the consumer stands, and what lay between is lost. After another look: a consumer that sees this index says where it really
+    // is.
+    limit_ = released;
     publish(released);
     return 0;
   }
@@ -228,8 +232,9 @@ class RingReadEnd {
 
 }  // namespace detail
 
-/// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse
-/// messages or write over some, never leave the slots; once it has stopped, the ring works again.
+/// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse messages or write over
+/// some, never leave the slots; once it has stopped, the ring works again. Lost are then what lay in the ring, and up to `capacity`
+/// of the messages pushed afterwards: none of those after a refusal and another look by the consumer.
 template <class T, class Machine = Processor>
 class RingProducer : private detail::RingWriteEnd<detail::TypedElement<T>, Machine> {
   using End = detail::RingWriteEnd<detail::TypedElement<T>, Machine>;
