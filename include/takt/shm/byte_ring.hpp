@@ -151,21 +151,20 @@ class BasicByteConsumer {
   /// until release().
   [[nodiscard]] std::optional<std::span<const std::byte>> peek() noexcept {
     if (read_ == limit_ && !look_for_records()) return std::nullopt;
-    std::uint32_t record = read_;
-    std::uint32_t length = get_length(record);
+    const std::uint32_t begin = read_;
+    std::uint32_t length = get_length(begin);
     if (length == detail::record_wrap) {
-      const std::uint32_t until_end = capacity_ - offset(record);
-      if (limit_ - record <= until_end) return broken();
-      record += until_end;
-      length = get_length(record);
+      const std::uint32_t until_end = capacity_ - offset(begin);
+      if (limit_ - begin <= until_end) return broken(begin);
+      read_ += until_end;
+      length = get_length(read_);
     }
     // The length is a peer's word: it is read once and believed only if the record lies within what was
     // published.
-    if (length > capacity_) return broken();
+    if (length > capacity_) return broken(begin);
     footprint_ = detail::record_footprint(length);
-    if (footprint_ > limit_ - record || footprint_ > capacity_ - offset(record)) return broken();
-    read_ = record;
-    return std::span<const std::byte>(memory_ + offset(record) + detail::record_header, length);
+    if (footprint_ > limit_ - read_ || footprint_ > capacity_ - offset(read_)) return broken(begin);
+    return std::span<const std::byte>(memory_ + offset(read_) + detail::record_header, length);
   }
 
   /// Goes past the record that peek() showed, and keeps it: many can be looked at, and then given back at once. Without one, no
@@ -203,9 +202,10 @@ class BasicByteConsumer {
     limit_ = written;
     return limit_ != read_;
   }
-  [[nodiscard]] std::nullopt_t broken() noexcept {
+  /// What begins at `begin` is no record.
+  [[nodiscard]] std::nullopt_t broken(std::uint32_t begin) noexcept {
     // relaxed: only a consumer writes this word, and this is the only one.
-    const bool keeps_records = (indexes_->released.load(std::memory_order_relaxed) & ~7u) != read_;
+    const bool keeps_records = (indexes_->released.load(std::memory_order_relaxed) & ~7u) != begin;
     broken_ = true;
     footprint_ = 0;
     // Whoever takes over would come upon the same again, for ever, and the ring would stay full.
