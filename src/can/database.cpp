@@ -16,29 +16,6 @@ constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 constexpr std::size_t word_bytes = 8;
 
-/// SAE J1939-71: the largest number that is a value. Of bytes, the top one says what is none from 0xFB on; of
-/// fields of a few bits the two largest numbers do. Texts and names are longer than any number.
-constexpr std::uint64_t largest_j1939_value(Field field) noexcept {
-  if (field.type != NumberType::unsigned_integer || field.length < 2 || field.length > 32) return no_limit;
-  if (field.length % 8 == 0) return (std::uint64_t{0xFB} << (field.length - 8)) - 1;
-  return detail::mask_of(field.length) - 2;
-}
-
-constexpr Presence j1939_presence(Field field, std::uint64_t number) noexcept {
-  const bool is_bytes = field.length % 8 == 0;
-  const std::uint64_t code =
-      is_bytes ? number >> (field.length - 8) : number + 0xFF - detail::mask_of(field.length);
-  return code == 0xFF   ? Presence::not_available
-         : code == 0xFE ? Presence::error_indicator
-                        : Presence::reserved;
-}
-
-/// SAE J1939-21: the group that an identifier names; below 240, its second byte is a destination.
-constexpr std::uint32_t parameter_group_of(std::uint32_t id) noexcept {
-  const bool has_destination = (id >> 16 & 0xFF) < 240;
-  return id >> 8 & (has_destination ? 0x3'FF00U : 0x3'FFFFU);
-}
-
 constexpr std::uint64_t in_order(std::uint64_t word, bool big) noexcept {
   return big ? detail::swap_bytes(word) : word;
 }
@@ -84,7 +61,7 @@ DbcMessage::DbcMessage(const dbc::File& file, const dbc::Message& message)
       is_j1939_(dbc::is_j1939(file, message)),
       is_fd_(dbc::is_fd(file, message)),
       cycle_time_(dbc::cycle_time(file, message)),
-      parameter_group_(parameter_group_of(message.id)) {
+      parameter_group_(j1939_group_of(message.id)) {
   for (const dbc::Signal& signal : message.signals) {
     const detail::Window window = detail::window_of(signal.coding.field);
     needed_bytes_ = std::max(needed_bytes_, window.first + window.bytes);
@@ -218,7 +195,7 @@ DbcMessage::Row DbcMessage::row_of(std::uint32_t signal) const noexcept {
 
 bool DbcMessage::is_mine(const Frame& frame) const noexcept {
   if (frame.error || frame.extended != description_->extended) return false;
-  return frame.id == description_->id || (is_j1939_ && parameter_group_of(frame.id) == parameter_group_);
+  return frame.id == description_->id || (is_j1939_ && j1939_group_of(frame.id) == parameter_group_);
 }
 
 DbcMessage::Bytes DbcMessage::readable(std::span<const std::uint8_t> bytes, std::size_t size,
@@ -524,8 +501,7 @@ const DbcMessage* Dbc::find(std::uint32_t id, bool extended) const noexcept {
   std::uint32_t message = none;
   if (extended) {
     message = look_up(extended_, id);
-    if (message == none && id <= max_extended_id)
-      message = look_up(parameter_groups_, parameter_group_of(id));
+    if (message == none && id <= max_extended_id) message = look_up(parameter_groups_, j1939_group_of(id));
   } else if (id < standard_.size()) {
     message = standard_[id];
   }

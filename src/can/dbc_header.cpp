@@ -90,11 +90,6 @@ SignalSpec spec_of(const Message& message, const Signal& signal) {
   return spec;
 }
 
-/// The bits of an identifier that are its parameter group: not priority, source and destination.
-constexpr std::uint32_t parameter_group_mask(std::uint32_t id) {
-  return (id >> 16 & 0xFF) < 240 ? 0x03FF'0000 : 0x03FF'FF00;
-}
-
 MessageSpec spec_of(const DbcMessage& message) {
   const Message& description = message.description();
   MessageSpec spec;
@@ -104,7 +99,8 @@ MessageSpec spec_of(const DbcMessage& message) {
   spec.length = message.is_fd() ? fd_lengths[fd_length_code(message.length())]
                                 : static_cast<std::uint8_t>(message.length());
   spec.format = {description.extended, message.is_fd(), message.is_fd()};
-  if (message.is_j1939()) spec.id_mask = parameter_group_mask(description.id);
+  spec.j1939 = message.is_j1939();
+  if (spec.j1939) spec.id_mask = j1939_group_mask(description.id);
   spec.cycle_time = message.cycle_time().value_or(Duration{});
   return spec;
 }
@@ -145,6 +141,11 @@ double physical_of(const can::Signal& coding, std::int64_t number) {
   return to_physical(coding, static_cast<std::uint64_t>(number) & detail::mask_of(coding.field.length));
 }
 
+/// Whether J1939 keeps some numbers of the field for what is no value: then the member must be able to be NaN.
+bool has_codes(Field field) {
+  return largest_j1939_value(field) != std::numeric_limits<std::uint64_t>::max();
+}
+
 std::string value_word(std::int64_t number) {
   return number < 0 ? fmt::format("value_minus_{}", std::to_string(number).substr(1))
                     : fmt::format("value_{}", number);
@@ -163,7 +164,7 @@ class Builder {
       made.signals.push_back(spec_of(description, signal));
       if (made.signals.back().signal.has_range() != signal.coding.has_range())
         warn(description, signal, "its range is not in the header, as its field cannot hold it");
-      made.members.push_back(member_of(signal, types, members));
+      made.members.push_back(member_of(signal, made.spec.j1939, types, members));
     }
     // Constants are named last: no signal loses its name to one.
     for (std::size_t i = 0; i < made.members.size(); ++i) {
@@ -178,7 +179,7 @@ class Builder {
         comment_line(fmt::format("message {}, signal {}: {}", message.name, signal.name, what)));
   }
 
-  static Member member_of(const Signal& signal, Names& types, Names& members) {
+  static Member member_of(const Signal& signal, bool is_j1939, Names& types, Names& members) {
     const can::Signal& coding = signal.coding;
     Member member{members.add(snake_case(signal.name, "signal")), "double", {}, {}};
     const bool is_raw =
@@ -186,7 +187,7 @@ class Builder {
     if (is_raw && !signal.values.empty()) {
       member.type = types.add(pascal_case(member.name, "Signal"));
       member.underlying = integer_type(coding.field);
-    } else if (is_raw) {
+    } else if (is_raw && !(is_j1939 && has_codes(coding.field))) {
       const bool is_bit = coding.field.length == 1 && coding.field.type == NumberType::unsigned_integer;
       member.type = is_bit ? "bool" : integer_type(coding.field);
     }
@@ -330,6 +331,7 @@ std::string spec_text(const MessageSpec& spec) {
     text += fmt::format(", .format = {{{}, {}, {}}}", spec.format.extended, spec.format.fd,
                         spec.format.bit_rate_switch);
   if (spec.id_mask != max_extended_id) text += fmt::format(", .id_mask = {:#x}", spec.id_mask);
+  if (spec.j1939) text += ", .j1939 = true";
   if (spec.cycle_time > Duration{}) text += fmt::format(", .cycle_time = {}", duration_text(spec.cycle_time));
   return text;
 }
@@ -450,8 +452,9 @@ bool concerns(const Message& message, const std::string& node) {
 
 SetupResult<Header> make_header(const Dbc& dbc, const HeaderOptions& options) {
   const File& file = dbc.file();
-  const std::string stem = options.source.substr(0, options.source.rfind('.'));
-  const std::string name_space = options.name_space.empty() ? snake_case(stem, "can") : options.name_space;
+  std::string name_space = options.name_space;
+  if (name_space.empty() || name_space.ends_with("::"))
+    name_space += snake_case(options.source.substr(0, options.source.rfind('.')), "can");
   if (!is_name_space(name_space))
     return fail(Errc::bad_dbc,
                 fmt::format("{} can be no name space; give one like robot::drive", name_space));

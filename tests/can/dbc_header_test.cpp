@@ -67,6 +67,8 @@ TEST_CASE("a header says what the file says, in the names of C++") {
 TEST_CASE("the same file gives the same header, whatever the folder") {
   CHECK(header_of(drive).text == header_of(drive).text);
   CHECK(header_of(drive, {"", "robot::left", ""}).text.find("namespace robot::left {") != std::string::npos);
+  CHECK(header_of(drive, {"Drive.dbc", "robot::", ""}).text.find("namespace robot::drive {") !=
+        std::string::npos);
 }
 
 TEST_CASE("only what a node sends or receives is in its header") {
@@ -81,7 +83,7 @@ TEST_CASE("only what a node sends or receives is in its header") {
 TEST_CASE("a name space that C++ does not allow, or that is not the user's, is refused") {
   const Dbc database = Dbc::parse(drive).value();
   for (const char* name :
-       {"std", "takt", "a::std", "class", "a::", "::a", "a b", "a;b", "1a", "a__b", "_a"}) {
+       {"std", "takt", "a::std", "class", "a:::", "::a", "a b", "a;b", "1a", "a__b", "_a"}) {
     CAPTURE(name);
     CHECK(!dbc::make_header(database, {"drive.dbc", name, ""}));
   }

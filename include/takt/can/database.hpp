@@ -33,6 +33,7 @@
 
 #include "takt/can/dbc.hpp"
 #include "takt/can/frame.hpp"
+#include "takt/can/j1939_parameter.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 
@@ -40,16 +41,6 @@ namespace takt::can {
 
 inline constexpr std::size_t max_selectors_in_message = 64;
 inline constexpr std::size_t max_table_rows = std::size_t{1} << 20;  ///< of all messages of a Dbc together
-
-/// What a frame has of a signal.
-enum class Presence : std::uint8_t {
-  value,            ///< a physical value
-  not_selected,     ///< the selector has chosen other signals
-  cut_off,          ///< the frame ends before the signal does
-  not_available,    ///< J1939: 0xFF.., the sender does not have it
-  error_indicator,  ///< J1939: 0xFE.., the sender's sensor has failed
-  reserved,         ///< J1939: 0xFB.. to 0xFD.., what is no value either
-};
 
 /// What to do with a frame that is shorter than its message.
 enum class ShortFrame : std::uint8_t {

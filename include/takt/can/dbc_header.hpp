@@ -6,7 +6,7 @@
 // A member is
 //     an enum     where the signal is an integer without scale and offset, and VAL_ has texts for it,
 //     a bool      where it is one bit,
-//     an integer  otherwise, if it has neither scale nor offset,
+//     an integer  otherwise, if it has neither scale nor offset, and J1939 keeps none of its numbers for what is no value,
 //     a double    in physical units else; what VAL_ says of some of its values are constants of that type.
 // With the structs come the tuple `Messages` of them all, and visit(frame, visitor), which finds the message of a frame by its
 // identifier, of J1939 by its parameter group, as Dbc::find() does.
@@ -24,8 +24,9 @@ namespace takt::can::dbc {
 
 struct HeaderOptions {
   std::string source;  ///< what the first line says where the header is from: a file name, without its folder
-  std::string name_space;  ///< such as "robot::drive"; empty: made of the source's name
-  std::string node;        ///< only messages that this node sends or receives; empty: all
+  std::string
+      name_space;  ///< such as "robot::drive"; where it ends with "::" or is empty, the source's name is put behind
+  std::string node;  ///< only messages that this node sends or receives; empty: all
 };
 
 struct Header {

@@ -39,7 +39,7 @@
 //
 // Every function that takes a frame or a message is real-time safe and usable in constant expressions. None reads
 // beyond the length that the message needs, and a shorter frame is an error; a longer one, as CAN FD pads them, is
-// not. Bits that no signal covers are sent as zero.
+// not. Bits that no signal covers are sent as zero, in J1939 as one.
 #pragma once
 
 #include <algorithm>
@@ -53,6 +53,7 @@
 #include <utility>
 
 #include "takt/can/frame.hpp"
+#include "takt/can/j1939_parameter.hpp"
 #include "takt/can/message_layout.hpp"
 #include "takt/can/signal.hpp"
 
@@ -163,13 +164,21 @@ constexpr void decode_with(std::span<const std::uint8_t> all, Take take) noexcep
   });
 }
 
+/// What is sent where no signal is.
+template <class T>
+[[nodiscard]] constexpr Data<T> unused_data() noexcept {
+  Data<T> data{};
+  if constexpr (T::message.j1939) data.fill(0xFF);
+  return data;
+}
+
 /// encode_with() where something does not fit: rare, and long, as it would be for each policy and signal, so that the
 /// compiler is told to keep it out of what every cycle does.
 template <class T, class Round, class Beyond>
 [[nodiscard, gnu::noinline]] constexpr Status encode_beyond(Data<T>& data, Round round,
                                                             Beyond beyond) noexcept {
   Error error;
-  data = {};
+  data = unused_data<T>();
   const bool encoded = for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
     if (!is_there<T, I>(data)) return true;
     const FieldBits rounded = round(index);
@@ -192,7 +201,7 @@ template <class T, class Round, class Beyond>
                                                                Beyond beyond) noexcept {
   static_assert(is_valid_message<T>);
   // Usually everything fits: it is asked once for all signals, so that they are computed side by side.
-  Data<T> quick{};
+  Data<T> quick = unused_data<T>();
   bool all_fit = true;
   for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
     if (!is_there<T, I>(quick)) return true;
@@ -209,16 +218,39 @@ template <class T, class Round, class Beyond>
   return {};
 }
 
+/// The largest number in a field that is a value.
+template <class T, std::size_t I>
+inline constexpr std::uint64_t largest_value = T::message.j1939
+                                                   ? largest_j1939_value(signals_of<T>[I].signal.field)
+                                                   : std::numeric_limits<std::uint64_t>::max();
+
+/// The physical value in a field; NaN where the number says that there is none.
+template <class T, std::size_t I>
+[[nodiscard]] constexpr double physical_in(std::uint64_t bits) noexcept {
+  if (bits > largest_value<T, I>) return std::numeric_limits<double>::quiet_NaN();
+  return to_physical(signals_of<T>[I].signal, bits);
+}
+
 /// The number in a field as a member has it.
-template <class Member>
-[[nodiscard]] constexpr Member to_member(const Signal& signal, std::uint64_t bits) noexcept {
+template <class T, std::size_t I, class Member>
+[[nodiscard]] constexpr Member to_member(std::uint64_t bits) noexcept {
+  constexpr Signal signal = signals_of<T>[I].signal;
   if constexpr (std::is_floating_point_v<Member>) {
-    return static_cast<Member>(to_physical(signal, bits));
+    return static_cast<Member>(physical_in<T, I>(bits));
   } else if (signal.field.type == NumberType::signed_integer) {
     return static_cast<Member>(sign_extended(bits, signal.field.length));
   } else {
     return static_cast<Member>(bits);
   }
+}
+
+/// What may be sent of a physical value.
+template <class T, std::size_t I>
+[[nodiscard]] consteval NumberLimits value_limits() noexcept {
+  NumberLimits limits = number_limits(signals_of<T>[I].signal);
+  if (largest_value<T, I> != std::numeric_limits<std::uint64_t>::max())
+    limits.high = std::min(limits.high, static_cast<double>(largest_value<T, I>));
+  return limits;
 }
 
 /// The integers that may be sent for a signal, in the type of its field.
@@ -255,7 +287,7 @@ template <class T, std::size_t I, class Member>
   constexpr Signal signal = signals_of<T>[I].signal;
   const auto value = sent_value(member);
   if constexpr (std::is_floating_point_v<Member>) {
-    constexpr NumberLimits limits = number_limits(signal);
+    constexpr NumberLimits limits = value_limits<T, I>();
     return round_to_bits(signal.field, limits, to_number(signal, value));
   } else {
     using Limits = IntegerLimits<T, I>;
@@ -270,8 +302,14 @@ template <class T, std::size_t I, Overflow overflow, class Member>
   constexpr Signal signal = signals_of<T>[I].signal;
   const auto value = sent_value(member);
   if constexpr (std::is_floating_point_v<Member>) {
-    constexpr NumberLimits limits = number_limits(signal);
-    return number_to_bits(signal.field, limits, to_number(signal, value), overflow);
+    constexpr NumberLimits limits = value_limits<T, I>();
+    constexpr bool is_coded = largest_value<T, I> != std::numeric_limits<std::uint64_t>::max();
+    if (is_coded && !(value <= std::numeric_limits<double>::infinity()))
+      return mask_of(signal.field.length);  // NaN
+    const auto bits = number_to_bits(signal.field, limits, to_number(signal, value), overflow);
+    if (is_coded && bits && *bits > largest_value<T, I>)
+      return fail(Errc::out_of_range);  // wrapped into a code
+    return bits;
   } else {
     using Limits = IntegerLimits<T, I>;
     if constexpr (overflow == Overflow::error) return fail(Errc::out_of_range);
@@ -350,7 +388,7 @@ template <MessageType T>
   message = T{};
   detail::decode_with<T>(data, [&]<std::size_t I>(detail::Index<I>, std::uint64_t bits) {
     auto& member = message.*std::get<I>(T::signals).member;
-    member = detail::to_member<std::remove_reference_t<decltype(member)>>(signals_of<T>[I].signal, bits);
+    member = detail::to_member<T, I, std::remove_reference_t<decltype(member)>>(bits);
   });
   return {};
 }
@@ -394,7 +432,7 @@ template <MessageType T>
   if (const Status status = detail::check_data<T>(data); !status) return status;
   values.fill(std::numeric_limits<double>::quiet_NaN());
   detail::decode_with<T>(data, [&]<std::size_t I>(detail::Index<I>, std::uint64_t bits) {
-    values[I] = to_physical(signals_of<T>[I].signal, bits);
+    values[I] = detail::physical_in<T, I>(bits);
   });
   return {};
 }

@@ -29,7 +29,9 @@ struct MessageSpec {
   FrameFormat format{};                     ///< how it is sent. Received are classic and FD frames alike
   std::uint32_t id_mask = max_extended_id;  ///< bits of the identifier that tell the message: not those of
                                             ///< priority and addresses in J1939
-  Duration cycle_time{};                    ///< 0: not sent periodically
+  bool j1939 = false;  ///< numbers that say "not available" or "error" are no values: NaN in floating-point
+                       ///< members. Bits that no signal covers are sent as one
+  Duration cycle_time{};  ///< 0: not sent periodically
 };
 
 /// What stands in the field of a multiplexer, from low to high, both included.
