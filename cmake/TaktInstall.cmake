@@ -6,6 +6,7 @@ set(takt_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/takt)
 function(takt_install_component component target)
   install(TARGETS ${target} EXPORT takt-${component}-targets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT takt-${component}-targets NAMESPACE takt:: DESTINATION ${takt_cmake_dir})
 endfunction()
@@ -33,7 +34,7 @@ if(TARGET takt_c)
   takt_install_pkg_config(takt-c)
 endif()
 if(TARGET takt_tool)
-  install(TARGETS takt_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  takt_install_component(tool takt_tool)
 endif()
 
 # Before 1.0, a new minor version may change interfaces.
@@ -41,5 +42,5 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/takt-config-version.cmake
 configure_package_config_file(cmake/packaging/takt-config.cmake.in ${PROJECT_BINARY_DIR}/takt-config.cmake
                               INSTALL_DESTINATION ${takt_cmake_dir})
 install(FILES ${PROJECT_BINARY_DIR}/takt-config.cmake ${PROJECT_BINARY_DIR}/takt-config-version.cmake
-        DESTINATION ${takt_cmake_dir})
+        ${PROJECT_SOURCE_DIR}/cmake/TaktAddDbc.cmake DESTINATION ${takt_cmake_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,269 @@
+// The three front ends of the signal kernel are one: for each message of our DBC files, the typed message that takt_add_dbc() made
+// of it, the run-time database and a plain use of the kernel, signal by signal, decode random bytes to the same values and
+// encode random values to the same bytes or the same error, by each policy. A million messages: ROOM=can_typed tests/run.sh
+// --cases 1000000.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "features.hpp"
+#include "hostile.hpp"
+#include "j1939.hpp"
+#include "support/random.hpp"
+#include "takt/can/database.hpp"
+#include "vendor.hpp"
+
+using namespace takt;
+using namespace takt::can;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;  // on the heap, where an address sanitizer guards their end
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Dbc load(const std::string& name) {
+  auto dbc = Dbc::load(TAKT_SOURCE_DIR "/tests/can/" + name);
+  REQUIRE_MESSAGE(dbc.has_value(), dbc.error().message);
+  return std::move(*dbc);
+}
+
+bool same(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
+}
+
+/// 0 if all is well.
+std::uint16_t code_of(const Status& status) { return status ? std::uint16_t{0} : status.error().code; }
+
+// ---- the kernel, signal by signal, as the description of the file says
+
+/// Numbers that J1939 keeps for what is no value, by its table: 0xFB.. to 0xFF.. of bytes, the last two of a few bits.
+bool is_value(const DbcMessage& message, Field field, std::uint64_t bits) {
+  if (!message.is_j1939() || field.type != NumberType::unsigned_integer) return true;
+  switch (field.length) {
+    case 8:
+      return bits < 0xFB;
+    case 16:
+      return bits < 0xFB00;
+    case 24:
+      return bits < 0xFB0000;
+    case 32:
+      return bits < 0xFB000000;
+    default:
+      return field.length < 2 || field.length > 32 || bits < (std::uint64_t{1} << field.length) - 2;
+  }
+}
+
+bool is_there(const DbcMessage& message, std::size_t i, const Bytes& data) {
+  const dbc::Message& description = message.description();
+  const dbc::Signal& signal = description.signals[i];
+  if (!signal.selected_by) return true;
+  const std::uint64_t number = extract(description.signals[*signal.selected_by].coding.field, data).value();
+  bool is_chosen = false;
+  for (const dbc::SelectorRange& range : signal.selected_for) {
+    is_chosen = is_chosen || (range.first <= number && number <= range.last);
+  }
+  return is_chosen && is_there(message, *signal.selected_by, data);
+}
+
+/// Whether each selector that is there chooses something.
+bool knows_selectors(const DbcMessage& message, const Bytes& data) {
+  for (std::size_t i = 0; i < message.signal_count(); ++i) {
+    bool is_selector = false;
+    bool has_chosen = false;
+    for (std::size_t k = 0; k < message.signal_count(); ++k) {
+      if (message.description().signals[k].selected_by != i) continue;
+      is_selector = true;
+      has_chosen = has_chosen || is_there(message, k, data);
+    }
+    if (is_selector && !has_chosen && is_there(message, i, data)) return false;
+  }
+  return true;
+}
+
+std::uint16_t plain_decode(const DbcMessage& message, const Bytes& data, std::vector<double>& values) {
+  if (!knows_selectors(message, data)) return static_cast<std::uint16_t>(Errc::unknown_selector);
+  for (std::size_t i = 0; i < message.signal_count(); ++i) {
+    const Signal& coding = message.description().signals[i].coding;
+    const bool has_value =
+        is_there(message, i, data) && is_value(message, coding.field, extract(coding.field, data).value());
+    values[i] = has_value ? can::decode(coding, data).value() : nan;
+  }
+  return 0;
+}
+
+Result<std::uint64_t> plain_bits(const DbcMessage& message, const Signal& coding, double value,
+                                 Overflow overflow) {
+  const std::uint64_t all = detail::mask_of(coding.field.length);
+  if (is_value(message, coding.field, all)) return to_bits(coding, value, overflow);
+  if (std::isnan(value)) return all;
+  std::uint64_t most = all;
+  while (!is_value(message, coding.field, most)) most = most > 0xFFFF ? most - 0x10000 : most - 1;
+  while (is_value(message, coding.field, most + 1)) ++most;
+  Result<std::uint64_t> bits = to_bits(coding, value, overflow);
+  if (!bits || *bits <= most) return bits;
+  if (overflow == Overflow::clamp) return most;
+  return fail(Errc::out_of_range);
+}
+
+std::uint16_t plain_encode(const DbcMessage& message, Bytes& data, const std::vector<double>& values,
+                           Overflow overflow) {
+  data.assign(data.size(), message.is_j1939() ? 0xFF : 0);
+  std::vector<bool> is_written(message.signal_count(), false);
+  for (std::size_t depth = 0; depth <= dbc::max_multiplex_depth; ++depth) {
+    for (std::size_t i = 0; i < message.signal_count(); ++i) {
+      const dbc::Signal& signal = message.description().signals[i];
+      const bool is_due = !signal.selected_by || is_written[*signal.selected_by];
+      if (is_written[i] || !is_due || !is_there(message, i, data)) continue;
+      const auto bits = plain_bits(message, signal.coding, values[i], overflow);
+      if (!bits) return bits.error().code;
+      REQUIRE(insert(signal.coding.field, data, *bits));
+      is_written[i] = true;
+    }
+  }
+  return knows_selectors(message, data) ? std::uint16_t{0}
+                                        : static_cast<std::uint16_t>(Errc::unknown_selector);
+}
+
+// ---- random messages
+
+Bytes random_bytes(std::mt19937_64& random, std::size_t count) {
+  Bytes bytes(count);
+  for (std::uint8_t& byte : bytes)
+    byte = static_cast<std::uint8_t>(random() % 3 == 0 ? random() % 8 : random());
+  if (random() % 8 == 0) bytes.assign(count, 0xFF);
+  return bytes;
+}
+
+/// What a field can hold, somewhere between its numbers, too.
+double random_value(std::mt19937_64& random, const Signal& coding) {
+  if (coding.field.type > NumberType::signed_integer) return test::uniform(random, -1e6, 1e6);
+  const NumberLimits limits = number_limits(coding);
+  double number = test::uniform(random, limits.low, limits.high);
+  if (random() % 2 == 0) number = std::floor(number) + (random() % 4 == 0 ? 0.5 : 0);  // a tie
+  if (random() % 16 == 0) number = random() % 2 == 0 ? limits.low : limits.high;
+  return number * coding.scale + coding.offset;
+}
+
+double wild_value(std::mt19937_64& random, const Signal& coding) {
+  const double wild[] = {nan,
+                         std::numeric_limits<double>::infinity(),
+                         1e300,
+                         -1e300,
+                         -coding.scale,
+                         1.5 * (number_limits(coding.field).high + 1) * coding.scale + coding.offset,
+                         to_physical(coding, detail::mask_of(coding.field.length)),
+                         9.3e18};
+  return wild[random() % std::size(wild)];
+}
+
+// ---- the comparison
+
+template <class T>
+void check_decoding(const DbcMessage& message, std::mt19937_64& random) {
+  const Bytes data = random_bytes(random, message.length());
+  std::vector<double> plain(message.signal_count(), 7);
+  std::vector<double> looked_up(message.signal_count(), 7);
+  Values<T> typed;
+  typed.fill(7);
+  const std::uint16_t code = plain_decode(message, data, plain);
+  REQUIRE(code_of(message.decode(data, looked_up)) == code);
+  REQUIRE(code_of(decode_values<T>(typed, data)) == code);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    CAPTURE(signals_of<T>[i].name);
+    REQUIRE(same(looked_up[i], plain[i]));
+    REQUIRE(same(typed[i], plain[i]));
+  }
+  if (code != 0) return;
+
+  // Members have the same, an integer or an enum the number in the field; what comes back is what was there.
+  T members{};
+  REQUIRE(decode_into(members, data));
+  if (const Result<Frame> frame = can::encode<Overflow::wrap>(members); frame) {
+    REQUIRE(frame->length == message.length());
+    REQUIRE(can::decode<T>(*frame).has_value());
+  }
+  const auto check_member = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    constexpr Signal coding = signals_of<T>[I].signal;
+    const auto value = members.*std::get<I>(T::signals).member;
+    if (!is_there(message, I, data)) return;
+    const std::uint64_t bits = extract(coding.field, data).value();
+    if constexpr (std::is_floating_point_v<std::remove_const_t<decltype(value)>>) {
+      REQUIRE(same(value, plain[I]));
+    } else {
+      REQUIRE((static_cast<std::uint64_t>(value) & detail::mask_of(coding.field.length)) == bits);
+    }
+  };
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (check_member(std::integral_constant<std::size_t, I>{}), ...);
+  }
+  (std::make_index_sequence<signal_count<T>>{});
+}
+
+template <class T, Overflow overflow>
+void check_encoding(const DbcMessage& message, const std::vector<double>& values) {
+  Bytes plain(message.length());
+  Bytes looked_up(message.length());
+  Data<T> typed{};
+  Values<T> typed_values{};
+  for (std::size_t i = 0; i < values.size(); ++i) typed_values[i] = values[i];
+  const std::uint16_t code = plain_encode(message, plain, values, overflow);
+  REQUIRE(code_of(message.encode_into(looked_up, values, overflow)) == code);
+  REQUIRE(code_of(encode_values<T, overflow>(typed, typed_values)) == code);
+  if (code != 0) return;
+  REQUIRE(looked_up == plain);
+  REQUIRE(Bytes(typed.begin(), typed.end()) == plain);
+}
+
+template <class T>
+void check_encoding(const DbcMessage& message, std::mt19937_64& random) {
+  // One mistake at most: of several, each front end may name another.
+  std::vector<double> values(message.signal_count());
+  const auto& signals = message.description().signals;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = random_value(random, signals[i].coding);
+  std::vector<double> known(values.size(), nan);
+  if (plain_decode(message, random_bytes(random, message.length()), known) == 0) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (signals[i].is_selector && !std::isnan(known[i])) values[i] = known[i];
+    }
+    if (!values.empty() && random() % 2 == 0) {
+      const std::size_t i = random() % values.size();
+      if (!signals[i].is_selector) values[i] = wild_value(random, signals[i].coding);
+    }
+  }
+  check_encoding<T, Overflow::error>(message, values);
+  check_encoding<T, Overflow::clamp>(message, values);
+  check_encoding<T, Overflow::wrap>(message, values);
+}
+
+/// Each type of the tuple against the message of the file that has its name; returns how many there are.
+template <class... T>
+std::size_t check_all(const Dbc& dbc, std::tuple<T...>*, std::uint64_t salt) {
+  std::mt19937_64 random = test::generator(salt);
+  const std::size_t cases =
+      test::count(2000) / 16 + 1;  // about 16 messages; all together are what was asked for
+  const auto check = [&]<class Message>(Message*) {
+    CAPTURE(Message::message.name);
+    const DbcMessage* message = dbc.find(Message::message.name);
+    REQUIRE(message != nullptr);
+    for (std::size_t i = 0; i < cases; ++i) {
+      check_decoding<Message>(*message, random);
+      check_encoding<Message>(*message, random);
+    }
+  };
+  (check(static_cast<T*>(nullptr)), ...);
+  return sizeof...(T);
+}
+
+}  // namespace
+
+TEST_CASE("typed messages, the database and the kernel code the same") {
+  CHECK(check_all(load("features.dbc"), static_cast<typed::features::Messages*>(nullptr), 1) == 5);
+  CHECK(check_all(load("vendor.dbc"), static_cast<typed::vendor::Messages*>(nullptr), 2) == 1);
+  CHECK(check_all(load("hostile.dbc"), static_cast<typed::hostile::Messages*>(nullptr), 3) == 6);
+  CHECK(check_all(load("j1939.dbc"), static_cast<typed::j1939::Messages*>(nullptr), 4) == 5);
+}
