@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/utf8.hpp"
+
 namespace takt::can::dbc {
 namespace {
 
@@ -17,36 +19,6 @@ constexpr bool is_in_name(char byte) noexcept {
 }
 
 constexpr bool is_sign(char byte) noexcept { return byte == '+' || byte == '-'; }
-
-/// The length of the UTF-8 sequence that `text` begins with, by RFC 3629; 0 if it begins with none.
-std::size_t utf8_length(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) -> unsigned {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool is_long_enough = first != 0xE0 || byte(1) >= 0xA0;
-    const bool is_no_surrogate = first != 0xED || byte(1) <= 0x9F;
-    return is_long_enough && is_no_surrogate && continues(1) && continues(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool is_in_range = (first != 0xF0 || byte(1) >= 0x90) && (first != 0xF4 || byte(1) <= 0x8F);
-    return is_in_range && continues(1) && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-bool is_utf8(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
 
 /// What cp1252 has at 0x80..0x9F; the five bytes that it does not define stand for themselves.
 constexpr std::array<char16_t, 32> cp1252 = {0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/utf8.hpp"
+
 namespace takt::json {
 namespace {
 
@@ -198,8 +200,13 @@ std::optional<std::uint64_t> to_integer(const Value& value, const std::string& w
 }
 
 bool is_name(std::string_view text) noexcept {
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  return !text.empty() && text.size() <= max_name && std::none_of(text.begin(), text.end(), is_control);
+  if (text.empty() || text.size() > max_name) return false;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0 || is_control(text.substr(0, length))) return false;
+    text.remove_prefix(length);
+  }
+  return true;
 }
 
 std::optional<std::string> to_name(const Value& value, const std::string& where, Mistakes& mistakes) {

@@ -79,7 +79,7 @@ std::optional<double> to_number(const Value& value, const std::string& where, Mi
 std::optional<std::uint64_t> to_integer(const Value& value, const std::string& where, Mistakes& mistakes,
                                         std::uint64_t least, std::uint64_t most);
 inline constexpr std::size_t max_name = 128;  ///< bytes
-/// Whether it is 1 to max_name bytes without control characters.
+/// Whether it is 1 to max_name bytes of UTF-8 without control characters.
 [[nodiscard]] bool is_name(std::string_view text) noexcept;
 /// A name, as is_name() has it; or a mistake at `where` and nothing.
 std::optional<std::string> to_name(const Value& value, const std::string& where, Mistakes& mistakes);

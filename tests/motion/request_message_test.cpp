@@ -81,8 +81,8 @@ TEST_CASE("a note arrives as it was said, and what is none is refused") {
     record.resize(write_note(note, record));
     return record;
   };
-  for (const std::string& text :
-       {std::string("t"), std::string("there"), std::string(max_mark_text, '\xff')}) {
+  for (const std::string& text : {std::string("t"), std::string("there"),
+                                  std::string("\u00b0 \u2212 \U0001f916"), std::string(max_mark_text, 'x')}) {
     const auto taken = reader.take(record_of(Mark{text}));
     REQUIRE((taken && taken->note));
     CHECK_FALSE(taken->request);
@@ -106,7 +106,8 @@ TEST_CASE("a note arrives as it was said, and what is none is refused") {
   mark.push_back('x');
   CHECK(is_malformed(mark));
   for (const std::string& text :
-       {std::string(), std::string("a\nb"), std::string(1, '\0'), std::string("\x7f")}) {
+       {std::string(), std::string("a\nb"), std::string(1, '\0'), std::string("\x7f"), std::string("\xff"),
+        std::string("cut \xe2\x88"), std::string("\xc0\xaf"), std::string("\u009b31m")}) {
     CHECK_FALSE(is_valid(Mark{text}));
     CHECK(is_malformed(record_of(Mark{text})));
   }

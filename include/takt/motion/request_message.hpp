@@ -97,7 +97,7 @@ struct Refusal {
 
 /// A mark of a client.
 struct Mark {
-  std::string text;  ///< 1 to max_mark_text bytes without control characters, as a MarkMessage's
+  std::string text;  ///< 1 to max_mark_text bytes of UTF-8 without control characters, as a MarkMessage's
 };
 inline constexpr std::size_t max_mark_text = 128;
 

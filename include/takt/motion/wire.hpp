@@ -292,7 +292,7 @@ struct ResetMessage {
 };
 
 struct MarkMessage {
-  std::string text;  ///< 1 to 128 bytes without control characters
+  std::string text;  ///< 1 to 128 bytes of UTF-8 without control characters
 
   friend bool operator==(const MarkMessage&, const MarkMessage&) = default;
 };

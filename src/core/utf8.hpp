@@ -1,0 +1,17 @@
+// Texts from outside: whether they are UTF-8, character by character.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace takt {
+
+/// Bytes of the well-formed character that `text`, which is not empty, begins with, by RFC 3629; 0 if it begins with none.
+[[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
+
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
+/// Whether a well-formed character is a control character: U+0000 to U+001F, and U+007F to U+009F.
+[[nodiscard]] bool is_control(std::string_view character) noexcept;
+
+}  // namespace takt
