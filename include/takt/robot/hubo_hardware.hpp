@@ -90,12 +90,11 @@ class HuboHardware final : public Hardware {
     for (BusState& bus : buses_) {
       for (Board& board : bus.plan.boards) command_power(bus, board, commands);
       for (Board& board : bus.plan.boards) command_motion(bus, board, commands);
-      for (const Board& board : bus.plan.boards) push(bus, can::hubo::encoder_request(board.master.board()));
-      for (std::size_t i = 0; i < bus.plan.boards.size(); ++i) {
-        const HuboMaster& master = bus.plan.boards[i].master;
-        if (i == bus.next_status || master.searching()) push(bus, can::hubo::status_request(master.board()));
+      for (const Board& board : bus.plan.boards) {
+        push(bus, can::hubo::encoder_request(board.master.board()));
+        if (board.master.searching()) push(bus, can::hubo::status_request(board.master.board()));
       }
-      if (++bus.next_status >= bus.plan.boards.size()) bus.next_status = 0;
+      ask_status_in_turn(bus);
       for (const HuboSensor& sensor : bus.plan.sensors) {
         sensor.ask([&](const auto& request) noexcept { bus.exchange.push(request, counters_, dialect_); });
       }
@@ -249,6 +248,14 @@ class HuboHardware final : public Hardware {
     for (std::size_t i = 0; i < HuboMaster::channels; ++i) {
       if (board.master.attached(i) && board.joints[i] < commands.size()) visit(i, commands[board.joints[i]]);
     }
+  }
+
+  /// Of each board as often as of the others; those that look for their home are asked anyway.
+  void ask_status_in_turn(BusState& bus) noexcept {
+    if (bus.plan.boards.empty()) return;
+    const HuboMaster& next = bus.plan.boards[bus.next_status].master;
+    if (!next.searching()) push(bus, can::hubo::status_request(next.board()));
+    if (++bus.next_status == bus.plan.boards.size()) bus.next_status = 0;
   }
 
   template <class Message>
