@@ -27,6 +27,19 @@ robot::RobotDescription load(const char* name) {
   return *robot;
 }
 
+/// The arm on CiA 402 drives: two classic buses with three of them each.
+robot::RobotDescription arm_on_cia402() {
+  robot::RobotDescription robot = load("arm6");
+  robot.buses = {{.name = "lower", .protocol = robot::Protocol::cia402},
+                 {.name = "upper", .protocol = robot::Protocol::cia402}};
+  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+    robot.joints[i].bus = i / 3;
+    robot.joints[i].board = static_cast<std::uint8_t>(1 + i % 3);
+    robot.joints[i].counts_per_radian = i % 2 == 0 ? 100'000 : -100'000;
+  }
+  return robot;
+}
+
 /// Hands requests over at given cycles after the robot became ready, shuts the loop down at the end, and keeps what it saw.
 class Script final : public LoopObserver {
  public:
@@ -136,9 +149,8 @@ std::unique_ptr<Request> there_and_back(const robot::RobotDescription& robot, do
 }  // namespace
 
 TEST_CASE("in virtual time a simulated robot starts, moves as told, and shuts down") {
-  for (const char* name : {"mhubo", "arm6"}) {
-    CAPTURE(name);
-    const robot::RobotDescription robot = load(name);
+  for (const robot::RobotDescription& robot : {load("mhubo"), load("arm6"), arm_on_cia402()}) {
+    CAPTURE(robot.buses[0].name);
     ManualClock clock;
     auto hardware = sim::SimulatedHardware::create(robot, clock.now());
     REQUIRE(hardware.has_value());
@@ -169,8 +181,10 @@ TEST_CASE("in virtual time a simulated robot starts, moves as told, and shuts do
   }
 }
 
-TEST_CASE("a drive that falls silent on the bus stops the robot, and after a reset it moves again") {
-  const robot::RobotDescription robot = load("arm6");
+namespace {
+
+/// Breaks the second joint of a robot in mid-motion and mends it: for what reason the goal ends, and that it moves again.
+void break_and_mend(const robot::RobotDescription& robot, sim::JointFault fault, Errc reason) {
   ManualClock clock;
   auto hardware = sim::SimulatedHardware::create(robot, clock.now());
   REQUIRE(hardware.has_value());
@@ -182,10 +196,10 @@ TEST_CASE("a drive that falls silent on the bus stops the robot, and after a res
   /// Breaks the second joint one second into the motion and mends it two seconds later.
   class Saboteur final : public robot::Hardware {
    public:
-    explicit Saboteur(sim::SimulatedHardware& inner) : inner_(&inner) {}
+    Saboteur(sim::SimulatedHardware& inner, sim::JointFault fault) : inner_(&inner), fault_(fault) {}
     void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
       ++cycle_;
-      if (cycle_ == 2000) inner_->simulation().inject(1, sim::JointFault::silent);
+      if (cycle_ == 2000) inner_->simulation().inject(1, fault_);
       if (cycle_ == 4000) inner_->simulation().inject(1, sim::JointFault::none);
       inner_->read(now, feedback);
     }
@@ -196,8 +210,9 @@ TEST_CASE("a drive that falls silent on the bus stops the robot, and after a res
 
    private:
     sim::SimulatedHardware* inner_;
+    sim::JointFault fault_;
     int cycle_ = 0;
-  } saboteur(**hardware);
+  } saboteur(**hardware, fault);
 
   Script script(channels, {{1000, goal.get()}, {4500, reset.get()}, {5500, again.get()}, {11'000, nullptr}});
   Loop<ManualClock> loop(clock, robot, saboteur, channels, script);
@@ -205,13 +220,25 @@ TEST_CASE("a drive that falls silent on the bus stops the robot, and after a res
   REQUIRE(script.event_count == 5);
   CHECK(script.state_was_first);
   CHECK(script.events[1].state == GoalState::aborted);
-  CHECK(script.events[1].reason == Errc::drive_silent);
+  CHECK(script.events[1].reason == reason);
   CHECK(script.events[1].joint == 1);
   CHECK(script.events[2].retired == reset.get());
   CHECK(script.events[2].state == GoalState::succeeded);
   // The validated trajectory starts where the joints no longer are: it is joined by a lead-in.
   CHECK(script.events[3].state == GoalState::active);
   CHECK(script.events[4].state == GoalState::succeeded);
+}
+
+}  // namespace
+
+TEST_CASE("a drive that falls silent on the bus stops the robot, and after a reset it moves again") {
+  break_and_mend(load("arm6"), sim::JointFault::silent, Errc::drive_silent);
+  break_and_mend(arm_on_cia402(), sim::JointFault::silent, Errc::drive_silent);
+}
+
+TEST_CASE("a drive at fault stops the robot, and after a reset it moves again") {
+  break_and_mend(load("arm6"), sim::JointFault::power_stage, Errc::drive_fault);
+  break_and_mend(arm_on_cia402(), sim::JointFault::power_stage, Errc::drive_fault);
 }
 
 namespace {
