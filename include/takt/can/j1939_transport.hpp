@@ -281,9 +281,11 @@ class TransportReceiver {
     return std::nullopt;
   }
   static constexpr void store(Session& session, const Frame& frame) noexcept {
+    // What fills up the last packet lies beyond the message, and within the memory.
+    static_assert(max_message_length == 255 * bytes_per_packet);
     const std::size_t at = session.received * bytes_per_packet;
-    const std::size_t count = std::min(bytes_per_packet, session.length - at);
-    std::copy_n(frame.data.begin() + 1, count, session.data.begin() + static_cast<std::ptrdiff_t>(at));
+    std::copy_n(frame.data.begin() + 1, bytes_per_packet,
+                session.data.begin() + static_cast<std::ptrdiff_t>(at));
     ++session.received;
   }
   constexpr TransportEvent finish(Session& session) noexcept {
