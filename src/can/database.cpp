@@ -198,6 +198,11 @@ bool DbcMessage::is_mine(const Frame& frame) const noexcept {
   return frame.id == description_->id || (is_j1939_ && j1939_group_of(frame.id) == parameter_group_);
 }
 
+Filter DbcMessage::filter() const noexcept {
+  const std::uint32_t mask = is_j1939_ ? j1939_group_mask(description_->id) : max_extended_id;
+  return {description_->id, mask, description_->extended};
+}
+
 DbcMessage::Bytes DbcMessage::readable(std::span<const std::uint8_t> bytes, std::size_t size,
                                        Scratch& scratch) const noexcept {
   if (bytes.size() >= load_bytes_) [[likely]]

@@ -341,6 +341,18 @@ TEST_CASE("J1939: a message is known by its parameter group, whoever sends it an
   Frame frame = *make_frame(0x18F00421, Data(8, 0), true);
   CHECK(speed->is_mine(frame));
   CHECK_FALSE(control->is_mine(frame));
+
+  for (const DbcMessage* message :
+       {speed, control}) {  // a bus's filter passes what is the message's, and nothing else
+    for (const std::uint32_t id :
+         {0x18F00421U, 0x0CF004FEU, 0x0CF00500U, 0x0DF00400U, 0x0CEF0033U, 0x18EE1F00U}) {
+      for (const bool extended : {false, true}) {
+        frame.id = id;
+        frame.extended = extended;
+        CHECK(message->filter().passes(id, extended) == message->is_mine(frame));
+      }
+    }
+  }
 }
 
 TEST_CASE("J1939: not available, error and reserved numbers are no values") {

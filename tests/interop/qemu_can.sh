@@ -95,7 +95,7 @@ make_image() {
 boot() {
   local kernel=$1
   # Without KVM: where it is offered inside a virtual machine, the guest may hang in it.
-  timeout 120 qemu-system-x86_64 -accel tcg -cpu max -m 512 -nographic -no-reboot -nodefaults -serial stdio \
+  timeout 300 qemu-system-x86_64 -accel tcg -cpu max -m 512 -nographic -no-reboot -nodefaults -serial stdio \
     -object can-bus,id=bus -device kvaser_pci,canbus=bus -device kvaser_pci,canbus=bus \
     -kernel "$work/$kernel/vmlinuz-${kernel#linux-image-}" -initrd "$work/image.gz" -append "console=ttyS0 quiet panic=-1" </dev/null
 }

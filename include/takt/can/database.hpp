@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "takt/can/dbc.hpp"
+#include "takt/can/filter.hpp"
 #include "takt/can/frame.hpp"
 #include "takt/can/j1939_parameter.hpp"
 #include "takt/core/setup_error.hpp"
@@ -66,6 +67,9 @@ class DbcMessage {
 
   /// Whether the frame is of this message: by identifier, or by parameter group if the message is of J1939.
   [[nodiscard]] bool is_mine(const Frame& frame) const noexcept;
+
+  /// What a bus has to let through for it, by the same rule.
+  [[nodiscard]] Filter filter() const noexcept;
 
   /// The values of all signals in a frame's data: values[i], i < signal_count(). On an error nothing is
   /// written. Errors: wrong_count (too few values or presence), wrong_length, unknown_selector. Bytes beyond
