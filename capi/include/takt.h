@@ -49,7 +49,7 @@ extern "C" {
 
 /* Counts what was added to this header. A program works with every library of the same soname whose takt_abi_version() is not
  * lower than the TAKT_ABI_VERSION that it was compiled with. */
-#define TAKT_ABI_VERSION 2
+#define TAKT_ABI_VERSION 3
 
 /* The ABI version of the library that is loaded. Real-time safe. */
 TAKT_API int32_t takt_abi_version(void);
@@ -96,6 +96,26 @@ enum {
   TAKT_ERROR_MOBILE_ENCODER_JUMP = TAKT_STATUS(4, 5),
   TAKT_ERROR_MOBILE_STALE = TAKT_STATUS(4, 6),
   TAKT_ERROR_MOBILE_MIN_ABOVE_MAX = TAKT_STATUS(4, 7),
+
+  /* room 5: CAN frames and the messages in them */
+  TAKT_ERROR_CAN_UNEXPECTED_ID = TAKT_STATUS(5, 1),
+  TAKT_ERROR_CAN_WRONG_FORMAT = TAKT_STATUS(5, 2),
+  TAKT_ERROR_CAN_WRONG_LENGTH = TAKT_STATUS(5, 3),
+  TAKT_ERROR_CAN_BAD_VALUE = TAKT_STATUS(5, 4),
+  TAKT_ERROR_CAN_UNKNOWN_COMMAND = TAKT_STATUS(5, 5),
+  TAKT_ERROR_CAN_ID_TOO_LARGE = TAKT_STATUS(5, 6),
+  TAKT_ERROR_CAN_PAYLOAD_TOO_LONG = TAKT_STATUS(5, 7),
+  TAKT_ERROR_CAN_NOT_FINITE = TAKT_STATUS(5, 8),
+  TAKT_ERROR_CAN_OUT_OF_RANGE = TAKT_STATUS(5, 9),
+  TAKT_ERROR_CAN_BAD_LAYOUT = TAKT_STATUS(5, 10),
+  TAKT_ERROR_CAN_UNKNOWN_NODE = TAKT_STATUS(5, 11),
+  TAKT_ERROR_CAN_BAD_DBC = TAKT_STATUS(5, 12),
+  TAKT_ERROR_CAN_UNKNOWN_SELECTOR = TAKT_STATUS(5, 13),
+  TAKT_ERROR_CAN_WRONG_COUNT = TAKT_STATUS(5, 14),
+  TAKT_ERROR_CAN_BAD_PLAN = TAKT_STATUS(5, 15),
+  TAKT_ERROR_CAN_BAD_LINE = TAKT_STATUS(5, 16),
+  TAKT_ERROR_CAN_NO_ROOM = TAKT_STATUS(5, 17),
+  TAKT_ERROR_CAN_FILE_FAILED = TAKT_STATUS(5, 18),
 
   /* room 7: shared memory */
   TAKT_ERROR_SHM_NOT_READY = TAKT_STATUS(7, 1),
@@ -784,6 +804,89 @@ TAKT_API int32_t takt_twist_law_step(takt_twist_law* law, const takt_twist* want
 
 /* As new, but for the steering angle, which the wheels have. NULL is ignored. Real-time safe. */
 TAKT_API void takt_twist_law_reset(takt_twist_law* law, double steering);
+
+/* ---- CAN messages of a DBC file ------------------------------------------------------------------------------------------ */
+
+/* A DBC file with its tables: which message a frame is, and its signals as physical values and back. Messages and signals are known
+ * by their numbers, from 0, in the order of the file. Texts of the file live as long as the object; they are UTF-8. */
+typedef struct takt_dbc takt_dbc;
+
+/* What to do with a value that its field or its range cannot hold. */
+enum {
+  TAKT_OVERFLOW_ERROR = 0, /* TAKT_ERROR_CAN_OUT_OF_RANGE */
+  TAKT_OVERFLOW_CLAMP = 1, /* the nearest that can be sent */
+  TAKT_OVERFLOW_WRAP = 2   /* the low bits; the range is not looked at */
+};
+
+/* What the file says of a message. An output: the library writes as many fields as struct_size covers. */
+typedef struct takt_dbc_message {
+  uint32_t struct_size; /* set by takt_dbc_message_init() */
+  uint32_t id;          /* 11 bits, or 29 */
+  int32_t extended;     /* 1: 29 bits */
+  int32_t fd;           /* 1: sent in CAN FD frames */
+  int32_t j1939;        /* 1: known by its parameter group, whoever sends it */
+  uint32_t length;      /* bytes of its data */
+  uint64_t signals;     /* how many it has */
+  int64_t cycle_ns;     /* between two frames; 0: not sent periodically */
+  const char* name;
+  const char* sender;   /* "" where none is named */
+} takt_dbc_message;
+
+/* ... of a signal. */
+typedef struct takt_dbc_signal {
+  uint32_t struct_size; /* set by takt_dbc_signal_init() */
+  int32_t is_selector;  /* 1: its number chooses which others are in the frame */
+  const char* name;
+  const char* unit;     /* "" where none is given */
+  double scale;         /* physical value = number * scale + offset */
+  double offset;
+  double minimum;       /* both equal: no range is given */
+  double maximum;
+} takt_dbc_signal;
+
+/* Everything zero but struct_size. NULL is ignored. Real-time safe. */
+TAKT_API void takt_dbc_message_init(takt_dbc_message* message);
+TAKT_API void takt_dbc_signal_init(takt_dbc_signal* signal);
+
+/* Reads the text of a DBC file, of `bytes` bytes; *dbc is the caller's, to be freed with takt_dbc_destroy(). What makes no sense is
+ * skipped with a warning, or, if `strict` is not 0, an error. Error: TAKT_ERROR_CAN_BAD_DBC; then what is wrong, with line and
+ * column, is written to `why`, of `size` bytes with the NUL that ends it, as far as it fits; why may be NULL. */
+TAKT_API int32_t takt_dbc_create(const char* text, size_t bytes, int32_t strict, char* why, size_t size, takt_dbc** dbc);
+
+/* Frees it. No thread may be using it. */
+TAKT_API void takt_dbc_destroy(takt_dbc* dbc);
+
+/* What was skipped and mended, one line each, "line 12, column 5: ..."; "" if all is well, and for NULL. */
+TAKT_API const char* takt_dbc_warnings(const takt_dbc* dbc);
+
+/* How many messages it has; 0 for NULL. Real-time safe. */
+TAKT_API size_t takt_dbc_messages(const takt_dbc* dbc);
+
+/* What the file says. Error: TAKT_ERROR_CAPI_BAD_ARGUMENT (no such message or signal). Real-time safe. */
+TAKT_API int32_t takt_dbc_describe_message(const takt_dbc* dbc, size_t message, takt_dbc_message* description);
+TAKT_API int32_t takt_dbc_describe_signal(const takt_dbc* dbc, size_t message, size_t signal, takt_dbc_signal* description);
+
+/* The message of a frame with this identifier, of J1939 whatever its priority and addresses. Error: TAKT_ERROR_CAN_UNEXPECTED_ID.
+ * Real-time safe. */
+TAKT_API int32_t takt_dbc_find(const takt_dbc* dbc, uint32_t id, int32_t extended, size_t* message);
+
+/* By name, compared one by one. Error: TAKT_ERROR_CAPI_BAD_ARGUMENT (there is none). */
+TAKT_API int32_t takt_dbc_find_message(const takt_dbc* dbc, const char* name, size_t* message);
+TAKT_API int32_t takt_dbc_find_signal(const takt_dbc* dbc, size_t message, const char* name, size_t* signal);
+
+/* The physical values of all signals in a frame's data; `count` is at least the message's signals. NaN is what has no value: a
+ * signal that the selectors have not chosen, and what J1939 calls an error or not available. Errors: TAKT_ERROR_CAN_WRONG_COUNT,
+ * TAKT_ERROR_CAN_WRONG_LENGTH (fewer bytes than the message has), TAKT_ERROR_CAN_UNKNOWN_SELECTOR, TAKT_ERROR_CAPI_BAD_ARGUMENT.
+ * Real-time safe. */
+TAKT_API int32_t takt_dbc_decode(const takt_dbc* dbc, size_t message, const uint8_t* data, size_t bytes, double* values,
+                                 size_t count);
+
+/* The data of a message with these values, each rounded to the nearest number, ties to even; `bytes` is at least the message's
+ * length. Values that the selectors do not choose are not looked at; NaN is what J1939 calls not available. Errors: those of
+ * takt_dbc_decode(), TAKT_ERROR_CAN_NOT_FINITE, TAKT_ERROR_CAN_OUT_OF_RANGE as `overflow` (TAKT_OVERFLOW_...) says,
+ * TAKT_ERROR_CAN_BAD_LAYOUT (a signal does not lie within the message). Real-time safe. */
+TAKT_API int32_t takt_dbc_encode(const takt_dbc* dbc, size_t message, const double* values, size_t count, int32_t overflow,
+                                 uint8_t* data, size_t bytes);
 
 /* ---- the motion client -------------------------------------------------------------------------------------------------- */
 

@@ -18,6 +18,7 @@ ERROR_FILES = {
     "trajectory": "include/takt/trajectory/error.hpp",
     "control": "include/takt/control/error.hpp",
     "mobile": "include/takt/mobile/error.hpp",
+    "can": "include/takt/can/error.hpp",
     "shm": "include/takt/shm/error.hpp",
     "motion": "include/takt/motion/error.hpp",
     "platform": "include/takt/platform/error.hpp",

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -222,6 +223,33 @@ TEST_CASE("what the manual calls real-time safe neither allocates nor locks nor 
   CHECK(failed == 0);
   CHECK(texts);
   takt_trajectory_destroy(trajectory);
+}
+
+TEST_CASE("so do the messages of a DBC file") {
+  const std::string text =
+      "BU_: A\nBO_ 7 M: 8 A\n SG_ a : 0|16@1- (0.5,0) [0|0] \"\" A\n SG_ b : 23|12@0+ (1,0) [0|0] \"\" A\n";
+  takt_dbc* dbc = nullptr;
+  REQUIRE(takt_dbc_create(text.data(), text.size(), 1, nullptr, 0, &dbc) == TAKT_OK);
+  const std::array<double, 2> values{-12.5, 100};
+  std::array<double, 2> decoded{};
+  std::array<std::uint8_t, 8> data{};
+  takt_dbc_signal signal;
+  takt_dbc_message described;
+  std::size_t message = 0;
+  std::int32_t failed = 0;
+
+  takt::test::RtGuard guard;
+  takt_dbc_message_init(&described);
+  takt_dbc_signal_init(&signal);
+  failed |= takt_dbc_find(dbc, 7, 0, &message);
+  failed |= takt_dbc_describe_message(dbc, message, &described);
+  failed |= takt_dbc_describe_signal(dbc, message, 1, &signal);
+  failed |= takt_dbc_encode(dbc, message, values.data(), 2, TAKT_OVERFLOW_CLAMP, data.data(), data.size());
+  failed |= takt_dbc_decode(dbc, message, data.data(), data.size(), decoded.data(), 2);
+  CHECK(guard.report() == "");
+  CHECK(failed == 0);
+  CHECK(decoded == values);
+  takt_dbc_destroy(dbc);
 }
 
 TEST_CASE(

@@ -1,0 +1,191 @@
+// DBC files of the C API: a thin layer over the run-time database of the room can/.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "boundary.hpp"
+#include "takt/can/database.hpp"
+
+using takt::fail;
+using takt::Result;
+using takt::Status;
+using takt::can::DbcMessage;
+using takt::can::Overflow;
+using takt::capi::check_size;
+using takt::capi::Errc;
+using takt::capi::guarded;
+using takt::capi::to_status;
+
+struct takt_dbc {
+  takt::can::Dbc database;
+  std::string warnings;
+};
+
+namespace {
+
+Result<const DbcMessage*> find(const takt_dbc* dbc, std::size_t message) noexcept {
+  if (dbc == nullptr) return fail(Errc::null_pointer);
+  const auto messages = dbc->database.messages();
+  if (message >= messages.size()) return fail(Errc::bad_argument);
+  return &messages[message];
+}
+
+std::optional<Overflow> to_overflow(std::int32_t overflow) noexcept {
+  switch (overflow) {
+    case TAKT_OVERFLOW_ERROR:
+      return Overflow::error;
+    case TAKT_OVERFLOW_CLAMP:
+      return Overflow::clamp;
+    case TAKT_OVERFLOW_WRAP:
+      return Overflow::wrap;
+    default:
+      return std::nullopt;
+  }
+}
+
+void write_text(std::string_view text, char* to, std::size_t size) noexcept {
+  if (to == nullptr || size == 0) return;
+  const std::size_t length = std::min(text.size(), size - 1);
+  std::memcpy(to, text.data(), length);
+  to[length] = '\0';
+}
+
+std::string to_lines(const takt::can::Dbc& database) {
+  std::string lines;
+  for (const takt::can::dbc::Warning& warning : database.warnings()) lines += to_string(warning) + '\n';
+  return lines;
+}
+
+}  // namespace
+
+void takt_dbc_message_init(takt_dbc_message* message) {
+  if (message == nullptr) return;
+  *message = {};
+  message->struct_size = sizeof(takt_dbc_message);
+}
+
+void takt_dbc_signal_init(takt_dbc_signal* signal) {
+  if (signal == nullptr) return;
+  *signal = {};
+  signal->struct_size = sizeof(takt_dbc_signal);
+}
+
+std::int32_t takt_dbc_create(const char* text, std::size_t bytes, std::int32_t strict, char* why,
+                             std::size_t size, takt_dbc** dbc) {
+  return guarded([&]() -> Status {
+    if (text == nullptr || dbc == nullptr) return fail(Errc::null_pointer);
+    using takt::can::dbc::Strictness;
+    auto database = takt::can::Dbc::parse(std::string_view(text, bytes),
+                                          strict != 0 ? Strictness::strict : Strictness::tolerant);
+    if (!database) {
+      write_text(database.error().message, why, size);
+      return fail(database.error().error);
+    }
+    std::string warnings = to_lines(*database);
+    *dbc = std::make_unique<takt_dbc>(takt_dbc{std::move(*database), std::move(warnings)}).release();
+    return {};
+  });
+}
+
+void takt_dbc_destroy(takt_dbc* dbc) { delete dbc; }
+
+const char* takt_dbc_warnings(const takt_dbc* dbc) { return dbc == nullptr ? "" : dbc->warnings.c_str(); }
+
+std::size_t takt_dbc_messages(const takt_dbc* dbc) {
+  return dbc == nullptr ? 0 : dbc->database.messages().size();
+}
+
+std::int32_t takt_dbc_describe_message(const takt_dbc* dbc, std::size_t message,
+                                       takt_dbc_message* description) {
+  const auto found = find(dbc, message);
+  if (!found) return to_status(found.error());
+  if (description == nullptr) return to_status(Errc::null_pointer);
+  if (const Status size = check_size(description, offsetof(takt_dbc_message, extended)); !size)
+    return to_status(size);
+  const takt::can::dbc::Message& said = (*found)->description();
+  takt_dbc_message out{};
+  out.id = said.id;
+  out.extended = said.extended ? 1 : 0;
+  out.fd = (*found)->is_fd() ? 1 : 0;
+  out.j1939 = (*found)->is_j1939() ? 1 : 0;
+  out.length = said.length;
+  out.signals = said.signals.size();
+  out.cycle_ns = (*found)->cycle_time().value_or(takt::Duration{}).count();
+  out.name = said.name.c_str();
+  out.sender = said.sender.c_str();
+  takt::capi::write_struct(description, out);
+  return TAKT_OK;
+}
+
+std::int32_t takt_dbc_describe_signal(const takt_dbc* dbc, std::size_t message, std::size_t signal,
+                                      takt_dbc_signal* description) {
+  const auto found = find(dbc, message);
+  if (!found) return to_status(found.error());
+  if (signal >= (*found)->signal_count()) return to_status(Errc::bad_argument);
+  if (description == nullptr) return to_status(Errc::null_pointer);
+  if (const Status size = check_size(description, offsetof(takt_dbc_signal, is_selector)); !size)
+    return to_status(size);
+  const takt::can::dbc::Signal& said = (*found)->description().signals[signal];
+  takt_dbc_signal out{};
+  out.is_selector = said.is_selector ? 1 : 0;
+  out.name = said.name.c_str();
+  out.unit = said.unit.c_str();
+  out.scale = said.coding.scale;
+  out.offset = said.coding.offset;
+  out.minimum = said.coding.minimum;
+  out.maximum = said.coding.maximum;
+  takt::capi::write_struct(description, out);
+  return TAKT_OK;
+}
+
+std::int32_t takt_dbc_find(const takt_dbc* dbc, std::uint32_t id, std::int32_t extended,
+                           std::size_t* message) {
+  if (dbc == nullptr || message == nullptr) return to_status(Errc::null_pointer);
+  const DbcMessage* found = dbc->database.find(id, extended != 0);
+  if (found == nullptr) return to_status(takt::can::Errc::unexpected_id);
+  *message = static_cast<std::size_t>(found - dbc->database.messages().data());
+  return TAKT_OK;
+}
+
+std::int32_t takt_dbc_find_message(const takt_dbc* dbc, const char* name, std::size_t* message) {
+  if (dbc == nullptr || name == nullptr || message == nullptr) return to_status(Errc::null_pointer);
+  const DbcMessage* found = dbc->database.find(std::string_view(name));
+  if (found == nullptr) return to_status(Errc::bad_argument);
+  *message = static_cast<std::size_t>(found - dbc->database.messages().data());
+  return TAKT_OK;
+}
+
+std::int32_t takt_dbc_find_signal(const takt_dbc* dbc, std::size_t message, const char* name,
+                                  std::size_t* signal) {
+  const auto found = find(dbc, message);
+  if (!found) return to_status(found.error());
+  if (name == nullptr || signal == nullptr) return to_status(Errc::null_pointer);
+  const auto index = (*found)->find_signal(name);
+  if (!index) return to_status(Errc::bad_argument);
+  *signal = *index;
+  return TAKT_OK;
+}
+
+std::int32_t takt_dbc_decode(const takt_dbc* dbc, std::size_t message, const std::uint8_t* data,
+                             std::size_t bytes, double* values, std::size_t count) {
+  const auto found = find(dbc, message);
+  if (!found) return to_status(found.error());
+  if (data == nullptr || values == nullptr) return to_status(Errc::null_pointer);
+  return to_status((*found)->decode(std::span(data, bytes), std::span(values, count)));
+}
+
+std::int32_t takt_dbc_encode(const takt_dbc* dbc, std::size_t message, const double* values,
+                             std::size_t count, std::int32_t overflow, std::uint8_t* data,
+                             std::size_t bytes) {
+  const auto found = find(dbc, message);
+  if (!found) return to_status(found.error());
+  if (data == nullptr || values == nullptr) return to_status(Errc::null_pointer);
+  const auto policy = to_overflow(overflow);
+  if (!policy) return to_status(Errc::bad_argument);
+  return to_status((*found)->encode_into(std::span(data, bytes), std::span(values, count), *policy));
+}

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""DBC files from Python's standard library alone; what a frame holds is worked out by Python's own struct.
+
+    capi_can_test.py LIBRARY
+"""
+
+import math
+import random
+import struct
+import sys
+import unittest
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+from ctypes import create_string_buffer, sizeof
+
+from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, status, takt
+
+UNEXPECTED_ID, WRONG_LENGTH, NOT_FINITE, OUT_OF_RANGE, BAD_DBC, UNKNOWN_SELECTOR, WRONG_COUNT = (
+    status(5, code) for code in (1, 3, 8, 9, 12, 13, 14))
+REFUSE, CLAMP, WRAP = range(3)
+
+# What struct packs as "<hHbBf" and ">hIH", and what it cannot say: a selector and J1939.
+TEXT = """BU_: Drive Master
+BO_ 256 Little: 10 Drive
+ SG_ position : 0|16@1- (0.001,0) [0|0] "rad" Master
+ SG_ current : 16|16@1+ (0.01,-100) [0|0] "A" Master
+ SG_ offset : 32|8@1- (1,0) [-100|100] "" Master
+ SG_ state : 40|8@1+ (1,0) [0|0] "" Master
+ SG_ torque : 48|32@1- (1,0) [0|0] "N m" Master
+BO_ 2147484160 Big: 8 Drive
+ SG_ speed : 7|16@0- (0.5,0) [0|0] "rad/s" Master
+ SG_ count : 23|32@0+ (1,0) [0|0] "" Master
+ SG_ voltage : 55|16@0+ (0.1,2) [0|0] "°V" Master
+BO_ 3 Paged: 3 Drive
+ SG_ page M : 0|8@1+ (1,0) [0|0] "" Master
+ SG_ a m0 : 8|16@1+ (1,0) [0|0] "" Master
+ SG_ b m1 : 8|16@1- (1,0) [0|0] "" Master
+BO_ 2364540158 EEC1: 8 Drive
+ SG_ EngineSpeed : 24|16@1+ (0.125,0) [0|8031.875] "rpm" Master
+ SG_ nonsense
+BA_DEF_ BO_ "GenMsgCycleTime" INT 0 65535;
+BA_DEF_ BO_ "VFrameFormat" ENUM "StandardCAN","J1939PG","StandardCAN_FD";
+BA_DEF_DEF_ "VFrameFormat" "StandardCAN";
+BA_ "GenMsgCycleTime" BO_ 256 10;
+BA_ "VFrameFormat" BO_ 256 2;
+BA_ "VFrameFormat" BO_ 2364540158 1;
+SIG_VALTYPE_ 256 torque : 1;
+"""
+
+
+class Message(Structure):
+    _fields_ = [("struct_size", c_uint32), ("id", c_uint32), ("extended", c_int32), ("fd", c_int32), ("j1939", c_int32),
+                ("length", c_uint32), ("signals", c_uint64), ("cycle_ns", c_int64), ("name", c_char_p), ("sender", c_char_p)]
+
+
+class Signal(Structure):
+    _fields_ = [("struct_size", c_uint32), ("is_selector", c_int32), ("name", c_char_p), ("unit", c_char_p)] + [
+        (name, c_double) for name in ("scale", "offset", "minimum", "maximum")]
+
+
+for name, result, *arguments in (
+        ("create", c_int32, c_char_p, c_size_t, c_int32, c_char_p, c_size_t, POINTER(c_void_p)),
+        ("destroy", None, c_void_p),
+        ("warnings", c_char_p, c_void_p),
+        ("messages", c_size_t, c_void_p),
+        ("message_init", None, POINTER(Message)),
+        ("signal_init", None, POINTER(Signal)),
+        ("describe_message", c_int32, c_void_p, c_size_t, POINTER(Message)),
+        ("describe_signal", c_int32, c_void_p, c_size_t, c_size_t, POINTER(Signal)),
+        ("find", c_int32, c_void_p, c_uint32, c_int32, POINTER(c_size_t)),
+        ("find_message", c_int32, c_void_p, c_char_p, POINTER(c_size_t)),
+        ("find_signal", c_int32, c_void_p, c_size_t, c_char_p, POINTER(c_size_t)),
+        ("decode", c_int32, c_void_p, c_size_t, c_char_p, c_size_t, POINTER(c_double), c_size_t),
+        ("encode", c_int32, c_void_p, c_size_t, POINTER(c_double), c_size_t, c_int32, POINTER(c_uint8), c_size_t)):
+    function = getattr(takt, "takt_dbc_" + name)
+    function.restype, function.argtypes = result, arguments
+
+
+class DbcTest(unittest.TestCase):
+    def setUp(self):
+        self.dbc = c_void_p()
+        text = TEXT.encode()
+        self.assertEqual(takt.takt_dbc_create(text, len(text), 0, None, 0, byref(self.dbc)), OK)
+
+    def tearDown(self):
+        takt.takt_dbc_destroy(self.dbc)
+
+    def message(self, name):
+        index = c_size_t(99)
+        self.assertEqual(takt.takt_dbc_find_message(self.dbc, name.encode(), byref(index)), OK)
+        return index.value
+
+    def decode(self, name, data, count=5):
+        values = (c_double * count)(*[7] * count)
+        return takt.takt_dbc_decode(self.dbc, self.message(name), data, len(data), values, count), list(values)
+
+    def encode(self, name, values, policy=REFUSE, size=10):
+        data = (c_uint8 * size)(*[0xAA] * size)
+        given = (c_double * max(len(values), 1))(*values)
+        return takt.takt_dbc_encode(self.dbc, self.message(name), given, len(values), policy, data, size), bytes(data)
+
+    def test_messages_are_described(self):
+        self.assertEqual(takt.takt_dbc_messages(self.dbc), 4)
+        said = Message()
+        takt.takt_dbc_message_init(byref(said))
+        self.assertEqual(said.struct_size, sizeof(Message))
+        self.assertEqual(takt.takt_dbc_describe_message(self.dbc, 0, byref(said)), OK)
+        self.assertEqual((said.id, said.extended, said.fd, said.j1939, said.length, said.signals, said.cycle_ns, said.name,
+                          said.sender), (256, 0, 1, 0, 10, 5, 10_000_000, b"Little", b"Drive"))
+        self.assertEqual(takt.takt_dbc_describe_message(self.dbc, 3, byref(said)), OK)
+        self.assertEqual((said.id, said.extended, said.j1939), (0x0CF004FE, 1, 1))
+        self.assertEqual(takt.takt_dbc_describe_message(self.dbc, 4, byref(said)), BAD_ARGUMENT)
+        said.struct_size = 4
+        self.assertEqual(takt.takt_dbc_describe_message(self.dbc, 0, byref(said)), WRONG_STRUCT_SIZE)
+
+    def test_signals_are_described(self):
+        said = Signal()
+        takt.takt_dbc_signal_init(byref(said))
+        index = c_size_t()
+        big = self.message("Big")
+        self.assertEqual(takt.takt_dbc_find_signal(self.dbc, big, b"voltage", byref(index)), OK)
+        self.assertEqual(takt.takt_dbc_describe_signal(self.dbc, big, index, byref(said)), OK)
+        self.assertEqual((said.name, said.unit.decode(), said.scale, said.offset), (b"voltage", "°V", 0.1, 2))
+        self.assertEqual(takt.takt_dbc_describe_signal(self.dbc, 2, 0, byref(said)), OK)
+        self.assertEqual(said.is_selector, 1)
+        self.assertEqual(takt.takt_dbc_describe_signal(self.dbc, 0, 5, byref(said)), BAD_ARGUMENT)
+        self.assertEqual(takt.takt_dbc_find_signal(self.dbc, big, b"position", byref(index)), BAD_ARGUMENT)
+
+    def test_frames_are_found(self):
+        index = c_size_t(99)
+        for number, extended, expected in ((256, 0, 0), (512, 1, 1), (3, 0, 2), (0x0CF004FE, 1, 3), (0x18F00401, 1, 3)):
+            self.assertEqual(takt.takt_dbc_find(self.dbc, number, extended, byref(index)), OK)
+            self.assertEqual(index.value, expected)
+        for number, extended in ((257, 0), (256, 1), (0xFFFFFFFF, 1), (0xFFFFFFFF, 0)):
+            self.assertEqual(takt.takt_dbc_find(self.dbc, number, extended, byref(index)), UNEXPECTED_ID)
+        self.assertEqual(takt.takt_dbc_find_message(self.dbc, b"Small", byref(index)), BAD_ARGUMENT)
+
+    def test_frames_hold_what_struct_says(self):
+        numbers = random.Random(1)
+        for _ in range(2000):
+            data = numbers.randbytes(10)
+            p, c, o, s, t = struct.unpack("<hHbBf", data)
+            result, values = self.decode("Little", data)
+            self.assertEqual(result, OK)
+            self.assertEqual(values[:4], [p * 0.001, c * 0.01 + -100, o, s])
+            self.assertTrue(values[4] == t or (math.isnan(values[4]) and math.isnan(t)))
+            if -100 <= o <= 100 and math.isfinite(t):
+                self.assertEqual(self.encode("Little", values), (OK, data))
+
+            data = numbers.randbytes(8)
+            v, n, u = struct.unpack(">hIH", data)
+            result, values = self.decode("Big", data, 3)
+            self.assertEqual((result, values), (OK, [v * 0.5, n, u * 0.1 + 2]))
+            self.assertEqual(self.encode("Big", values, size=8), (OK, data))
+
+    def test_values_are_rounded_to_even_and_overflow_as_asked(self):
+        for number in (-2.5, -1.5, -0.5, 0.5, 1.5, 2.4999):
+            _, data = self.encode("Big", [number * 0.5, 0, 2], size=8)
+            self.assertEqual(data, struct.pack(">hIH", round(number), 0, 0))
+        self.assertEqual(self.encode("Big", [0, -1, 2], size=8)[0], OUT_OF_RANGE)
+        self.assertEqual(self.encode("Big", [0, -1, 2], CLAMP, 8), (OK, struct.pack(">hIH", 0, 0, 0)))
+        self.assertEqual(self.encode("Big", [0, -1, 2], WRAP, 8), (OK, struct.pack(">hIH", 0, 2**32 - 1, 0)))
+        for policy in (REFUSE, CLAMP, WRAP):
+            self.assertEqual(self.encode("Big", [math.nan, 0, 2], policy, 8), (NOT_FINITE, b"\xaa" * 8))
+        self.assertEqual(self.encode("Big", [0, 0, 2], 3, 8)[0], BAD_ARGUMENT)
+
+    def test_selectors_choose(self):
+        result, values = self.decode("Paged", b"\x01\xfe\xff", 3)
+        self.assertEqual((result, values[0], values[2]), (OK, 1, -2))
+        self.assertTrue(math.isnan(values[1]))
+        self.assertEqual(self.decode("Paged", b"\x02\0\0", 3), (UNKNOWN_SELECTOR, [7, 7, 7]))
+        self.assertEqual(self.encode("Paged", [1, math.nan, -2], size=3), (OK, b"\x01\xfe\xff"))
+
+    def test_what_j1939_says_instead_of_a_value_is_none(self):
+        for word, is_value in ((0xFAFF, True), (0xFB00, False), (0xFEFF, False), (0xFFFF, False)):
+            result, values = self.decode("EEC1", b"\0\0\0" + struct.pack("<H", word) + b"\0\0\0", 1)
+            self.assertEqual((result, not math.isnan(values[0])), (OK, is_value))
+        self.assertEqual(self.encode("EEC1", [math.nan], size=8), (OK, b"\xff" * 8))
+
+    def test_short_and_missing_arguments_are_refused(self):
+        self.assertEqual(self.decode("Big", b"\0" * 7, 3), (WRONG_LENGTH, [7, 7, 7]))
+        self.assertEqual(self.decode("Big", b"\0" * 8, 2), (WRONG_COUNT, [7, 7]))
+        self.assertEqual(self.encode("Big", [0, 0, 2], size=7)[0], WRONG_LENGTH)
+        self.assertEqual(takt.takt_dbc_decode(None, 0, b"", 0, None, 0), NULL_POINTER)
+        self.assertEqual(takt.takt_dbc_decode(self.dbc, 9, b"", 0, None, 0), BAD_ARGUMENT)
+        self.assertEqual(takt.takt_dbc_decode(self.dbc, 0, None, 0, None, 0), NULL_POINTER)
+        takt.takt_dbc_destroy(None)
+
+    def test_what_is_wrong_with_a_file_is_said(self):
+        self.assertRegex(takt.takt_dbc_warnings(self.dbc).decode(), r"^line 19, column \d+: .*\n$")
+        self.assertEqual(takt.takt_dbc_warnings(None), b"")
+        none, why = c_void_p(), create_string_buffer(b"\xee" * 200)
+        text = TEXT.encode()
+        self.assertEqual(takt.takt_dbc_create(text, len(text), 1, why, 200, byref(none)), BAD_DBC)
+        self.assertRegex(why.value.decode(), r"^line 19, column \d+: ")
+        self.assertEqual(takt.takt_dbc_create(text, len(text), 1, why, 5, byref(none)), BAD_DBC)
+        self.assertEqual(why.value, b"line")
+        self.assertEqual(why.raw[5:6], b"1")  # beyond what was given, nothing was written
+        self.assertIsNone(none.value)
+        self.assertEqual(takt.takt_dbc_create(None, 0, 0, None, 0, byref(none)), NULL_POINTER)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
