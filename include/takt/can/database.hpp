@@ -17,8 +17,8 @@
 // A selector whose number no signal of the message is there for is an error, never a guess: unknown_selector.
 //
 // Values are those of takt/can/signal.hpp, bit for bit: this is the same kernel with its shifts and masks in a
-// table. Once loaded, everything but the look-ups by name is real-time safe and takes a bounded time; a
-// message of 8 signals takes about 20 ns. Any number of threads may use one Dbc.
+// table. Once loaded, everything but the look-ups by name is real-time safe and takes a bounded time: to decode
+// 8 signals about 20 ns, to encode them 30. Any number of threads may use one Dbc.
 #pragma once
 
 #include <array>
@@ -139,6 +139,12 @@ class DbcMessage {
     std::uint8_t shift = 0;    ///< of the number in the eight bytes, read in its order
     bool big = false;
   };
+  /// What may be sent of a row: integers from `low` to `low + span`, and their place among the eight bytes of a frame.
+  struct Sending {
+    std::uint64_t low = 0;
+    std::uint64_t span = 0;
+    std::uint64_t place = 0;
+  };
   /// Signals that are there together. Those from `plain_end` on are no integers below 64 bits, or lie in nine
   /// bytes: they go through the general kernel.
   struct Group {
@@ -180,6 +186,7 @@ class DbcMessage {
   [[nodiscard]] bool build(std::size_t most);
   [[nodiscard]] bool add_selector(std::uint32_t signal, std::size_t most);
   void add_group(std::span<const std::uint32_t> signals);
+  void prepare_sending();
   [[nodiscard]] Row row_of(std::uint32_t signal) const noexcept;
   [[nodiscard]] const Signal& coding(const Row& row) const noexcept {
     return description_->signals[row.signal].coding;
@@ -204,6 +211,8 @@ class DbcMessage {
                                   ShortFrame short_frame) const noexcept;
   [[nodiscard]] Result<std::uint64_t> bits_to_send(const Row& row, double value,
                                                    Overflow overflow) const noexcept;
+  [[nodiscard]] bool encode_word(std::uint64_t& word, const Group& group,
+                                 std::span<const double> values) const noexcept;
   [[nodiscard]] Status encode_group(const Group& group, std::uint8_t* bytes, std::span<const double> values,
                                     Overflow overflow) const noexcept;
 
@@ -215,6 +224,7 @@ class DbcMessage {
   std::size_t load_bytes_ = 8;    ///< what the rows read of a frame
   std::size_t needed_bytes_ = 0;  ///< of a frame that has all signals
   std::vector<Row> rows_;
+  std::vector<Sending> sending_;  ///< by row; empty unless the message is one word of integers of some bits
   std::vector<NumberLimits> limits_;  ///< of what is sent, by signal
   std::vector<Group> groups_;         ///< the first is always there
   std::vector<Selector> selectors_;
