@@ -1,5 +1,6 @@
 // Any bytes as a DBC file: tolerant and strict readers end with a reading or an error, and what was read decodes
-// any frame, of any length, into values or an error; what a strict reader takes can be written again as equal.
+// any frame, of any length, into values or an error; what a strict reader takes can be written again as equal. Of all of them a
+// header can be made, of whose lines no text of the file has become code.
 #include "takt/can/dbc.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "support/fuzz_frames.hpp"
 #include "takt/can/database.hpp"
+#include "takt/can/dbc_header.hpp"
 
 using namespace takt;
 using takt::test::require;
@@ -62,6 +64,21 @@ void try_message(const can::DbcMessage& message, Bytes& bytes, bool is_strict) {
   require(message.decode_batch(std::vector<can::Frame>(3, frame), columns, 2).has_value());
 }
 
+/// No control characters, no line joined to the next, no directive but ours.
+void try_header(const can::Dbc& dbc) {
+  const auto header = can::dbc::make_header(dbc, {"drive.dbc", "", ""});
+  require(header.has_value());
+  std::string_view text = header->text;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() + 1);
+    require(
+        std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }));
+    require(!line.ends_with('\\'));
+    require(!line.starts_with('#') || line == "#pragma once" || line.starts_with("#include "));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -79,6 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (strict) require(written.has_value());
   const auto dbc = can::Dbc::make(tolerant->file);
   if (!dbc) return 0;  // more multiplexing than the tables take
+  try_header(*dbc);
   Bytes bytes(text);
   for (const can::DbcMessage& message :
        dbc->messages().first(std::min<std::size_t>(dbc->messages().size(), 8))) {
