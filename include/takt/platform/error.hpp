@@ -82,7 +82,8 @@ enum class Errc : std::uint16_t {
     case Errc::can_failed:
       return "the system refuses the CAN socket";
     case Errc::bad_cycle:
-      return "a cycle needs 1 to 256 frames of one format, no more than before, and whole microseconds up to 400 days";
+      return "a cycle needs 1 to 256 frames of one format, no more than before, and whole microseconds up to "
+             "400 days";
     case Errc::no_such_cycle:
       return "no such message is sent or watched";
   }
