@@ -212,7 +212,7 @@ class Builder {
 
   /// Texts that several values have are told apart by the values, not by the order in which they stand.
   static std::string value_name(const ValueText& value, const std::vector<ValueText>& all) {
-    const std::string word = value_word(value.value);
+    std::string word = value_word(value.value);
     const std::string name = snake_case(value.text, "value");
     const auto has_name = [&](const ValueText& other) { return snake_case(other.text, "value") == name; };
     if (name == "value") return word;
@@ -420,6 +420,7 @@ std::string visit_text(const std::vector<Struct>& structs) {
 
 std::string tuple_text(const std::vector<Struct>& structs) {
   std::vector<std::string_view> names;
+  names.reserve(structs.size());
   for (const Struct& made : structs) names.push_back(made.name);
   return fmt::format("using Messages = std::tuple<{}>;\n\n", fmt::join(names, ", "));
 }

@@ -40,7 +40,8 @@ bcm_timeval to_timeval(Duration duration) noexcept {
 }
 
 bcm_msg_head head_of(std::uint32_t operation, const CyclicMessage& message) noexcept {
-  bcm_msg_head head{};
+  bcm_msg_head head;
+  std::memset(&head, 0, sizeof head);  // the array without elements at its end has no initialiser in C++
   head.opcode = operation;
   head.flags = message.fd ? CAN_FD_FRAME : 0;
   head.can_id = name_of(message);
@@ -174,7 +175,7 @@ std::size_t CyclicCan::receive(std::span<CyclicEvent> events) noexcept {
     const ssize_t got = ::recv(descriptor(), state_->buffer.data(), state_->buffer.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == ENETDOWN) && retries-- > 0) continue;
     if (got < static_cast<ssize_t>(sizeof(bcm_msg_head))) break;
-    bcm_msg_head head{};
+    bcm_msg_head head;
     std::memcpy(&head, state_->buffer.data(), sizeof head);
     if (head.opcode != RX_TIMEOUT && head.opcode != RX_CHANGED) continue;
     events[given].message = {head.can_id & can::max_extended_id, (head.can_id & CAN_EFF_FLAG) != 0,

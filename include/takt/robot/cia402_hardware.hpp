@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -222,33 +223,37 @@ class Cia402Hardware final : public Hardware {
   }
 
   void take_in(BusState& bus, const can::Frame& frame, Time time) noexcept {
-    using can::canopen::PdoDirection;
-    constexpr std::uint32_t node_bits = can::canopen::max_node;
-    Drive* const drive =
-        frame.extended || frame.id > can::max_standard_id ? nullptr : bus.plan.find(frame.id & node_bits);
-    const std::uint32_t service = frame.id & ~node_bits;
-    Status understood;
-    if (drive == nullptr) {
+    Drive* const drive = frame.extended || frame.id > can::max_standard_id
+                             ? nullptr
+                             : bus.plan.find(frame.id & can::canopen::max_node);
+    const std::optional<Status> understood = drive != nullptr ? hear(*drive, frame, time) : std::nullopt;
+    if (!understood) {
       ++counters_.frames_unexpected;
-    } else if (service == pdo_id(PdoDirection::transmit, 1, 0)) {
-      understood = drive->master.heard_pdo(frame, time);
-    } else if (service == can::canopen::sdo_reply_base) {
-      understood = drive->master.heard_sdo(frame);
-    } else if (service == can::canopen::heartbeat_base) {
-      const auto heartbeat = can::canopen::decode_heartbeat(frame);
-      if (!heartbeat) understood = takt::fail(heartbeat.error());
-      if (heartbeat) drive->master.heard(*heartbeat, time);
-    } else if (service == can::canopen::emergency_base) {
-      const auto emergency = can::canopen::decode_emergency(frame);
-      if (!emergency) understood = takt::fail(emergency.error());
-      if (emergency) {
-        drive->master.heard(*emergency);
-        emergencies_.add(*emergency, time);
-      }
-    } else {
-      ++counters_.frames_unexpected;
+    } else if (!*understood) {
+      ++counters_.frames_malformed;
     }
-    if (!understood) ++counters_.frames_malformed;
+  }
+
+  /// What became of a frame of this drive; nothing if it is of no service that is listened to.
+  [[nodiscard]] std::optional<Status> hear(Drive& drive, const can::Frame& frame, Time time) noexcept {
+    const std::uint32_t service = frame.id & ~std::uint32_t{can::canopen::max_node};
+    if (service == pdo_id(can::canopen::PdoDirection::transmit, 1, 0))
+      return drive.master.heard_pdo(frame, time);
+    if (service == can::canopen::sdo_reply_base) return drive.master.heard_sdo(frame);
+    if (service == can::canopen::heartbeat_base) {
+      const auto heartbeat = can::canopen::decode_heartbeat(frame);
+      if (!heartbeat) return takt::fail(heartbeat.error());
+      drive.master.heard(*heartbeat, time);
+      return Status{};
+    }
+    if (service == can::canopen::emergency_base) {
+      const auto emergency = can::canopen::decode_emergency(frame);
+      if (!emergency) return takt::fail(emergency.error());
+      drive.master.heard(*emergency);
+      emergencies_.add(*emergency, time);
+      return Status{};
+    }
+    return std::nullopt;
   }
 
   std::vector<BusState> buses_;
