@@ -412,14 +412,14 @@ TEST_CASE_TEMPLATE("whatever overflows, the value is a number to be used", Limit
   };
   std::size_t refused = 0;
   for (std::size_t i = 0; i < test::count(20'000); ++i) {
-    const auto soft = std::minmax({any(false), any(false)});
+    const auto band = std::minmax({any(false), any(false)});
     const auto range = std::minmax({any(false), any(false)});
     auto l = limits();
     if (test::uniform_int(random, 0, 1) == 0) l.velocity = infinity;
     if (test::uniform_int(random, 0, 1) == 0) l.effort = infinity;
     l.position_min = range.first;
     l.position_max = range.second;
-    auto joint = Limits::make(l, SoftLimits{soft.first, soft.second, any(true), any(true)}).value();
+    auto joint = Limits::make(l, SoftLimits{band.first, band.second, any(true), any(true)}).value();
     const MotionState measured = at(any(false), any(false));
     for (const auto& step : {joint.position(any(false), measured, h), joint.velocity(any(false), measured, h),
                              joint.effort(any(false), measured)}) {
