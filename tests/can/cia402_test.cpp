@@ -301,6 +301,105 @@ TEST_CASE("a mode that changes while the drive is enabled takes effect when it i
   CHECK(rig.command.velocity == 77);
 }
 
+TEST_CASE("a mode that changes while the drive is enabled moves nothing before the drive is in it") {
+  for (const Mode from : {Mode::cyclic_position, Mode::cyclic_velocity, Mode::cyclic_torque,
+                          Mode::profile_position, Mode::profile_velocity, Mode::homing}) {
+    for (const Mode to :
+         {Mode::cyclic_position, Mode::cyclic_velocity, Mode::cyclic_torque, Mode::profile_velocity}) {
+      if (from == to) continue;
+      CAPTURE(static_cast<int>(from));
+      CAPTURE(static_cast<int>(to));
+      Rig rig;
+      rig.enable(from);
+      rig.demand.position = from == Mode::cyclic_position ? 1010 : 1'000'000;
+      rig.demand.velocity = 500;
+      rig.demand.torque = 50;
+      rig.cycles(3);
+      rig.drive.position = from == Mode::cyclic_position ? 1000 : 2000;
+      rig.drive.has_mode = false;
+      rig.cycle();  // tells where it is now
+      rig.demand.mode = to;
+      for (int wait = 0; wait < 3; ++wait) {
+        rig.drive.position += from == Mode::cyclic_position ? 0 : 5;  // it still moves
+        const std::int32_t told = rig.control.feedback().position;
+        rig.cycle();
+        CHECK(rig.command.mode == to);
+        CHECK(rig.command.position == (from == Mode::cyclic_position ? 1010 : told));
+        const bool keeps_velocity = from == Mode::cyclic_velocity || from == Mode::profile_velocity;
+        CHECK(rig.command.velocity == (keeps_velocity ? 500 : 0));
+        CHECK(rig.command.torque == (from == Mode::cyclic_torque ? 50 : 0));
+      }
+      rig.drive.has_mode = true;
+      rig.cycles(2);
+      CHECK(rig.command.velocity == 500);
+      CHECK(rig.command.torque == 50);
+      CHECK(rig.command.position == rig.demand.position);
+    }
+  }
+}
+
+TEST_CASE(
+    "an enabled drive whose answers are lost is held where it was told to be, until operation is wanted "
+    "anew") {
+  Rig rig;
+  rig.enable();
+  rig.drive.position = 900;  // it lags
+  rig.demand.velocity = 3;
+  const auto move = [&](int cycles) {
+    while (cycles-- > 0) {
+      rig.demand.position += 10;
+      const std::int32_t before = rig.command.position;
+      rig.cycle();
+      CHECK(rig.command.position >= before);
+      CHECK(rig.command.position <= before + 10);
+    }
+  };
+  move(20);
+  rig.deaf = true;
+  move(50);
+  const std::int32_t last = rig.command.position;
+  CHECK(last == 1700);
+  move(30);
+  CHECK(rig.control.silent());
+  CHECK(rig.control.held());
+  CHECK(rig.command.position == last);
+  CHECK(rig.command.velocity == 0);
+  rig.deaf = false;
+  move(20);
+  CHECK(rig.control.enabled());
+  CHECK(rig.control.held());
+  CHECK(rig.command.position == last);
+  rig.drive.position = last;
+  rig.demand.target = Target::switched_on;
+  rig.cycles(2);
+  CHECK_FALSE(rig.control.held());
+  rig.demand.target = Target::operation_enabled;
+  rig.demand.position = last;
+  rig.cycles(3);
+  CHECK(rig.control.enabled());
+  move(5);
+  CHECK(rig.command.position == last + 50);
+}
+
+TEST_CASE("a status word that makes no sense changes nothing, unless they all do for long") {
+  Rig rig;
+  rig.enable();
+  rig.drive.position = 900;
+  rig.demand.position = 1010;
+  rig.cycle();
+  rig.drive.bits = 0x0068;  // with 0x27: no state
+  rig.cycles(2);
+  CHECK_FALSE(rig.control.state().has_value());
+  CHECK(rig.command.control_word == 0x0F);
+  CHECK(rig.command.position == 1010);
+  rig.demand.position = 1020;
+  rig.cycle();
+  CHECK(rig.command.position == 1020);
+  rig.cycles(60);
+  CHECK(rig.control.silent());
+  CHECK(rig.control.held());
+}
+
 TEST_CASE("a fault stays until it is cleared, by a rising edge") {
   Rig rig;
   rig.enable();

@@ -240,6 +240,42 @@ TEST_CASE("answers that are a little late do no harm, much too late ones are no 
   CHECK(other.world.drives[0].state() != State::operation_enabled);
 }
 
+TEST_CASE(
+    "a drive whose answers are lost on the move is never told to go back, and goes on when it is enabled "
+    "anew") {
+  Robot robot({1});
+  robot.start();
+  const auto& drive = robot.world.drives[0];
+  const auto told = [&] { return drive.objects().number(sim::Cia402Object::target_position); };
+  std::int32_t before = told();
+  const auto move = [&](Duration duration) {
+    for (const Time end = robot.now + duration; robot.now < end;) {
+      robot.commands[0].position += 4e-3;
+      robot.cycle();
+      CHECK(told() >= before);
+      CHECK(told() <= before + 41);  // counts: 4e-3 rad, rounded
+      before = told();
+    }
+  };
+  move(100ms);
+  robot.world.drives[0].disturb({.late = 1s});
+  move(150ms);
+  CHECK(robot.feedback[0].drive == DriveState::unknown);
+  const std::int32_t held = told();
+  robot.world.drives[0].disturb({});
+  move(1200ms);  // until what was late has come, too
+  CHECK(told() == held);
+  CHECK(drive.state() == State::operation_enabled);
+  CHECK(robot.feedback[0].drive == DriveState::unknown);
+  robot.commands[0].want_power = false;
+  robot.run(100ms);
+  CHECK(robot.feedback[0].drive == DriveState::off);
+  robot.commands[0].want_power = true;
+  robot.commands[0].position = robot.feedback[0].position;
+  robot.run(200ms);
+  CHECK(robot.feedback[0].drive == DriveState::ready);
+}
+
 TEST_CASE("a master that vanishes leaves drives that brake and are at fault") {
   Robot robot({1});
   robot.start();

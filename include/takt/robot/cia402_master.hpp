@@ -6,7 +6,8 @@
 //
 // Whatever fails on the way is begun again after a while, so drives may be switched on at any time. A drive
 // that boots again, or is no longer operational, is configured anew; if it was enabled, it is at fault
-// (power_lost) until somebody clears the fault or switches it off, as it is when it goes off unasked.
+// (power_lost) until somebody clears the fault or switches it off, as it is when it goes off unasked. One that fell silent while it
+// was enabled is held where it was last told to be; its state is unknown, also when it is heard again, until it was switched off.
 // can/cia402/drive_control.hpp has the rules of the state machine. All of it is real-time safe after
 // construction.
 #pragma once
@@ -80,7 +81,7 @@ class Cia402Master {
     const auto state = control_.state();
     const bool ready = state == can::cia402::State::operation_enabled;
     if (ready && want_power_ && !stopping_) was_ready_ = true;
-    if (!ready && was_ready_ && !in_fault()) power_lost_ = true;
+    if (state && !ready && was_ready_ && !in_fault()) power_lost_ = true;
     if (state && !ready) stopping_ = false;
     return {};
   }
@@ -110,7 +111,8 @@ class Cia402Master {
   }
   [[nodiscard]] DriveState state() const noexcept {
     if (in_fault() || power_lost_ || not_configured_ || control_.mode_refused()) return DriveState::fault;
-    if (phase_ != Phase::running || !control_.state() || heartbeat_lost()) return DriveState::unknown;
+    if (phase_ != Phase::running || !control_.state() || control_.held() || heartbeat_lost())
+      return DriveState::unknown;
     return control_.enabled() ? DriveState::ready : DriveState::off;
   }
   [[nodiscard]] std::uint32_t faults() const noexcept {
@@ -143,7 +145,7 @@ class Cia402Master {
     } else {
       ++rejected;
     }
-    if (!control_.enabled()) position_ = control_.feedback().position;
+    if (!control_.may_be_enabled()) position_ = control_.feedback().position;
     const bool power = want_power_ && !stopping_ && control_.heard() && state() != DriveState::fault;
     can::cia402::Demand demand;
     demand.target = power ? can::cia402::Target::operation_enabled : can::cia402::Target::off;

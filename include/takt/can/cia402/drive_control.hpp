@@ -7,13 +7,17 @@
 // The rules that make drives come up without a jump, and stay down when they should:
 //  * one transition of the state machine per cycle, towards Demand::target (state.hpp);
 //  * operation is not enabled before the drive has confirmed its mode (6061h = 6060h). A mode that changes
-//    while it is enabled takes effect when it is confirmed; until then it is told what it was told before;
-//  * until operation is enabled, the target position is the measured one, velocity and torque are zero;
+//    while it is enabled takes effect when it is confirmed. Until then the mode that it says it is in is told what it was told
+//    before, and what that mode does not use is such that the new one would not move either;
+//  * as long as operation is known not to be enabled, the target position is the measured one, velocity and torque are zero;
 //  * a fault stays until Demand::clear_fault; then bit 7 rises, a few times, held long enough for drives that
 //    look at their control word less often than every cycle;
 //  * profile position: a new target goes through the handshake of bits 4 and 12, the latest one wins;
 //  * homing runs while Demand::home says so; what the drive still reports of an earlier one does not count;
-//  * a drive that leaves cycles unanswered for too long is silent, and in no state until it is heard again.
+//  * a drive that leaves cycles unanswered for too long is silent, and in no state until it is heard again. One that was enabled
+//    may be so still: it is held where it was last told to be, without velocity or torque, and also when it is heard
+//    again, until something else than operation was wanted of it: the demand has gone on meanwhile;
+//  * one status word that makes no sense changes nothing: what was enabled goes on.
 //
 // Real-time safe and usable in constant expressions.
 #pragma once
@@ -40,7 +44,7 @@ struct Demand {
 };
 
 struct DriveOptions {
-  Duration silence{50'000'000};                  ///< a drive that says nothing for longer is silent
+  Duration silence{50'000'000};                  ///< a drive that tells no state for longer is silent
   Duration mode_timeout{1'000'000'000};          ///< a mode that is not confirmed for longer is refused
   QuickStop quick_stop = QuickStop::quick_ramp;  ///< what stands in object 605Ah
 };
@@ -53,6 +57,9 @@ class DriveControl {
 
   /// A transmit PDO came, at `time`.
   constexpr void heard(const Feedback& feedback, Time time) noexcept {
+    const auto told = state_of(feedback.status_word);
+    if (told) last_state_ = told;
+    if (told || !heard_) told_at_ = time;
     feedback_ = feedback;
     heard_at_ = time;
     heard_ = true;
@@ -74,6 +81,12 @@ class DriveControl {
     return heard_ && !silent_ ? state_of(feedback_.status_word) : std::nullopt;
   }
   [[nodiscard]] constexpr bool enabled() const noexcept { return state() == State::operation_enabled; }
+  /// Whether it may be enabled, for all that it has said: the last that it told of its state was that it is, however long ago.
+  [[nodiscard]] constexpr bool may_be_enabled() const noexcept {
+    return last_state_ == State::operation_enabled;
+  }
+  /// Whether it fell silent when it was enabled, and is held until Demand::target is another one than operation_enabled.
+  [[nodiscard]] constexpr bool held() const noexcept { return held_; }
   /// Whether the drive says that it is in the mode that it was last told.
   [[nodiscard]] constexpr bool mode_confirmed() const noexcept {
     return heard_ && feedback_.mode == command_.mode && command_.mode != Mode::none;
@@ -84,7 +97,7 @@ class DriveControl {
   /// Bit 10 of the status word, where it is about the target that was last demanded: in profile position not
   /// before that one is acknowledged, and never while the drive is not enabled.
   [[nodiscard]] constexpr bool target_reached() const noexcept {
-    if (!enabled() || !mode_confirmed()) return false;
+    if (!enabled() || held_ || !mode_confirmed()) return false;
     if (command_.mode == Mode::profile_position && !(sent_ && handshake_ == Handshake::idle)) return false;
     return (feedback_.status_word & status::target_reached) != 0;
   }
@@ -95,16 +108,21 @@ class DriveControl {
 
   /// The command of this cycle.
   [[nodiscard]] constexpr Command step(const Demand& demand, Time now) noexcept {
-    silent_ = heard_ && now - heard_at_ > options_.silence;
+    silent_ = heard_ && now - told_at_ > options_.silence;
     if (unanswered_ < UINT32_MAX) ++unanswered_;
+    held_ = demand.target == Target::operation_enabled && may_be_enabled() && (held_ || silent_);
     follow_mode(demand.mode, now);
     const Command before = command_;
     command_.control_word =
         next_control_word(state(), permitted(demand.target), before.control_word, stays(options_.quick_stop));
-    if (enabled() && mode_confirmed()) {
-      obey(demand);
-    } else if (!enabled()) {
+    if (!may_be_enabled()) {
       wait_where_it_stands();
+    } else if (held_ || silent_) {
+      hold();
+    } else if (mode_confirmed()) {
+      obey(demand);
+    } else {
+      keep_to(feedback_.mode);
     }
     if (reset_pulse(demand.clear_fault)) command_.control_word |= control::fault_reset;
     return command_;
@@ -148,13 +166,21 @@ class DriveControl {
     command_.torque = 0;
   }
 
+  constexpr void hold() noexcept {
+    forget_handshakes();
+    command_.velocity = 0;
+    command_.torque = 0;
+  }
+  /// The drive is in this mode, and may follow the one that it was told before it says so.
+  constexpr void keep_to(Mode mode) noexcept {
+    if (mode != Mode::cyclic_position) command_.position = feedback_.position;
+    if (mode != Mode::cyclic_velocity && mode != Mode::profile_velocity) command_.velocity = 0;
+    if (mode != Mode::cyclic_torque) command_.torque = 0;
+  }
+
   constexpr void obey(const Demand& demand) noexcept {
     const bool cyclic = command_.mode >= Mode::cyclic_position && command_.mode <= Mode::cyclic_torque;
-    if (demand.halt && cyclic) {
-      command_.velocity = 0;
-      command_.torque = 0;
-      return;
-    }
+    if (demand.halt && cyclic) return hold();
     if (demand.halt) command_.control_word |= control::halt;
     command_.velocity = demand.velocity;
     command_.torque = demand.torque;
@@ -210,8 +236,10 @@ class DriveControl {
 
   DriveOptions options_;
   Feedback feedback_{};
+  std::optional<State> last_state_;  ///< that it told
   Command command_{};
   Time heard_at_{};
+  Time told_at_{};  ///< when it last told a state
   Time mode_since_{};
   std::uint32_t unanswered_ = 0;
   int clearing_ = 0;  ///< cycles left of the pulses of bit 7
@@ -222,6 +250,7 @@ class DriveControl {
   bool seen_running_ = false;
   bool heard_ = false;
   bool silent_ = false;
+  bool held_ = false;
   bool mode_refused_ = false;
 };
 
