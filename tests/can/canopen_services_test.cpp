@@ -94,9 +94,11 @@ TEST_CASE("a heartbeat is due at once, once per period, and not made up for afte
   for (Duration t{0}; t <= 100ms; t += 1ms) due += timer.due(Time(t)) ? 1 : 0;
   CHECK(due == 11);
   CHECK(timer.due(Time(1s)));
-  CHECK(timer.next() == Time(1s));
-  CHECK(timer.due(Time(1s)));
+  CHECK(timer.next() == Time(1010ms));
   CHECK_FALSE(timer.due(Time(1s)));
+  CHECK_FALSE(timer.due(Time(1009ms)));
+  CHECK(timer.due(Time(1012ms)));  // a little late: the next one is not
+  CHECK(timer.next() == Time(1020ms));
   HeartbeatTimer never(0ms);
   CHECK_FALSE(never.due(Time(1s)));
 }

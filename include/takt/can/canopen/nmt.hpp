@@ -4,7 +4,6 @@
 // real-time safe.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -142,7 +141,7 @@ class HeartbeatTimer {
 
   [[nodiscard]] constexpr bool due(Time now) noexcept {
     if (period_ <= Duration{0} || (started_ && now < next_)) return false;
-    next_ = started_ ? std::max(next_ + period_, now) : now + period_;
+    next_ = started_ && next_ + period_ > now ? next_ + period_ : now + period_;
     started_ = true;
     return true;
   }
