@@ -195,6 +195,25 @@ TEST_CASE("stamps from the ends of time, as a damaged log may have them, are gap
   CHECK(statistics.missing == 2 * static_cast<std::uint64_t>(Duration::max() / 10ms) - 2);
 }
 
+TEST_CASE("stamps from the future hide the load for a window at most") {
+  for (const Duration ahead : {100ms, 200ms, 3'600'000ms}) {
+    CAPTURE(ahead.count());
+    BusMeter<1, 10> meter({1'000'000}, 100ms);
+    Frame frame;
+    frame.length = 8;
+    const auto note = [&](Duration at) {
+      frame.stamp = Time(at);
+      meter.note(frame);
+    };
+    for (Duration at = ahead; at < ahead + 100ms; at += 10ms) note(at);
+    Duration now{};
+    for (; now < 200ms; now += 1ms) note(now);
+    const double share = to_seconds(transmission_time(frame, 1'000'000, 1'000'000)) / 1e-3;
+    CHECK(meter.load(Time(now)) > 0.99 * share);
+    CHECK(meter.load(Time(now)) < 1.11 * share);  // one frame in eleven of a slice may be from the future
+  }
+}
+
 TEST_CASE("a thousand messages are found again") {
   auto random = test::generator(3);
   BusMeter<1000> meter({}, 1s);

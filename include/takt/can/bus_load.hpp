@@ -237,8 +237,12 @@ class BusMeter {
   constexpr void busy_in(std::int64_t number, Duration time) noexcept {
     // Times before the epoch do not occur; a stamp that is none must not become an index.
     Slice& slice = slices_[static_cast<std::uint64_t>(number) % Slices];
-    if (slice.number > number) return;  // a frame from before the window
-    if (slice.number < number) slice = {number, {}};
+    if (slice.number > number) {
+      const std::uint64_t ahead =
+          static_cast<std::uint64_t>(slice.number) - static_cast<std::uint64_t>(number);
+      if (ahead <= Slices) return;  // a frame from before the window; further ahead, the slice was wrong
+    }
+    if (slice.number != number) slice = {number, {}};
     slice.busy += time;
   }
 
