@@ -169,6 +169,9 @@ TEST_CASE("frames that no line can say are refused") {
   CHECK(error_of() == Errc::id_too_large);
   entry.frame.error = true;
   CHECK(format_line(entry).has_value());
+  entry.frame.extended = true;
+  CHECK(error_of() == Errc::wrong_format);
+  entry.frame.extended = false;
   entry.frame.id = 0x2000'0000;
   CHECK(error_of() == Errc::id_too_large);
   entry.frame.id = 0;
@@ -178,6 +181,14 @@ TEST_CASE("frames that no line can say are refused") {
   entry.frame.length = 9;
   CHECK(error_of() == Errc::wrong_length);
   entry.frame.length = 8;
+  entry.frame.fd = false;
+  entry.frame.bit_rate_switch = true;
+  CHECK(error_of() == Errc::wrong_format);
+  entry.frame.bit_rate_switch = false;
+  entry.frame.error_state = true;
+  CHECK(error_of() == Errc::wrong_format);
+  entry.frame.fd = true;
+  CHECK(format_line(entry).has_value());
   entry.interface = {};
   CHECK(error_of() == Errc::bad_value);
   CHECK(InterfaceName::create("can 0").error() == Errc::bad_value);

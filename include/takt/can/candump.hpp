@@ -232,7 +232,9 @@ constexpr Status check(const LogEntry& entry) noexcept {
   if (frame.id > (long_id ? max_extended_id & ~(frame.error ? error_flag : 0U) : max_standard_id)) {
     return fail(Errc::id_too_large);
   }
-  if (frame.fd + frame.remote + frame.error > 1) return fail(Errc::wrong_format);
+  const bool has_fd_flags = frame.bit_rate_switch || frame.error_state;
+  const bool is_odd = (has_fd_flags && !frame.fd) || (frame.extended && frame.error);
+  if (frame.fd + frame.remote + frame.error > 1 || is_odd) return fail(Errc::wrong_format);
   if (!is_frame_length(frame.length, {.fd = frame.fd})) return fail(Errc::wrong_length);
   return {};
 }
@@ -264,8 +266,8 @@ constexpr void put_frame(Line& line, const Frame& frame) noexcept {
 enum class Precision : std::uint8_t { microseconds = 6, nanoseconds = 9 };
 
 /// The line, without its end. In microseconds the stamp is rounded down; with nanoseconds parse_line() gives an equal entry.
-/// Errors: bad_value (no interface), out_of_range (a stamp before 0), id_too_large, wrong_format (two of FD, remote and error),
-/// wrong_length.
+/// Errors: bad_value (no interface), out_of_range (a stamp before 0), id_too_large, wrong_format (two of FD, remote and
+/// error; flags of FD without it; an error frame that is extended), wrong_length.
 [[nodiscard]] constexpr Result<Line> format_line(const LogEntry& entry,
                                                  Precision precision = Precision::microseconds) noexcept {
   if (const Status status = detail::check(entry); !status) return fail(status.error());
