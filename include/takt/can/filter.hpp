@@ -92,7 +92,8 @@ namespace detail {
   return filters.first(kept);
 }
 
-/// Joins the two neighbours, in the order of identifiers, by which the fewest identifiers that nobody wants get through.
+/// Joins the two neighbours, in the order of identifiers, by which the fewest identifiers that nobody wants get through, and
+/// removes what the joint filter passes as well.
 [[nodiscard]] constexpr std::span<Filter> join_cheapest(std::span<Filter> filters) noexcept {
   std::size_t best = filters.size();
   std::int64_t lowest = 0;
@@ -104,10 +105,13 @@ namespace detail {
     best = i;
     lowest = cost;
   }
-  filters[best] = join(filters[best], filters[best + 1]);
-  std::copy(filters.begin() + static_cast<std::ptrdiff_t>(best) + 2, filters.end(),
-            filters.begin() + static_cast<std::ptrdiff_t>(best) + 1);
-  return filters.first(filters.size() - 1);
+  const Filter joint = join(filters[best], filters[best + 1]);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < filters.size(); ++i) {
+    if (i != best && covers(joint, filters[i])) continue;
+    filters[kept++] = i == best ? joint : filters[i];
+  }
+  return filters.first(kept);
 }
 
 }  // namespace detail
@@ -127,7 +131,7 @@ namespace detail {
   } while (filters.size() < before);
   std::ranges::sort(filters, {}, [](const Filter& f) { return std::tuple(f.extended, f.id); });
   while (filters.size() > std::max<std::size_t>(limit, 2)) {
-    filters = detail::without_covered(detail::join_cheapest(filters));
+    filters = detail::join_cheapest(filters);
   }
   return filters;
 }
