@@ -824,7 +824,7 @@ typedef struct takt_dbc_message {
   uint32_t id;          /* 11 bits, or 29 */
   int32_t extended;     /* 1: 29 bits */
   int32_t fd;           /* 1: sent in CAN FD frames */
-  int32_t j1939;        /* 1: known by its parameter group, whoever sends it */
+  int32_t j1939;        /* 1: of SAE J1939, known by its parameter group (see takt_dbc_find()) */
   uint32_t length;      /* bytes of its data */
   uint64_t signals;     /* how many it has */
   int64_t cycle_ns;     /* between two frames; 0: not sent periodically */
@@ -866,8 +866,8 @@ TAKT_API size_t takt_dbc_messages(const takt_dbc* dbc);
 TAKT_API int32_t takt_dbc_describe_message(const takt_dbc* dbc, size_t message, takt_dbc_message* description);
 TAKT_API int32_t takt_dbc_describe_signal(const takt_dbc* dbc, size_t message, size_t signal, takt_dbc_signal* description);
 
-/* The message of a frame with this identifier, of J1939 whatever its priority and addresses. Error: TAKT_ERROR_CAN_UNEXPECTED_ID.
- * Real-time safe. */
+/* The message of a frame with this identifier, of J1939 whatever its priority and addresses, unless the file has several messages
+ * of that parameter group: then only the whole identifier tells them apart. Error: TAKT_ERROR_CAN_UNEXPECTED_ID. Real-time safe. */
 TAKT_API int32_t takt_dbc_find(const takt_dbc* dbc, uint32_t id, int32_t extended, size_t* message);
 
 /* By name, compared one by one. Error: TAKT_ERROR_CAPI_BAD_ARGUMENT (there is none). */

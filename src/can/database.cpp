@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <set>
 
 namespace takt::can {
@@ -60,8 +61,7 @@ DbcMessage::DbcMessage(const dbc::File& file, const dbc::Message& message)
     : description_(&message),
       is_j1939_(dbc::is_j1939(file, message)),
       is_fd_(dbc::is_fd(file, message)),
-      cycle_time_(dbc::cycle_time(file, message)),
-      parameter_group_(j1939_group_of(message.id)) {
+      cycle_time_(dbc::cycle_time(file, message)) {
   for (const dbc::Signal& signal : message.signals) {
     const detail::Window window = detail::window_of(signal.coding.field);
     needed_bytes_ = std::max(needed_bytes_, window.first + window.bytes);
@@ -205,16 +205,6 @@ DbcMessage::Row DbcMessage::row_of(std::uint32_t signal) const noexcept {
 }
 
 // ---- decoding
-
-bool DbcMessage::is_mine(const Frame& frame) const noexcept {
-  if (frame.error || frame.extended != description_->extended) return false;
-  return frame.id == description_->id || (is_j1939_ && j1939_group_of(frame.id) == parameter_group_);
-}
-
-Filter DbcMessage::filter() const noexcept {
-  const std::uint32_t mask = is_j1939_ ? j1939_group_mask(description_->id) : max_extended_id;
-  return {description_->id, mask, description_->extended};
-}
 
 DbcMessage::Bytes DbcMessage::readable(std::span<const std::uint8_t> bytes, std::size_t size,
                                        Scratch& scratch) const noexcept {
@@ -504,6 +494,19 @@ SetupResult<Dbc> Dbc::parse(std::string_view text, dbc::Strictness strictness) {
 
 SetupResult<Dbc> Dbc::make(dbc::File file) { return build(dbc::Reading{std::move(file), {}, 0}); }
 
+namespace {
+
+/// How many messages there are of each parameter group.
+std::map<std::uint32_t, std::size_t> group_sizes(const dbc::File& file) {
+  std::map<std::uint32_t, std::size_t> sizes;
+  for (const dbc::Message& message : file.messages) {
+    if (message.extended) ++sizes[j1939_group_of(message.id)];
+  }
+  return sizes;
+}
+
+}  // namespace
+
 SetupResult<Dbc> Dbc::build(dbc::Reading reading) {
   Dbc database(std::move(reading));
   const dbc::File& file = database.file();
@@ -512,6 +515,7 @@ SetupResult<Dbc> Dbc::build(dbc::Reading reading) {
   };
   if (file.messages.size() > dbc::max_messages) return fail(Errc::bad_dbc, "there are too many messages");
   std::size_t rows_left = max_table_rows;
+  const std::map<std::uint32_t, std::size_t> sizes = group_sizes(file);
   database.standard_.assign(max_standard_id + 1, none);
   database.messages_.reserve(file.messages.size());
   for (const dbc::Message& message : file.messages) {
@@ -525,7 +529,11 @@ SetupResult<Dbc> Dbc::build(dbc::Reading reading) {
       database.standard_[message.id] = index;
     } else {
       database.extended_.push_back({message.id, index});
-      if (made.is_j1939_) database.parameter_groups_.push_back({made.parameter_group_, index});
+      const std::uint32_t group = j1939_group_of(message.id);
+      if (made.is_j1939_ && sizes.at(group) == 1) {
+        made.id_mask_ = j1939_group_mask(message.id);
+        database.parameter_groups_.push_back({group, index});
+      }
     }
     database.messages_.push_back(std::move(made));
   }

@@ -100,7 +100,7 @@ MessageSpec spec_of(const DbcMessage& message) {
                                 : static_cast<std::uint8_t>(message.length());
   spec.format = {description.extended, message.is_fd(), message.is_fd()};
   spec.j1939 = message.is_j1939();
-  if (spec.j1939) spec.id_mask = j1939_group_mask(description.id);
+  spec.id_mask = message.filter().mask;
   spec.cycle_time = message.cycle_time().value_or(Duration{});
   return spec;
 }
@@ -369,7 +369,7 @@ std::string struct_text(const Struct& made) {
   text += fmt::format("  static constexpr takt::can::MessageSpec message{{{}}};\n", spec_text(made.spec));
   if (made.source->is_j1939()) {
     text += fmt::format("  static constexpr std::uint32_t parameter_group = {:#x};  ///< of SAE J1939\n",
-                        (made.spec.id & made.spec.id_mask) >> 8);
+                        j1939_group_of(made.spec.id));
   }
   text += "  static constexpr std::tuple signals{";
   for (std::size_t i = 0; i < made.signals.size(); ++i) {
@@ -390,14 +390,15 @@ std::string switch_text(const std::string& on, const std::map<std::uint32_t, con
   return text + "      default:\n        break;\n    }\n";
 }
 
-/// The same order as in Dbc::find(): the identifier, then the parameter group, of which the first in the file counts.
+/// The same order as in Dbc::find(): the identifier, then the parameter group where it tells the message.
 std::string visit_text(const std::vector<Struct>& structs) {
   std::map<std::uint32_t, const Struct*> standard;
   std::map<std::uint32_t, const Struct*> extended;
   std::map<std::uint32_t, std::map<std::uint32_t, const Struct*>> groups;  // by mask
   for (const Struct& made : structs) {
     (made.spec.format.extended ? extended : standard).emplace(made.spec.id, &made);
-    if (made.source->is_j1939()) groups[made.spec.id_mask].emplace(made.spec.id & made.spec.id_mask, &made);
+    if (made.spec.id_mask != max_extended_id)
+      groups[made.spec.id_mask].emplace(made.spec.id & made.spec.id_mask, &made);
   }
   std::string text =
       "/// Hands the message in a frame to the visitor, which is called with a constant reference to it; a "

@@ -355,6 +355,33 @@ TEST_CASE("J1939: a message is known by its parameter group, whoever sends it an
   }
 }
 
+TEST_CASE(
+    "J1939: of several messages of one parameter group, only the whole identifier tells which one it is") {
+  const Dbc dbc = parse(
+      "BU_: A B\n"
+      "BO_ 2565799936 FromA: 8 A\n SG_ speed : 0|16@1+ (1,0) [0|0] \"\" B\n"
+      "BO_ 2565799937 FromB: 8 B\n SG_ pressure : 0|16@1+ (1,0) [0|0] \"\" A\n"
+      "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n");
+  const DbcMessage& a = dbc.messages()[0];
+  const DbcMessage& b = dbc.messages()[1];
+  std::vector<Frame> frames;
+  for (const std::uint32_t id : {a.description().id, b.description().id, a.description().id + 2})
+    frames.push_back(*make_frame(id, Data(8, static_cast<std::uint8_t>(id & 0xF)), true));
+  for (const DbcMessage* message : {&a, &b}) {
+    for (const Frame& frame : frames) {
+      const bool is_found = dbc.find(frame) == message;
+      CHECK(is_found == (frame.id == message->description().id));
+      CHECK(message->is_mine(frame) == is_found);
+      CHECK(message->filter().passes(frame.id, true) == is_found);
+    }
+    double column[3] = {};
+    const auto batch = message->decode_batch(frames, column, 3);
+    REQUIRE(batch.has_value());
+    CHECK(batch->rows == 1);
+    CHECK(column[0] == 0x101 * (message->description().id & 0xF));
+  }
+}
+
 TEST_CASE("J1939: not available, error and reserved numbers are no values") {
   const Dbc dbc = trucks();
   const DbcMessage& message = *dbc.find("EEC1");

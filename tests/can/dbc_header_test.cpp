@@ -80,6 +80,21 @@ TEST_CASE("only what a node sends or receives is in its header") {
   CHECK(refused.error().message == "there is no node Nobody");
 }
 
+TEST_CASE("of several messages of one parameter group, each is known by its whole identifier") {
+  const std::string two =
+      "BU_: A B C\n"
+      "BO_ 2565799936 FromA: 8 A\n SG_ speed : 0|16@1+ (1,0) [0|0] \"\" C\n"
+      "BO_ 2565799937 FromB: 8 B\n SG_ pressure : 0|16@1+ (1,0) [0|0] \"\" A\n"
+      "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n";
+  for (const char* node : {"", "C"}) {  // in the header for C, FromB is missing
+    const dbc::Header header = header_of(two, {"two.dbc", "", node});
+    CHECK(has(header, "case 0x18ef0000:"));
+    CHECK(has(header, "parameter_group = 0xef00;"));
+    CHECK(header.text.find("id_mask") == std::string::npos);
+    CHECK(header.text.find("switch (frame.id &") == std::string::npos);
+  }
+}
+
 TEST_CASE("a name space that C++ does not allow, or that is not the user's, is refused") {
   const Dbc database = Dbc::parse(drive).value();
   for (const char* name :

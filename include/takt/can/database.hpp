@@ -65,11 +65,17 @@ class DbcMessage {
     return description_->find_signal(name);
   }
 
-  /// Whether the frame is of this message: by identifier, or by parameter group if the message is of J1939.
-  [[nodiscard]] bool is_mine(const Frame& frame) const noexcept;
+  /// Whether the frame is of this message, by the rule of Dbc::find().
+  [[nodiscard]] bool is_mine(const Frame& frame) const noexcept {
+    const std::uint32_t counting = id_mask_ | ~max_extended_id;
+    return !frame.error && frame.extended == description_->extended &&
+           ((frame.id ^ description_->id) & counting) == 0;
+  }
 
   /// What a bus has to let through for it, by the same rule.
-  [[nodiscard]] Filter filter() const noexcept;
+  [[nodiscard]] Filter filter() const noexcept {
+    return {description_->id, id_mask_, description_->extended};
+  }
 
   /// The values of all signals in a frame's data: values[i], i < signal_count(). On an error nothing is
   /// written. Errors: wrong_count (too few values or presence), wrong_length, unknown_selector. Bytes beyond
@@ -220,9 +226,9 @@ class DbcMessage {
   bool is_j1939_ = false;
   bool is_fd_ = false;
   std::optional<Duration> cycle_time_;
-  std::uint32_t parameter_group_ = 0;
-  std::size_t load_bytes_ = 8;    ///< what the rows read of a frame
-  std::size_t needed_bytes_ = 0;  ///< of a frame that has all signals
+  std::uint32_t id_mask_ = max_extended_id;  ///< bits of the identifier that tell the message
+  std::size_t load_bytes_ = 8;               ///< what the rows read of a frame
+  std::size_t needed_bytes_ = 0;             ///< of a frame that has all signals
   std::vector<Row> rows_;
   std::vector<Sending> sending_;  ///< by row; empty unless the message is one word of integers of some bits
   std::vector<NumberLimits> limits_;  ///< of what is sent, by signal
@@ -256,7 +262,9 @@ class Dbc {
   [[nodiscard]] std::span<const DbcMessage> messages() const noexcept { return messages_; }
 
   /// The message with this identifier, or of J1939 with this parameter group, whatever priority, source and
-  /// destination; null if there is none. Real-time safe: a table look-up for 11 bits, a binary search for 29.
+  /// destination; null if there is none. Where the file has several messages of one group, such as each
+  /// device's own layout of "proprietary A", only the whole identifier tells them apart: one that the file
+  /// does not have is of none of them. Real-time safe: a table look-up for 11 bits, a binary search for 29.
   [[nodiscard]] const DbcMessage* find(std::uint32_t id, bool extended) const noexcept;
   [[nodiscard]] const DbcMessage* find(const Frame& frame) const noexcept {
     return frame.error ? nullptr : find(frame.id, frame.extended);

@@ -233,7 +233,7 @@ enum class Strictness : std::uint8_t {
 [[nodiscard]] bool is_fd(const File& file, const Message& message) noexcept;
 
 /// Whether the message is one of SAE J1939 (VFrameFormat, or ProtocolType of the network), known by the
-/// parameter group number in its identifier whoever sends it.
+/// parameter group number in its identifier whoever sends it, if no other message of the file has that.
 [[nodiscard]] bool is_j1939(const File& file, const Message& message) noexcept;
 
 }  // namespace takt::can::dbc
