@@ -16,6 +16,7 @@
 #include "takt/shm/error.hpp"
 #include "takt/sim/error.hpp"
 #include "takt/trajectory/error.hpp"
+#include "takt/vehicle/error.hpp"
 
 namespace takt {
 
@@ -31,6 +32,8 @@ namespace takt {
       return describe(static_cast<mobile::Errc>(error.code));
     case Room::can:
       return describe(static_cast<can::Errc>(error.code));
+    case Room::vehicle:
+      return describe(static_cast<vehicle::Errc>(error.code));
     case Room::shm:
       return describe(static_cast<shm::Errc>(error.code));
     case Room::rt:
@@ -47,7 +50,6 @@ namespace takt {
       return describe(static_cast<platform::Errc>(error.code));
     case Room::none:
     case Room::core:
-    case Room::vehicle:
     case Room::component:
     case Room::controllers:
     case Room::capi:

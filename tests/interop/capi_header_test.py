@@ -19,6 +19,7 @@ ERROR_FILES = {
     "control": "include/takt/control/error.hpp",
     "mobile": "include/takt/mobile/error.hpp",
     "can": "include/takt/can/error.hpp",
+    "vehicle": "include/takt/vehicle/error.hpp",
     "shm": "include/takt/shm/error.hpp",
     "motion": "include/takt/motion/error.hpp",
     "platform": "include/takt/platform/error.hpp",

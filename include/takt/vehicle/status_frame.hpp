@@ -1,0 +1,272 @@
+// The frame in which a Furbot tells of itself, up to 256 bytes in one datagram, a hundred times a second to port 18003:
+//
+//   0   "ATSF"
+//   4   time stamp, u32, most significant byte first (timestamp.hpp)
+//   8   number of blocks, u8
+//   9   three bytes of padding, written as zeros, not looked at
+//   12  blocks: system id u8, length u8 (without these two bytes), that many bytes of payload
+//
+// With all twelve systems it has 132 bytes. What stands in a block, a table says (system_layout.hpp).
+//
+//     StatusFrame status;
+//     if (const auto decoded = decode_into(status, datagram); !decoded) ...            // status is as it was before
+//     if (const auto traction = status.traction()) ... traction->left_speed ...
+//
+// A frame is taken whole or not at all. A block of a system that the table does not know is skipped and counted, and stays in the
+// frame: what was decoded is encoded to the same bytes again.
+//
+// Every function is real-time safe and usable in constant expressions.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "takt/core/bytes.hpp"
+#include "takt/core/error.hpp"
+#include "takt/vehicle/error.hpp"
+#include "takt/vehicle/system_layout.hpp"
+#include "takt/vehicle/systems.hpp"
+
+namespace takt::vehicle {
+
+inline constexpr std::uint16_t status_port = 18003;
+inline constexpr std::uint32_t status_magic = 0x41545346;  ///< "ATSF"
+inline constexpr std::size_t status_header_bytes = 12;
+inline constexpr std::size_t max_status_bytes = 256;
+
+namespace detail {
+
+/// Where the blocks of a frame are.
+struct BlockIndex {
+  SystemSet present;
+  std::uint8_t count = 0;
+  std::uint8_t unknown = 0;
+  std::array<std::uint8_t, max_systems> offsets{};  ///< of the payloads of those present
+
+  /// Errors: truncated_tlv, bad_len, duplicate_sid.
+  [[nodiscard]] constexpr Status scan(std::span<const std::uint8_t> blocks, const Layouts& layouts) noexcept {
+    for (std::size_t at = 0; at < blocks.size();) {
+      const std::size_t left = blocks.size() - at;
+      if (left < 2 || left - 2 < blocks[at + 1]) return fail(Errc::truncated_tlv);
+      const auto system = static_cast<System>(blocks[at]);
+      const std::uint8_t length = blocks[at + 1];
+      at += 2;
+      if (const Status added = add(system, length, at, layouts); !added) return added;
+      at += length;
+    }
+    return {};
+  }
+
+  [[nodiscard]] constexpr Status add(System system, std::uint8_t length, std::size_t offset,
+                                     const Layouts& layouts) noexcept {
+    ++count;
+    const std::uint8_t expected = layouts.length(system);
+    if (expected == 0) {
+      ++unknown;
+      return {};
+    }
+    if (length != expected) return fail(Errc::bad_len);
+    if (present.contains(system)) return fail(Errc::duplicate_sid);
+    present.insert(system);
+    offsets[static_cast<std::uint8_t>(system)] = static_cast<std::uint8_t>(offset);
+    return {};
+  }
+};
+
+}  // namespace detail
+
+/// What a vehicle says of itself: a time stamp and a block of each system. A value; a copy has no parts elsewhere but the table of
+/// layouts that it was made with, which lives longer.
+class StatusFrame {
+ public:
+  explicit constexpr StatusFrame(const Layouts& layouts = furbot_layouts) noexcept : layouts_(&layouts) {}
+
+  std::uint32_t stamp = 0;  ///< ms, see timestamp.hpp
+
+  /// The systems that have a block here.
+  [[nodiscard]] constexpr SystemSet present() const noexcept { return index_.present; }
+  [[nodiscard]] constexpr bool has(System system) const noexcept { return index_.present.contains(system); }
+  /// How many blocks are of systems that the table does not know.
+  [[nodiscard]] constexpr std::uint32_t unknown_blocks() const noexcept { return index_.unknown; }
+  [[nodiscard]] constexpr const Layouts& layouts() const noexcept { return *layouts_; }
+
+  /// SystemState::unknown without a block.
+  [[nodiscard]] constexpr SystemState state(System system) const noexcept {
+    if (!has(system)) return SystemState::unknown;
+    return static_cast<SystemState>(detail::read_field(payload(system), layouts_->state_place(system)));
+  }
+
+  /// The block as it came, without id and length; empty if there is none.
+  [[nodiscard]] constexpr std::span<const std::uint8_t> bytes(System system) const noexcept {
+    if (!has(system)) return {};
+    return {payload(system), layouts_->length(system)};
+  }
+
+  /// Traction, Steering or Battery; nothing if it is not there.
+  template <class Block>
+  [[nodiscard]] constexpr std::optional<Block> block() const noexcept {
+    if (!has(Block::system)) return std::nullopt;
+    Block read;
+    const detail::Place* place = layouts_->places<Block>().data();
+    Block::visit(read, [&](std::string_view, std::int32_t& number) {
+      number = static_cast<std::int32_t>(detail::read_field(payload(Block::system), *place++));
+    });
+    return read;
+  }
+  [[nodiscard]] constexpr std::optional<Traction> traction() const noexcept { return block<Traction>(); }
+  [[nodiscard]] constexpr std::optional<Steering> steering() const noexcept { return block<Steering>(); }
+  [[nodiscard]] constexpr std::optional<Battery> battery() const noexcept { return block<Battery>(); }
+
+  /// Any field, found in the table by its name, or a Field that was found before. Nothing without the block, or if the table has no
+  /// such field.
+  [[nodiscard]] constexpr std::optional<std::int64_t> value(System system,
+                                                            std::string_view field) const noexcept {
+    const auto found = layouts_->find(system, field);
+    return found ? value(system, *found) : std::nullopt;
+  }
+  [[nodiscard]] constexpr std::optional<std::int64_t> value(System system,
+                                                            const Field& field) const noexcept {
+    if (!has(system) || field.offset + size_of(field.type) > layouts_->length(system)) return std::nullopt;
+    return detail::read_field(payload(system), {field.offset, field.type});
+  }
+
+  /// Gives a system its block, or another one. Errors: unknown_system (not in the table), bad_len, no_room; nothing changes then.
+  [[nodiscard]] constexpr Status set(System system, std::span<const std::uint8_t> block) noexcept {
+    if (const Status made = make_room(system, block.size()); !made) return made;
+    std::copy(block.begin(), block.end(),
+              blocks_.begin() + index_.offsets[static_cast<std::uint8_t>(system)]);
+    return {};
+  }
+
+  /// Sets one field; what else is in the block stays, or is zero if there was none. Errors: unknown_system, unknown_field,
+  /// out_of_range (the number does not fit), no_room; nothing changes then.
+  [[nodiscard]] constexpr Status set(System system, std::string_view field, std::int64_t value) noexcept {
+    const auto found = layouts_->find(system, field);
+    if (!found) return fail(found.error());
+    if (!detail::fits(value, found->type)) return fail(Errc::out_of_range);
+    if (const Status made = make_room(system, layouts_->length(system)); !made) return made;
+    detail::write_field(payload(system), {found->offset, found->type}, value);
+    return {};
+  }
+  [[nodiscard]] constexpr Status set(System system, SystemState state) noexcept {
+    return set(system, "state", static_cast<std::uint8_t>(state));
+  }
+
+  /// Sets all fields of a typed block. Errors as for one field.
+  [[nodiscard]] constexpr Status set(const Traction& block) noexcept { return set_typed(block); }
+  [[nodiscard]] constexpr Status set(const Steering& block) noexcept { return set_typed(block); }
+  [[nodiscard]] constexpr Status set(const Battery& block) noexcept { return set_typed(block); }
+
+  /// All blocks as on the wire, in the order in which they came or were set.
+  [[nodiscard]] constexpr std::span<const std::uint8_t> blocks() const noexcept {
+    return {blocks_.data(), size_};
+  }
+  [[nodiscard]] constexpr std::uint8_t block_count() const noexcept { return index_.count; }
+
+  /// The same stamp and the same blocks in the same order; the table is not looked at.
+  friend constexpr bool operator==(const StatusFrame& a, const StatusFrame& b) noexcept {
+    return a.stamp == b.stamp && std::ranges::equal(a.blocks(), b.blocks());
+  }
+
+  friend constexpr Status decode_into(StatusFrame& frame, std::span<const std::uint8_t> datagram,
+                                      const Layouts& layouts) noexcept;
+
+ private:
+  [[nodiscard]] constexpr const std::uint8_t* payload(System system) const noexcept {
+    return blocks_.data() + index_.offsets[static_cast<std::uint8_t>(system)];
+  }
+  [[nodiscard]] constexpr std::uint8_t* payload(System system) noexcept {
+    return blocks_.data() + index_.offsets[static_cast<std::uint8_t>(system)];
+  }
+
+  template <class Block>
+  [[nodiscard]] constexpr Status set_typed(const Block& block) noexcept {
+    if (layouts_->length(Block::system) == 0) return fail(Errc::unknown_system);
+    bool fit = true;
+    const detail::Place* place = layouts_->places<Block>().data();
+    Block::visit(block, [&](std::string_view, std::int32_t number) {
+      fit = fit && detail::fits(number, place++->type);
+    });
+    if (!fit) return fail(Errc::out_of_range);
+    if (const Status made = make_room(Block::system, layouts_->length(Block::system)); !made) return made;
+    place = layouts_->places<Block>().data();
+    Block::visit(block, [&](std::string_view, std::int32_t number) {
+      detail::write_field(payload(Block::system), *place++, number);
+    });
+    return {};
+  }
+
+  /// There is a block of the system afterwards, of zeros if it is new.
+  [[nodiscard]] constexpr Status make_room(System system, std::size_t length) noexcept {
+    if (layouts_->length(system) == 0) return fail(Errc::unknown_system);
+    if (length != layouts_->length(system)) return fail(Errc::bad_len);
+    if (has(system)) return {};
+    if (max_status_bytes - status_header_bytes - size_ < length + 2) return fail(Errc::no_room);
+    blocks_[size_] = static_cast<std::uint8_t>(system);
+    blocks_[size_ + 1U] = static_cast<std::uint8_t>(length);
+    std::fill_n(blocks_.begin() + size_ + 2, length, std::uint8_t{0});
+    const Status added = index_.add(system, static_cast<std::uint8_t>(length), size_ + 2U, *layouts_);
+    size_ = static_cast<std::uint8_t>(size_ + length + 2);
+    return added;
+  }
+
+  const Layouts* layouts_;
+  detail::BlockIndex index_;
+  std::uint8_t size_ = 0;
+  // A field is read as eight bytes: so many more may be read behind the last.
+  std::array<std::uint8_t, max_status_bytes - status_header_bytes + 8> blocks_{};
+};
+
+/// Errors: too_short, too_long, bad_magic, truncated_tlv, bad_len (a known system of another length than the table's),
+/// duplicate_sid, count_mismatch; `frame` is then as it was before.
+[[nodiscard]] constexpr Status decode_into(StatusFrame& frame, std::span<const std::uint8_t> datagram,
+                                           const Layouts& layouts = furbot_layouts) noexcept {
+  if (datagram.size() < status_header_bytes) return fail(Errc::too_short);
+  if (datagram.size() > max_status_bytes) return fail(Errc::too_long);
+  ByteReader header(datagram);
+  if (header.big<std::uint32_t>() != status_magic) return fail(Errc::bad_magic);
+  const auto stamp = header.big<std::uint32_t>();
+  const auto count = header.big<std::uint8_t>();
+  const auto blocks = datagram.subspan(status_header_bytes);
+  detail::BlockIndex index;
+  if (const Status scanned = index.scan(blocks, layouts); !scanned) return scanned;
+  if (index.count != count) return fail(Errc::count_mismatch);
+  frame.stamp = stamp;
+  frame.layouts_ = &layouts;
+  frame.index_ = index;
+  frame.size_ = static_cast<std::uint8_t>(blocks.size());
+  std::copy(blocks.begin(), blocks.end(), frame.blocks_.begin());
+  return {};
+}
+/// The table is kept by the frame.
+Status decode_into(StatusFrame& frame, std::span<const std::uint8_t> datagram,
+                   const Layouts&& layouts) = delete;
+
+/// As decode_into(), by value.
+[[nodiscard]] constexpr Result<StatusFrame> decode_status(std::span<const std::uint8_t> datagram,
+                                                          const Layouts& layouts = furbot_layouts) noexcept {
+  Result<StatusFrame> frame;
+  if (const Status decoded = decode_into(*frame, datagram, layouts); !decoded) frame = fail(decoded.error());
+  return frame;
+}
+Result<StatusFrame> decode_status(std::span<const std::uint8_t> datagram, const Layouts&& layouts) = delete;
+
+/// The number of bytes written. Error: no_room (max_status_bytes are always enough), and nothing is written.
+[[nodiscard]] constexpr Result<std::size_t> encode_status(const StatusFrame& frame,
+                                                          std::span<std::uint8_t> out) noexcept {
+  const auto blocks = frame.blocks();
+  if (out.size() < status_header_bytes + blocks.size()) return fail(Errc::no_room);
+  ByteWriter writer(out);
+  writer.big(status_magic);
+  writer.big(frame.stamp);
+  writer.big(std::uint32_t{frame.block_count()} << 24);
+  std::copy(blocks.begin(), blocks.end(), out.begin() + status_header_bytes);
+  return status_header_bytes + blocks.size();
+}
+
+}  // namespace takt::vehicle

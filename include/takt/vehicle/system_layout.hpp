@@ -1,0 +1,296 @@
+// Where the numbers of a system stand in its block of a status frame, as a table. The lengths of all twelve blocks are known, and
+// the layout of traction. All else is provisional: the fields of steering are known but not their places; those of the battery
+// are from a sketch; of the rest only that a state comes first is likely, and further fields are guesses without a unit. Whoever
+// knows better makes a table of his own and hands it to the codec; all that reads fields, the typed blocks too, goes by it:
+//
+//     constexpr std::array steering_fields{Field{"state", 0, FieldType::u8}, Field{"target_angle", 1, FieldType::i16}, ...};
+//     constexpr std::array my_systems{SystemLayout{System::steering, "steering", 5, false, steering_fields}, ...};
+//     constexpr Layouts my_layouts = *Layouts::make(my_systems);
+//
+// Numbers in blocks stand with the most significant byte first, wherever, aligned or not.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "takt/core/error.hpp"
+#include "takt/vehicle/error.hpp"
+#include "takt/vehicle/systems.hpp"
+
+namespace takt::vehicle {
+
+/// The size in bytes, and 0x80 for those with a sign.
+enum class FieldType : std::uint8_t { u8 = 1, u16 = 2, u32 = 4, i8 = 0x81, i16 = 0x82, i32 = 0x84 };
+
+[[nodiscard]] constexpr std::size_t size_of(FieldType type) noexcept {
+  return static_cast<std::size_t>(type) & 7U;
+}
+[[nodiscard]] constexpr bool is_signed(FieldType type) noexcept {
+  return (static_cast<unsigned>(type) & 0x80U) != 0;
+}
+
+struct Field {
+  std::string_view name;
+  std::uint8_t offset = 0;  ///< bytes from the beginning of the block
+  FieldType type = FieldType::u8;
+};
+
+/// One system's block. `provisional` says that the places of its fields, or the fields themselves, are a guess.
+struct SystemLayout {
+  System system = System::communication;
+  std::string_view name;
+  std::uint8_t length = 0;  ///< bytes
+  bool provisional = true;
+  std::span<const Field> fields;  ///< one is called "state"
+};
+
+/// Raw counts. `visit` names each field once, for whatever reads or writes them.
+struct Traction {
+  std::int32_t state = 0;  ///< a SystemState; so it is in the other blocks
+  std::int32_t mode = 0;
+  std::int32_t speed = 0;
+  std::int32_t left_speed = 0;  ///< of the rear left wheel
+  std::int32_t right_speed = 0;
+  std::int32_t throttle = 0;
+  std::int32_t brake = 0;
+  std::int32_t reverse = 0;   ///< 0 or 1
+  std::int32_t odometer = 0;  ///< goes round
+
+  static constexpr System system = System::traction;
+  static constexpr std::size_t field_count = 9;
+  template <class Block, class Visitor>
+  static constexpr void visit(Block& block, Visitor visitor) {
+    visitor("state", block.state);
+    visitor("mode", block.mode);
+    visitor("speed", block.speed);
+    visitor("left_speed", block.left_speed);
+    visitor("right_speed", block.right_speed);
+    visitor("throttle", block.throttle);
+    visitor("brake", block.brake);
+    visitor("reverse", block.reverse);
+    visitor("odometer", block.odometer);
+  }
+  friend constexpr bool operator==(const Traction&, const Traction&) = default;
+};
+
+/// Raw counts.
+struct Steering {
+  std::int32_t state = 0;
+  std::int32_t current_angle = 0;
+  std::int32_t target_angle = 0;
+
+  static constexpr System system = System::steering;
+  static constexpr std::size_t field_count = 3;
+  template <class Block, class Visitor>
+  static constexpr void visit(Block& block, Visitor visitor) {
+    visitor("state", block.state);
+    visitor("current_angle", block.current_angle);
+    visitor("target_angle", block.target_angle);
+  }
+  friend constexpr bool operator==(const Steering&, const Steering&) = default;
+};
+
+/// Raw counts.
+struct Battery {
+  std::int32_t state = 0;
+  std::int32_t charge = 0;
+  std::int32_t current = 0;
+  std::int32_t voltage = 0;
+  std::int32_t highest_temperature = 0;
+  std::int32_t lowest_temperature = 0;
+
+  static constexpr System system = System::battery;
+  static constexpr std::size_t field_count = 6;
+  template <class Block, class Visitor>
+  static constexpr void visit(Block& block, Visitor visitor) {
+    visitor("state", block.state);
+    visitor("charge", block.charge);
+    visitor("current", block.current);
+    visitor("voltage", block.voltage);
+    visitor("highest_temperature", block.highest_temperature);
+    visitor("lowest_temperature", block.lowest_temperature);
+  }
+  friend constexpr bool operator==(const Battery&, const Battery&) = default;
+};
+
+namespace detail {
+
+/// A field without its name.
+struct Place {
+  std::uint8_t offset = 0;
+  FieldType type = FieldType::u8;
+};
+
+template <class Block>
+using Places = std::array<Place, Block::field_count>;
+
+/// Reads eight bytes from the field's first on, so that all types are read alike.
+[[nodiscard]] constexpr std::int64_t read_field(const std::uint8_t* block, Place place) noexcept {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < 8; ++i) word = word << 8 | block[place.offset + i];
+  const auto bits = static_cast<unsigned>(8 * size_of(place.type));
+  const std::uint64_t sign = static_cast<std::uint64_t>(is_signed(place.type)) << (bits - 1);
+  return static_cast<std::int64_t>(((word >> (64 - bits)) ^ sign) - sign);
+}
+
+[[nodiscard]] constexpr bool fits(std::int64_t value, FieldType type) noexcept {
+  const auto bits = static_cast<unsigned>(8 * size_of(type));
+  const std::int64_t least = is_signed(type) ? -(std::int64_t{1} << (bits - 1)) : 0;
+  return value >= least && value < least + (std::int64_t{1} << bits);
+}
+
+constexpr void write_field(std::uint8_t* block, Place place, std::int64_t value) noexcept {
+  auto rest = static_cast<std::uint64_t>(value);
+  for (std::size_t i = size_of(place.type); i-- > 0; rest >>= 8)
+    block[place.offset + i] = static_cast<std::uint8_t>(rest);
+}
+
+}  // namespace detail
+
+/// A table that was checked, made for decoding. It keeps the span that it was made of: the table, usually a constant, lives as
+/// long.
+class Layouts {
+ public:
+  /// Errors: bad_layout (an id of max_systems or above, an id twice, a length of 0 or above max_length, a field outside of its
+  /// block, no field "state", and of traction, steering and battery: any field of theirs missing or an u32).
+  [[nodiscard]] static constexpr Result<Layouts> make(std::span<const SystemLayout> systems) noexcept {
+    Layouts made(systems);
+    for (const SystemLayout& layout : systems) {
+      if (!made.add(layout)) return fail(Errc::bad_layout);
+    }
+    return made;
+  }
+  static constexpr std::uint8_t max_length = 242;  ///< of a block, bytes: a frame holds one such
+
+  [[nodiscard]] constexpr std::span<const SystemLayout> systems() const noexcept { return systems_; }
+
+  /// Of a system's block, bytes; 0 of one that the table does not have. Real-time safe.
+  [[nodiscard]] constexpr std::uint8_t length(System system) const noexcept {
+    const auto number = static_cast<std::uint8_t>(system);
+    return number < max_systems ? lengths_[number] : std::uint8_t{0};
+  }
+
+  /// Looks through the table, nullptr if it is not in there. Real-time safe.
+  [[nodiscard]] constexpr const SystemLayout* find(System system) const noexcept {
+    const auto* const found = std::find_if(systems_.data(), systems_.data() + systems_.size(),
+                                           [&](const SystemLayout& l) { return l.system == system; });
+    return found == systems_.data() + systems_.size() ? nullptr : found;
+  }
+
+  /// Looks through the table. Errors: unknown_system, unknown_field. Real-time safe.
+  [[nodiscard]] constexpr Result<Field> find(System system, std::string_view field) const noexcept {
+    const SystemLayout* const layout = find(system);
+    if (layout == nullptr) return fail(Errc::unknown_system);
+    for (const Field& f : layout->fields)
+      if (f.name == field) return f;
+    return fail(Errc::unknown_field);
+  }
+
+  /// For the codec: where the state of a system stands, and the fields of the typed blocks.
+  [[nodiscard]] constexpr detail::Place state_place(System system) const noexcept {
+    const auto number = static_cast<std::uint8_t>(system);
+    return number < max_systems ? states_[number] : detail::Place{};
+  }
+  template <class Block>
+  [[nodiscard]] constexpr const detail::Places<Block>& places() const noexcept {
+    if constexpr (Block::system == System::traction) {
+      return traction_;
+    } else if constexpr (Block::system == System::steering) {
+      return steering_;
+    } else {
+      return battery_;
+    }
+  }
+
+ private:
+  explicit constexpr Layouts(std::span<const SystemLayout> systems) noexcept : systems_(systems) {}
+
+  /// True for a block of another system, too.
+  template <class Block>
+  [[nodiscard]] constexpr bool add_typed(const SystemLayout& layout,
+                                         detail::Places<Block>& places) const noexcept {
+    if (layout.system != Block::system) return true;
+    bool complete = true;
+    std::size_t next = 0;
+    const Block block;
+    Block::visit(block, [&](std::string_view name, std::int32_t) {
+      const auto field = find(layout.system, name);
+      complete = complete && field && (*field).type != FieldType::u32;
+      if (field) places[next] = {(*field).offset, (*field).type};
+      ++next;
+    });
+    return complete;
+  }
+
+  [[nodiscard]] constexpr bool add(const SystemLayout& layout) noexcept {
+    const auto number = static_cast<std::uint8_t>(layout.system);
+    if (number >= max_systems || lengths_[number] != 0) return false;
+    if (layout.length == 0 || layout.length > max_length) return false;
+    for (const Field& field : layout.fields)
+      if (field.offset + size_of(field.type) > layout.length) return false;
+    lengths_[number] = layout.length;
+    const auto state = find(layout.system, "state");
+    if (!state || size_of((*state).type) != 1) return false;
+    states_[number] = {(*state).offset, (*state).type};
+    return add_typed<Traction>(layout, traction_) && add_typed<Steering>(layout, steering_) &&
+           add_typed<Battery>(layout, battery_);
+  }
+
+  std::span<const SystemLayout> systems_;
+  std::array<std::uint8_t, max_systems> lengths_{};
+  std::array<detail::Place, max_systems> states_{};
+  detail::Places<Traction> traction_{};
+  detail::Places<Steering> steering_{};
+  detail::Places<Battery> battery_{};
+};
+
+namespace detail {
+
+using enum FieldType;
+inline constexpr std::array communication_fields{Field{"state", 0, u8}};
+inline constexpr std::array battery_fields{Field{"state", 0, u8},
+                                           Field{"charge", 1, u8},
+                                           Field{"current", 2, u16},
+                                           Field{"voltage", 4, u16},
+                                           Field{"highest_temperature", 6, u8},
+                                           Field{"lowest_temperature", 7, u8}};
+inline constexpr std::array motion_control_fields{Field{"state", 0, u8}, Field{"steer", 1, i16},
+                                                  Field{"throttle", 3, i16}, Field{"brake", 5, i16}};
+inline constexpr std::array traction_fields{
+    Field{"state", 0, i8},       Field{"mode", 1, i8},         Field{"speed", 2, i16},
+    Field{"left_speed", 4, i16}, Field{"right_speed", 6, i16}, Field{"throttle", 8, i16},
+    Field{"brake", 10, i16},     Field{"reverse", 12, i8},     Field{"odometer", 13, i32}};
+inline constexpr std::array steering_fields{Field{"state", 0, i8}, Field{"current_angle", 1, i16},
+                                            Field{"target_angle", 3, i16}};
+inline constexpr std::array hydraulics_fields{Field{"state", 0, u8}, Field{"hydraulic_state", 1, u8},
+                                              Field{"pressure", 2, i16}, Field{"temperature", 4, i16},
+                                              Field{"motor_speed", 6, i16}};
+inline constexpr std::array suspension_fields{Field{"state", 0, u8}, Field{"height", 1, i16},
+                                              Field{"target_height", 3, i16}, Field{"pressure", 5, i16}};
+inline constexpr std::array fork_fields{Field{"state", 0, u8}, Field{"fork_state", 1, u8},
+                                        Field{"sensors", 2, u16}};
+
+inline constexpr std::array furbot_table{
+    SystemLayout{System::communication, "communication", 1, true, communication_fields},
+    SystemLayout{System::battery, "battery", 8, true, battery_fields},
+    SystemLayout{System::motion_control, "motion_control", 7, true, motion_control_fields},
+    SystemLayout{System::traction, "traction", 17, false, traction_fields},
+    SystemLayout{System::steering, "steering", 5, true, steering_fields},
+    SystemLayout{System::hydraulics, "hydraulics", 8, true, hydraulics_fields},
+    SystemLayout{System::suspension_rear_left, "suspension_rear_left", 7, true, suspension_fields},
+    SystemLayout{System::suspension_rear_right, "suspension_rear_right", 7, true, suspension_fields},
+    SystemLayout{System::suspension_front_left, "suspension_front_left", 7, true, suspension_fields},
+    SystemLayout{System::suspension_front_right, "suspension_front_right", 7, true, suspension_fields},
+    SystemLayout{System::rear_fork, "rear_fork", 11, true, fork_fields},
+    SystemLayout{System::front_fork, "front_fork", 11, true, fork_fields}};
+
+}  // namespace detail
+
+/// What is known of the Furbot's status frame, and what is guessed.
+inline constexpr Layouts furbot_layouts = *Layouts::make(detail::furbot_table);
+
+}  // namespace takt::vehicle

@@ -1,0 +1,129 @@
+// The systems of the Furbot, and the states that they can be in.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace takt::vehicle {
+
+/// As numbered on the wire. Other vehicles may have others, up to max_systems.
+enum class System : std::uint8_t {
+  communication = 0,
+  battery = 1,
+  motion_control = 2,
+  traction = 3,
+  steering = 4,
+  hydraulics = 5,
+  suspension_rear_left = 6,
+  suspension_rear_right = 7,
+  suspension_front_left = 8,
+  suspension_front_right = 9,
+  rear_fork = 10,
+  front_fork = 11,
+};
+inline constexpr std::uint8_t max_systems = 32;
+
+/// Of any system. A number that is none of these is kept as it came, and is not running.
+enum class SystemState : std::uint8_t {
+  cold = 0,
+  init = 1,
+  running = 2,
+  halted = 3,
+  unknown = 255,  ///< nothing was said of the system
+};
+
+/// Of the hydraulics, beside their SystemState.
+enum class HydraulicState : std::uint8_t {
+  no_op = 0,
+  enable_motor = 1,
+  enable_bridge = 2,
+  wrswon = 3,
+  rswon = 4,
+  wenable = 5,
+  enabled = 6,
+  disable_motor = 7,
+  disabled = 8,
+  fault = 9,
+};
+
+enum class SuspensionState : std::uint8_t { init = 0, stopped = 1, rising = 2, lowering = 3 };
+
+enum class ForkState : std::uint8_t { unknown = 0, stopped = 1, extending = 2, retracting = 3 };
+
+/// Bits of a fork's sensors, by number.
+enum class ForkSensor : std::uint8_t {
+  forward = 0,
+  centre = 1,
+  back = 2,
+  in1 = 3,
+  mid1 = 4,
+  out1 = 5,
+  in2 = 6,
+  out2 = 7,
+  top = 8,
+  bottom = 9,
+  pressure_front = 10,
+  pressure_back = 11,
+  tip_front = 12,
+  tip_back = 13,
+};
+
+/// For people. Real-time safe.
+[[nodiscard]] constexpr std::string_view to_string(SystemState state) noexcept {
+  switch (state) {
+    case SystemState::cold:
+      return "cold";
+    case SystemState::init:
+      return "init";
+    case SystemState::running:
+      return "running";
+    case SystemState::halted:
+      return "halted";
+    case SystemState::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+/// Some of the systems. A value; real-time safe.
+class SystemSet {
+ public:
+  constexpr SystemSet() = default;
+  constexpr SystemSet(std::initializer_list<System> systems) noexcept {
+    for (const System system : systems) insert(system);
+  }
+
+  /// Of a number that no system can have, nothing.
+  constexpr void insert(System system) noexcept { bits_ |= bit(system); }
+  constexpr void erase(System system) noexcept { bits_ &= ~bit(system); }
+  [[nodiscard]] constexpr bool contains(System system) const noexcept { return (bits_ & bit(system)) != 0; }
+  [[nodiscard]] constexpr bool contains(SystemSet others) const noexcept {
+    return (others.bits_ & ~bits_) == 0;
+  }
+  [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+  [[nodiscard]] constexpr int size() const noexcept { return std::popcount(bits_); }
+  /// Bit n is system n.
+  [[nodiscard]] constexpr std::uint32_t bits() const noexcept { return bits_; }
+
+  friend constexpr bool operator==(SystemSet, SystemSet) = default;
+
+ private:
+  [[nodiscard]] static constexpr std::uint32_t bit(System system) noexcept {
+    const auto number = static_cast<std::uint8_t>(system);
+    return number < max_systems ? std::uint32_t{1} << number : 0;
+  }
+
+  std::uint32_t bits_ = 0;
+};
+
+/// All that a Furbot has.
+inline constexpr SystemSet furbot_systems = [] {
+  SystemSet all;
+  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(System::front_fork); ++i)
+    all.insert(static_cast<System>(i));
+  return all;
+}();
+
+}  // namespace takt::vehicle

@@ -1,0 +1,214 @@
+// What a vehicle says of itself: bytes by hand, every field there and back over random frames, and frames that lie in every way.
+#include "takt/vehicle/status_frame.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <vector>
+
+#include "support/random.hpp"
+#include "support/rt_guard.hpp"
+
+using namespace takt;
+using namespace takt::vehicle;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes header(std::uint8_t count) { return {'A', 'T', 'S', 'F', 0x01, 0x02, 0x03, 0x04, count, 0, 0, 0}; }
+
+Bytes operator+(Bytes a, const Bytes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+const Bytes traction_block{3,    17, 2,    1,    0, 24,   0xFF, 0xF0, 0,   100,
+                           0x80, 0,  0x7F, 0xFF, 1, 0x12, 0x34, 0x56, 0x78};
+const Bytes steering_block{4, 5, 2, 0xFF, 0xFE, 0x01, 0x00};
+const Bytes battery_block{1, 8, 2, 200, 0x04, 0xD2, 0xFF, 0xFF, 40, 60};
+
+Bytes encoded(const StatusFrame& status) {
+  std::array<std::uint8_t, max_status_bytes> bytes{};
+  const auto size = encode_status(status, bytes);
+  REQUIRE(size.has_value());
+  return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(*size)};
+}
+
+template <class Random>
+StatusFrame any_status(Random& random, bool full) {
+  StatusFrame status;
+  status.stamp = static_cast<std::uint32_t>(random());
+  for (const SystemLayout& layout : furbot_layouts.systems()) {
+    if (!full && random() % 4 == 0) continue;
+    Bytes block(layout.length);
+    for (auto& byte : block) byte = static_cast<std::uint8_t>(random());
+    REQUIRE(status.set(layout.system, block).has_value());
+  }
+  return status;
+}
+
+Error refused(const Bytes& bytes) {
+  const auto status = decode_status(bytes);
+  return status ? Error() : status.error();
+}
+
+}  // namespace
+
+TEST_CASE("the known blocks are read from these bytes") {
+  const auto status = decode_status(header(3) + traction_block + steering_block + battery_block);
+  REQUIRE(status.has_value());
+  CHECK(status->stamp == 0x01020304);
+  CHECK(status->present() == SystemSet{System::traction, System::steering, System::battery});
+  CHECK(status->traction() == Traction{2, 1, 24, -16, 100, -32768, 32767, 1, 0x12345678});
+  CHECK(status->steering() == Steering{2, -2, 256});
+  CHECK(status->battery() == Battery{2, 200, 1234, 65535, 40, 60});
+  CHECK(status->state(System::traction) == SystemState::running);
+  CHECK(status->bytes(System::steering).size() == 5);
+  CHECK(status->bytes(System::steering)[2] == 0xFE);
+  CHECK(status->value(System::battery, "current") == 1234);
+  CHECK(status->unknown_blocks() == 0);
+}
+
+TEST_CASE("of a system without a block nothing is known") {
+  const auto status = decode_status(header(1) + steering_block);
+  REQUIRE(status.has_value());
+  CHECK_FALSE(status->has(System::traction));
+  CHECK_FALSE(status->traction().has_value());
+  CHECK(status->state(System::traction) == SystemState::unknown);
+  CHECK(status->bytes(System::traction).empty());
+  CHECK_FALSE(status->value(System::traction, "speed").has_value());
+  CHECK_FALSE(status->value(System::steering, "speed").has_value());
+  CHECK(status->state(static_cast<System>(255)) == SystemState::unknown);
+}
+
+TEST_CASE("a frame without blocks is one, and a full one has 132 bytes") {
+  CHECK(decode_status(header(0))->present().empty());
+  auto random = test::generator(1);
+  CHECK(encoded(any_status(random, true)).size() == 132);
+}
+
+TEST_CASE("every field of random frames is decoded as it was encoded") {
+  auto random = test::generator(2);
+  for (std::size_t i = 0; i < test::count(500); ++i) {
+    const StatusFrame sent = any_status(random, i % 2 == 0);
+    const auto got = decode_status(encoded(sent));
+    REQUIRE(got.has_value());
+    CHECK(*got == sent);
+    StatusFrame rebuilt;
+    rebuilt.stamp = got->stamp;
+    bool good = got->present() == sent.present();
+    for (const SystemLayout& layout : furbot_layouts.systems()) {
+      if (!got->has(layout.system)) continue;
+      good = good && rebuilt.set(layout.system, sent.bytes(layout.system)).has_value();
+      for (const Field& field : layout.fields) {
+        const auto value = got->value(layout.system, field);
+        good = good && value.has_value() && rebuilt.set(layout.system, field.name, *value).has_value();
+      }
+    }
+    if (const auto block = got->traction()) good = good && rebuilt.set(*block).has_value();
+    if (const auto block = got->steering()) good = good && rebuilt.set(*block).has_value();
+    if (const auto block = got->battery()) good = good && rebuilt.set(*block).has_value();
+    CHECK(good);
+    CHECK(rebuilt == sent);
+  }
+}
+
+TEST_CASE("blocks of unknown systems are skipped, counted, and kept") {
+  const Bytes unknown{12, 3, 1, 2, 3, 255, 0};
+  const Bytes frame = header(4) + unknown + steering_block + Bytes{12, 1, 9};
+  const auto status = decode_status(frame);
+  REQUIRE(status.has_value());
+  CHECK(status->unknown_blocks() == 3);
+  CHECK(status->steering() == Steering{2, -2, 256});
+  CHECK(encoded(*status) == frame);
+}
+
+TEST_CASE("what lies about itself is refused by name and changes nothing") {
+  const Bytes good = header(2) + steering_block + traction_block;
+  StatusFrame status;
+  REQUIRE(decode_into(status, good).has_value());
+  const StatusFrame before = status;
+  const auto leaves_alone = [&](const Bytes& bytes, Errc why) {
+    const auto decoded = decode_into(status, bytes);
+    return !decoded && decoded.error() == why && status == before && refused(bytes) == why;
+  };
+  for (std::size_t size = 0; size < status_header_bytes; ++size)
+    CHECK(
+        leaves_alone(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size)), Errc::too_short));
+  CHECK(leaves_alone(Bytes(max_status_bytes + 1), Errc::too_long));
+  CHECK(leaves_alone(Bytes(65507, 'A'), Errc::too_long));
+  CHECK(leaves_alone(Bytes(132), Errc::bad_magic));
+  CHECK(leaves_alone(header(1) + Bytes{4}, Errc::truncated_tlv));
+  CHECK(leaves_alone(header(1) + Bytes{4, 5, 1, 2, 3, 4}, Errc::truncated_tlv));
+  CHECK(leaves_alone(header(1) + Bytes{200, 0xFF, 0}, Errc::truncated_tlv));
+  CHECK(leaves_alone(header(1) + Bytes{4, 4, 1, 2, 3, 4}, Errc::bad_len));
+  CHECK(leaves_alone(header(1) + Bytes{4, 0}, Errc::bad_len));
+  CHECK(leaves_alone(header(2) + steering_block + steering_block, Errc::duplicate_sid));
+  CHECK(leaves_alone(header(0) + steering_block, Errc::count_mismatch));
+  CHECK(leaves_alone(header(9) + steering_block, Errc::count_mismatch));
+}
+
+TEST_CASE(
+    "every truncation and every bit flip of a full frame is decoded to itself or refused, within the rules "
+    "of the loop") {
+  auto random = test::generator(3);
+  const Bytes full = encoded(any_status(random, true));
+  std::array<std::uint8_t, max_status_bytes> out{};
+  std::size_t accepted = 0, wrong = 0;
+  const auto check = [&](std::span<const std::uint8_t> bytes) {
+    const auto status = decode_status(bytes);
+    if (!status) return;
+    ++accepted;
+    const auto size = encode_status(*status, out);
+    // The padding is written as zeros.
+    if (!size || *size != bytes.size() || !std::equal(bytes.begin() + 12, bytes.end(), out.begin() + 12))
+      ++wrong;
+  };
+  Bytes flipped = full;
+  test::RtGuard guard;
+  for (std::size_t size = 0; size < full.size(); ++size) check(std::span(full).first(size));
+  CHECK(accepted == 0);  // the count in the header says that blocks are missing
+  for (std::size_t bit = 0; bit < 8 * full.size(); ++bit) {
+    const auto mask = static_cast<std::uint8_t>(1U << bit % 8);
+    flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ mask);
+    check(flipped);
+    flipped[bit / 8] = full[bit / 8];
+  }
+  CHECK(guard.report() == "");
+  CHECK(wrong == 0);
+  CHECK(accepted >= 8 * (96 + 4 + 3));  // of stamp, padding and payloads any bit may be otherwise
+}
+
+TEST_CASE("what does not fit is refused and changes nothing") {
+  StatusFrame status;
+  CHECK(status.set(System::steering, Bytes(4)).error() == Errc::bad_len);
+  CHECK(status.set(static_cast<System>(12), Bytes(4)).error() == Errc::unknown_system);
+  CHECK(status.set(System::steering, "current_angle", 32768).error() == Errc::out_of_range);
+  CHECK(status.set(System::battery, "current", -1).error() == Errc::out_of_range);
+  CHECK(status.set(System::battery, "colour", 1).error() == Errc::unknown_field);
+  CHECK(status.set(Steering{2, 0, -32769}).error() == Errc::out_of_range);
+  CHECK(status == StatusFrame{});
+  CHECK(status.set(System::steering, SystemState::running).has_value());
+  CHECK(status.steering() == Steering{2, 0, 0});
+  std::array<std::uint8_t, 18> small{};
+  CHECK(encode_status(status, small).error() == Errc::no_room);
+  CHECK(small == std::array<std::uint8_t, 18>{});
+  std::array<std::uint8_t, 19> enough{};
+  CHECK(encode_status(status, enough) == 19);
+}
+
+TEST_CASE("a frame full of unknown blocks has no room for another") {
+  auto status = decode_status(header(1) + Bytes{99, 242} + Bytes(242));
+  REQUIRE(status.has_value());
+  const StatusFrame before = *status;
+  CHECK(status->set(Steering{}).error() == Errc::no_room);
+  CHECK(*status == before);
+}
+
+TEST_CASE("a compiler can decode") {
+  static constexpr std::array<std::uint8_t, 19> bytes{'A', 'T', 'S', 'F', 0, 0, 0, 7, 1, 0,
+                                                      0,   0,   4,   5,   3, 0, 1, 0, 2};
+  static_assert((*decode_status(bytes)).steering() == Steering{3, 1, 2});
+  static_assert((*decode_status(bytes)).state(System::steering) == SystemState::halted);
+}
