@@ -311,6 +311,26 @@ TEST_CASE("whoever is silent for too long is given up, at the times of the stand
   CHECK(sender.next_frame(Time(3s)) == management(them, us, {255, 3, 0xFF, 0xFF, 0xFF, 0xCA, 0xFE, 0}));
 }
 
+TEST_CASE("whoever feeds slowly, but within the time-outs, is given up in the end") {
+  const auto last_until = [](Duration between, bool loses) {
+    TransportReceiver<1> receiver(us);
+    receiver.receive(rts(them, 1785, 255), {});
+    Time now{};
+    for (std::uint8_t next = 1; receiver.open_sessions() > 0;) {
+      while (const auto answer = receiver.next_frame()) next = answer->data[2];
+      now += between;
+      if (receiver.poll(now)) break;
+      receiver.receive(packet(them, us, next), now);
+      next = static_cast<std::uint8_t>(next + (loses && next % 16 == 1 ? 2 : 1));
+    }
+    return std::pair(now.time_since_epoch(), receiver.counters().messages);
+  };
+  CHECK(last_until(time_tr, false) == std::pair(255 * time_tr, std::uint64_t{1}));
+  CHECK(last_until(time_t1, false) == std::pair(Duration(52'500ms), std::uint64_t{0}));
+  CHECK(last_until(time_t1, true).first < 100s);
+  CHECK(last_until(time_t1, true).second == 0);
+}
+
 TEST_CASE("a receiver that asks for nonsense is given up") {
   const auto after = [](std::uint8_t count, std::uint8_t first) {
     Sender sender(them);

@@ -8,8 +8,9 @@
 //                  while (const auto frame = receiver.next_frame()) bus.send({&*frame, 1});
 //
 // One source has at most one message to everybody and one to this device under way; they are sessions of their own and never
-// mix. Memory is that of the object: `Sessions` times 1785 bytes. Whoever sends from many addresses can have all sessions for as
-// long as the time-outs let him (1.25 s each); others are then refused and counted, and nothing grows.
+// mix. Memory is that of the object: `Sessions` times 1785 bytes. Whoever sends from many addresses can have all sessions; others
+// are then refused and counted, and nothing grows. A session lasts, however slowly it is fed, 1.25 s and 200 ms for each packet,
+// and for each that is asked for again: 52.25 s for 255 packets of which none is lost.
 // Real-time safe.
 #pragma once
 
@@ -29,7 +30,9 @@ namespace takt::can::j1939 {
 inline constexpr std::size_t bytes_per_packet = 7;
 inline constexpr std::size_t min_transport_length = 9;  ///< bytes: what is shorter is one frame
 
-// Time-outs of J1939-21. Tr (200 ms to respond) is met by answering at once.
+// Time-outs of J1939-21. This end meets Tr by answering at once.
+inline constexpr Duration time_tr =
+    std::chrono::milliseconds(200);  ///< to respond; also the most between two packets
 inline constexpr Duration time_t1 = std::chrono::milliseconds(750);   ///< receiver: from packet to packet
 inline constexpr Duration time_t2 = std::chrono::milliseconds(1250);  ///< receiver: from its CTS to a packet
 inline constexpr Duration time_t3 =
@@ -179,7 +182,8 @@ class TransportReceiver {
     std::uint8_t retransmits = 0;
     std::uint16_t length = 0;
     std::uint32_t pgn = 0;
-    Time deadline{};
+    Time deadline{};  ///< of the next packet
+    Time end{};       ///< of the session, however it is fed
     std::array<std::uint8_t, max_message_length> data{};
   };
 
@@ -233,7 +237,8 @@ class TransportReceiver {
     session.retransmits = 0;
     session.pgn = detail::carried_pgn(frame);
     session.asked_up_to = session.packets;
-    session.deadline = now + time_t1;
+    session.end = now + time_t2 + session.packets * time_tr;
+    await(session, now + time_t1);
     if (session.broadcast) return;
     session.most_at_once = std::clamp<std::uint8_t>(frame.data[4], 1, config_.packets_at_once);
     ask(session, now);
@@ -245,14 +250,19 @@ class TransportReceiver {
     return std::nullopt;
   }
 
+  static constexpr void await(Session& session, Time until) noexcept {
+    session.deadline = std::min(until, session.end);
+  }
+
   /// Asks for the packets after those that have come.
   constexpr void ask(Session& session, Time now) noexcept {
     const auto count =
         static_cast<std::uint8_t>(std::min<int>(session.most_at_once, session.packets - session.received));
     session.asked_up_to = static_cast<std::uint8_t>(session.received + count);
+    if (session.gap) session.end += count * time_tr;
     session.gap = false;
     session.seen = session.received;
-    session.deadline = now + time_t2;
+    await(session, now + time_t2);
     answer(detail::control_frame(Control::cts, own_, session.source, session.pgn,
                                  {count, static_cast<std::uint8_t>(session.received + 1), 0xFF, 0xFF}));
   }
@@ -267,8 +277,8 @@ class TransportReceiver {
       if (session->broadcast) return abort(*session, AbortReason::duplicate, false);
       return std::nullopt;
     }
-    session->seen = sequence;  // only what goes on lengthens a session: none lives for ever
-    session->deadline = now + time_t1;
+    session->seen = sequence;
+    await(*session, now + time_t1);  // not for duplicates: only what goes on is waited for
     session->gap = session->gap || sequence != session->received + 1;
     if (!session->gap) store(*session, frame);
     if (session->gap && session->broadcast) return abort(*session, AbortReason::bad_sequence, false);
