@@ -1,8 +1,10 @@
 #include "tools/printer.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstddef>
 #include <deque>
 #include <mutex>
@@ -15,24 +17,37 @@ namespace {
 
 constexpr std::chrono::seconds patience_at_end{1};
 
-/// Past stdio, whose lock the end of the program would wait for. What cannot be written is given up.
-void write_all(int file, std::string_view text) {
+/// Past stdio, whose lock the end of the program would wait for. What cannot be written is given up. Whether there is a reader.
+bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return;
+    if (written < 0 && errno != EINTR) return errno != EPIPE;
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
+  return true;
+}
+
+/// Of this thread: the kernel sends it to the one that writes.
+void block_pipe_signal() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 }  // namespace
 
 struct Printer::Queue {
+  explicit Queue(int output_file) : output(output_file) {}
+
   struct Text {
     int file;
     std::string text;
   };
 
-  std::mutex mutex;  ///< of all below
+  const int output;
+  std::atomic<bool> has_reader{true};  ///< relaxed: nothing else is told by it
+  std::mutex mutex;                    ///< of all below
   std::condition_variable changed;
   std::deque<Text> waiting;
   std::size_t dropped = 0;
@@ -52,6 +67,7 @@ struct Printer::Queue {
   }
 
   void run() {
+    block_pipe_signal();
     std::unique_lock lock(mutex);
     while (true) {
       changed.wait(lock, [this] { return ending || !waiting.empty(); });
@@ -59,7 +75,8 @@ struct Printer::Queue {
       const Text next = std::move(waiting.front());
       waiting.pop_front();
       lock.unlock();
-      write_all(next.file, next.text);
+      if (!write_all(next.file, next.text) && next.file == output)
+        has_reader.store(false, std::memory_order_relaxed);
       lock.lock();
     }
     ended = true;
@@ -76,10 +93,7 @@ struct Printer::Queue {
 };
 
 Printer::Printer(int output, int errors)
-    : output_(output),
-      errors_(errors),
-      queue_(std::make_shared<Queue>()),
-      thread_([queue = queue_] { queue->run(); }) {}
+    : errors_(errors), queue_(std::make_shared<Queue>(output)), thread_([queue = queue_] { queue->run(); }) {}
 
 Printer::~Printer() {
   if (queue_->end()) {
@@ -89,8 +103,10 @@ Printer::~Printer() {
   }
 }
 
-void Printer::print(std::string text) { queue_->push(output_, std::move(text)); }
+void Printer::print(std::string text) { queue_->push(queue_->output, std::move(text)); }
 
 void Printer::print_error(std::string text) { queue_->push(errors_, std::move(text)); }
+
+bool Printer::has_reader() const noexcept { return queue_->has_reader.load(std::memory_order_relaxed); }
 
 }  // namespace takt::tools

@@ -27,11 +27,13 @@ class Printer {
   void print(std::string text);
   /// The same, as an error.
   void print_error(std::string text);
+  /// False once the reader of the output, not of the errors, was found to be gone. That sends no signal (SIGPIPE) that would end
+  /// the program.
+  [[nodiscard]] bool has_reader() const noexcept;
 
  private:
   struct Queue;
 
-  int output_;
   int errors_;
   std::shared_ptr<Queue> queue_;  ///< the thread's, too: it may have to be left behind
   std::thread thread_;

@@ -282,18 +282,19 @@ class Front {
   std::optional<LoopHost> host_;
 };
 
-/// Waits until the loop has ended, and reports meanwhile, which must not take long; asks it to end when a signal arrives or the
-/// time is over.
+/// Waits until the loop has ended, and reports meanwhile, which must not take long; asks it to end when a signal arrives, the time
+/// is over or nobody is left who reads.
 template <class Report, class AskToEnd>
-void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, double duration, Report&& report,
-                  AskToEnd&& ask_to_end) {
+void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, double duration,
+                  const Printer& printer, Report&& report, AskToEnd&& ask_to_end) {
   const auto start = std::chrono::steady_clock::now();
   constexpr timespec patience{0, 20'000'000};
   while (!ended.load(std::memory_order_acquire)) {  // acquire: pairs with the release at the loop's end
     report();
     const bool signalled = sigtimedwait(&signals, nullptr, &patience) > 0;
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    if (signalled || (duration > 0 && passed.count() >= duration)) ask_to_end();
+    const bool is_over = duration > 0 && passed.count() >= duration;
+    if (signalled || is_over || !printer.has_reader()) ask_to_end();
   }
   report();
 }
@@ -351,15 +352,16 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
     reporter.report(watch.seen());
     front.report(printer);
   };
-  wait_for_end(signals, ended, options.duration, report, [&loop] { loop.shut_down(); });
+  wait_for_end(signals, ended, options.duration, printer, report, [&loop] { loop.shut_down(); });
   loop_thread.join();
+  const bool had_reader = printer.has_reader();
   if (!refused) printer.print(summary(loop.statistics(), **hardware, robot));
   front.stop(printer);
   if (refused) return fails(*refused);
   const auto recorded = finish(recorder.get(), options.recording);
   if (!recorded) return fails(recorded.error());
   printer.print(*recorded);
-  return exit_ok;
+  return had_reader ? exit_ok : exit_failed;
 }
 
 // ---- virtual time --------------------------------------------------------------------------------------------------------
@@ -534,6 +536,9 @@ void add_run(CLI::App& app) {
       ->check(CLI::Range(1, 99));
   command->add_option("--cpu", options->cores, "Pin the loop to these processors");
   command->footer(
+      "Ends, with a controlled stop, on SIGINT or SIGTERM, after --duration, and when the reader of its "
+      "output is gone.\n"
+      "Exit code: 0 it ended as it should, 1 it did not, or the reader went, 2 the file is wrong.\n"
       "Examples:\n"
       "  takt run examples/robots/arm6.json --record run.takt          then: takt send, takt state, takt "
       "top\n"

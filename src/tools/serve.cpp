@@ -32,6 +32,7 @@
 #include "takt/version.hpp"
 #include "tools/commands.hpp"
 #include "tools/loop_host.hpp"
+#include "tools/printer.hpp"
 #include "tools/signals.hpp"
 
 namespace takt::tools {
@@ -145,10 +146,12 @@ class RemoteService {
   bool lost_ = false;
 };
 
-/// Keeps a service in touch with whatever loop is at the socket, until a signal ends it. An error is one that waiting cannot mend.
+/// Keeps a service in touch with whatever loop is at the socket, until a signal ends it or nobody is left who reads. An error is one
+/// that waiting cannot mend.
 class LoopKeeper {
  public:
-  LoopKeeper(RemoteService& service, std::string socket) : service_(&service), socket_(std::move(socket)) {}
+  LoopKeeper(RemoteService& service, Printer& printer, std::string socket)
+      : service_(&service), printer_(&printer), socket_(std::move(socket)) {}
 
   /// The first loop, which has to be there.
   [[nodiscard]] SetupResult<void> begin() {
@@ -162,7 +165,7 @@ class LoopKeeper {
 
   [[nodiscard]] SetupResult<void> run(const sigset_t& signals) {
     constexpr timespec patience{0, 20'000'000};
-    while (sigtimedwait(&signals, nullptr, &patience) <= 0) {
+    while (printer_->has_reader() && sigtimedwait(&signals, nullptr, &patience) <= 0) {
       if (auto good = look(); !good) return good;
     }
     return {};
@@ -173,10 +176,10 @@ class LoopKeeper {
     if (const auto attached = service_->attached(); attached && !has_loop_) {
       if (!*attached && attached->error() != motion::Errc::loop_taken) return refusal(attached->error());
       has_loop_ = attached->has_value();
-      if (has_loop_) say("works with the loop at " + socket_);
+      if (has_loop_) printer_->print("works with the loop at " + socket_ + "\n");
     }
     if (!service_->has_lost_loop()) return {};
-    if (std::exchange(has_loop_, false)) say("the loop is lost: waiting for the next one");
+    if (std::exchange(has_loop_, false)) printer_->print("the loop is lost: waiting for the next one\n");
     if (auto memory = find_loop(socket_, Duration(0))) service_->attach(std::move(*memory));
     return {};
   }
@@ -184,12 +187,9 @@ class LoopKeeper {
   static tl::unexpected<SetupError> refusal(Error error) {
     return fail(error, std::string(describe(static_cast<motion::Errc>(error.code))));
   }
-  static void say(const std::string& text) {
-    fmt::print("{}\n", text);
-    std::fflush(stdout);
-  }
 
   RemoteService* service_;
+  Printer* printer_;
   std::string socket_;
   bool has_loop_ = false;
 };
@@ -201,11 +201,12 @@ int serve(const ServeOptions& options) {
       fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));
     return exit_bad_input;
   }
-  const auto fails = [](const SetupError& error) {
-    fmt::print(stderr, "takt serve: {}\n", error.message);
+  const sigset_t signals = block_ending_signals();
+  Printer printer;
+  const auto fails = [&printer](const SetupError& error) {
+    printer.print_error(fmt::format("takt serve: {}\n", error.message));
     return exit_failed;
   };
-  const sigset_t signals = block_ending_signals();
   platform::LineServer lines;
   const auto port = lines.open({.port = options.port});
   if (!port) return fails(port.error());
@@ -213,20 +214,21 @@ int serve(const ServeOptions& options) {
   motion::ServerOptions server_options;
   server_options.executor = std::ref(planner);
   RemoteService service(*robot, std::move(server_options));
-  LoopKeeper keeper(service, options.socket);
+  LoopKeeper keeper(service, printer, options.socket);
   if (auto begun = keeper.begin(); !begun) return fails(begun.error());
-  fmt::print("takt {}: {}, {} joints\nlistening on 127.0.0.1:{}\n", TAKT_VERSION, robot->name,
-             robot->joints.size(), *port);
-  std::fflush(stdout);
+  printer.print(fmt::format("takt {}: {}, {} joints\nlistening on 127.0.0.1:{}\n", TAKT_VERSION, robot->name,
+                            robot->joints.size(), *port));
 
   std::thread server_thread([&] { lines.run(service); });
   const auto kept = keeper.run(signals);
+  const bool had_reader = printer.has_reader();
   lines.stop();
   server_thread.join();
   const motion::ServerCounters& counters = service.counters();
-  fmt::print("requests {} accepted, {} rejected, {} not understood\n", counters.accepted, counters.rejected,
-             counters.errors);
-  return kept ? exit_ok : fails(kept.error());
+  printer.print(fmt::format("requests {} accepted, {} rejected, {} not understood\n", counters.accepted,
+                            counters.rejected, counters.errors));
+  if (!kept) return fails(kept.error());
+  return had_reader ? exit_ok : exit_failed;
 }
 
 }  // namespace
@@ -251,7 +253,9 @@ void add_serve(CLI::App& app) {
       "one.\n"
       "When the loop's process is gone, goals end aborted (loop_lost), the state is `stopped`, and this "
       "program waits\n"
-      "for a loop of the same robot.");
+      "for a loop of the same robot.\n"
+      "Ends on SIGINT or SIGTERM, and when the reader of its output is gone.\n"
+      "Exit code: 0 a signal ended it, 1 it failed, or the reader went, 2 the file is wrong.");
   command->callback([options] {
     const int code = serve(*options);
     if (code != exit_ok) throw CLI::RuntimeError(code);

@@ -121,6 +121,13 @@ def memory_of(process):
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
+def fill(pipe):
+    """Until no more goes in. An entry of our own, as what does not wait must be ours alone."""
+    with open(f"/proc/self/fd/{pipe}", "wb", buffering=0, opener=lambda *at: os.open(at[0], os.O_WRONLY | os.O_NONBLOCK)) as entry:
+        while entry.write(b"x") is not None:
+            pass
+
+
 MOVE = {"move": {"joint_names": ["elbow_joint"], "positions": [1.2], "duration": 1}}
 
 
@@ -260,10 +267,7 @@ class TaktRun(unittest.TestCase):
                 said = ""
                 while "listening on" not in said:
                     said += os.read(reader, 4096).decode()
-                # An entry of our own, as what does not wait must be ours alone.
-                with open(f"/proc/self/fd/{writer}", "wb", buffering=0, opener=lambda *at: os.open(at[0], os.O_WRONLY | os.O_NONBLOCK)) as entry:
-                    while entry.write(b"x") is not None:
-                        pass
+                fill(writer)
                 try:
                     if not arguments:
                         client = Client(int(said.split("listening on 127.0.0.1:")[1].split()[0]))
@@ -281,6 +285,52 @@ class TaktRun(unittest.TestCase):
                     os.close(writer)
                 shown = subprocess.run([TAKT, "report", recording, "--out", os.path.join(folder, "report")], capture_output=True, timeout=60)
                 self.assertEqual(shown.returncode, 0)
+
+    def test_a_process_whose_reader_goes_stops_the_robot_and_says_so_by_its_exit_code(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, recording = os.path.join(folder, "loop"), os.path.join(folder, "recording")
+            with running("--record", recording) as (process, port):
+                client = Client(port)
+                client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [0.4], "duration": 30}})
+                process.stdout.close()
+                client.ask({"estop": {"category": 2}})  # which is something to be said
+                self.assertEqual(process.wait(60), 1)
+                client.close()
+                process.stdout = None
+            shown = subprocess.run([TAKT, "report", recording, "--out", os.path.join(folder, "report")], capture_output=True, text=True, timeout=60)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            with open(os.path.join(folder, "report", "summary.json")) as file:
+                self.assertEqual(json.load(file)["state_changes"][-1]["state"], "down")
+
+            with loop_at(path) as (loop, _), server_of(path) as (server, _):
+                server.stdout.close()
+                loop.send_signal(signal.SIGTERM)
+                self.assertEqual(server.wait(60), 1)
+                server.stdout = None
+
+    def test_a_server_whose_output_nobody_reads_ends_when_it_is_told_to(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "loop")
+            reader, writer = os.pipe()
+            fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+            with loop_at(path) as (loop, _):
+                server = subprocess.Popen([TAKT, "serve", PATIENT_ARM, "--loop", path, "--port", "0"], stdout=writer)
+                said = ""
+                while "works with the loop" not in said:
+                    said += os.read(reader, 4096).decode()
+                client = Client(int(said.split("listening on 127.0.0.1:")[1].split()[0]))
+                fill(writer)
+            try:
+                wait_for_state(client, lambda state: state["robot"] == "stopped")  # the loop is lost, which is something to be said
+                time.sleep(0.1)
+                server.send_signal(signal.SIGTERM)
+                self.assertEqual(server.wait(60), 0)
+                client.close()
+            finally:
+                server.kill()
+                server.wait()
+                os.close(reader)
+                os.close(writer)
 
     def test_motions_that_queue_follow_each_other_and_one_that_rejects_does_not(self):
         with running() as (_, port):

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace {
 
@@ -30,6 +31,8 @@ class Pipe {
   Pipe& operator=(const Pipe&) = delete;
 
   [[nodiscard]] int entry() const { return ends_[1]; }
+  /// The reader goes; the number stays taken, by the other end.
+  void lose_reader() const { REQUIRE(dup2(entry(), ends_[0]) == ends_[0]); }
   [[nodiscard]] std::string read(std::size_t size) const {
     std::string text;
     while (text.size() < size) text += read_some(size - text.size());
@@ -86,6 +89,22 @@ TEST_CASE("the end does not wait for a reader who may never read") {
     for (std::size_t i = 0; i < pages; ++i) printer.print(std::string(page, 'x'));
   }
   CHECK(output.read(pages * page) == std::string(pages * page, 'x'));  // until then, the pipe has to stay
+}
+
+TEST_CASE("a reader who goes is known by the next print, and no signal ends the program") {
+  const Pipe output;
+  const Pipe errors;
+  Printer printer(output.entry(), errors.entry());
+  printer.print("read\n");
+  CHECK(output.read(5) == "read\n");
+  errors.lose_reader();
+  printer.print_error("not read\n");
+  printer.print("read\n");
+  CHECK(output.read(5) == "read\n");
+  CHECK(printer.has_reader());
+  output.lose_reader();
+  printer.print("not read\n");
+  while (printer.has_reader()) std::this_thread::yield();
 }
 
 }  // namespace
