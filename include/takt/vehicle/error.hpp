@@ -22,6 +22,7 @@ enum class Errc : std::uint16_t {
   unknown_field = 10,
   out_of_range = 11,
   bad_layout = 12,
+  not_finite = 13,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::vehicle; }
@@ -49,11 +50,13 @@ enum class Errc : std::uint16_t {
     case Errc::unknown_field:
       return "the system's layout has no such field";
     case Errc::out_of_range:
-      return "a number does not fit into its field";
+      return "a number is beyond its range, or does not fit into its field";
     case Errc::bad_layout:
       return "a table of layouts is not one: an id or a length out of range, two systems of one id, a field "
              "outside of its block, or "
              "a field missing that a typed system needs";
+    case Errc::not_finite:
+      return "a number is NaN or infinite";
   }
   return "unknown vehicle error";
 }

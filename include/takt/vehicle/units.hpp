@@ -1,0 +1,147 @@
+// What a count of the vehicle means in SI units, there and back. Nothing of it is known for certain: that the wheels' speeds are
+// rpm is how the original's odometry took them, and all else must be measured on the vehicle, so a unit that nobody gave is refused.
+//
+//     auto units = Units::make({.speed = 0.01, .angle = 0.001, .odometer = 0.001, .steer = 0.001,
+//                               .full_throttle = 100, .full_brake = 100});
+//     const auto frame = units->control(command, stamp);
+//
+// Angles count to the left, as everywhere in takt; of a vehicle that counts them to the right, `angle` and `steer` are below zero.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "takt/core/error.hpp"
+#include "takt/mobile/differential_drive.hpp"
+#include "takt/vehicle/control_frame.hpp"
+#include "takt/vehicle/error.hpp"
+#include "takt/vehicle/system_layout.hpp"
+#include "takt/vehicle/twist_law.hpp"
+
+namespace takt::vehicle {
+
+/// Rounded to the nearest count, ties away from zero. Errors: not_finite; out_of_range (beyond 32 bits). Real-time safe.
+template <class Scalar>
+[[nodiscard]] Result<std::int32_t> to_counts(Scalar value, Scalar unit) noexcept {
+  const Scalar counts = std::round(value / unit);
+  if (!std::isfinite(counts)) return fail(Errc::not_finite);
+  constexpr auto edge = static_cast<Scalar>(std::int64_t{1} << 31);
+  if (counts < -edge || counts >= edge) return fail(Errc::out_of_range);
+  return static_cast<std::int32_t>(counts);
+}
+
+/// The battery in SI units.
+template <class Scalar>
+struct BasicBatteryReading {
+  Scalar charge = 0;               ///< 0..1
+  Scalar current = 0;              ///< A
+  Scalar voltage = 0;              ///< V
+  Scalar highest_temperature = 0;  ///< degrees Celsius
+  Scalar lowest_temperature = 0;   ///< degrees Celsius
+};
+using BatteryReading = BasicBatteryReading<double>;
+
+/// A value; every function is real-time safe.
+template <class Scalar>
+class BasicUnits {
+ public:
+  using Command = BasicDriveCommand<Scalar>;
+
+  struct Configuration {
+    Scalar wheel_rate = std::numbers::pi_v<Scalar> / 30;  ///< rad/s a count: rpm
+    Scalar speed = 0;                                     ///< m/s a count of the vehicle's speed
+    Scalar angle = 0;                                     ///< rad a count of the steering's angles
+    Scalar odometer = 0;                                  ///< m a count of the distance travelled
+    Scalar steer = 0;                                     ///< rad a count of the commanded steering
+    Scalar full_throttle = 0;                             ///< counts, of the command
+    Scalar full_brake = 0;                                ///< counts, of the command
+    Scalar charge = Scalar(0.005);                        ///< of a full battery, a count; provisional
+    Scalar current = Scalar(0.1);                         ///< A a count; provisional
+    Scalar voltage = Scalar(0.1);                         ///< V a count; provisional
+  };
+
+  /// Errors: not_finite; out_of_range (a unit of zero, or below it but for `angle` and `steer`; more full counts than 31 bits).
+  [[nodiscard]] static Result<BasicUnits> make(const Configuration& c) noexcept {
+    for (const Scalar unit : {c.wheel_rate, c.speed, c.odometer, c.full_throttle, c.full_brake, c.charge,
+                              c.current, c.voltage, std::abs(c.angle), std::abs(c.steer)}) {
+      if (!std::isfinite(unit)) return fail(Errc::not_finite);
+      if (!(unit > 0)) return fail(Errc::out_of_range);
+    }
+    for (const Scalar full : {c.full_throttle, c.full_brake})
+      if (!to_counts(full, Scalar(1))) return fail(Errc::out_of_range);
+    return BasicUnits(c);
+  }
+
+  [[nodiscard]] const Configuration& configuration() const noexcept { return c_; }
+
+  /// m/s, as the vehicle itself measures it.
+  [[nodiscard]] Scalar speed(const Traction& traction) const noexcept {
+    return c_.speed * static_cast<Scalar>(traction.speed);
+  }
+  /// Of the rear wheels, rad/s.
+  [[nodiscard]] mobile::BasicSides<Scalar> wheel_rates(const Traction& traction) const noexcept {
+    return {c_.wheel_rate * static_cast<Scalar>(traction.left_speed),
+            c_.wheel_rate * static_cast<Scalar>(traction.right_speed)};
+  }
+  /// m from one odometer to a later one that went round at most half a turn of 32 bits in between.
+  [[nodiscard]] Scalar travelled(const Traction& from, const Traction& to) const noexcept {
+    const auto counts = static_cast<std::uint32_t>(to.odometer) - static_cast<std::uint32_t>(from.odometer);
+    return c_.odometer * static_cast<Scalar>(static_cast<std::int32_t>(counts));
+  }
+  /// rad.
+  [[nodiscard]] Scalar angle(const Steering& steering) const noexcept {
+    return c_.angle * static_cast<Scalar>(steering.current_angle);
+  }
+  [[nodiscard]] Scalar target_angle(const Steering& steering) const noexcept {
+    return c_.angle * static_cast<Scalar>(steering.target_angle);
+  }
+  [[nodiscard]] BasicBatteryReading<Scalar> reading(const Battery& battery) const noexcept {
+    return {
+        c_.charge * static_cast<Scalar>(battery.charge), c_.current * static_cast<Scalar>(battery.current),
+        c_.voltage * static_cast<Scalar>(battery.voltage), static_cast<Scalar>(battery.highest_temperature),
+        static_cast<Scalar>(battery.lowest_temperature)};
+  }
+
+  /// What an odometer shows after so many metres, of 32 bits that go round. Error: not_finite.
+  [[nodiscard]] Result<std::int32_t> odometer(Scalar metres) const noexcept {
+    constexpr auto turn = static_cast<Scalar>(std::int64_t{1} << 32);
+    const Scalar counts = std::fmod(std::round(metres / c_.odometer), turn);
+    if (!std::isfinite(counts)) return fail(Errc::not_finite);
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(counts)));
+  }
+
+  /// The frame for a command. Errors: not_finite; out_of_range (throttle beyond -1..1, brake beyond 0..1, steering beyond 32 bits).
+  [[nodiscard]] Result<ControlFrame> control(const Command& command, std::uint32_t stamp) const noexcept {
+    if (std::abs(command.throttle) > 1 || command.brake < 0 || command.brake > 1)
+      return fail(Errc::out_of_range);
+    const auto steer = to_counts(command.steering, c_.steer);
+    const auto throttle = to_counts(command.throttle * c_.full_throttle, Scalar(1));
+    const auto brake = to_counts(command.brake * c_.full_brake, Scalar(1));
+    for (const auto& counts : {steer, throttle, brake})
+      if (!counts) return fail(counts.error());
+    return ControlFrame{stamp, *steer, *throttle, static_cast<std::uint32_t>(*brake)};
+  }
+
+  /// What a vehicle is to make of a frame. It limits what is asked for by itself: a frame can hold more than full throttle.
+  [[nodiscard]] Command command(const ControlFrame& frame) const noexcept {
+    return {c_.steer * static_cast<Scalar>(frame.steer),
+            static_cast<Scalar>(frame.throttle) / c_.full_throttle,
+            static_cast<Scalar>(frame.brake) / c_.full_brake};
+  }
+
+ private:
+  explicit BasicUnits(const Configuration& c) noexcept : c_(c) {}
+  Configuration c_;
+};
+using Units = BasicUnits<double>;
+
+/// Guesses for a simulated vehicle and for tests, never for a real one: nothing of them was measured.
+inline constexpr Units::Configuration provisional_units{.speed = 0.01,
+                                                        .angle = 0.001,
+                                                        .odometer = 0.001,
+                                                        .steer = 0.001,
+                                                        .full_throttle = 100,
+                                                        .full_brake = 100};
+
+}  // namespace takt::vehicle
