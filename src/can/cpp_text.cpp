@@ -144,7 +144,8 @@ bool is_name_space(std::string_view text) {
 
 std::string Names::add(const std::string& name) {
   std::string free = is_reserved(name) ? name + "_" : name;
-  for (int number = 2; !taken_.insert(free).second; ++number) free = fmt::format("{}_{}", name, number);
+  int& number = next_numbers_.try_emplace(name, 2).first->second;
+  while (!taken_.insert(free).second) free = fmt::format("{}_{}", name, number++);
   return free;
 }
 

@@ -1,6 +1,7 @@
 // Names, comments and string literals of C++ out of texts that may hold anything.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ class Names {
 
  private:
   std::set<std::string> taken_;
+  std::map<std::string, int> next_numbers_;  ///< behind names that were asked for: lower ones are taken
 };
 
 /// The text as lines of a comment, each beginning with `prefix`; empty for an empty text.

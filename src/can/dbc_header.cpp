@@ -196,6 +196,8 @@ class Builder {
 
   void add_values(Member& member, const Message& message, const Signal& signal, Names& members) const {
     Names enumerators;
+    std::map<std::string, std::size_t> uses;
+    for (const ValueText& value : signal.values) ++uses[text_name(value)];
     for (const ValueText& value : signal.values) {
       if (!is_in_field(value.value, signal.coding.field) ||
           !is_finite(physical_of(signal.coding, value.value))) {
@@ -203,7 +205,7 @@ class Builder {
              fmt::format("the value {} is not in the header, as its field cannot have it", value.value));
         continue;
       }
-      const std::string own = value_name(value, signal.values);
+      const std::string own = value_name(value, uses);
       const bool is_enum = !member.underlying.empty();
       member.values.push_back(
           {is_enum ? enumerators.add(own) : members.add(member.name + "_" + own), value.value, value.text});
@@ -211,13 +213,13 @@ class Builder {
   }
 
   /// Texts that several values have are told apart by the values, not by the order in which they stand.
-  static std::string value_name(const ValueText& value, const std::vector<ValueText>& all) {
+  static std::string value_name(const ValueText& value, const std::map<std::string, std::size_t>& uses) {
     std::string word = value_word(value.value);
-    const std::string name = snake_case(value.text, "value");
-    const auto has_name = [&](const ValueText& other) { return snake_case(other.text, "value") == name; };
+    std::string name = text_name(value);
     if (name == "value") return word;
-    return std::count_if(all.begin(), all.end(), has_name) > 1 ? name + word.substr(5) : name;
+    return uses.at(name) > 1 ? name + word.substr(5) : name;
   }
+  static std::string text_name(const ValueText& value) { return snake_case(value.text, "value"); }
 
   std::vector<std::string>& warnings_;
 };

@@ -28,6 +28,8 @@ struct Object {
   ObjectKind kind = ObjectKind::network;
   std::size_t index = 0;   ///< of the node, message or variable
   std::size_t signal = 0;  ///< in the message
+
+  auto operator<=>(const Object&) const = default;
 };
 
 struct PendingAttribute {
@@ -444,7 +446,8 @@ class Parser : private Complaints {
       ValueText& row = out.emplace_back();
       constexpr auto most = std::numeric_limits<std::int64_t>::max();
       if (!take_integer<std::int64_t>(row.value, -most - 1, most, "a value") ||
-          !take_text(row.text, "what the value means, in quotes")) {
+          !take_text(row.text, "what the value means, in quotes") ||
+          !within(out.size(), max_value_texts, "values with a text")) {
         return false;
       }
     }
@@ -553,7 +556,7 @@ class Parser : private Complaints {
       return true;
     }
     file_.attribute_definitions.push_back(std::move(definition));
-    return within(file_.attribute_definitions.size(), max_messages, "attributes");
+    return within(file_.attribute_definitions.size(), max_attributes, "attributes");
   }
 
   bool take_attribute_type(AttributeDefinition& definition) {
@@ -565,7 +568,9 @@ class Parser : private Complaints {
     definition.type = found->second;
     if (definition.type == AttributeType::enumeration) {
       while (scanner_.peek().kind == TokenKind::text) {
-        if (!take_text(definition.texts.emplace_back(), "a text")) return false;
+        if (!take_text(definition.texts.emplace_back(), "a text") ||
+            !within(definition.texts.size(), max_enumeration_texts, "texts of one attribute"))
+          return false;
         try_mark(',');
       }
     } else if (definition.type != AttributeType::text && scanner_.peek().kind == TokenKind::number) {
@@ -716,7 +721,7 @@ class Parser : private Complaints {
 
   void finish() {
     for (const PendingAttribute& attribute : defaults_) finish_default(attribute);
-    for (const PendingAttribute& attribute : attributes_) finish_attribute(attribute);
+    for (std::size_t i = 0; i < attributes_.size() && !has_failed(); ++i) finish_attribute(attributes_[i]);
     finish_message_names();
     for (std::size_t i = 0; i < file_.messages.size() && !has_failed(); ++i) finish_message(i);
     finish_signal_names(independent_signals);
@@ -748,12 +753,13 @@ class Parser : private Complaints {
     }
     auto value = value_of(attribute.value, definition, *this);
     if (!value) return;
-    auto& attributes = attributes_of(attribute.object);
-    const auto same = std::find_if(attributes.begin(), attributes.end(),
-                                   [&](const Attribute& other) { return other.name == name; });
-    if (same != attributes.end()) {
+    std::vector<Attribute>& attributes = attributes_of(attribute.object);
+    const auto [known, is_first] = given_.try_emplace({attribute.object, name}, attributes.size());
+    if (!is_first) {
       complain(attribute.name.place, fmt::format("attribute {} is given twice; the later one counts", name));
-      same->value = std::move(*value);
+      attributes[known->second].value = std::move(*value);
+    } else if (attributes.size() == max_attributes) {
+      refuse(attribute.name.place, fmt::format("an object has more than {} attributes", max_attributes));
     } else {
       attributes.push_back({name, std::move(*value)});
     }
@@ -820,6 +826,7 @@ class Parser : private Complaints {
   std::map<std::pair<ObjectKind, std::string>, std::size_t> definitions_;
   std::vector<PendingAttribute> defaults_;
   std::vector<PendingAttribute> attributes_;
+  std::map<std::pair<Object, std::string>, std::size_t> given_;  ///< where among those of the object
   std::set<std::string_view> skipped_;
 };
 

@@ -107,6 +107,16 @@ TEST_CASE("a name space that C++ does not allow, or that is not the user's, is r
         std::string::npos);
 }
 
+TEST_CASE("values with the same text are told apart by the values, and the same values by numbers") {
+  std::string text =
+      "BU_: A\nBO_ 1 M: 8 A\n SG_ a : 0|8@1- (1,0) [0|0] \"\" A\nVAL_ 1 a 1 \"on\" 2 \"off\" -3 \"On\"";
+  for (int i = 0; i < 3000; ++i) text += " 4 \"off\"";
+  const dbc::Header header = header_of(text + ";\n");
+  for (const char* line :
+       {"on_1 = 1,", "on_minus_3 = -3,", "off_2 = 2,", "off_4 = 4,", "off_4_2 = 4,", "off_4_3000 = 4,"})
+    CHECK(has(header, line));
+}
+
 TEST_CASE("messages that cannot be said are left out, and named with the reason") {
   std::string text =
       "BU_: A\n"

@@ -346,6 +346,9 @@ TEST_CASE("a file beyond the limits is refused") {
   text = one_signal("M : 0|8@1+ (1,0) [0|0]") + " SG_ t : 8|8@1+ (1,0) [0|0] \"\" Y\nSG_MUL_VAL_ 1 t s";
   for (std::size_t i = 0; i <= dbc::max_selector_ranges; ++i) text += " 0-0";
   CHECK(is_refused(text + ";\n", "ranges of selectors"));
+  text = one_signal(": 0|8@1+ (1,0) [0|0]") + "VAL_ 1 s";
+  for (std::size_t i = 0; i <= dbc::max_value_texts; ++i) text += " 0 \"x\"";
+  CHECK(is_refused(text + ";\n", "more than 65536 values with a text"));
 
   std::string many_warnings = "BU_: A\n";
   for (int i = 0; i < 1500; ++i) many_warnings += "BO_ x\n";
@@ -353,4 +356,26 @@ TEST_CASE("a file beyond the limits is refused") {
   REQUIRE(reading.has_value());
   CHECK(reading->warnings.size() == dbc::max_warnings);
   CHECK(reading->more_warnings == 500);
+}
+
+TEST_CASE("attributes beyond the limits are refused: they are looked up one by one") {
+  const auto error_of = [](const std::string& text) {
+    const auto reading = dbc::parse(text);
+    return reading ? std::string() : reading.error().message;
+  };
+  std::string definitions;
+  std::string given = "BU_: A\nBO_ 1 M: 8 A\n";
+  for (std::size_t i = 0; i < dbc::max_attributes; ++i) {
+    definitions += "BA_DEF_ \"a" + std::to_string(i) + "\" STRING ;\n";
+    given += "BA_ \"a" + std::to_string(i) + "\" BO_ 1 0;\n";
+  }
+  CHECK(error_of(definitions).empty());
+  CHECK(is_in("more than 1024 attributes", error_of(definitions + "BA_DEF_ \"a\" STRING ;\n")));
+  CHECK(error_of(given + "BA_ \"a\" 0;\nBA_ \"a7\" BO_ 1 1;\n").empty());  // of the network; given twice
+  CHECK(error_of(given + "BA_ \"a\" BO_ 1 0;\n") ==
+        "line 1027, column 5: an object has more than 1024 attributes");
+  std::string texts = "BA_DEF_ \"e\" ENUM \"x\"";
+  for (std::size_t i = 1; i < dbc::max_enumeration_texts; ++i) texts += ",\"x\"";
+  CHECK(error_of(texts + ";\n").empty());
+  CHECK(is_in("more than 1024 texts of one attribute", error_of(texts + ",\"x\";\n")));
 }
