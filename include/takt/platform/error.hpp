@@ -33,6 +33,8 @@ enum class Errc : std::uint16_t {
   can_failed = 21,
   bad_cycle = 22,
   no_such_cycle = 23,
+  bad_address = 24,
+  udp_failed = 25,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::platform; }
@@ -86,6 +88,10 @@ enum class Errc : std::uint16_t {
              "400 days";
     case Errc::no_such_cycle:
       return "no such message is sent or watched";
+    case Errc::bad_address:
+      return "an address is written in numbers, such as 127.0.0.1 or ::1";
+    case Errc::udp_failed:
+      return "the system refuses the UDP socket";
   }
   return "unknown platform error";
 }
