@@ -2,8 +2,8 @@
 #
 # Makes a C++ header of typed CAN messages out of each DBC file (see takt/can/dbc_header.hpp), anew whenever the file changes.
 # The target, which must exist and link takt::core, and what links it find the header of drive.dbc as "drive.hpp"; it declares
-# all in the name space `drive`, with NAMESPACE robot in `robot::drive`. With NODE, it has only the messages that this node sends
-# or receives.
+# all in the name space `drive_dbc`, with NAMESPACE robot in `robot::drive`. With NODE, it has only the messages that this node
+# sends or receives.
 #
 #     find_package(takt REQUIRED)
 #     add_executable(controller controller.cpp)

@@ -443,6 +443,14 @@ std::string header_text(const File& file, const HeaderOptions& options, const st
   return text + tuple_text(structs) + visit_text(structs) + fmt::format("}}  // namespace {}\n", name_space);
 }
 
+/// The source's name goes inside another name space or has a word behind it, as C has functions called `time` and `abs`.
+std::string name_space_of(const HeaderOptions& options) {
+  const std::string& given = options.name_space;
+  if (!given.empty() && !given.ends_with("::")) return given;
+  const std::string own = snake_case(options.source.substr(0, options.source.rfind('.')), "can");
+  return given.empty() ? own + "_dbc" : given + own;
+}
+
 bool concerns(const Message& message, const std::string& node) {
   const auto has_node = [&](const std::vector<std::string>& nodes) {
     return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
@@ -456,9 +464,7 @@ bool concerns(const Message& message, const std::string& node) {
 
 SetupResult<Header> make_header(const Dbc& dbc, const HeaderOptions& options) {
   const File& file = dbc.file();
-  std::string name_space = options.name_space;
-  if (name_space.empty() || name_space.ends_with("::"))
-    name_space += snake_case(options.source.substr(0, options.source.rfind('.')), "can");
+  const std::string name_space = name_space_of(options);
   if (!is_name_space(name_space))
     return fail(Errc::bad_dbc,
                 fmt::format("{} can be no name space; give one like robot::drive", name_space));

@@ -59,9 +59,9 @@ void add_dbc2hpp(CLI::App& app) {
   CLI::App* command = app.add_subcommand("dbc2hpp", "Turn a DBC file into a C++ header of typed messages");
   command->add_option("file", arguments->file, "The DBC file")->required();
   command->add_option("-o,--output", arguments->output, "The header; without it, standard output");
-  command->add_option(
-      "--namespace", arguments->header.name_space,
-      "Such as robot::drive; if it ends with :: or is left out, the file's name comes behind");
+  command->add_option("--namespace", arguments->header.name_space,
+                      "Such as robot::drive, or robot:: for the file's name behind it; without it, drive.dbc "
+                      "gives drive_dbc");
   command->add_option("--node", arguments->header.node, "Only messages that this node sends or receives");
   command->footer(
       "What of the file makes no sense, or cannot be in a header, is named on standard error and left out.\n"

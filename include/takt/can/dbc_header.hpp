@@ -24,8 +24,8 @@ namespace takt::can::dbc {
 
 struct HeaderOptions {
   std::string source;  ///< what the first line says where the header is from: a file name, without its folder
-  std::string
-      name_space;  ///< such as "robot::drive"; where it ends with "::" or is empty, the source's name is put behind
+  /// "robot::drive"; "robot::" puts the source's name behind: drive.dbc is in robot::drive; empty: in drive_dbc.
+  std::string name_space;
   std::string node;  ///< only messages that this node sends or receives; empty: all
 };
 
