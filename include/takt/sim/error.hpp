@@ -1,4 +1,4 @@
-// Every reason for which a robot cannot be simulated.
+// Every reason for which a robot or a vehicle cannot be simulated.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@ enum class Errc : std::uint16_t {
   bad_plant = 1,
   bad_place = 2,
   too_many_nodes = 3,
+  bad_vehicle = 4,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::sim; }
@@ -25,6 +26,8 @@ enum class Errc : std::uint16_t {
       return "a joint's bus, board or channel does not exist or is taken";
     case Errc::too_many_nodes:
       return "a bus has more boards than the simulation supports";
+    case Errc::bad_vehicle:
+      return "a vehicle's physical parameters cannot be simulated";
   }
   return "unknown simulation error";
 }
