@@ -1,0 +1,208 @@
+// A vehicle at the other end of the datagrams: control frames in, status frames of all twelve systems out, a hundred a second. It
+// starts up by itself, obeys, stops and halts when no more control frames come, and drives again only after recover(); all
+// of that is its controller's (sim/vehicle_controller.hpp). Here are the datagrams, and what can be wrong with them.
+//
+//     auto vehicle = sim::SimulatedVehicle<vehicle::PlainChannel>::make({.plant = {.wheelbase = 1.6}}, {}, now);
+//     vehicle->receive(datagram, now);                                     // whenever one came
+//     if (vehicle->next_send() <= now) size = *vehicle->poll(now, out);    // to send: again until it is 0
+//
+// Sans-I/O: a test, a simulation in virtual time and the program `takt vehicle-sim` run the same vehicle. What it does depends on
+// what came when, and on the seed of its faults, and on nothing else. Real-time safe after construction.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <span>
+#include <utility>
+
+#include "takt/core/error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/sim/vehicle_controller.hpp"
+#include "takt/vehicle/channel.hpp"
+#include "takt/vehicle/control_frame.hpp"
+#include "takt/vehicle/status_frame.hpp"
+#include "takt/vehicle/systems.hpp"
+#include "takt/vehicle/timestamp.hpp"
+
+namespace takt::sim {
+
+/// What is broken about a vehicle; nothing with a default one. Shares are from 0 to 1, of the status frames.
+struct VehicleFaults {
+  bool silent = false;  ///< it says nothing, but hears and drives
+  Duration late{};      ///< so much later than usual leave its datagrams; at most SimulatedVehicle::latest
+  double lost = 0;      ///< share that never leaves
+  double corrupt = 0;   ///< share in which a bit is turned over on the way
+  double lying = 0;     ///< share in which the length of a block is not what it says
+  vehicle::SystemSet halted{};  ///< systems that broke down: see VehicleController::set_halted()
+};
+
+/// How a simulated vehicle speaks.
+struct VehicleLink {
+  vehicle::ByteOrder payload = vehicle::ByteOrder::big;   ///< of the control frames
+  vehicle::UnixTime unix_at_zero = vehicle::stamp_epoch;  ///< Unix time at Time{}: its stamps are made of it
+  std::uint64_t seed = 1;                                 ///< of its faults
+};
+
+/// What became of its datagrams, from its start on.
+struct VehicleLinkCounters {
+  std::uint64_t sent = 0;       ///< status frames that left
+  std::uint64_t lost = 0;       ///< by the fault of this name, or for want of room on the way
+  std::uint64_t refused = 0;    ///< datagrams that its channel did not take
+  std::uint64_t malformed = 0;  ///< payloads that were no control frame
+};
+
+/// C says whom it believes: vehicle::PlainChannel or the vehicle's end of a secure one.
+template <vehicle::Channel C>
+class SimulatedVehicle {
+ public:
+  static constexpr Duration latest{500'000'000};  ///< the longest delay that can be asked for
+  /// Room for any datagram that it sends.
+  static constexpr std::size_t max_datagram =
+      std::max(vehicle::max_status_bytes + C::overhead, std::size_t{C::max_handshake});
+
+  /// Errors: those of VehicleController::make().
+  [[nodiscard]] static Result<SimulatedVehicle> make(const VehicleOptions& options, const VehicleLink& link,
+                                                     C channel, Time start) noexcept {
+    const auto controller = VehicleController::make(options, start);
+    if (!controller) return fail(controller.error());
+    return SimulatedVehicle(*controller, link, std::move(channel), start);
+  }
+
+  /// A datagram came. Errors: the channel's, and those of decode_control(); they are counted, and nothing else happens.
+  Status receive(std::span<const std::uint8_t> datagram, Time now) noexcept {
+    controller_.advance(now);
+    const auto opened = channel_.open(datagram, now);
+    if (!opened) {
+      ++counters_.refused;
+      return fail(opened.error());
+    }
+    if (opened->payload.empty()) return {};
+    const auto frame = vehicle::decode_control(opened->payload, link_.payload);
+    if (!frame) {
+      ++counters_.malformed;
+      return fail(frame.error());
+    }
+    controller_.obey(*frame, opened->urgency, now);
+    return {};
+  }
+
+  /// When poll() will have something to send.
+  [[nodiscard]] Time next_send() const noexcept {
+    const Time leaving = waiting_ > 0 ? queue_[first_].due : Time::max();
+    return std::min({leaving, next_status_, faults_.silent ? Time::max() : channel_.next_handshake()});
+  }
+
+  /// Writes the datagram that is due, if any, and returns its size or 0. Of status frames that were due long ago only the last is
+  /// made. Error: no_room (max_datagram bytes are enough), and nothing is written.
+  [[nodiscard]] Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) noexcept {
+    if (out.size() < max_datagram) return fail(vehicle::Errc::no_room);
+    if (next_status_ <= now) make_status(now);
+    controller_.advance(now);
+    if (!faults_.silent && channel_.next_handshake() <= now) {
+      const auto size = channel_.poll_handshake(now, out);
+      if (!size || *size > 0) return size;
+    }
+    if (waiting_ == 0 || queue_[first_].due > now) return std::size_t{0};
+    const Datagram& datagram = queue_[first_];
+    std::memcpy(out.data(), datagram.bytes.data(), datagram.size);
+    first_ = (first_ + 1) % queue_.size();
+    --waiting_;
+    ++counters_.sent;
+    return datagram.size;
+  }
+
+  /// What is broken from now on; what is on its way already is not.
+  void set_faults(const VehicleFaults& faults) noexcept {
+    faults_ = faults;
+    faults_.late = std::clamp(faults.late, Duration{}, latest);
+    controller_.set_halted(faults.halted);
+  }
+  /// Somebody at the vehicle lets it start again after it has HALTED.
+  void recover() noexcept { controller_.recover(); }
+
+  [[nodiscard]] const VehicleController& controller() const noexcept { return controller_; }
+  [[nodiscard]] const VehicleLinkCounters& counters() const noexcept { return counters_; }
+  [[nodiscard]] const C& channel() const noexcept { return channel_; }
+
+ private:
+  struct Datagram {
+    Time due{};
+    std::size_t size = 0;
+    std::array<std::uint8_t, vehicle::max_status_bytes + C::overhead> bytes{};
+  };
+
+  SimulatedVehicle(const VehicleController& controller, const VehicleLink& link, C&& channel,
+                   Time start) noexcept
+      : controller_(controller),
+        link_(link),
+        channel_(std::move(channel)),
+        next_status_(start + status_period),
+        random_(link.seed) {}
+
+  [[nodiscard]] bool happens(double share) noexcept {
+    return static_cast<double>(random_() >> 11) * 0x1p-53 < share;
+  }
+
+  /// The status at the last time that one was due. A vehicle that nobody can understand yet says nothing.
+  void make_status(Time now) noexcept {
+    next_status_ += (now - next_status_) / status_period * status_period;
+    controller_.advance(next_status_);
+    if (!faults_.silent && channel_.established(now)) post(next_status_, now);
+    next_status_ += status_period;
+  }
+
+  /// Every frame is sealed, one that is lost then too: the other end is to miss it.
+  void post(Time at, Time now) noexcept {
+    if (waiting_ == queue_.size()) {
+      ++counters_.lost;
+      return;
+    }
+    Datagram& datagram = queue_[(first_ + waiting_) % queue_.size()];
+    const auto size = seal(at, now, datagram.bytes);
+    if (!size) return;
+    datagram.size = *size;
+    datagram.due = at + faults_.late;
+    if (happens(faults_.corrupt))
+      datagram.bytes[random_() % *size] ^= static_cast<std::uint8_t>(1u << random_() % 8);
+    if (happens(faults_.lost)) {
+      ++counters_.lost;
+    } else {
+      ++waiting_;
+    }
+  }
+
+  [[nodiscard]] Result<std::size_t> seal(Time at, Time now, std::span<std::uint8_t> out) noexcept {
+    auto status = controller_.status();
+    const auto since_zero = std::chrono::floor<std::chrono::milliseconds>(at - Time{});
+    status.stamp = vehicle::to_stamp(link_.unix_at_zero + since_zero);
+    std::array<std::uint8_t, vehicle::max_status_bytes> frame;
+    const auto length = vehicle::encode_status(status, frame);
+    if (!length) return length;
+    if (happens(faults_.lying)) lie(std::span(frame).first(*length));
+    return channel_.seal(std::span(frame).first(*length), vehicle::Urgency::ordinary, now, out);
+  }
+
+  /// Some block says that it is shorter or longer than it is.
+  void lie(std::span<std::uint8_t> frame) noexcept {
+    std::size_t at = vehicle::status_header_bytes;
+    for (std::uint64_t skip = random_() % frame[8]; skip > 0; --skip) at += 2U + frame[at + 1];
+    frame[at + 1] = static_cast<std::uint8_t>(frame[at + 1] + 1 + random_() % 255);
+  }
+
+  VehicleController controller_;
+  VehicleLink link_;
+  C channel_;
+  Time next_status_;
+  VehicleFaults faults_;
+  std::mt19937_64 random_;
+  std::array<Datagram, 64> queue_{};  // on their way, oldest first
+  std::size_t first_ = 0;
+  std::size_t waiting_ = 0;
+  VehicleLinkCounters counters_;
+};
+
+}  // namespace takt::sim
