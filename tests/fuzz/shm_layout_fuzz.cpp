@@ -4,19 +4,17 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 
+#include "support/require.hpp"
+
 using namespace takt;
 using namespace takt::shm;
+using takt::test::require;
 
 namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 /// Uses each end that there is under this name, some times.
 void use(const Layout& layout, std::string_view name) {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "support/require.hpp"
 #include "support/scripted_bus.hpp"
 #include "takt/can/frame.hpp"
 #include "takt/can/quantise.hpp"
@@ -17,11 +17,6 @@
 #include "takt/robot/hardware.hpp"
 
 namespace takt::test {
-
-/// Ends the program, as a fuzzer expects it of a failure.
-inline void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 /// Takes the next frame off the front of `bytes`: flags, length, identifier (2 bytes), then as many data
 /// bytes as there are. A length above 64 is handed on as it is, with 64 bytes of data.
