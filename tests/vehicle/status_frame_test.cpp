@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -114,6 +115,30 @@ TEST_CASE("every field of random frames is decoded as it was encoded") {
   }
 }
 
+TEST_CASE("the order of the blocks makes no difference to what they say") {
+  auto random = test::generator(4);
+  for (std::size_t i = 0; i < test::count(200); ++i) {
+    const StatusFrame ordered = any_status(random, true);
+    std::vector<SystemLayout> layouts(furbot_layouts.systems().begin(), furbot_layouts.systems().end());
+    std::shuffle(layouts.begin(), layouts.end(), random);
+    Bytes shuffled = header(12);
+    for (const SystemLayout& layout : layouts) {
+      const auto block = ordered.bytes(layout.system);
+      shuffled = shuffled + Bytes{static_cast<std::uint8_t>(layout.system), layout.length} +
+                 Bytes(block.begin(), block.end());
+    }
+    const auto got = decode_status(shuffled);
+    REQUIRE(got.has_value());
+    CHECK(encoded(*got) == shuffled);
+    CHECK(got->present() == furbot_systems);
+    CHECK(got->traction() == ordered.traction());
+    CHECK(got->steering() == ordered.steering());
+    CHECK(got->battery() == ordered.battery());
+    for (const SystemLayout& layout : layouts)
+      CHECK(std::ranges::equal(got->bytes(layout.system), ordered.bytes(layout.system)));
+  }
+}
+
 TEST_CASE("blocks of unknown systems are skipped, counted, and kept") {
   const Bytes unknown{12, 3, 1, 2, 3, 255, 0};
   const Bytes frame = header(4) + unknown + steering_block + Bytes{12, 1, 9};
@@ -147,6 +172,10 @@ TEST_CASE("what lies about itself is refused by name and changes nothing") {
   CHECK(leaves_alone(header(2) + steering_block + steering_block, Errc::duplicate_sid));
   CHECK(leaves_alone(header(0) + steering_block, Errc::count_mismatch));
   CHECK(leaves_alone(header(9) + steering_block, Errc::count_mismatch));
+  auto random = test::generator(5);
+  Bytes full = encoded(any_status(random, true));
+  full[8] = 11;
+  CHECK(leaves_alone(full, Errc::count_mismatch));
 }
 
 TEST_CASE(

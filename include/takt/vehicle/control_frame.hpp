@@ -43,7 +43,7 @@ struct ControlFrame {
                                                             ByteOrder payload = ByteOrder::big) noexcept {
   if (datagram.size() < control_frame_bytes) return fail(Errc::too_short);
   if (datagram.size() > control_frame_bytes) return fail(Errc::bad_len);
-  ByteReader reader(datagram);
+  ByteReader reader(datagram.first<control_frame_bytes>());
   if (reader.big<std::uint32_t>() != control_magic) return fail(Errc::bad_magic);
   ControlFrame frame;
   frame.stamp = reader.big<std::uint32_t>();
@@ -64,7 +64,7 @@ struct ControlFrame {
                                                            std::span<std::uint8_t> out,
                                                            ByteOrder payload = ByteOrder::big) noexcept {
   if (out.size() < control_frame_bytes) return fail(Errc::no_room);
-  ByteWriter writer(out);
+  ByteWriter writer(out.first<control_frame_bytes>());
   writer.big(control_magic);
   writer.big(frame.stamp);
   if (payload == ByteOrder::big) {

@@ -41,42 +41,29 @@ inline constexpr std::size_t max_status_bytes = 256;
 
 namespace detail {
 
-/// Where the blocks of a frame are.
-struct BlockIndex {
-  SystemSet present;
-  std::uint8_t count = 0;
-  std::uint8_t unknown = 0;
-  std::array<std::uint8_t, max_systems> offsets{};  ///< of the payloads of those present
-
-  /// Errors: truncated_tlv, bad_len, duplicate_sid.
-  [[nodiscard]] constexpr Status scan(std::span<const std::uint8_t> blocks, const Layouts& layouts) noexcept {
-    for (std::size_t at = 0; at < blocks.size();) {
-      const std::size_t left = blocks.size() - at;
-      if (left < 2 || left - 2 < blocks[at + 1]) return fail(Errc::truncated_tlv);
-      const auto system = static_cast<System>(blocks[at]);
-      const std::uint8_t length = blocks[at + 1];
-      at += 2;
-      if (const Status added = add(system, length, at, layouts); !added) return added;
-      at += length;
-    }
-    return {};
-  }
-
-  [[nodiscard]] constexpr Status add(System system, std::uint8_t length, std::size_t offset,
-                                     const Layouts& layouts) noexcept {
-    ++count;
+/// Errors: truncated_tlv, bad_len, duplicate_sid.
+[[nodiscard]] constexpr Result<BlockIndex> scan(std::span<const std::uint8_t> blocks,
+                                                const Layouts& layouts) noexcept {
+  BlockIndex index;
+  for (std::size_t at = 0; at < blocks.size();) {
+    const std::size_t left = blocks.size() - at;
+    if (left < 2 || left - 2 < blocks[at + 1]) return fail(Errc::truncated_tlv);
+    const auto system = static_cast<System>(blocks[at]);
+    const std::uint8_t length = blocks[at + 1];
     const std::uint8_t expected = layouts.length(system);
+    at += 2;
+    ++index.count;
     if (expected == 0) {
-      ++unknown;
-      return {};
+      ++index.unknown;
+    } else {
+      if (length != expected) return fail(Errc::bad_len);
+      if (index.present.contains(system)) return fail(Errc::duplicate_sid);
+      index.insert(system, at);
     }
-    if (length != expected) return fail(Errc::bad_len);
-    if (present.contains(system)) return fail(Errc::duplicate_sid);
-    present.insert(system);
-    offsets[static_cast<std::uint8_t>(system)] = static_cast<std::uint8_t>(offset);
-    return {};
+    at += length;
   }
-};
+  return index;
+}
 
 }  // namespace detail
 
@@ -210,9 +197,10 @@ class StatusFrame {
     blocks_[size_] = static_cast<std::uint8_t>(system);
     blocks_[size_ + 1U] = static_cast<std::uint8_t>(length);
     std::fill_n(blocks_.begin() + size_ + 2, length, std::uint8_t{0});
-    const Status added = index_.add(system, static_cast<std::uint8_t>(length), size_ + 2U, *layouts_);
+    index_.insert(system, size_ + 2U);
+    ++index_.count;
     size_ = static_cast<std::uint8_t>(size_ + length + 2);
-    return added;
+    return {};
   }
 
   const Layouts* layouts_;
@@ -228,17 +216,22 @@ class StatusFrame {
                                            const Layouts& layouts = furbot_layouts) noexcept {
   if (datagram.size() < status_header_bytes) return fail(Errc::too_short);
   if (datagram.size() > max_status_bytes) return fail(Errc::too_long);
-  ByteReader header(datagram);
+  ByteReader header(datagram.first<status_header_bytes>());
   if (header.big<std::uint32_t>() != status_magic) return fail(Errc::bad_magic);
   const auto stamp = header.big<std::uint32_t>();
   const auto count = header.big<std::uint8_t>();
   const auto blocks = datagram.subspan(status_header_bytes);
-  detail::BlockIndex index;
-  if (const Status scanned = index.scan(blocks, layouts); !scanned) return scanned;
-  if (index.count != count) return fail(Errc::count_mismatch);
+  if (const detail::BlockIndex* const whole = layouts.whole(blocks)) {
+    if (whole->count != count) return fail(Errc::count_mismatch);
+    frame.index_ = *whole;
+  } else {
+    const auto index = detail::scan(blocks, layouts);
+    if (!index) return fail(index.error());
+    if ((*index).count != count) return fail(Errc::count_mismatch);
+    frame.index_ = *index;
+  }
   frame.stamp = stamp;
   frame.layouts_ = &layouts;
-  frame.index_ = index;
   frame.size_ = static_cast<std::uint8_t>(blocks.size());
   std::copy(blocks.begin(), blocks.end(), frame.blocks_.begin());
   return {};
@@ -261,7 +254,7 @@ Result<StatusFrame> decode_status(std::span<const std::uint8_t> datagram, const 
                                                           std::span<std::uint8_t> out) noexcept {
   const auto blocks = frame.blocks();
   if (out.size() < status_header_bytes + blocks.size()) return fail(Errc::no_room);
-  ByteWriter writer(out);
+  ByteWriter writer(out.first<status_header_bytes>());
   writer.big(status_magic);
   writer.big(frame.stamp);
   writer.big(std::uint32_t{frame.block_count()} << 24);

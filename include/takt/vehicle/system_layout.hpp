@@ -7,6 +7,7 @@
 //     constexpr std::array my_systems{SystemLayout{System::steering, "steering", 5, false, steering_fields}, ...};
 //     constexpr Layouts my_layouts = *Layouts::make(my_systems);
 //
+// The order of the table is best that in which the vehicle sends: see bench/vehicle_bench.cpp.
 // Numbers in blocks stand with the most significant byte first, wherever, aligned or not.
 #pragma once
 
@@ -128,10 +129,15 @@ struct Place {
 template <class Block>
 using Places = std::array<Place, Block::field_count>;
 
+/// Eight bytes as compilers know to be one load and a swap.
+[[nodiscard]] constexpr std::uint64_t load_big(const std::uint8_t* bytes) noexcept {
+  const auto byte = [bytes](unsigned i) { return std::uint64_t{bytes[i]} << (56 - 8 * i); };
+  return byte(0) | byte(1) | byte(2) | byte(3) | byte(4) | byte(5) | byte(6) | byte(7);
+}
+
 /// Reads eight bytes from the field's first on, so that all types are read alike.
 [[nodiscard]] constexpr std::int64_t read_field(const std::uint8_t* block, Place place) noexcept {
-  std::uint64_t word = 0;
-  for (std::size_t i = 0; i < 8; ++i) word = word << 8 | block[place.offset + i];
+  const std::uint64_t word = load_big(block + place.offset);
   const auto bits = static_cast<unsigned>(8 * size_of(place.type));
   const std::uint64_t sign = static_cast<std::uint64_t>(is_signed(place.type)) << (bits - 1);
   return static_cast<std::int64_t>(((word >> (64 - bits)) ^ sign) - sign);
@@ -148,6 +154,27 @@ constexpr void write_field(std::uint8_t* block, Place place, std::int64_t value)
   for (std::size_t i = size_of(place.type); i-- > 0; rest >>= 8)
     block[place.offset + i] = static_cast<std::uint8_t>(rest);
 }
+
+/// Where the blocks of a frame are.
+struct BlockIndex {
+  SystemSet present;
+  std::uint8_t count = 0;                           ///< of all blocks
+  std::uint8_t unknown = 0;                         ///< of those whose system the table does not have
+  std::array<std::uint8_t, max_systems> offsets{};  ///< of the payloads of those present
+
+  /// Of a system below max_systems.
+  constexpr void insert(System system, std::size_t offset) noexcept {
+    present.insert(system);
+    offsets[static_cast<std::uint8_t>(system)] = static_cast<std::uint8_t>(offset);
+  }
+};
+
+/// The two bytes before a payload.
+struct Head {
+  System system = System::communication;
+  std::uint8_t length = 0;
+  std::uint8_t payload = 0;  ///< its offset
+};
 
 }  // namespace detail
 
@@ -195,6 +222,19 @@ class Layouts {
     const auto number = static_cast<std::uint8_t>(system);
     return number < max_systems ? states_[number] : detail::Place{};
   }
+  /// For the codec: the index of these blocks if they are all those of the table in its order, else nullptr. It is the common case, and
+  /// twice as fast, because no block has to wait for the length of the one before.
+  [[nodiscard]] constexpr const detail::BlockIndex* whole(
+      std::span<const std::uint8_t> blocks) const noexcept {
+    if (blocks.size() != whole_bytes_ || whole_bytes_ > max_length + 2) return nullptr;
+    bool same = true;
+    for (std::size_t i = 0; i < whole_.count; ++i) {
+      const detail::Head& head = heads_[i];
+      same = same && blocks[head.payload - 2U] == static_cast<std::uint8_t>(head.system) &&
+             blocks[head.payload - 1U] == head.length;
+    }
+    return same ? &whole_ : nullptr;
+  }
   template <class Block>
   [[nodiscard]] constexpr const detail::Places<Block>& places() const noexcept {
     if constexpr (Block::system == System::traction) {
@@ -226,6 +266,13 @@ class Layouts {
     return complete;
   }
 
+  constexpr void add_to_whole(const SystemLayout& layout) noexcept {
+    const std::size_t payload = whole_bytes_ + 2;
+    heads_[whole_.count++] = {layout.system, layout.length, static_cast<std::uint8_t>(payload)};
+    whole_.insert(layout.system, payload);
+    whole_bytes_ = payload + layout.length;
+  }
+
   [[nodiscard]] constexpr bool add(const SystemLayout& layout) noexcept {
     const auto number = static_cast<std::uint8_t>(layout.system);
     if (number >= max_systems || lengths_[number] != 0) return false;
@@ -236,6 +283,7 @@ class Layouts {
     const auto state = find(layout.system, "state");
     if (!state || size_of((*state).type) != 1) return false;
     states_[number] = {(*state).offset, (*state).type};
+    add_to_whole(layout);
     return add_typed<Traction>(layout, traction_) && add_typed<Steering>(layout, steering_) &&
            add_typed<Battery>(layout, battery_);
   }
@@ -243,6 +291,9 @@ class Layouts {
   std::span<const SystemLayout> systems_;
   std::array<std::uint8_t, max_systems> lengths_{};
   std::array<detail::Place, max_systems> states_{};
+  std::array<detail::Head, max_systems> heads_{};
+  detail::BlockIndex whole_;  // of a frame with all blocks in the order of the table
+  std::size_t whole_bytes_ = 0;
   detail::Places<Traction> traction_{};
   detail::Places<Steering> steering_{};
   detail::Places<Battery> battery_{};

@@ -1,0 +1,40 @@
+// What the frames of the vehicle cost in instructions.
+#include <array>
+
+#include "instructions.hpp"
+#include "takt/vehicle/control_frame.hpp"
+#include "takt/vehicle/status_frame.hpp"
+
+namespace takt::bench {
+namespace {
+
+using namespace takt::vehicle;
+
+/// All twelve systems: checked, and the three typed blocks read.
+const Kernel status("vehicle/status_decode_132B", [](Counter& count) {
+  StatusFrame sent;
+  for (const SystemLayout& layout : furbot_layouts.systems())
+    keep(sent.set(layout.system, SystemState::running));
+  std::array<std::uint8_t, 132> bytes{};
+  keep(encode_status(sent, bytes));
+  StatusFrame got;
+  count([&] {
+    keep(decode_into(got, bytes));
+    keep(got.traction());
+    keep(got.steering());
+    keep(got.battery());
+  });
+});
+
+const Kernel control("vehicle/control_encode", [](Counter& count) {
+  ControlFrame frame{1, 2, 3, 4};
+  std::array<std::uint8_t, control_frame_bytes> bytes{};
+  count([&] {
+    keep(frame);
+    keep(encode_control(frame, bytes));
+    keep(bytes);
+  });
+});
+
+}  // namespace
+}  // namespace takt::bench
