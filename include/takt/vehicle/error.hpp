@@ -23,6 +23,14 @@ enum class Errc : std::uint16_t {
   out_of_range = 11,
   bad_layout = 12,
   not_finite = 13,
+  both_pedals = 40,
+  not_ready = 41,
+  stopped = 42,
+  not_standing = 43,
+  cause_remains = 44,
+  late = 45,
+  duplicate = 46,
+  impossible_stamp = 47,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::vehicle; }
@@ -57,6 +65,22 @@ enum class Errc : std::uint16_t {
              "a field missing that a typed system needs";
     case Errc::not_finite:
       return "a number is NaN or infinite";
+    case Errc::both_pedals:
+      return "throttle and brake are pressed at once";
+    case Errc::not_ready:
+      return "the vehicle may not be driven yet: its reason says why";
+    case Errc::stopped:
+      return "the vehicle was stopped, and goes on only when it is told to recover";
+    case Errc::not_standing:
+      return "the vehicle does not stand, or nobody knows whether it does";
+    case Errc::cause_remains:
+      return "something is wrong with the vehicle still";
+    case Errc::late:
+      return "a later frame came first";
+    case Errc::duplicate:
+      return "the frame came already";
+    case Errc::impossible_stamp:
+      return "a frame's time stamp is from further ahead, or from longer ago, than can be";
   }
   return "unknown vehicle error";
 }
