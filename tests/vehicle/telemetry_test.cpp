@@ -1,0 +1,195 @@
+#include "takt/vehicle/telemetry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "support/random.hpp"
+#include "vehicle/status_frames.hpp"
+
+using namespace takt;
+using namespace takt::vehicle;
+using namespace std::chrono_literals;
+using test::encoded;
+using test::status_frame;
+
+namespace {
+
+Telemetry made() { return Telemetry::make({}).value(); }
+
+Time at(std::int64_t ms) { return time_from_nanoseconds(ms * 1'000'000); }
+
+/// Sent and received at once, at so many ms.
+Status hear(Telemetry& telemetry, std::int64_t ms, StatusFrame frame = status_frame(0)) {
+  frame.stamp = static_cast<std::uint32_t>(ms);
+  return telemetry.receive(encoded(frame), at(ms));
+}
+
+}  // namespace
+
+TEST_CASE("before the first frame nothing is known, and the vehicle may not be driven") {
+  const auto telemetry = made();
+  CHECK(telemetry.age(at(5)) == Duration::max());
+  CHECK(telemetry.age(System::battery, at(5)) == Duration::max());
+  CHECK(telemetry.state(System::battery) == SystemState::unknown);
+  CHECK_FALSE(telemetry.fresh_traction(at(5)));
+  CHECK(telemetry.check(at(5)).cause == StopCause::telemetry_silent);
+}
+
+TEST_CASE("what a frame says is known, grows older, and is not fresh for ever") {
+  auto telemetry = made();
+  auto frame = status_frame(0);
+  CHECK(frame.set(Traction{.state = 2, .left_speed = 7, .right_speed = -8, .odometer = 1 << 20}));
+  CHECK(hear(telemetry, 1000, frame));
+  CHECK(telemetry.check(at(1000)) == StopReason{});
+  CHECK(telemetry.fresh_traction(at(1100))->right_speed == -8);
+  CHECK(telemetry.fresh_steering(at(1100)));
+  CHECK(telemetry.fresh_battery(at(1100)));
+  CHECK(telemetry.age(System::hydraulics, at(1100)) == 100ms);
+  CHECK_FALSE(telemetry.fresh_traction(at(1100) + 1ns));
+  CHECK_FALSE(telemetry.fresh_steering(at(1100) + 1ns));
+  CHECK_FALSE(telemetry.fresh_battery(at(1100) + 1ns));
+  CHECK(telemetry.check(at(1100) + 1ns).cause == StopCause::telemetry_silent);
+  CHECK(telemetry.last().traction()->left_speed == 7);
+  CHECK(telemetry.state(System::traction) == SystemState::running);
+}
+
+TEST_CASE("each system has an age of its own") {
+  auto telemetry = made();
+  hear(telemetry, 0);
+  StatusFrame traction_only;
+  for (int ms = 10; ms <= 100; ms += 10) {
+    CHECK(traction_only.set(Traction{.state = 2, .speed = ms}));
+    CHECK(hear(telemetry, ms, traction_only));
+  }
+  CHECK(telemetry.age(System::steering, at(100)) == 100ms);
+  CHECK(telemetry.age(System::traction, at(100)) == 0ms);
+  CHECK(telemetry.check(at(100)) == StopReason{});
+  CHECK(telemetry.check(at(101)) == StopReason{StopCause::system_stale, System::communication});
+  CHECK(telemetry.fresh_traction(at(101))->speed == 100);
+  CHECK(telemetry.last().present() == furbot_systems);
+}
+
+TEST_CASE("only a vehicle all of whose required systems run may be driven") {
+  for (const auto state :
+       {SystemState::cold, SystemState::init, SystemState::halted, static_cast<SystemState>(77)}) {
+    auto telemetry = made();
+    auto frame = status_frame(0);
+    CHECK(frame.set(System::rear_fork, state));
+    hear(telemetry, 0, frame);
+    CHECK(telemetry.check(at(0)) == StopReason{StopCause::system_not_running, System::rear_fork});
+  }
+  auto telemetry = Telemetry::make({.required = {System::traction, System::steering}}).value();
+  StatusFrame frame;
+  CHECK(frame.set(System::traction, SystemState::running));
+  hear(telemetry, 0, frame);
+  CHECK(telemetry.check(at(0)) == StopReason{StopCause::system_stale, System::steering});
+  CHECK(frame.set(System::steering, SystemState::running));
+  CHECK(frame.set(System::rear_fork, SystemState::halted));
+  hear(telemetry, 10, frame);
+  CHECK(telemetry.check(at(10)) == StopReason{});
+}
+
+TEST_CASE("a frame that was held back is not fresh when it comes") {
+  auto telemetry = made();
+  hear(telemetry, 0);
+  CHECK(telemetry.receive(encoded(status_frame(10)), at(500)));
+  CHECK(telemetry.age(at(500)) > 489ms);
+  CHECK(telemetry.check(at(500)).cause == StopCause::telemetry_silent);
+  CHECK_FALSE(telemetry.fresh_traction(at(500)));
+}
+
+TEST_CASE("what is late, came already, cannot be, or is no frame changes nothing but its counter") {
+  auto telemetry = made();
+  hear(telemetry, 1000, status_frame(0, 1));
+  hear(telemetry, 1040, status_frame(0, 2));
+  CHECK(telemetry.counters().lost == 3);
+  const auto send = [&](std::uint32_t stamp) {
+    return telemetry.receive(encoded(status_frame(stamp, 3)), at(1041));
+  };
+  CHECK(send(1020).error() == Errc::late);
+  CHECK(send(1020).error() == Errc::duplicate);
+  CHECK(send(1040).error() == Errc::duplicate);
+  CHECK(send(5000).error() == Errc::impossible_stamp);
+  auto bytes = encoded(status_frame(1041, 3));
+  bytes.pop_back();
+  CHECK(telemetry.receive(bytes, at(1041)).error() == Errc::truncated_tlv);
+  CHECK(telemetry.receive({}, at(1041)).error() == Errc::too_short);
+  CHECK(telemetry.fresh_traction(at(1041))->left_speed == 2);
+  CHECK(telemetry.age(at(1041)) == 1ms);
+  CHECK(
+      telemetry.counters() ==
+      TelemetryCounters{.taken = 2, .lost = 2, .late = 1, .duplicated = 2, .impossible = 1, .malformed = 2});
+}
+
+TEST_CASE("systems that nobody knows are counted") {
+  auto telemetry = made();
+  auto bytes = encoded(status_frame(0));
+  bytes[8] = 14;
+  bytes.insert(bytes.end(), {200, 1, 9, 201, 0});
+  CHECK(telemetry.receive(bytes, at(0)));
+  CHECK(telemetry.check(at(0)) == StopReason{});
+  CHECK(telemetry.counters().unknown_blocks == 2);
+}
+
+TEST_CASE("of a vehicle that began anew nothing is known that was before") {
+  auto telemetry = made();
+  hear(telemetry, 50'000);
+  StatusFrame frame;
+  CHECK(frame.set(System::traction, SystemState::running));
+  CHECK(telemetry.receive(encoded(frame), at(50'101)));
+  CHECK(telemetry.counters().restarts == 1);
+  CHECK(telemetry.fresh_traction(at(50'101)));
+  CHECK(telemetry.last().present() == SystemSet{System::traction});
+  CHECK(telemetry.check(at(50'101)) == StopReason{StopCause::system_stale, System::communication});
+}
+
+TEST_CASE(
+    "over a bad line: nothing is shown fresh that was sent longer ago, and every frame is counted once") {
+  auto random = test::generator(703);
+  for (std::size_t i = 0; i < test::count(20); ++i) {
+    auto telemetry = made();
+    struct Flight {
+      std::int64_t sent, arrives;
+    };
+    std::vector<Flight> flights;
+    std::uint64_t lost = 0;
+    for (std::int64_t sent = 0; sent < 5000; sent += 10) {
+      if (sent > 100 && test::uniform_int(random, 0, 4) == 0) {
+        ++lost;
+        continue;
+      }
+      flights.push_back({sent, sent + 50 + (sent < 100 ? 0 : test::uniform_int(random, 0, 40))});
+      if (test::uniform_int(random, 0, 9) == 0) flights.push_back({sent, sent + 100});
+    }
+    std::stable_sort(flights.begin(), flights.end(), [](auto a, auto b) { return a.arrives < b.arrives; });
+    std::int64_t newest = -1;
+    for (const Flight& f : flights) {
+      const auto stamp = static_cast<std::uint32_t>(f.sent);
+      const Status taken =
+          telemetry.receive(encoded(status_frame(stamp, static_cast<std::int32_t>(f.sent))), at(f.arrives));
+      CHECK(taken.has_value() == (f.sent > newest));
+      newest = std::max(newest, f.sent);
+      // All needed 50 ms at least, which nobody can know; and a little is forgotten.
+      CHECK(telemetry.age(at(f.arrives)) <= (f.arrives - 50 - newest) * 1ms);
+      CHECK(telemetry.age(at(f.arrives)) >= (f.arrives - 51 - newest) * 1ms);
+      CHECK(telemetry.last().traction()->left_speed == newest);
+    }
+    const auto& n = telemetry.counters();
+    CHECK(n.taken + n.late + n.duplicated == flights.size());
+    CHECK(n.impossible + n.malformed + n.restarts == 0);
+    CHECK(n.lost + 4 >= lost);  // all but those behind the last that came
+    CHECK(n.lost <= lost);
+  }
+}
+
+TEST_CASE("a configuration that cannot be kept is refused") {
+  CHECK(Telemetry::make({.freshness = 0ns}).error() == Errc::out_of_range);
+  CHECK(Telemetry::make({.period = 0ns}).error() == Errc::out_of_range);
+  CHECK(Telemetry::make({.required = {static_cast<System>(12)}}).error() == Errc::unknown_system);
+  static constexpr std::array state{Field{"state", 0, FieldType::u8}};
+  static constexpr std::array large{SystemLayout{static_cast<System>(20), "a", 120, true, state},
+                                    SystemLayout{static_cast<System>(21), "b", 121, true, state}};
+  static constexpr Layouts layouts = *Layouts::make(large);
+  CHECK(Telemetry::make({.required = {}, .layouts = &layouts}).error() == Errc::bad_layout);
+}
