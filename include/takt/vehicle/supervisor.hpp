@@ -1,0 +1,185 @@
+// Whether a vehicle may be driven, and with what: the state machine between whoever commands and the wire.
+//
+//     starting --all required systems run--> ready --drive()--> driving
+//         ^                                    |                   |
+//     recover()                            stop(), a cause, no new command in time
+//         |                                    v                   v
+//     stopped <--------the vehicle stands-------- stopping
+//
+// While starting and ready the full brake holds the vehicle; nothing but a command lets go of it. A command is driven until the
+// next one, for no longer than the command time-out. A stop is latched (emergency_stop.hpp): it ends when somebody says recover(),
+// while the vehicle is known to stand and nothing is wrong any more. stop() may be called in any state.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <optional>
+#include <string_view>
+
+#include "takt/core/error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/vehicle/emergency_stop.hpp"
+#include "takt/vehicle/error.hpp"
+#include "takt/vehicle/stop_cause.hpp"
+#include "takt/vehicle/twist_law.hpp"
+
+namespace takt::vehicle {
+
+/// Numbers are part of the C API.
+enum class DriveState : std::uint8_t { starting = 0, ready = 1, driving = 2, stopping = 3, stopped = 4 };
+
+/// For people. Real-time safe.
+[[nodiscard]] constexpr std::string_view to_string(DriveState state) noexcept {
+  switch (state) {
+    case DriveState::starting:
+      return "starting";
+    case DriveState::ready:
+      return "ready";
+    case DriveState::driving:
+      return "driving";
+    case DriveState::stopping:
+      return "stopping";
+    case DriveState::stopped:
+      return "stopped";
+  }
+  return "unknown";
+}
+
+/// What a vehicle is driven with at most; a command beyond is reduced to it, and counted.
+struct DriveLimits {
+  double steering = 0.5;  ///< rad either way, above 0 and below pi/2
+  double throttle = 1;    ///< 0..1 forwards
+  double reverse = 1;     ///< 0..1 backwards
+};
+
+struct DriveCounters {
+  std::uint64_t commands = 0;          ///< taken
+  std::uint64_t limited = 0;           ///< of these, reduced to the limits
+  std::uint64_t refused = 0;           ///< commands that were none, or not to be driven in this state
+  std::uint64_t command_timeouts = 0;  ///< stops for want of a command
+  std::uint64_t stops = 0;             ///< all of them
+
+  friend constexpr bool operator==(const DriveCounters&, const DriveCounters&) = default;
+};
+
+/// A value; every function is real-time safe. Times never go back.
+class DriveSupervisor {
+ public:
+  struct Configuration {
+    DriveLimits limits{};
+    Duration command_timeout = std::chrono::milliseconds(200);
+    StopCategory on_command_timeout = StopCategory::category_1;
+    StopCategory on_fault = StopCategory::category_1;  ///< of the vehicle, or of the way to it
+    EmergencyStop::Configuration stop{};
+  };
+
+  /// Errors: not_finite; out_of_range (limits, a time-out not above zero); those of EmergencyStop::make().
+  [[nodiscard]] static Result<DriveSupervisor> make(const Configuration& c) noexcept {
+    for (const double limit : {c.limits.steering, c.limits.throttle, c.limits.reverse}) {
+      if (!std::isfinite(limit)) return fail(Errc::not_finite);
+      if (limit < 0) return fail(Errc::out_of_range);
+    }
+    if (!(c.limits.steering > 0 && c.limits.steering < std::numbers::pi / 2) || c.limits.throttle > 1 ||
+        c.limits.reverse > 1 || c.command_timeout <= Duration(0))
+      return fail(Errc::out_of_range);
+    const auto stop = EmergencyStop::make(c.stop);
+    if (!stop) return fail(stop.error());
+    return DriveSupervisor(c, *stop);
+  }
+
+  /// To be called every cycle: what is wrong with the vehicle now (StopCause::none: nothing), and its speed (m/s) if anybody knows.
+  void update(StopReason wrong, std::optional<double> speed, Time now) noexcept {
+    if (stop_.active()) {
+      command_ = stop_.step(speed, now);
+      state_ = stop_.standing() ? DriveState::stopped : DriveState::stopping;
+    } else if (state_ == DriveState::starting) {
+      if (wrong.cause == StopCause::none) state_ = DriveState::ready;
+    } else if (wrong.cause != StopCause::none) {
+      begin(c_.on_fault, wrong, now);
+    } else if (state_ == DriveState::driving && now - commanded_ > c_.command_timeout) {
+      ++counters_.command_timeouts;
+      begin(c_.on_command_timeout, {StopCause::command_timeout, {}}, now);
+    }
+  }
+
+  /// Drives so from now on. Errors: not_finite; out_of_range (not an angle within a quarter turn, or not within -1..1 and 0..1);
+  /// both_pedals (throttle and brake at once); not_ready; stopped (recover() first). Nothing changes then: the last command holds,
+  /// and grows older.
+  Status drive(const DriveCommand& command, Time now) noexcept {
+    if (const Status fit = judge(command); !fit) {
+      ++counters_.refused;
+      return fit;
+    }
+    const DriveCommand allowed = limited(command);
+    ++counters_.commands;
+    if (allowed != command) ++counters_.limited;
+    command_ = allowed;
+    commanded_ = now;
+    state_ = DriveState::driving;
+    return {};
+  }
+
+  /// Stops the vehicle. While a stop is active, only a more urgent category changes anything; the first cause stays.
+  void stop(StopCategory category, Time now) noexcept { begin(category, {StopCause::told, {}}, now); }
+
+  /// Ends a stop: the vehicle is ready, and held until the next command. Errors: cause_remains (something is wrong still),
+  /// not_standing. In other states it does nothing.
+  Status recover(StopReason wrong) noexcept {
+    if (!stop_.active()) return {};
+    if (wrong.cause != StopCause::none) return fail(Errc::cause_remains);
+    if (const Status ended = stop_.recover(); !ended) return ended;
+    command_ = {command_.steering, 0, 1};
+    reason_ = {};
+    state_ = DriveState::ready;
+    return {};
+  }
+
+  [[nodiscard]] DriveState state() const noexcept { return state_; }
+  /// Of the stop that is active.
+  [[nodiscard]] StopReason reason() const noexcept { return reason_; }
+  [[nodiscard]] std::optional<StopCategory> category() const noexcept { return stop_.category(); }
+  /// What the vehicle is to be driven with now: within the limits, and never with both pedals.
+  [[nodiscard]] const DriveCommand& command() const noexcept { return command_; }
+  [[nodiscard]] const DriveCounters& counters() const noexcept { return counters_; }
+
+ private:
+  DriveSupervisor(const Configuration& c, const EmergencyStop& stop) noexcept : c_(c), stop_(stop) {}
+
+  [[nodiscard]] Status judge(const DriveCommand& command) const noexcept {
+    for (const double number : {command.steering, command.throttle, command.brake})
+      if (!std::isfinite(number)) return fail(Errc::not_finite);
+    if (std::abs(command.steering) > std::numbers::pi / 2 || std::abs(command.throttle) > 1 ||
+        command.brake < 0 || command.brake > 1)
+      return fail(Errc::out_of_range);
+    if (command.throttle != 0 && command.brake != 0) return fail(Errc::both_pedals);
+    if (stop_.active()) return fail(Errc::stopped);
+    if (state_ == DriveState::starting) return fail(Errc::not_ready);
+    return {};
+  }
+
+  [[nodiscard]] DriveCommand limited(const DriveCommand& command) const noexcept {
+    return {std::clamp(command.steering, -c_.limits.steering, c_.limits.steering),
+            std::clamp(command.throttle, -c_.limits.reverse, c_.limits.throttle), command.brake};
+  }
+
+  void begin(StopCategory category, StopReason reason, Time now) noexcept {
+    if (!stop_.active()) {
+      ++counters_.stops;
+      reason_ = reason;
+      state_ = DriveState::stopping;
+    }
+    if (stop_.trigger(category, command_, now)) command_ = stop_.command();
+  }
+
+  Configuration c_;
+  EmergencyStop stop_;
+  DriveState state_ = DriveState::starting;
+  StopReason reason_;
+  DriveCommand command_{0, 0, 1};
+  Time commanded_{};
+  DriveCounters counters_;
+};
+
+}  // namespace takt::vehicle
