@@ -3,7 +3,7 @@
 // connection has one of its own.
 //
 //     PlainChannel                      bytes as they are, for vehicles that know nothing else
-//     CommanderChannel, VehicleChannel  the authenticated envelope: takt/vehicle/secure_channel.hpp
+//     CommanderChannel, VehicleChannel  the authenticated envelope: takt/vehicle/secure_channel.hpp and the headers that it names
 //
 // No template of takt has one of them by default: who wants unprotected frames says so by name.
 #pragma once

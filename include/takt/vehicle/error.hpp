@@ -31,6 +31,21 @@ enum class Errc : std::uint16_t {
   late = 45,
   duplicate = 46,
   impossible_stamp = 47,
+  wrong_version = 41,
+  unexpected_kind = 42,
+  unknown_key = 43,
+  unknown_session = 44,
+  bad_tag = 45,
+  replayed = 46,
+  overtaken = 47,
+  too_old = 48,
+  clock_jumped = 49,
+  not_established = 50,
+  stale_handshake = 51,
+  commander_busy = 52,
+  sequence_end = 53,
+  no_key = 54,
+  no_entropy = 55,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::vehicle; }
@@ -81,6 +96,36 @@ enum class Errc : std::uint16_t {
       return "the frame came already";
     case Errc::impossible_stamp:
       return "a frame's time stamp is from further ahead, or from longer ago, than can be";
+    case Errc::wrong_version:
+      return "an envelope is of another version, or of a kind or with flags that this one does not have";
+    case Errc::unexpected_kind:
+      return "an envelope is of a kind that this end sends, not receives";
+    case Errc::unknown_key:
+      return "an envelope names a key that this end does not have";
+    case Errc::unknown_session:
+      return "an envelope belongs to no session that is alive";
+    case Errc::bad_tag:
+      return "an envelope was changed on its way, or made by somebody without the key";
+    case Errc::replayed:
+      return "an envelope came a second time, or too late to tell";
+    case Errc::overtaken:
+      return "a setpoint comes after a newer one";
+    case Errc::too_old:
+      return "an envelope was under way for too long";
+    case Errc::clock_jumped:
+      return "an envelope comes before it was sent: a clock jumped";
+    case Errc::not_established:
+      return "there is no session with the other end yet, or none that is alive";
+    case Errc::stale_handshake:
+      return "a handshake's answer was not asked for, came too late or came twice";
+    case Errc::commander_busy:
+      return "another commander has the vehicle";
+    case Errc::sequence_end:
+      return "a session is at the end of its numbers";
+    case Errc::no_key:
+      return "a channel needs a key that is not zero; a vehicle's needs one or two, with different ids";
+    case Errc::no_entropy:
+      return "a channel needs random bytes, and these are all zero";
   }
   return "unknown vehicle error";
 }

@@ -1,0 +1,186 @@
+// The commander's end of the secure channel: takt/vehicle/secure_channel.hpp says what it does.
+//
+//     auto channel = CommanderChannel<SipHash128>::make({.id = 1, .bytes = key}, entropy);   // takt/platform/key_file.hpp has both
+//     every period:
+//       for each datagram that has come:  if (auto opened = channel->open(datagram, now)) ... opened->payload
+//       if (channel->next_handshake() <= now)  send what poll_handshake(now, out) writes
+//       if (channel->established(now))         send what seal(frame, Urgency::ordinary, now, out) writes
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "takt/core/authenticator.hpp"
+#include "takt/core/bytes.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/vehicle/channel.hpp"
+#include "takt/vehicle/envelope.hpp"
+#include "takt/vehicle/error.hpp"
+#include "takt/vehicle/secure_channel.hpp"
+#include "takt/vehicle/secure_session.hpp"
+
+namespace takt::vehicle {
+
+/// A Channel. Seals setpoints and stops, opens telemetry, of which frames may overtake each other by up to WindowBits. Real-time
+/// safe throughout.
+template <Authenticator A, std::size_t WindowBits = 256>
+class CommanderChannel {
+ public:
+  static constexpr std::size_t overhead = envelope_overhead;
+  static constexpr std::size_t max_handshake = detail::max_handshake;
+
+  /// Entropy: random bytes of the operating system, others for each channel. Errors: no_key (all bytes are zero), no_entropy (the
+  /// same), out_of_range (limits).
+  [[nodiscard]] static Result<CommanderChannel> make(const SharedKey<A>& key,
+                                                     const std::array<std::uint8_t, A::key_size>& entropy,
+                                                     const SecurityLimits& limits = {}) noexcept {
+    if (detail::is_all_zero(key.bytes)) return fail(Errc::no_key);
+    if (detail::is_all_zero(entropy)) return fail(Errc::no_entropy);
+    if (const Status ok = limits.check(); !ok) return fail(ok.error());
+    return CommanderChannel(key, entropy, limits);
+  }
+  // A copy would send other frames under the same numbers.
+  CommanderChannel(const CommanderChannel&) = delete;
+  CommanderChannel& operator=(const CommanderChannel&) = delete;
+  CommanderChannel(CommanderChannel&&) noexcept = default;
+  CommanderChannel& operator=(CommanderChannel&&) noexcept = default;
+  ~CommanderChannel() = default;
+
+  /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
+  /// stale_handshake.
+  [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
+    const auto opened = judge(datagram, now);
+    if (!opened) refused_.count(opened.error());
+    return opened;
+  }
+
+  /// Errors: not_established, too_long, no_room, sequence_end.
+  [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency urgency, Time now,
+                                         std::span<std::uint8_t> out) noexcept {
+    if (!established(now)) return fail(Errc::not_established);
+    const auto kind = urgency == Urgency::stop ? EnvelopeKind::stop : EnvelopeKind::setpoint;
+    return sessions_.current->seal(kind, payload, now, out);
+  }
+
+  [[nodiscard]] bool established(Time now) const noexcept {
+    return sessions_.current && sessions_.current->is_alive(now, limits_);
+  }
+
+  [[nodiscard]] Time next_handshake() const noexcept { return confirm_ ? Time::min() : next_hello(); }
+
+  [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
+    if (confirm_) return write_confirm(now, out);
+    if (now < next_hello()) return std::size_t{0};
+    return write_hello(now, out);
+  }
+
+  [[nodiscard]] const RefusalCounters& refused() const noexcept { return refused_; }
+
+ private:
+  /// A hello that waits for its answer.
+  struct Asked {
+    Tag challenge;
+    Time at;
+  };
+  /// An answer that is to be confirmed.
+  struct Confirm {
+    Challenges challenges;
+    Time challenged;  ///< on the vehicle's clock
+  };
+
+  CommanderChannel(const SharedKey<A>& key, const std::array<std::uint8_t, A::key_size>& entropy,
+                   const SecurityLimits& limits) noexcept
+      : limits_(limits), key_(key), entropy_(entropy) {}
+
+  [[nodiscard]] std::uint64_t session_id() const noexcept {
+    return sessions_.current ? sessions_.current->id() : 0;
+  }
+
+  /// At once without a session; else when it is to be renewed or the vehicle fell silent. Never before an answer can have come.
+  [[nodiscard]] Time next_hello() const noexcept {
+    if (!sessions_.current) return retry_;
+    return std::max(retry_, std::min(sessions_.current->begin() + limits_.renewal, heard_ + limits_.silence));
+  }
+
+  [[nodiscard]] Result<std::size_t> write_hello(Time now, std::span<std::uint8_t> out) noexcept {
+    const auto number = hellos_.next();
+    if (!number) return fail(number.error());
+    std::array<std::uint8_t, sizeof(*number)> bytes{};
+    ByteWriter(bytes).big(*number);
+    const Tag challenge = entropy_.tag(bytes);
+    const auto payload = Challenges{challenge, {}}.bytes();
+    const auto size =
+        write_envelope(key_.commander, {EnvelopeKind::hello, key_.id, session_id(), 0, now, payload}, out);
+    if (!size) return size;
+    asked_ = Asked{challenge, now};
+    retry_ = now + limits_.answer();
+    return size;
+  }
+
+  [[nodiscard]] Result<std::size_t> write_confirm(Time now, std::span<std::uint8_t> out) noexcept {
+    std::array<std::uint8_t, detail::confirm_size> payload{};
+    ByteWriter writer(payload);
+    writer.bytes(confirm_->challenges.bytes());
+    writer.big(to_nanoseconds(confirm_->challenged));
+    const auto size =
+        write_envelope(key_.commander, {EnvelopeKind::confirm, key_.id, session_id(), 0, now, payload}, out);
+    if (size) confirm_.reset();
+    return size;
+  }
+
+  [[nodiscard]] Result<Opened> judge(std::span<const std::uint8_t> datagram, Time now) noexcept {
+    const auto envelope = parse_envelope(datagram);
+    if (!envelope) return fail(envelope.error());
+    if (envelope->key_id != key_.id) return fail(Errc::unknown_key);
+    if (envelope->kind == EnvelopeKind::challenge) return take_challenge(*envelope, datagram, now);
+    if (envelope->kind == EnvelopeKind::telemetry) return take_telemetry(*envelope, datagram, now);
+    return fail(Errc::unexpected_kind);
+  }
+
+  [[nodiscard]] Result<Opened> take_challenge(const Envelope& envelope,
+                                              std::span<const std::uint8_t> datagram, Time now) noexcept {
+    if (envelope.payload.size() != detail::challenges_size) return fail(Errc::bad_len);
+    const Challenges challenges = detail::read_challenges(envelope.payload);
+    if (!asked_ || challenges.commander != asked_->challenge || now - asked_->at > limits_.answer()) {
+      return fail(Errc::stale_handshake);
+    }
+    if (!is_genuine(key_.vehicle, datagram)) return fail(Errc::bad_tag);
+    sessions_.other.emplace(key_.root, key_.id, challenges, End::commander,
+                            ClockAnchor{asked_->at, envelope.sent});
+    confirm_ = Confirm{challenges, envelope.sent};
+    asked_.reset();
+    return Opened{};
+  }
+
+  [[nodiscard]] Result<Opened> take_telemetry(const Envelope& envelope,
+                                              std::span<const std::uint8_t> datagram, Time now) noexcept {
+    auto* session = sessions_.find(envelope, now, limits_);
+    if (session == nullptr) return fail(Errc::unknown_session);
+    if (const Status opened = session->open(envelope, datagram, now, limits_); !opened)
+      return fail(opened.error());
+    if (!sessions_.is_current(session)) {  // the vehicle has the new session: from now on it is ours, too
+      sessions_.current = sessions_.other;
+      sessions_.other.reset();
+    }
+    heard_ = now;
+    return Opened{envelope.payload};
+  }
+
+  SecurityLimits limits_;
+  detail::HandshakeKeys<A> key_;
+  A entropy_;
+  SequenceCounter hellos_;
+  std::optional<Asked> asked_;
+  std::optional<Confirm> confirm_;
+  Time retry_ = Time::min();
+  Time heard_{};
+  detail::Sessions<A, WindowBits> sessions_;
+  RefusalCounters refused_;
+};
+
+}  // namespace takt::vehicle

@@ -1,0 +1,121 @@
+// The authenticated channel between a commander and a vehicle that share a secret key: what both of its ends are made of.
+//
+//     commander                                       vehicle
+//     hello      its challenge              ------->  answers nothing that is larger, and remembers nothing
+//                                           <-------  challenge   its own challenge, of what it answers and the time
+//     confirm    both challenges            ------->  makes the session
+//                                           <-------  telemetry   in the new session
+//     setpoint, stop                        ------->
+//
+// Both challenges are random, so nothing that was recorded in another session is of use; neither a wall clock nor a stored counter
+// is needed, and either end may restart at any time. Each direction has keys of its own, so nothing can be sent back to its sender.
+// The commander renews the session while it is used. One commander at a time: while a session lives, only a hello out of it is
+// answered.
+//
+// A datagram is judged in this order: layout, kind, key id and session, tag, replay window, age. Only what passed all of it moves
+// anything. There is no way to take unsigned frames, and none to make a channel without a key.
+//
+// takt/vehicle/commander_channel.hpp, takt/vehicle/vehicle_channel.hpp: the two ends. What comes out of them is genuine, not
+// sensible: check its values as any others. Frames can be read by whoever hears them: this is about whom to believe, not about
+// secrecy.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "takt/core/authenticator.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/key_derivation.hpp"
+#include "takt/vehicle/envelope.hpp"
+#include "takt/vehicle/secure_session.hpp"
+
+namespace takt::vehicle {
+
+/// A secret that the two ends share, and the number by which frames name it. One for each vehicle and commander.
+template <Authenticator A>
+struct SharedKey {
+  std::uint8_t id = 0;
+  std::array<std::uint8_t, A::key_size> bytes{};
+};
+
+/// How many datagrams were refused, by reason.
+class RefusalCounters {
+ public:
+  [[nodiscard]] std::uint64_t operator()(Errc reason) const noexcept {
+    const auto code = static_cast<std::size_t>(reason);
+    return code < counts_.size() ? counts_[code] : 0;
+  }
+  [[nodiscard]] std::uint64_t total() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : counts_) sum += count;
+    return sum;
+  }
+  void count(Error reason) noexcept {
+    if (reason.room == Room::vehicle && reason.code < counts_.size()) ++counts_[reason.code];
+  }
+
+ private:
+  std::array<std::uint64_t, 64> counts_{};
+};
+
+namespace detail {
+
+template <std::size_t Size>
+[[nodiscard]] constexpr bool is_all_zero(const std::array<std::uint8_t, Size>& bytes) noexcept {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
+}
+
+/// What is made of a shared key, once.
+template <Authenticator A>
+struct HandshakeKeys {
+  explicit HandshakeKeys(const SharedKey<A>& shared) noexcept
+      : id(shared.id),
+        root(shared.bytes),
+        commander(derive_key<A::key_size>(root, "takt handshake commander", std::array{shared.id})),
+        vehicle(derive_key<A::key_size>(root, "takt handshake vehicle", std::array{shared.id})) {}
+
+  std::uint8_t id;
+  A root;  ///< keys are derived from it, and nothing else
+  A commander;
+  A vehicle;
+};
+
+/// The payload of a hello and of the answer to it is a pair of challenges, so that the answer is no longer; in a hello, the
+/// vehicle's one is zero. In a confirmation follows when the vehicle made its challenge, by its clock.
+inline constexpr std::size_t challenges_size = 2 * sizeof(Tag);
+inline constexpr std::size_t confirm_size = challenges_size + 8;
+inline constexpr std::size_t max_handshake = envelope_overhead + confirm_size;
+
+/// Of a payload of at least challenges_size bytes.
+[[nodiscard]] inline Challenges read_challenges(std::span<const std::uint8_t> payload) noexcept {
+  Challenges challenges;
+  std::copy_n(payload.begin(), sizeof(Tag), challenges.commander.begin());
+  std::copy_n(payload.begin() + sizeof(Tag), sizeof(Tag), challenges.vehicle.begin());
+  return challenges;
+}
+
+/// The session in use, and that which comes after it (commander) or was before it (vehicle), while frames of both are under way.
+template <Authenticator A, std::size_t WindowBits>
+struct Sessions {
+  using Session = SecureSession<A, WindowBits>;
+
+  [[nodiscard]] Session* find(const Envelope& envelope, Time now, const SecurityLimits& limits) noexcept {
+    for (std::optional<Session>* session : {&current, &other}) {
+      if (*session && (*session)->claims(envelope) && (*session)->is_alive(now, limits)) return &**session;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] bool is_current(const Session* session) const noexcept {
+    return current && session == &*current;
+  }
+
+  std::optional<Session> current;
+  std::optional<Session> other;
+};
+
+}  // namespace detail
+}  // namespace takt::vehicle

@@ -1,0 +1,152 @@
+// One session of the secure channel, at one of its ends: two keys, one for each direction, the numbers of its frames, and how old a
+// frame is although the two clocks have nothing in common.
+//
+// A handshake fixes an instant on both clocks: what the other end stamped with `theirs` was sent after `ours` on our clock, because
+// it answered something that we sent then. A frame stamped s that comes at time t is therefore at most
+//
+//     age(t, s) = (t - ours) - (s - theirs)
+//
+// old: too much by the time that the answer took, but never too little, however an attacker delays what. Between two handshakes
+// the clocks may drift apart by 200 ppm.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "takt/core/authenticator.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/key_derivation.hpp"
+#include "takt/core/time.hpp"
+#include "takt/vehicle/channel.hpp"
+#include "takt/vehicle/envelope.hpp"
+#include "takt/vehicle/replay_window.hpp"
+
+namespace takt::vehicle {
+
+/// How long things may take. Both ends should have the same.
+struct SecurityLimits {
+  Duration age =
+      std::chrono::milliseconds(300);  ///< older frames are refused; a handshake's answer may take half of it
+  Duration silence = std::chrono::milliseconds(500);  ///< after which the other end counts as gone
+  Duration renewal =
+      std::chrono::seconds(10);  ///< the commander begins a new session; after six of these one is dead
+
+  [[nodiscard]] constexpr Duration answer() const noexcept { return age / 2; }
+  [[nodiscard]] constexpr Duration lifetime() const noexcept { return 6 * renewal; }
+
+  /// Errors: out_of_range unless 1 ms <= age <= silence <= renewal <= an hour.
+  [[nodiscard]] constexpr Status check() const noexcept {
+    const bool ok = age >= std::chrono::milliseconds(1) && age <= silence && silence <= renewal &&
+                    renewal <= std::chrono::hours(1);
+    if (!ok) return fail(Errc::out_of_range);
+    return {};
+  }
+};
+
+/// The two random challenges of a handshake, of which a session's id and keys are made.
+struct Challenges {
+  Tag commander{};
+  Tag vehicle{};
+
+  [[nodiscard]] constexpr std::array<std::uint8_t, 2 * sizeof(Tag)> bytes() const noexcept {
+    std::array<std::uint8_t, 2 * sizeof(Tag)> both{};
+    ByteWriter writer(both);
+    writer.bytes(commander);
+    writer.bytes(vehicle);
+    return both;
+  }
+};
+
+/// An instant on both clocks.
+struct ClockAnchor {
+  Time ours;
+  Time theirs;
+};
+
+enum class End : std::uint8_t { commander, vehicle };
+
+/// Real-time safe.
+template <Authenticator A, std::size_t WindowBits>
+class SecureSession {
+ public:
+  /// Keys come from the key that both ends have and the challenges that they exchanged.
+  SecureSession(const A& key, std::uint8_t key_id, const Challenges& challenges, End end,
+                ClockAnchor anchor) noexcept
+      : SecureSession(derive_key<A::key_size>(key, "takt commander", challenges.bytes()),
+                      derive_key<A::key_size>(key, "takt vehicle", challenges.bytes()), end, anchor) {
+    const auto id = derive_key<sizeof(id_)>(key, "takt session", challenges.bytes());
+    id_ = ByteReader(id).big<std::uint64_t>();
+    key_id_ = key_id;
+  }
+
+  /// Whether this is its session. That is no proof of anything.
+  [[nodiscard]] bool claims(const Envelope& envelope) const noexcept {
+    return envelope.session == id_ && envelope.key_id == key_id_;
+  }
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  /// When it was made, by our clock.
+  [[nodiscard]] Time begin() const noexcept { return anchor_.ours; }
+  [[nodiscard]] bool is_alive(Time now, const SecurityLimits& limits) const noexcept {
+    return now - anchor_.ours <= limits.lifetime();
+  }
+
+  /// Errors: too_long, no_room, sequence_end.
+  [[nodiscard]] Result<std::size_t> seal(EnvelopeKind kind, std::span<const std::uint8_t> payload, Time now,
+                                         std::span<std::uint8_t> out) noexcept {
+    if (out.size() < payload.size() + envelope_overhead) return fail(Errc::no_room);
+    const auto sequence = sent_.next();
+    if (!sequence) return fail(sequence.error());
+    return write_envelope(send_, {kind, key_id_, id_, *sequence, now, payload}, out);
+  }
+
+  /// Whether to believe the datagram, of which `envelope` is what it claims. A setpoint must be newer than all before it, telemetry
+  /// not have been seen, and neither be too old; a stop must not have been seen. Errors: bad_tag, replayed, overtaken, too_old,
+  /// clock_jumped.
+  [[nodiscard]] Status open(const Envelope& envelope, std::span<const std::uint8_t> datagram, Time now,
+                            const SecurityLimits& limits) noexcept {
+    if (!is_genuine(receive_, datagram)) return fail(Errc::bad_tag);
+    const Freshness freshness = received_.judge(envelope.sequence);
+    if (freshness == Freshness::seen) return fail(Errc::replayed);
+    if (freshness == Freshness::overtaken && envelope.kind == EnvelopeKind::setpoint)
+      return fail(Errc::overtaken);
+    if (envelope.kind != EnvelopeKind::stop) {
+      if (const Status young = check_age(envelope.sent, now, limits.age); !young) return young;
+    }
+    received_.accept(envelope.sequence);
+    return {};
+  }
+
+ private:
+  using KeyBytes = std::array<std::uint8_t, A::key_size>;
+
+  SecureSession(const KeyBytes& commander, const KeyBytes& vehicle, End end, ClockAnchor anchor) noexcept
+      : send_(end == End::commander ? commander : vehicle),
+        receive_(end == End::commander ? vehicle : commander),
+        anchor_(anchor) {}
+
+  [[nodiscard]] Status check_age(Time sent, Time now, Duration limit) const noexcept {
+    // The stamp may be any number: differences of it are formed where they may wrap.
+    const auto difference = [](Time later, Time earlier) {
+      return static_cast<std::uint64_t>(to_nanoseconds(later)) -
+             static_cast<std::uint64_t>(to_nanoseconds(earlier));
+    };
+    const std::uint64_t elapsed = difference(now, anchor_.ours);
+    const Duration age(static_cast<std::int64_t>(elapsed - difference(sent, anchor_.theirs)));
+    const Duration drift(static_cast<std::int64_t>(elapsed / 5000));
+    if (age < -drift) return fail(Errc::clock_jumped);
+    if (age > limit + drift) return fail(Errc::too_old);
+    return {};
+  }
+
+  A send_;
+  A receive_;
+  ClockAnchor anchor_;
+  std::uint64_t id_ = 0;
+  std::uint8_t key_id_ = 0;
+  SequenceCounter sent_;
+  ReplayWindow<WindowBits> received_;
+};
+
+}  // namespace takt::vehicle

@@ -1,0 +1,221 @@
+// The vehicle's end of the secure channel: takt/vehicle/secure_channel.hpp says what it does.
+//
+//     auto channel = VehicleChannel<SipHash128>::make(keys, entropy);   // one key, or two while they are being changed
+//     for each datagram that has come:
+//       if (auto opened = channel->open(datagram, now)) ... opened->payload, opened->urgency
+//       if (channel->next_handshake() <= now)  send what poll_handshake(now, out) writes to where the datagram came from
+//     every period:
+//       if (channel->established(now))         send what seal(frame, Urgency::ordinary, now, out) writes
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "takt/core/authenticator.hpp"
+#include "takt/core/bytes.hpp"
+#include "takt/core/error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/vehicle/channel.hpp"
+#include "takt/vehicle/envelope.hpp"
+#include "takt/vehicle/error.hpp"
+#include "takt/vehicle/secure_channel.hpp"
+#include "takt/vehicle/secure_session.hpp"
+
+namespace takt::vehicle {
+
+/// A Channel. Seals telemetry, opens setpoints and stops. Whoever says hello costs it a tag and an answer that is not larger, and
+/// no memory. Real-time safe throughout.
+template <Authenticator A>
+class VehicleChannel {
+ public:
+  static constexpr std::size_t overhead = envelope_overhead;
+  static constexpr std::size_t max_handshake = detail::max_handshake;
+  static constexpr std::size_t max_keys = 2;
+
+  /// Entropy: random bytes of the operating system, others for each channel. Errors: no_key (none, more than two, two of one id, or
+  /// one of which all bytes are zero), no_entropy (all bytes are zero), out_of_range (limits).
+  [[nodiscard]] static Result<VehicleChannel> make(std::span<const SharedKey<A>> keys,
+                                                   const std::array<std::uint8_t, A::key_size>& entropy,
+                                                   const SecurityLimits& limits = {}) noexcept {
+    if (keys.empty() || keys.size() > max_keys) return fail(Errc::no_key);
+    if (keys.size() == 2 && keys[0].id == keys[1].id) return fail(Errc::no_key);
+    for (const SharedKey<A>& key : keys) {
+      if (detail::is_all_zero(key.bytes)) return fail(Errc::no_key);
+    }
+    if (detail::is_all_zero(entropy)) return fail(Errc::no_entropy);
+    if (const Status ok = limits.check(); !ok) return fail(ok.error());
+    return VehicleChannel(keys, entropy, limits);
+  }
+  // A copy would send other frames under the same numbers.
+  VehicleChannel(const VehicleChannel&) = delete;
+  VehicleChannel& operator=(const VehicleChannel&) = delete;
+  VehicleChannel(VehicleChannel&&) noexcept = default;
+  VehicleChannel& operator=(VehicleChannel&&) noexcept = default;
+  ~VehicleChannel() = default;
+
+  /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
+  /// stale_handshake, commander_busy.
+  [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
+    const auto opened = judge(datagram, now);
+    if (!opened) refused_.count(opened.error());
+    return opened;
+  }
+
+  /// Errors: not_established, too_long, no_room, sequence_end.
+  [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency /*urgency*/, Time now,
+                                         std::span<std::uint8_t> out) noexcept {
+    if (!established(now)) return fail(Errc::not_established);
+    return sessions_.current->seal(EnvelopeKind::telemetry, payload, now, out);
+  }
+
+  [[nodiscard]] bool established(Time now) const noexcept {
+    return sessions_.current && sessions_.current->is_alive(now, limits_);
+  }
+
+  /// At once after open() took a hello or a confirmation, else never.
+  [[nodiscard]] Time next_handshake() const noexcept {
+    return hello_ || welcome_ ? Time::min() : Time::max();
+  }
+
+  [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
+    if (welcome_) return write_welcome(now, out);
+    if (hello_) return write_challenge(now, out);
+    return std::size_t{0};
+  }
+
+  [[nodiscard]] const RefusalCounters& refused() const noexcept { return refused_; }
+
+ private:
+  using Key = detail::HandshakeKeys<A>;
+
+  /// What waits for its answer.
+  struct Hello {
+    std::uint8_t key_id;
+    Tag challenge;
+  };
+
+  VehicleChannel(std::span<const SharedKey<A>> keys, const std::array<std::uint8_t, A::key_size>& entropy,
+                 const SecurityLimits& limits) noexcept
+      : limits_(limits), entropy_(entropy) {
+    for (std::size_t i = 0; i < keys.size(); ++i) keys_[i].emplace(keys[i]);
+  }
+
+  [[nodiscard]] const Key* find_key(std::uint8_t id) const noexcept {
+    for (const std::optional<Key>& key : keys_) {
+      if (key && key->id == id) return &*key;
+    }
+    return nullptr;
+  }
+
+  /// Whether a commander is at work, and this is another one.
+  [[nodiscard]] bool is_busy(const Envelope& envelope, Time now) const noexcept {
+    if (!established(now) || now - heard_ > limits_.silence) return false;
+    const bool same = envelope.session == sessions_.current->id() ||
+                      (sessions_.other && envelope.session == sessions_.other->id());
+    return !same;
+  }
+
+  /// Worked out anew when it comes back, rather than kept: any number of hellos cannot push one out.
+  [[nodiscard]] Tag own_challenge(const Tag& commander, Time at) const noexcept {
+    std::array<std::uint8_t, sizeof(Tag) + 8> input{};
+    ByteWriter writer(input);
+    writer.bytes(commander);
+    writer.big(to_nanoseconds(at));
+    return entropy_.tag(input);
+  }
+
+  [[nodiscard]] Result<std::size_t> write_challenge(Time now, std::span<std::uint8_t> out) noexcept {
+    const Key& key = *find_key(hello_->key_id);
+    const auto payload = Challenges{hello_->challenge, own_challenge(hello_->challenge, now)}.bytes();
+    const auto size = write_envelope(key.vehicle, {EnvelopeKind::challenge, key.id, 0, 0, now, payload}, out);
+    if (size) hello_.reset();
+    return size;
+  }
+
+  /// Empty telemetry: so the commander learns of the session before there is any other.
+  [[nodiscard]] Result<std::size_t> write_welcome(Time now, std::span<std::uint8_t> out) noexcept {
+    const auto size = sessions_.current->seal(EnvelopeKind::telemetry, {}, now, out);
+    if (size) welcome_ = false;
+    return size;
+  }
+
+  [[nodiscard]] Result<Opened> judge(std::span<const std::uint8_t> datagram, Time now) noexcept {
+    const auto envelope = parse_envelope(datagram);
+    if (!envelope) return fail(envelope.error());
+    const Key* key = find_key(envelope->key_id);
+    if (key == nullptr) return fail(Errc::unknown_key);
+    switch (envelope->kind) {
+      case EnvelopeKind::hello:
+        return take_hello(*envelope, *key, datagram, now);
+      case EnvelopeKind::confirm:
+        return take_confirm(*envelope, *key, datagram, now);
+      case EnvelopeKind::setpoint:
+      case EnvelopeKind::stop:
+        return take_command(*envelope, datagram, now);
+      case EnvelopeKind::challenge:
+      case EnvelopeKind::telemetry:
+        break;
+    }
+    return fail(Errc::unexpected_kind);
+  }
+
+  [[nodiscard]] Result<Opened> take_hello(const Envelope& envelope, const Key& key,
+                                          std::span<const std::uint8_t> datagram, Time now) noexcept {
+    if (envelope.payload.size() != detail::challenges_size) return fail(Errc::bad_len);
+    if (is_busy(envelope, now)) return fail(Errc::commander_busy);
+    if (!is_genuine(key.commander, datagram)) return fail(Errc::bad_tag);
+    hello_ = Hello{key.id, detail::read_challenges(envelope.payload).commander};
+    return Opened{};
+  }
+
+  [[nodiscard]] Result<Opened> take_confirm(const Envelope& envelope, const Key& key,
+                                            std::span<const std::uint8_t> datagram, Time now) noexcept {
+    if (envelope.payload.size() != detail::confirm_size) return fail(Errc::bad_len);
+    const Challenges challenges = detail::read_challenges(envelope.payload);
+    ByteReader reader(envelope.payload.subspan(detail::challenges_size));
+    const Time challenged = time_from_nanoseconds(reader.big<std::int64_t>());
+    // Each challenge makes one session at most, and none that is older than the last.
+    if (challenged <= confirmed_ || challenged > now || challenged < now - limits_.answer()) {
+      return fail(Errc::stale_handshake);
+    }
+    if (is_busy(envelope, now)) return fail(Errc::commander_busy);
+    if (!is_genuine(key.commander, datagram)) return fail(Errc::bad_tag);
+    if (!equal_in_constant_time(challenges.vehicle, own_challenge(challenges.commander, challenged))) {
+      return fail(Errc::stale_handshake);
+    }
+    sessions_.other = sessions_.current;
+    sessions_.current.emplace(key.root, key.id, challenges, End::vehicle,
+                              ClockAnchor{challenged, envelope.sent});
+    confirmed_ = challenged;
+    heard_ = now;
+    welcome_ = true;
+    return Opened{};
+  }
+
+  [[nodiscard]] Result<Opened> take_command(const Envelope& envelope, std::span<const std::uint8_t> datagram,
+                                            Time now) noexcept {
+    auto* session = sessions_.find(envelope, now, limits_);
+    if (session == nullptr) return fail(Errc::unknown_session);
+    if (const Status opened = session->open(envelope, datagram, now, limits_); !opened)
+      return fail(opened.error());
+    if (sessions_.is_current(session)) sessions_.other.reset();  // nothing of the old session counts any more
+    heard_ = now;
+    const bool stop = envelope.kind == EnvelopeKind::stop;
+    return Opened{envelope.payload, stop ? Urgency::stop : Urgency::ordinary};
+  }
+
+  SecurityLimits limits_;
+  std::array<std::optional<Key>, max_keys> keys_;
+  A entropy_;
+  std::optional<Hello> hello_;
+  bool welcome_ = false;
+  Time confirmed_ = Time::min();  ///< the challenge of the last session
+  Time heard_{};
+  detail::Sessions<A, 64> sessions_;
+  RefusalCounters refused_;
+};
+
+}  // namespace takt::vehicle
