@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <linux/filter.h>
+#include <linux/sock_diag.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -9,7 +10,6 @@
 #include <array>
 #include <asio/ip/udp.hpp>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 
 #include "platform/deadline.hpp"
@@ -37,11 +37,11 @@ bool set_option(int socket, int name, const T& value) noexcept {
 bool connect(int socket, const Endpoint& local, const Endpoint& peer) noexcept {
   sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
   const sock_fprog closed{1, &nothing};
-  constexpr int on = 1;
-  return set_option(socket, SO_RXQ_OVFL, on) && set_option(socket, SO_ATTACH_FILTER, closed) &&
+  constexpr int unused = 0;
+  return set_option(socket, SO_ATTACH_FILTER, closed) &&
          ::bind(socket, local.data(), static_cast<socklen_t>(local.size())) == 0 &&
          ::connect(socket, peer.data(), static_cast<socklen_t>(peer.size())) == 0 &&
-         set_option(socket, SO_DETACH_FILTER, on);
+         set_option(socket, SO_DETACH_FILTER, unused);
 }
 
 void wait_until_readable(int socket, Duration limit) noexcept {
@@ -54,34 +54,33 @@ void wait_until_readable(int socket, Duration limit) noexcept {
   static_cast<void>(::ppoll(&entry, 1, &left, nullptr));
 }
 
-/// What one call of the kernel gives. Only what is asked for is set: there are many calls for one datagram.
-struct Batch {
-  struct alignas(cmsghdr) Control : std::array<std::uint8_t, CMSG_SPACE(sizeof(std::uint32_t))> {};
+constexpr int at_once_and_whole = MSG_DONTWAIT | MSG_TRUNC;
 
-  explicit Batch(std::span<const Datagram> datagrams) noexcept {
-    for (std::size_t i = 0; i < datagrams.size(); ++i) {
-      parts[i] = {datagrams[i].buffer.data(), datagrams[i].buffer.size()};
-      headers[i] = {};
-      headers[i].msg_hdr.msg_iov = &parts[i];
-      headers[i].msg_hdr.msg_iovlen = 1;
-      headers[i].msg_hdr.msg_control = control[i].data();
-      headers[i].msg_hdr.msg_controllen = control[i].size();
-    }
-  }
-
-  std::array<Control, UdpSocket::batch> control;
+/// Like recvmmsg(), but only what is asked for is prepared.
+int read_batch(int socket, std::span<Datagram> datagrams) noexcept {
   std::array<iovec, UdpSocket::batch> parts;
   std::array<mmsghdr, UdpSocket::batch> headers;
-};
+  for (std::size_t i = 0; i < datagrams.size(); ++i) {
+    parts[i] = {datagrams[i].buffer.data(), datagrams[i].buffer.size()};
+    headers[i] = {};
+    headers[i].msg_hdr.msg_iov = &parts[i];
+    headers[i].msg_hdr.msg_iovlen = 1;
+  }
+  const int got =
+      ::recvmmsg(socket, headers.data(), static_cast<unsigned>(datagrams.size()), at_once_and_whole, nullptr);
+  for (std::size_t i = 0; got > 0 && i < static_cast<std::size_t>(got); ++i)
+    datagrams[i].size = headers[i].msg_len;
+  return got;
+}
 
-/// How many datagrams the socket had lost when this one came, modulo 2^32; nothing if none.
-std::optional<std::uint32_t> dropped_before(const msghdr& header) noexcept {
-  const cmsghdr* told = CMSG_FIRSTHDR(&header);
-  if (told == nullptr || told->cmsg_level != SOL_SOCKET || told->cmsg_type != SO_RXQ_OVFL)
-    return std::nullopt;
-  std::uint32_t dropped = 0;
-  std::memcpy(&dropped, CMSG_DATA(told), sizeof dropped);
-  return dropped;
+/// How many came, or -1 with errno. A size is that of the whole datagram, also of one that did not fit.
+int read(int socket, std::span<Datagram> datagrams) noexcept {
+  if (datagrams.size() > 1) return read_batch(socket, datagrams);
+  Datagram& one = datagrams.front();
+  const ssize_t size = ::recv(socket, one.buffer.data(), one.buffer.size(), at_once_and_whole);
+  if (size < 0) return -1;
+  one.size = static_cast<std::size_t>(size);
+  return 1;
 }
 
 }  // namespace
@@ -104,7 +103,6 @@ SetupResult<UdpSocket> UdpSocket::open(const UdpConfig& config) {
 UdpSocket& UdpSocket::operator=(UdpSocket&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(busy_poll_, other.busy_poll_);
-  std::swap(last_dropped_, other.last_dropped_);
   std::swap(counters_, other.counters_);
   return *this;
 }
@@ -138,16 +136,17 @@ std::optional<std::size_t> UdpSocket::receive(std::span<std::uint8_t> buffer, Du
 
 std::size_t UdpSocket::receive(std::span<Datagram> datagrams, Duration timeout) noexcept {
   datagrams = datagrams.first(std::min(datagrams.size(), batch));
-  std::size_t got = take(datagrams);
-  if (got > 0 || datagrams.empty() || timeout <= Duration(0)) return got;
+  if (datagrams.empty()) return 0;
+  if (timeout <= Duration(0)) return take(datagrams);
   const SteadyClock clock;
   const Time deadline = detail::deadline_after(clock.now(), timeout);
-  while (got == 0) {
-    const Duration left = deadline - clock.now();
-    if (left <= Duration(0)) break;
+  Duration left = timeout;
+  std::size_t got = 0;
+  do {
     if (!busy_poll_) wait_until_readable(descriptor_, left);
     got = take(datagrams);
-  }
+    left = deadline - clock.now();
+  } while (got == 0 && left > Duration(0));
   return got;
 }
 
@@ -155,16 +154,12 @@ std::size_t UdpSocket::receive(std::span<Datagram> datagrams, Duration timeout) 
 std::size_t UdpSocket::take(std::span<Datagram> datagrams) noexcept {
   std::size_t given = 0;
   std::size_t most = batch;  // of those that are too long, and of errors
-  while (given == 0 && most > 0 && !datagrams.empty()) {
-    Batch incoming(datagrams);
-    const int got = ::recvmmsg(descriptor_, incoming.headers.data(), static_cast<unsigned>(datagrams.size()),
-                               MSG_DONTWAIT, nullptr);
-    if (got > 0) {
+  while (given == 0 && most > 0) {
+    const int got = read(descriptor_, datagrams);
+    if (got >= 0) {
       const auto came = static_cast<std::size_t>(got);
-      for (std::size_t i = 0; i < came; ++i) {
-        if (keep(datagrams[i], incoming.headers[i])) std::swap(datagrams[given++], datagrams[i]);
-      }
-      most -= std::min(most, came);
+      given = keep_whole(datagrams.first(came));
+      most -= std::min(most, std::max<std::size_t>(came, 1));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       break;
     } else {
@@ -177,16 +172,27 @@ std::size_t UdpSocket::take(std::span<Datagram> datagrams) noexcept {
   return given;
 }
 
-/// Whether the datagram is whole.
-bool UdpSocket::keep(Datagram& datagram, const mmsghdr& header) noexcept {
-  if (const auto dropped = dropped_before(header.msg_hdr))
-    counters_.dropped += *dropped - std::exchange(last_dropped_, *dropped);
-  if ((header.msg_hdr.msg_flags & MSG_TRUNC) != 0) {
-    ++counters_.too_long;
-    return false;
+/// Moves those that fit to the front; returns how many.
+std::size_t UdpSocket::keep_whole(std::span<Datagram> datagrams) noexcept {
+  std::size_t kept = 0;
+  for (Datagram& datagram : datagrams) {
+    if (datagram.size <= datagram.buffer.size()) {
+      std::swap(datagrams[kept++], datagram);
+    } else {
+      ++counters_.too_long;
+      datagram.size = 0;
+    }
   }
-  datagram.size = header.msg_len;
-  return true;
+  return kept;
+}
+
+UdpCounters UdpSocket::counters() const noexcept {
+  UdpCounters counters = counters_;
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t size = sizeof memory;
+  if (::getsockopt(descriptor_, SOL_SOCKET, SO_MEMINFO, memory.data(), &size) == 0)
+    counters.dropped = memory[SK_MEMINFO_DROPS];
+  return counters;
 }
 
 std::uint16_t UdpSocket::local_port() const noexcept {

@@ -13,9 +13,9 @@
 namespace takt {
 
 /// Datagrams may be lost, late, doubled and out of order, but never in part, and never joined.
-///   send(bytes)               hands one over without waiting; false if there was no room or no way for it: the next one replaces it
-///   receive(buffer, timeout)  the size of the next one, which is now in the buffer; nothing if none came in time (negative counts as
-///                             zero). One of no bytes is a datagram, too. What does not fit the buffer is not given, not even in part
+///   send(bytes)               hands one over without waiting; false if there was no room or no way for it
+///   receive(buffer, timeout)  the size of the next one, which is now in the buffer; nothing if none came in time (negative
+///                             counts as zero). One of no bytes is a datagram, too. What does not fit is not given in part
 // clang-format off
 template <class T>
 concept DatagramTransport = requires(T& transport, std::span<const std::uint8_t> bytes, std::span<std::uint8_t> buffer,

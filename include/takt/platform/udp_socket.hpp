@@ -5,11 +5,11 @@
 //     while (const auto size = socket->receive(buffer, Duration(0))) client.receive(std::span(buffer).first(*size), now);
 //     socket->send(command);
 //
-// The socket is connected: the kernel drops what comes from anybody else. That keeps strangers out of the queue; it proves nothing,
-// as a sender's address can be forged. Who must be sure needs an authenticated envelope around each datagram.
+// The socket is connected: the kernel drops what comes from anybody else. That keeps strangers out of the queue; it proves
+// nothing, as a sender's address can be forged. Who must be sure needs an authenticated envelope around each datagram.
 //
-// Nothing breaks a socket: a peer that is not there, a cable that is cut, a queue that is full are counted, and it goes on when they
-// are over.
+// Nothing breaks a socket: a peer that is not there, a cable that is cut, a queue that is full are counted, and it goes on when
+// they are over.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,6 @@
 #include "takt/core/time.hpp"
 #include "takt/platform/error.hpp"
 
-struct mmsghdr;
-
 namespace takt::platform {
 
 struct UdpEndpoint {
@@ -36,8 +34,8 @@ struct UdpEndpoint {
 struct UdpConfig {
   UdpEndpoint local{};  ///< port 0: any free one
   UdpEndpoint peer{};   ///< port 0: any of its ports; such a socket only receives
-  /// receive() asks the kernel again and again instead of sleeping: a fraction of the latency for a whole core. Never at a real-time
-  /// priority for longer than the system's limit of real-time run time (95 % of each second): it would then be stopped for the rest.
+  /// receive() asks the kernel again and again instead of sleeping: a fraction of the latency for a whole core. At a real-time
+  /// priority not all of the time: Linux stops those who leave nothing to others for 50 ms of each second.
   bool busy_poll = false;
 };
 
@@ -85,7 +83,8 @@ class UdpSocket {
   /// the front of `datagrams`, oldest first; which of the buffers each is in is the socket's choice.
   [[nodiscard]] std::size_t receive(std::span<Datagram> datagrams, Duration timeout) noexcept;
 
-  [[nodiscard]] const UdpCounters& counters() const noexcept { return counters_; }
+  /// One system call.
+  [[nodiscard]] UdpCounters counters() const noexcept;
   [[nodiscard]] std::uint16_t local_port() const noexcept;
   /// To wait for datagrams with poll() of the caller's own.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
@@ -94,11 +93,10 @@ class UdpSocket {
   UdpSocket(int descriptor, bool busy_poll) noexcept : descriptor_(descriptor), busy_poll_(busy_poll) {}
 
   std::size_t take(std::span<Datagram> datagrams) noexcept;
-  bool keep(Datagram& datagram, const mmsghdr& header) noexcept;
+  std::size_t keep_whole(std::span<Datagram> datagrams) noexcept;
 
   int descriptor_ = -1;
   bool busy_poll_ = false;
-  std::uint32_t last_dropped_ = 0;
   UdpCounters counters_{};
 };
 static_assert(DatagramTransport<UdpSocket>);

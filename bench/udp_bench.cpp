@@ -1,0 +1,204 @@
+// Round trips of datagrams over the loopback interface between two cores, beside the system calls that a program would write itself,
+// and what it costs to take datagrams that wait. How long a sleeping core takes to wake changes with whatever else the machine does:
+// the contenders take turns of a few milliseconds, and what counts is the median of the ratios of neighbouring turns.
+#include <arpa/inet.h>
+#include <benchmark/benchmark.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "takt/platform/udp_socket.hpp"
+#include "two_cores.hpp"
+
+namespace {
+
+using takt::Duration;
+using takt::bench::median;
+using takt::platform::Datagram;
+using takt::platform::UdpSocket;
+
+using Message = std::array<std::uint8_t, 64>;
+
+template <class T>
+T must(bool worked, T value) {
+  if (!worked) std::abort();
+  return value;
+}
+
+/// What a program would write itself: a connected socket, send() and recv().
+template <bool busy_poll>
+class Raw {
+ public:
+  void send(const Message& message) {
+    if (::send(socket_, message.data(), message.size(), 0) < 0) std::abort();
+  }
+  void receive(Message& message) {
+    while (::recv(socket_, message.data(), message.size(), busy_poll ? MSG_DONTWAIT : 0) < 0) {
+      if (!busy_poll) std::abort();
+    }
+  }
+  ~Raw() { close(socket_); }
+
+  static void connect(Raw& one, Raw& other) {
+    one.connect_to(other.port());
+    other.connect_to(one.port());
+  }
+
+ private:
+  static sockaddr_in loopback(in_port_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = port;
+    return address;
+  }
+  static int bound() {
+    const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
+    const sockaddr_in address = loopback(0);
+    const int result = ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    return must(result == 0, socket);
+  }
+  [[nodiscard]] in_port_t port() const {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    const int result = ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    return must(result == 0, address.sin_port);
+  }
+  void connect_to(in_port_t port) const {
+    const sockaddr_in address = loopback(port);
+    if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) std::abort();
+  }
+
+  int socket_ = bound();
+};
+
+template <bool busy_poll>
+class Takt {
+ public:
+  void send(const Message& message) {
+    if (!socket_->send(message)) std::abort();
+  }
+  void receive(Message& message) {
+    if (!socket_->receive(message, std::chrono::seconds(10))) std::abort();
+  }
+  std::size_t receive_batch(std::span<Datagram> batch) { return socket_->receive(batch, Duration(0)); }
+
+  /// Two ports that were free a moment ago; who is unlucky tries again.
+  static void connect(Takt& one, Takt& other) {
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      const std::uint16_t here = UdpSocket::open({})->local_port();
+      const std::uint16_t there = UdpSocket::open({})->local_port();
+      one.socket_ =
+          UdpSocket::open({.local = {.port = here}, .peer = {.port = there}, .busy_poll = busy_poll});
+      other.socket_ =
+          UdpSocket::open({.local = {.port = there}, .peer = {.port = here}, .busy_poll = busy_poll});
+      if (one.socket_ && other.socket_) return;
+    }
+    std::abort();
+  }
+
+ private:
+  takt::SetupResult<UdpSocket> socket_ = takt::fail(takt::platform::Errc::udp_failed, "");
+};
+
+/// The median round trip in nanoseconds.
+template <class End>
+double round_trip() {
+  constexpr int warm_up = 20;
+  constexpr int trips = 200;
+  End near;
+  End far;
+  End::connect(near, far);
+  const takt::bench::Beside echo(false, [&far] {
+    Message message{};
+    for (int i = 0; i < warm_up + trips; ++i) {
+      far.receive(message);
+      far.send(message);
+    }
+  });
+  Message message{};
+  std::vector<double> times;
+  for (int i = 0; i < warm_up + trips; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    near.send(message);
+    near.receive(message);
+    if (i >= warm_up) times.push_back(takt::bench::nanoseconds_since(start));
+  }
+  return median(times);
+}
+
+/// Reports the time of the first; its ratio to each other goes into a counter.
+template <class Ours, class... Others>
+void compare(benchmark::State& state, std::array<const char*, sizeof...(Others)> names) {
+  takt::bench::pin(1);
+  constexpr int turns = 15;
+  for ([[maybe_unused]] auto _ : state) {
+    std::vector<double> times;
+    std::array<std::vector<double>, sizeof...(Others)> ratios;
+    for (int turn = 0; turn < turns; ++turn) {
+      const double ours = round_trip<Ours>();
+      const std::array others = {round_trip<Others>()...};
+      times.push_back(ours);
+      for (std::size_t i = 0; i < others.size(); ++i) ratios[i].push_back(ours / others[i]);
+    }
+    for (std::size_t i = 0; i < ratios.size(); ++i) state.counters[names[i]] = median(ratios[i]);
+    state.SetIterationTime(median(times) * 1e-9);
+  }
+}
+
+void sleeping(benchmark::State& state) { compare<Takt<false>, Raw<false>>(state, {"times_raw"}); }
+BENCHMARK(sleeping)->Name("udp/round_trip_64B/takt")->UseManualTime()->Iterations(1);
+
+void busy(benchmark::State& state) {
+  compare<Takt<true>, Raw<true>, Raw<false>>(state, {"times_raw_busy", "times_raw"});
+}
+BENCHMARK(busy)->Name("udp/round_trip_busy_poll_64B/takt")->UseManualTime()->Iterations(1);
+
+// ------------------------------------------------------------------------------------------ taking those that wait
+
+constexpr std::size_t waiting = UdpSocket::batch;
+
+template <class End, class Take>
+void take_waiting(benchmark::State& state, Take&& take) {
+  takt::bench::pin(1);
+  End near;
+  End far;
+  End::connect(near, far);
+  const Message message{};
+  for ([[maybe_unused]] auto _ : state) {
+    for (std::size_t i = 0; i < waiting; ++i) near.send(message);
+    const auto start = std::chrono::steady_clock::now();
+    take(far);
+    state.SetIterationTime(takt::bench::nanoseconds_since(start) * 1e-9);
+  }
+}
+
+template <class End>
+void one_by_one(benchmark::State& state) {
+  take_waiting<End>(state, [](End& far) {
+    Message message{};
+    for (std::size_t i = 0; i < waiting; ++i) far.receive(message);
+  });
+}
+
+void in_a_batch(benchmark::State& state) {
+  std::array<Message, waiting> memory{};
+  std::array<Datagram, waiting> batch{};
+  for (std::size_t i = 0; i < waiting; ++i) batch[i].buffer = memory[i];
+  take_waiting<Takt<false>>(state, [&](Takt<false>& far) {
+    if (far.receive_batch(batch) != waiting) std::abort();
+  });
+}
+BENCHMARK(in_a_batch)->Name("udp/take_32_waiting/takt")->UseManualTime();
+BENCHMARK(one_by_one<Takt<false>>)->Name("udp/take_32_waiting/one_by_one")->UseManualTime();
+BENCHMARK(one_by_one<Raw<false>>)->Name("udp/take_32_waiting/raw")->UseManualTime();
+
+}  // namespace
