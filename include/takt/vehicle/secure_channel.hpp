@@ -59,7 +59,7 @@ class RefusalCounters {
   }
 
  private:
-  std::array<std::uint64_t, 64> counts_{};
+  std::array<std::uint64_t, 80> counts_{};
 };
 
 namespace detail {
