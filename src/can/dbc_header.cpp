@@ -151,6 +151,11 @@ std::string value_word(std::int64_t number) {
                     : fmt::format("value_{}", number);
 }
 
+/// double_ and x to double_x: names with two underscores are the implementation's.
+std::string joined(const std::string& name, const std::string& word) {
+  return name.ends_with('_') ? name + word : name + "_" + word;
+}
+
 class Builder {
  public:
   explicit Builder(std::vector<std::string>& warnings) : warnings_(warnings) {}
@@ -208,7 +213,7 @@ class Builder {
       const std::string own = value_name(value, uses);
       const bool is_enum = !member.underlying.empty();
       member.values.push_back(
-          {is_enum ? enumerators.add(own) : members.add(member.name + "_" + own), value.value, value.text});
+          {is_enum ? enumerators.add(own) : members.add(joined(member.name, own)), value.value, value.text});
     }
   }
 

@@ -105,6 +105,22 @@ TEST_CASE("a name space that C++ does not allow, or that is not the user's, is r
   CHECK(!dbc::make_header(database, {"class.dbc", "robot::", ""}));
 }
 
+TEST_CASE("no name has two underscores: those are the implementation's") {
+  const dbc::Header header = header_of(
+      "BU_: A\nBO_ 1 M__x: 8 A\n SG_ Double : 0|8@1+ (0.5,0) [0|0] \"\" A\n SG_ a__b_ : 8|8@1+ (1,0) [0|0] "
+      "\"\" A\n"
+      "VAL_ 1 Double 1 \"x\" 2 \"double\" 3 \" y\" ;\nVAL_ 1 a__b_ 1 \"int\" 2 \"int \" ;\n",
+      {"a__b_.dbc", "", ""});
+  for (const char* line : {"double double_ = 0;", "double double_x = 0.5;", "double double_double = 1;",
+                           "double double_y = 1.5;", "int_1 = 1,", "namespace a_b_dbc {"})
+    CHECK(has(header, line));
+  std::string names = header.text;  // without the literals, which have the names of the file
+  for (std::size_t at = 0; (at = names.find('"', at)) != std::string::npos;) {
+    names.erase(at, names.find('"', at + 1) + 1 - at);
+  }
+  CHECK(names.substr(names.find('\n')).find("__") == std::string::npos);
+}
+
 TEST_CASE("a file called as a keyword or a function of C gives a name space that compiles") {
   CHECK(has(header_of(drive, {"ABS.dbc", "", ""}), "namespace abs_dbc {"));
   CHECK(has(header_of(drive, {"class.dbc", "", ""}), "namespace class_dbc {"));
