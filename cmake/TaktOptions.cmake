@@ -8,6 +8,8 @@ option(TAKT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TAKT_BUILD_BENCH "Build the benchmarks" OFF)
 option(TAKT_BUILD_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(TAKT_WERROR "Treat warnings as errors" OFF)
+# Users need no fmt then. The presets that only build and test link it: each of sixty sources would take three seconds longer.
+option(TAKT_FMT_HEADER_ONLY "Compile fmt into the library" ON)
 set(TAKT_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
