@@ -170,6 +170,7 @@ class Loader {
     object.required_number("counts_per_radian", joint.counts_per_radian,
                            Range::between(-huge_number, huge_number));
     if (joint.counts_per_radian == 0) mistakes_.add(object.at("counts_per_radian"), "must not be zero");
+    object.number("rated_effort", joint.rated_effort, Range::positive(huge_number));
     object.number("following_error", joint.following_error, Range::positive(huge_number));
     object.number("goal_tolerance", joint.goal_tolerance, Range::positive(huge_number));
     if (joint.goal_tolerance > joint.following_error) {
@@ -228,6 +229,8 @@ class Loader {
     }
     joint.bus = *bus;
     const Protocol protocol = robot_.buses[*bus].protocol;
+    if (joint.rated_effort > 0 && protocol != Protocol::cia402)
+      mistakes_.add(object.at("rated_effort"), "drives of this protocol are told positions only");
     const AddressRules rules = address_rules(protocol);
     const double reach = reach_of(protocol, joint.counts_per_radian);
     if (joint.kind == JointKind::continuous) {

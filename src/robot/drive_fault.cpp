@@ -49,11 +49,12 @@ constexpr std::array<std::pair<Fault, std::string_view>, 10> servo_codes{
      {Fault::unsupported_mode, "a mode that it does not have"},
      {Fault::internal, "internal"}}};
 
-constexpr std::array<std::pair<std::uint32_t, std::string_view>, 4> cia402_bits{
+constexpr std::array<std::pair<std::uint32_t, std::string_view>, 5> cia402_bits{
     {{cia402_fault::power_lost, lost_power},
      {cia402_fault::mode_refused, "it does not confirm its mode"},
      {cia402_fault::not_configured, "it refuses its configuration"},
-     {cia402_fault::heartbeat_lost, "its heartbeat is lost"}}};
+     {cia402_fault::heartbeat_lost, "its heartbeat is lost"},
+     {cia402_fault::homing_failed, "it did not find its home"}}};
 
 /// The meanings of all bits of a word that has one for each, in a list.
 std::string describe_bits(std::uint32_t fault,

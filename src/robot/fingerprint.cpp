@@ -41,8 +41,8 @@ std::uint64_t fingerprint(const RobotDescription& robot) {
     const JointLimits& limits = joint.limits;
     add_all(joint.name, static_cast<int>(joint.kind), limits.position_min, limits.position_max,
             limits.velocity, limits.acceleration, limits.jerk, limits.effort, static_cast<int>(joint.safe),
-            joint.counts_per_radian, joint.bus, joint.board, joint.channel, joint.following_error,
-            joint.goal_tolerance);
+            joint.counts_per_radian, joint.rated_effort, joint.bus, joint.board, joint.channel,
+            joint.following_error, joint.goal_tolerance);
   }
   for (const GroupDescription& group : robot.groups) {
     add_all(group.name, group.joints.size());

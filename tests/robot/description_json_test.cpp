@@ -66,6 +66,11 @@ TEST_CASE("CiA 402 drives have the nodes 1 to 126 of a classic bus") {
     if (joint["bus"] == "a") joint["board"] = 127;
   }
   CHECK_FALSE(load_robot(robot.dump()));
+  robot["joints"][0]["rated_effort"] = 0;
+  CHECK(places(robot) == std::multiset<std::string>{"/joints/0/rated_effort"});
+  robot["joints"][0]["rated_effort"] = 40;
+  REQUIRE(load_robot(robot.dump()));
+  CHECK(load_robot(robot.dump())->joints[0].rated_effort == 40);
 }
 
 TEST_CASE("every field of the schema arrives where it belongs") {
@@ -226,6 +231,8 @@ TEST_CASE("each rule of the schema is enforced at its place") {
       {"/joints/0/limits/position", {1, 129}},
       {"/joints/0/board", 49},
       {"/joints/0/following_error", 0},
+      {"/joints/0/rated_effort", 5},
+      {"/joints/1/rated_effort", 5},
       {"/joints/0/goal_tolerance", 0.31},
       {"/joints/0/board", 0},
       {"/joints/0/board", 1.5},

@@ -21,47 +21,8 @@ using sim::JointFault;
 
 namespace {
 
-using Hardware = robot::Cia402Hardware<sim::VirtualCanBus::Port>;
-
-struct Robot {
-  explicit Robot(std::initializer_list<std::uint8_t> nodes, double counts_per_radian = 10'000)
-      : world(nodes, counts_per_radian), feedback(nodes.size()), commands(nodes.size()) {
-    auto* const port = &world.host;
-    hardware = std::move(*Hardware::create(world.robot, {&port, 1}));
-    for (auto& command : commands) command.want_power = true;
-  }
-  void cycle() {
-    now += world.robot.period;
-    world.advance(now);
-    hardware->read(now, feedback);
-    hardware->write(now, commands);
-  }
-  void run(Duration duration) {
-    for (const Time end = now + duration; now < end;) cycle();
-  }
-  [[nodiscard]] bool all(DriveState state) const {
-    return std::all_of(feedback.begin(), feedback.end(),
-                       [&](const auto& joint) { return joint.drive == state; });
-  }
-  void start() {
-    run(500ms);
-    REQUIRE(all(DriveState::ready));
-  }
-  void clear() {
-    for (auto& command : commands) command.clear_fault = true;
-    cycle();
-    for (auto& command : commands) command.clear_fault = false;
-  }
-  [[nodiscard]] std::string said(std::size_t joint) const {
-    return robot::describe_fault(world.robot, joint, feedback[joint].fault);
-  }
-
-  test::Cia402World world;
-  std::unique_ptr<Hardware> hardware;
-  std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
-  Time now{};
-};
+using Hardware = test::Cia402Robot::Hardware;
+using Robot = test::Cia402Robot;
 
 }  // namespace
 

@@ -1,12 +1,19 @@
 // One virtual bus with simulated CiA 402 drives on it, for tests of both sides.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <initializer_list>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "takt/robot/cia402_hardware.hpp"
 #include "takt/robot/description.hpp"
+#include "takt/robot/drive_fault.hpp"
 #include "takt/sim/cia402_drive.hpp"
 #include "takt/sim/virtual_can_bus.hpp"
 
@@ -61,6 +68,51 @@ struct Cia402World {
   std::vector<sim::Cia402Drive> drives;
   std::vector<sim::VirtualCanBus::Port> ports;
   std::vector<can::Frame> seen;  ///< all that went over the bus
+};
+
+/// Such a world with its master, and a loop around both.
+struct Cia402Robot {
+  using Hardware = robot::Cia402Hardware<sim::VirtualCanBus::Port>;
+
+  explicit Cia402Robot(std::initializer_list<std::uint8_t> nodes, double counts_per_radian = 10'000,
+                       double rated_effort = 0, std::span<const robot::Cia402Home> homes = {})
+      : world(nodes, counts_per_radian), feedback(nodes.size()), commands(nodes.size()) {
+    for (auto& joint : world.robot.joints) joint.rated_effort = rated_effort;
+    auto* const port = &world.host;
+    hardware = std::move(*Hardware::create(world.robot, {&port, 1}, homes));
+    for (auto& command : commands) command.want_power = true;
+  }
+  void cycle() {
+    now += world.robot.period;
+    world.advance(now);
+    hardware->read(now, feedback);
+    hardware->write(now, commands);
+  }
+  void run(Duration duration) {
+    for (const Time end = now + duration; now < end;) cycle();
+  }
+  [[nodiscard]] bool all(robot::DriveState state) const {
+    return std::all_of(feedback.begin(), feedback.end(),
+                       [&](const auto& joint) { return joint.drive == state; });
+  }
+  void start() {
+    run(Duration(500'000'000));
+    REQUIRE(all(robot::DriveState::ready));
+  }
+  void clear() {
+    for (auto& command : commands) command.clear_fault = true;
+    cycle();
+    for (auto& command : commands) command.clear_fault = false;
+  }
+  [[nodiscard]] std::string said(std::size_t joint) const {
+    return robot::describe_fault(world.robot, joint, feedback[joint].fault);
+  }
+
+  Cia402World world;
+  std::unique_ptr<Hardware> hardware;
+  std::vector<robot::JointFeedback> feedback;
+  std::vector<robot::JointCommand> commands;
+  Time now{};
 };
 
 }  // namespace takt::test

@@ -1,8 +1,9 @@
-// The joints of a robot on CiA 402 drives over CANopen, in cyclic synchronous position, behind the Hardware
-// seam, over any CAN bus.
+// The joints of a robot on CiA 402 drives over CANopen, behind the Hardware seam, over any CAN bus: in cyclic synchronous position,
+// and those that have a JointDescription::rated_effort in cyclic synchronous velocity and torque as well, as
+// JointCommand::mode says, cycle by cycle.
 //
 // Each cycle and bus, in this order: SYNC, at which all drives latch their positions and take over the
-// references of the cycle before; a receive PDO for every drive that runs; the master's heartbeat when it is
+// references of the cycle before; the receive PDOs of every drive that runs; the master's heartbeat when it is
 // due; and at most one frame of some drive's start-up (robot/cia402_master.hpp), drive after drive, so that
 // configuring one never delays the others. The next read() takes in the answers. Velocity is the difference
 // of positions from SYNC to SYNC, smoothed.
@@ -10,8 +11,9 @@
 // A drive without a heartbeat of the master for 3 periods more than the robot's overrun limit (at least 50 ms)
 // stops by itself, where it has the objects 1016h and 6007h. JointFeedback::fault holds the code of the
 // drive's latest emergency and the bits of cia402_fault. JointDescription::board is the node, 1 to 126;
-// counts_per_radian are the drive's position units. Bus time at 1 Mbit/s, at worst: 250 us for each drive and
-// 55 us for SYNC, so three drives fit a classic bus at 1 kHz.
+// counts_per_radian are the drive's position units, and in one second its velocity units. Bus time at 1 Mbit/s, at worst: 250 us
+// for each drive, 480 us for one that takes velocities and efforts, and 55 us for SYNC, so three drives, or one, fit a
+// classic bus at 1 kHz.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,51 +35,12 @@
 #include "takt/core/setup_error.hpp"
 #include "takt/robot/bus_exchange.hpp"
 #include "takt/robot/cia402_master.hpp"
+#include "takt/robot/cia402_setup.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/robot/hardware.hpp"
 
 namespace takt::robot {
-
-/// The node that the master is for those who watch its heartbeat.
-inline constexpr std::uint8_t cia402_master_node = 127;
-
-/// The SDO writes that bring a drive into cyclic synchronous position with takt's PDOs (can/cia402/process_data.hpp).
-/// `watchdog` is how long it does without the master's heartbeat. Allocates.
-[[nodiscard]] inline std::vector<can::canopen::ObjectWrite> cia402_configuration(std::uint8_t node,
-                                                                                 const Cia402Timing& timing,
-                                                                                 Duration watchdog) {
-  using can::canopen::PdoDirection;
-  const auto in = [](Duration duration, Duration::rep unit) {
-    return static_cast<std::uint32_t>((duration.count() + unit - 1) / unit);
-  };
-  constexpr Duration::rep us = 1'000, ms = 1'000'000;
-  Duration::rep unit = us;  // of the interpolation period, whose value has 8 bits
-  std::int8_t exponent = -6;
-  for (; timing.period.count() / unit > 255; ++exponent) unit *= 10;
-
-  std::vector<can::canopen::ObjectWrite> writes = {
-      {{0x1017, 0}, in(timing.heartbeat, ms), 2},
-      {{0x1016, 1}, std::uint32_t{cia402_master_node} << 16 | std::min(in(watchdog, ms), 0xFFFFU), 4, true},
-      {{0x6007, 0}, 1, 2, true},
-      {{0x1006, 0}, in(timing.period, us), 4, true},
-      {{0x60C2, 1}, in(timing.period, unit), 1, true},
-      {{0x60C2, 2}, static_cast<std::uint8_t>(exponent), 1, true},
-      {{0x605A, 0}, static_cast<std::uint32_t>(can::cia402::QuickStop::quick_ramp), 2, true},
-      {{0x6060, 0}, static_cast<std::uint32_t>(can::cia402::Mode::cyclic_position), 1}};
-  for (std::uint16_t other = 1; other < 4; ++other) {  // what else the drive would send by itself
-    const auto index = static_cast<std::uint16_t>(0x1800U + other);
-    const auto number = static_cast<std::uint8_t>(other + 1);
-    writes.push_back({{index, 1}, 0xC000'0000U | pdo_id(PdoDirection::transmit, number, node), 4, true});
-  }
-  const auto append = [&](PdoDirection direction, std::span<const can::canopen::MappedObject> objects) {
-    const auto plan = can::canopen::plan_pdo(direction, 1, node, can::canopen::every_sync, objects);
-    if (plan) writes.insert(writes.end(), plan->writes().begin(), plan->writes().end());
-  };
-  append(PdoDirection::receive, can::cia402::receive_pdo_1);
-  append(PdoDirection::transmit, can::cia402::transmit_pdo_1);
-  return writes;
-}
 
 /// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one
 /// robot.
@@ -86,11 +50,15 @@ class Cia402Hardware final : public Hardware {
   using Emergencies = can::canopen::EmergencyHistory<32>;
 
   /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
-  /// buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address,
-  /// bad_scale, too_many_joints.
+  /// buses must outlive the hardware. `homes` says which drives look for their home before they are ready. Allocates. Errors:
+  /// no_such_bus, bad_address, duplicate_address, bad_scale (of the rated effort and a home, too), too_many_joints, no_such_joint
+  /// (of a home).
   [[nodiscard]] static SetupResult<std::unique_ptr<Cia402Hardware>> create(
-      const RobotDescription& description, std::span<Bus* const> buses) {
+      const RobotDescription& description, std::span<Bus* const> buses,
+      std::span<const Cia402Home> homes = {}) {
     if (description.joints.size() > max_joints) return fail(Errc::too_many_joints, "at most 64 joints");
+    if (auto exist = check_homes(description, homes); !exist)
+      return tl::unexpected<SetupError>(std::move(exist.error()));
     std::vector<BusPlan> plans(description.buses.size());
     for (std::size_t i = 0; i < description.joints.size(); ++i) {
       const JointDescription& joint = description.joints[i];
@@ -98,7 +66,7 @@ class Cia402Hardware final : public Hardware {
       if (description.buses[joint.bus].protocol != Protocol::cia402) continue;
       if (joint.bus >= buses.size() || buses[joint.bus] == nullptr)
         return fail(Errc::no_such_bus, joint.name);
-      if (auto added = plans[joint.bus].add(joint, i, description); !added)
+      if (auto added = plans[joint.bus].add(joint, i, description, homes); !added)
         return fail(added.error(), joint.name);
     }
     std::unique_ptr<Cia402Hardware> hardware(new Cia402Hardware);
@@ -124,8 +92,12 @@ class Cia402Hardware final : public Hardware {
       bus.exchange.push(can::canopen::Sync{}, counters_);
       for (Drive& drive : bus.plan.drives) {
         if (drive.joint >= commands.size()) continue;
-        const auto pdo = drive.master.command(commands[drive.joint], now, references_rejected_);
-        if (pdo) bus.exchange.push(*pdo, counters_);
+        const auto command = drive.master.command(commands[drive.joint], now, references_rejected_);
+        if (!command) continue;
+        const std::uint8_t node = drive.master.node();
+        if (drive.master.has_second_pdo())
+          bus.exchange.push(can::cia402::ReceivePdo2{node, *command}, counters_);
+        bus.exchange.push(can::cia402::ReceivePdo1{node, *command}, counters_);
       }
       if (bus.heartbeat.due(now)) {
         bus.exchange.push(can::canopen::Heartbeat{cia402_master_node, can::canopen::NmtState::operational},
@@ -137,7 +109,8 @@ class Cia402Hardware final : public Hardware {
   }
 
   [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
-  /// References that were no numbers: never sent, the last good one held in their place.
+  /// References that were no numbers, or of a mode that the drive is not set up for: never sent, the last good command held in
+  /// their place.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
   /// What the drives of all buses shouted, oldest first.
   [[nodiscard]] const Emergencies& emergencies() const noexcept { return emergencies_; }
@@ -171,22 +144,37 @@ class Cia402Hardware final : public Hardware {
     return std::clamp(patience, Duration(50'000'000), Duration(60'000'000'000));
   }
 
+  static SetupResult<void> check_homes(const RobotDescription& description,
+                                       std::span<const Cia402Home> homes) {
+    for (const Cia402Home& home : homes) {
+      const bool is_here = home.joint < description.joints.size() &&
+                           description.joints[home.joint].bus < description.buses.size() &&
+                           description.buses[description.joints[home.joint].bus].protocol == Protocol::cia402;
+      if (!is_here) return fail(Errc::no_such_joint, "home of joint " + std::to_string(home.joint));
+    }
+    return {};
+  }
+
   /// The drives of one bus, found by node.
   struct BusPlan {
     std::vector<Drive> drives;
     std::array<std::uint8_t, can::canopen::max_node + 1> index{};  ///< position in `drives` + 1; 0 = none
 
-    Status add(const JointDescription& joint, std::size_t number, const RobotDescription& description) {
+    Status add(const JointDescription& joint, std::size_t number, const RobotDescription& description,
+               std::span<const Cia402Home> homes) {
       if (!can::canopen::is_node(joint.board) || joint.board == cia402_master_node || joint.channel != 0)
         return takt::fail(Errc::bad_address);
-      if (!std::isfinite(joint.counts_per_radian) || joint.counts_per_radian == 0)
-        return takt::fail(Errc::bad_scale);
       if (index[joint.board] != 0) return takt::fail(Errc::duplicate_address);
-      const Cia402Timing timing{.period = description.period, .silence = description.feedback_timeout};
-      drives.push_back(
-          Drive{Cia402Master(joint.board, joint.counts_per_radian,
-                             cia402_configuration(joint.board, timing, watchdog_of(description)), timing),
-                number});
+      Cia402Setup setup{.node = joint.board,
+                        .counts_per_radian = joint.counts_per_radian,
+                        .rated_effort = joint.rated_effort,
+                        .watchdog = watchdog_of(description)};
+      setup.timing.period = description.period;
+      setup.timing.silence = description.feedback_timeout;
+      const auto home = std::ranges::find(homes, number, &Cia402Home::joint);
+      if (home != homes.end()) setup.home = *home;
+      if (!setup.is_good()) return takt::fail(Errc::bad_scale);
+      drives.push_back(Drive{Cia402Master(setup), number});
       index[joint.board] = static_cast<std::uint8_t>(drives.size());
       return {};
     }
@@ -196,7 +184,7 @@ class Cia402Hardware final : public Hardware {
   };
   struct BusState {
     BusState(Bus& bus, BusPlan drives, const RobotDescription& description)
-        : exchange(bus, drives.drives.size() + 3, description.period),
+        : exchange(bus, 2 * drives.drives.size() + 3, description.period),
           plan(std::move(drives)),
           heartbeat(watchdog_of(description) / 4) {}
 
@@ -239,6 +227,8 @@ class Cia402Hardware final : public Hardware {
     const std::uint32_t service = frame.id & ~std::uint32_t{can::canopen::max_node};
     if (service == pdo_id(can::canopen::PdoDirection::transmit, 1, 0))
       return drive.master.heard_pdo(frame, time);
+    if (service == pdo_id(can::canopen::PdoDirection::transmit, 2, 0))
+      return drive.master.heard_second_pdo(frame);
     if (service == can::canopen::sdo_reply_base) return drive.master.heard_sdo(frame);
     if (service == can::canopen::heartbeat_base) {
       const auto heartbeat = can::canopen::decode_heartbeat(frame);

@@ -1,6 +1,6 @@
-// What a master knows and wants of one CiA 402 drive in cyclic synchronous position: its configuration by
-// SDO, its NMT start, its state machine, and what its joint is told. No bus: frames of the node go in; its
-// receive PDO of each cycle, and now and then an NMT command or an SDO, come out.
+// What a master knows and wants of one CiA 402 drive in the cyclic synchronous modes, position, velocity and torque: its
+// configuration by SDO, its NMT start, its state machine, and what its joint is told. No bus: frames of the node go in; what its
+// receive PDOs say in each cycle, and now and then an NMT command or an SDO, come out.
 //
 //   waiting -> pre-operational by NMT -> configuring, one SDO after the other -> NMT start -> running
 //
@@ -8,15 +8,17 @@
 // that boots again, or is no longer operational, is configured anew; if it was enabled, it is at fault
 // (power_lost) until somebody clears the fault or switches it off, as it is when it goes off unasked. One that fell silent while it
 // was enabled is held where it was last told to be; its state is unknown, also when it is heard again, until it was switched off.
-// can/cia402/drive_control.hpp has the rules of the state machine. All of it is real-time safe after
+// A drive with a home to find (Cia402Home) looks for it, by itself, once after each start: it is enabled, in homing mode, and its
+// joint is off until it stands at home.
+// can/cia402/drive_control.hpp has the rules of the state machine, and of changing the mode. All of it is real-time safe after
 // construction.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "takt/can/canopen/configuration.hpp"
@@ -25,6 +27,7 @@
 #include "takt/can/cia402/drive_control.hpp"
 #include "takt/can/quantise.hpp"
 #include "takt/core/time.hpp"
+#include "takt/robot/cia402_setup.hpp"
 #include "takt/robot/hardware.hpp"
 
 namespace takt::robot {
@@ -36,30 +39,22 @@ inline constexpr std::uint32_t power_lost = 1U << 16;
 inline constexpr std::uint32_t mode_refused = 1U << 17;
 inline constexpr std::uint32_t not_configured = 1U << 18;  ///< the drive refused a part of its configuration
 inline constexpr std::uint32_t heartbeat_lost = 1U << 19;
+inline constexpr std::uint32_t homing_failed = 1U << 20;
 }  // namespace cia402_fault
-
-struct Cia402Timing {
-  Duration period{1'000'000};         ///< of the loop, and so of SYNC
-  Duration silence{50'000'000};       ///< without process data
-  Duration heartbeat{100'000'000};    ///< of the drives
-  Duration sdo_timeout{200'000'000};  ///< of each answer
-  Duration retry{500'000'000};        ///< from one failed attempt to configure a drive to the next
-};
 
 /// One drive, as its master sees it.
 class Cia402Master {
  public:
-  /// `node` must be is_node(), `counts_per_radian` finite and not 0; a drive on a joint that turns the other
-  /// way round has a negative one.
-  Cia402Master(std::uint8_t node, double counts_per_radian,
-               std::vector<can::canopen::ObjectWrite> configuration, const Cia402Timing& timing)
-      : timing_(timing),
-        configuration_(std::move(configuration)),
-        configurator_(node, timing.sdo_timeout),
-        monitor_(3 * timing.heartbeat),
-        control_({.silence = timing.silence}),
-        counts_per_radian_(counts_per_radian),
-        node_(node) {}
+  explicit Cia402Master(const Cia402Setup& setup)
+      : timing_(setup.timing),
+        configuration_(cia402_configuration(setup)),
+        configurator_(setup.node, setup.timing.sdo_timeout),
+        monitor_(3 * setup.timing.heartbeat),
+        control_({.silence = setup.timing.silence}),
+        home_(setup.home),
+        counts_per_radian_(setup.counts_per_radian),
+        rated_effort_(std::copysign(setup.rated_effort, setup.counts_per_radian)),
+        node_(setup.node) {}
 
   [[nodiscard]] std::uint8_t node() const noexcept { return node_; }
   [[nodiscard]] const can::cia402::DriveControl& control() const noexcept { return control_; }
@@ -85,6 +80,8 @@ class Cia402Master {
     if (state && !ready) stopping_ = false;
     return {};
   }
+  /// Its transmit PDO 2. The same errors.
+  Status heard_second_pdo(const can::Frame& frame) noexcept { return take_transmit_pdo_2(measured_, frame); }
   Status heard_sdo(const can::Frame& frame) noexcept { return configurator_.receive(frame); }
   void heard(const can::canopen::Heartbeat& heartbeat, Time time) noexcept {
     monitor_.heard(heartbeat.state, time);
@@ -106,28 +103,34 @@ class Cia402Master {
     if (!control_.heard()) return;
     feedback.position = control_.feedback().position / counts_per_radian_;
     feedback.velocity = velocity_;
+    feedback.effort = measured_.torque / per_mille * rated_effort_;
+    feedback.mode = mode_of(control_.feedback().mode);
     feedback.stamp = control_.heard_at();
     feedback.heard = true;
   }
   [[nodiscard]] DriveState state() const noexcept {
-    if (in_fault() || power_lost_ || not_configured_ || control_.mode_refused()) return DriveState::fault;
+    if (in_fault() || power_lost_ || not_configured_ || control_.mode_refused() || homing_failed_)
+      return DriveState::fault;
     if (phase_ != Phase::running || !control_.state() || control_.held() || heartbeat_lost())
       return DriveState::unknown;
-    return control_.enabled() ? DriveState::ready : DriveState::off;
+    return control_.enabled() && is_home_ ? DriveState::ready : DriveState::off;
   }
   [[nodiscard]] std::uint32_t faults() const noexcept {
     return (in_fault() ? error_code_ : 0U) | (power_lost_ ? cia402_fault::power_lost : 0) |
            (control_.mode_refused() ? cia402_fault::mode_refused : 0) |
            (not_configured_ ? cia402_fault::not_configured : 0) |
-           (heartbeat_lost() ? cia402_fault::heartbeat_lost : 0);
+           (heartbeat_lost() ? cia402_fault::heartbeat_lost : 0) |
+           (homing_failed_ ? cia402_fault::homing_failed : 0);
   }
 
   // ---- What the drive is told
 
-  /// Its receive PDO of this cycle, once it runs. A position that is not a number is counted in `rejected`, and
-  /// the last good one held in its place.
-  [[nodiscard]] std::optional<can::cia402::ReceivePdo1> command(const JointCommand& joint, Time now,
-                                                                std::uint64_t& rejected) noexcept {
+  /// Whether it is told velocity and torque, too: in receive PDO 2, which is best sent before the first, that has the mode.
+  [[nodiscard]] bool has_second_pdo() const noexcept { return rated_effort_ != 0; }
+  /// What its receive PDOs say in this cycle, once it runs. What is not a number, or of a mode that the drive is not set up for, is
+  /// counted in `rejected`, and the last good command holds in its place.
+  [[nodiscard]] std::optional<can::cia402::Command> command(const JointCommand& joint, Time now,
+                                                            std::uint64_t& rejected) noexcept {
     ++cycles_;
     monitor_.check(now);
     if (!joint.want_power && want_power_) {
@@ -138,20 +141,14 @@ class Cia402Master {
     if (joint.clear_fault) forget_loss();
     if (phase_ != Phase::running) return std::nullopt;
 
-    if (std::isfinite(joint.position)) {
-      constexpr std::int64_t top = (std::int64_t{1} << 31) - 1;
-      position_ =
-          static_cast<std::int32_t>(can::round_clamped(joint.position * counts_per_radian_, -top - 1, top));
-    } else {
-      ++rejected;
-    }
-    if (!control_.may_be_enabled()) position_ = control_.feedback().position;
+    if (!take(joint)) ++rejected;
+    if (!control_.may_be_enabled() || !is_home_) stand();
     const bool power = want_power_ && !stopping_ && control_.heard() && state() != DriveState::fault;
-    can::cia402::Demand demand;
+    can::cia402::Demand demand = reference_;
     demand.target = power ? can::cia402::Target::operation_enabled : can::cia402::Target::off;
     demand.clear_fault = joint.clear_fault;
-    demand.position = position_;
-    return can::cia402::ReceivePdo1{node_, control_.step(demand, now)};
+    if (!is_home_) look_for_home(demand, now);
+    return control_.step(demand, now);
   }
 
   /// Whether service() has a frame to give at this time.
@@ -183,6 +180,7 @@ class Cia402Master {
       phase_ = Phase::running;
       started_at_ = now;
       not_configured_ = false;
+      is_home_ = !home_;
       control_.reset();
       monitor_ = can::canopen::NodeMonitor(3 * timing_.heartbeat);
       return nmt(NmtCommand::start);
@@ -199,6 +197,62 @@ class Cia402Master {
  private:
   enum class Phase : std::uint8_t { waiting, configuring, running, resting };
   static constexpr double newest = 0.5;  // weight of the newest difference in the velocity
+  static constexpr double per_mille = 1000;
+
+  [[nodiscard]] static CommandMode mode_of(can::cia402::Mode mode) noexcept {
+    return mode == can::cia402::Mode::cyclic_velocity ? CommandMode::velocity
+           : mode == can::cia402::Mode::cyclic_torque ? CommandMode::effort
+                                                      : CommandMode::position;
+  }
+  template <class Integer>
+  [[nodiscard]] static Integer rounded(double value) noexcept {
+    using Limits = std::numeric_limits<Integer>;
+    return static_cast<Integer>(can::round_clamped(value, Limits::min(), Limits::max()));
+  }
+
+  /// Makes a command the reference, if it is good.
+  bool take(const JointCommand& joint) noexcept {
+    const bool is_position = joint.mode == CommandMode::position;
+    const double value = is_position                           ? joint.position
+                         : joint.mode == CommandMode::velocity ? joint.velocity
+                                                               : joint.effort;
+    if (!std::isfinite(value) || !(is_position || has_second_pdo())) return false;
+    stand();
+    if (is_position) {
+      reference_.mode = can::cia402::Mode::cyclic_position;
+      reference_.position = rounded<std::int32_t>(value * counts_per_radian_);
+    } else if (joint.mode == CommandMode::velocity) {
+      reference_.mode = can::cia402::Mode::cyclic_velocity;
+      reference_.velocity = rounded<std::int32_t>(value * counts_per_radian_);
+    } else {
+      reference_.mode = can::cia402::Mode::cyclic_torque;
+      reference_.torque = rounded<std::int16_t>(value / rated_effort_ * per_mille);
+    }
+    return true;
+  }
+  /// The reference of a joint that is to stay where it is, in whatever mode.
+  void stand() noexcept {
+    reference_.position = control_.feedback().position;
+    reference_.velocity = 0;
+    reference_.torque = 0;
+  }
+
+  void look_for_home(can::cia402::Demand& demand, Time now) noexcept {
+    using can::cia402::Homing;
+    const Homing homing = control_.homing();
+    if (!control_.enabled()) homing_since_ = now;
+    if (homing == Homing::attained) {
+      is_home_ = true;
+      return;
+    }
+    if (homing == Homing::failed || homing == Homing::interrupted || now - homing_since_ > home_->most) {
+      homing_failed_ = stopping_ = true;
+      was_ready_ = false;  // goes off, as it is told to
+      demand.target = can::cia402::Target::off;
+    }
+    demand.mode = can::cia402::Mode::homing;
+    demand.home = true;
+  }
 
   [[nodiscard]] bool in_fault() const noexcept {
     const auto state = can::cia402::state_of(control_.feedback().status_word);  // also when silent since
@@ -206,7 +260,7 @@ class Cia402Master {
            (state == can::cia402::State::fault || state == can::cia402::State::fault_reaction_active);
   }
   [[nodiscard]] bool heartbeat_lost() const noexcept { return phase_ == Phase::running && monitor_.lost(); }
-  void forget_loss() noexcept { was_ready_ = power_lost_ = false; }
+  void forget_loss() noexcept { was_ready_ = power_lost_ = homing_failed_ = false; }
   void rest_until(Time time) noexcept {
     phase_ = Phase::resting;
     retry_at_ = time;
@@ -226,6 +280,7 @@ class Cia402Master {
       const double velocity = moved / counts_per_radian_ / (cycles_ * to_seconds(timing_.period));
       velocity_ += newest * (velocity - velocity_);
     }
+    if (!is_home_) velocity_ = 0;  // it may count from another place at any time
     cycles_ = 0;
   }
 
@@ -234,12 +289,16 @@ class Cia402Master {
   can::canopen::Configurator configurator_;
   can::canopen::NodeMonitor monitor_;
   can::cia402::DriveControl control_;
+  std::optional<Cia402Home> home_;
+  can::cia402::Demand reference_{};   ///< the last good command
+  can::cia402::Feedback measured_{};  ///< of transmit PDO 2
   double counts_per_radian_;
+  double rated_effort_;  ///< in the drive's direction; 0: without velocity and torque
   double velocity_ = 0;
   Time retry_at_{};
   Time started_at_{};
-  std::int32_t position_ = 0;  ///< counts: the last good reference
-  std::uint32_t cycles_ = 0;   ///< since it was last heard
+  Time homing_since_{};
+  std::uint32_t cycles_ = 0;  ///< since it was last heard
   std::uint16_t error_code_ = 0;
   std::uint8_t node_;
   Phase phase_ = Phase::waiting;
@@ -248,6 +307,8 @@ class Cia402Master {
   bool was_ready_ = false;  ///< since power was last wanted
   bool power_lost_ = false;
   bool not_configured_ = false;
+  bool is_home_ = false;  ///< or has none to look for
+  bool homing_failed_ = false;
 };
 
 }  // namespace takt::robot

@@ -36,6 +36,8 @@
 //       "safe": "hold",                 optional: "hold" or "release" the drive after the robot was stopped;
 //                                       the same for all joints of one hubo board, which is powered as a whole
 //       "counts_per_radian": 63662,     encoder counts; negative turns the direction
+//       "rated_effort": 50,             N m at the joint at the drive's rated torque, optional, cia402 only:
+//                                       velocities and efforts can be commanded then, at twice the bus time
 //       "bus": "can0", "board": 15,     board number (hubo 0..47) or node id (servo 1..48, cia402 1..126)
 //       "channel": 1,                   motor on that board (hubo 0..1); drives have only 0; optional
 //       "following_error": 0.2,         rad, optional: |reference - measured| beyond this stops the robot

@@ -15,6 +15,7 @@ enum class Errc : std::uint16_t {
   duplicate_address = 3,
   bad_scale = 4,
   too_many_joints = 5,
+  no_such_joint = 6,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::robot; }
@@ -31,6 +32,8 @@ enum class Errc : std::uint16_t {
       return "the encoder counts per radian are zero or not finite";
     case Errc::too_many_joints:
       return "the robot has more joints than takt allows";
+    case Errc::no_such_joint:
+      return "the robot has no such joint on buses of this protocol";
   }
   return "unknown robot error";
 }

@@ -19,6 +19,9 @@ enum class DriveState : std::uint8_t {
   fault,    ///< reports a fault; see `fault`
 };
 
+/// Which part of a command a drive follows.
+enum class CommandMode : std::uint8_t { position, velocity, effort };
+
 /// What was last heard of one joint.
 struct JointFeedback {
   double position = 0;  ///< rad or m; meaningful once `heard`
@@ -26,16 +29,22 @@ struct JointFeedback {
   Time stamp{};         ///< when the position came, at most a period before the read() that took it in
   bool heard = false;   ///< a position has been received since start-up
   DriveState drive = DriveState::unknown;
-  std::uint32_t fault = 0;  ///< the protocol's own fault bits, 0 = none
+  CommandMode mode = CommandMode::position;  ///< that the drive is in
+  std::uint32_t fault = 0;                   ///< the protocol's own fault bits, 0 = none
+  double effort = 0;                         ///< N m or N, of drives that tell it; else 0
 };
 
-/// What one joint is to do next.
+/// What one joint is to do next. When the mode changes, the drive is held as it is until JointFeedback::mode shows the new one, and
+/// then follows: whoever changes it begins where the joint stands and how it moves. Drives that do not have the mode stay in the one
+/// that they are in, and follow the last command of it.
 struct JointCommand {
   double position = 0;       ///< rad or m
-  double velocity = 0;       ///< feed-forward for drives that take it
+  double velocity = 0;       ///< rad/s or m/s; in CommandMode::position feed-forward for drives that take it
   double acceleration = 0;   ///< feed-forward for drives that take it
   bool want_power = false;   ///< drive on (the hardware runs the sequence) or off (at once)
   bool clear_fault = false;  ///< asks a faulty drive to forget its fault; held for one cycle
+  CommandMode mode = CommandMode::position;
+  double effort = 0;  ///< N m or N
 };
 
 /// Counted, never thrown: what the wire did so far.

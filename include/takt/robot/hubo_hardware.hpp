@@ -112,7 +112,7 @@ class HuboHardware final : public Hardware {
     }
     return nullptr;
   }
-  /// References that were no numbers: never sent, the last good one held in their place.
+  /// References that were no numbers, or of another mode than position: never sent, the last good one held in their place.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:
@@ -237,7 +237,9 @@ class HuboHardware final : public Hardware {
 
   void command_motion(BusState& bus, Board& board, std::span<const JointCommand> commands) noexcept {
     for_each_joint(board, commands, [&](std::size_t channel, const JointCommand& command) noexcept {
-      if (!board.master.command(channel, command.position)) ++references_rejected_;
+      const bool good =
+          command.mode == CommandMode::position && board.master.command(channel, command.position);
+      if (!good) ++references_rejected_;
     });
     if (const auto reference = board.master.reference()) push(bus, *reference);
   }

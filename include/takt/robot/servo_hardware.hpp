@@ -90,7 +90,7 @@ class ServoHardware final : public Hardware {
   }
 
   [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
-  /// References that were no numbers: never sent, the last good one held in their place.
+  /// References that were no numbers, or of another mode than position: never sent, the last good one held in their place.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:

@@ -70,8 +70,8 @@ class ServoMaster {
 
   // ---- What the drive is told
 
-  /// The drive's slot in this cycle's command frame. A position or velocity that is not a number is counted
-  /// in `rejected`, and the last good position held at rest in its place.
+  /// The drive's slot in this cycle's command frame. A position or velocity that is not a number, or another mode, is
+  /// counted in `rejected`, and the last good position held at rest in its place.
   [[nodiscard]] can::servo::DriveCommand command(const JointCommand& joint,
                                                  std::uint64_t& rejected) noexcept {
     if (!joint.want_power && want_power_) {
@@ -84,7 +84,8 @@ class ServoMaster {
       clearing_ = reply_.state == can::servo::State::fault ? clear_cycles : 0;
     }
 
-    const bool good = std::isfinite(joint.position) && std::isfinite(joint.velocity);
+    const bool good =
+        joint.mode == CommandMode::position && std::isfinite(joint.position) && std::isfinite(joint.velocity);
     if (!good) ++rejected;
     can::servo::DriveCommand command;
     command.addressed = true;

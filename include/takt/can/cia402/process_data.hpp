@@ -92,6 +92,18 @@ struct ReceivePdo1 {
   return {};
 }
 
+/// The same of receive PDO 2.
+struct ReceivePdo2 {
+  std::uint8_t node = 1;
+  Command command;
+};
+/// Error: unknown_node.
+[[nodiscard]] constexpr Status encode_into(Frame& frame, const ReceivePdo2& pdo) noexcept {
+  if (!canopen::is_node(pdo.node)) return fail(Errc::unknown_node);
+  put_receive_pdo_2(frame, pdo.node, pdo.command);
+  return {};
+}
+
 /// Take transmit PDO 1 or 2, whichever node sent it, into what is known of its drive. Errors, after which nothing has
 /// changed: wrong_format, wrong_length.
 [[nodiscard]] constexpr Status take_transmit_pdo_1(Feedback& feedback, const Frame& frame) noexcept {
