@@ -66,6 +66,7 @@ TEST_CASE("CiA 402 drives have the nodes 1 to 126 of a classic bus") {
     if (joint["bus"] == "a") joint["board"] = 127;
   }
   CHECK_FALSE(load_robot(robot.dump()));
+  robot["joints"][0]["board"] = 126;
   robot["joints"][0]["rated_effort"] = 0;
   CHECK(places(robot) == std::multiset<std::string>{"/joints/0/rated_effort"});
   robot["joints"][0]["rated_effort"] = 40;
