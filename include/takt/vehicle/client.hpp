@@ -126,6 +126,14 @@ class VehicleClient {
     return sealed;
   }
 
+  /// What has become too old by now stops the vehicle. All functions that are told the time begin with it.
+  void update(Time now) noexcept {
+    now_ = std::max(now_, now);
+    const auto before = supervisor_.category();
+    supervisor_.update(wrong(), speed(), now_);
+    hurry_if_changed(before);
+  }
+
   /// Drives so from now on. Errors: those of DriveSupervisor::drive(): the last command holds, and grows older.
   Status drive(const DriveCommand& command, Time now) noexcept {
     update(now);
@@ -172,14 +180,6 @@ class VehicleClient {
   [[nodiscard]] StopReason wrong() const noexcept {
     if (!channel_.established(now_)) return {StopCause::disconnected, {}};
     return telemetry_.check(now_);
-  }
-
-  /// Before anything else that happens now: what has become too old by now stops the vehicle first.
-  void update(Time now) noexcept {
-    now_ = std::max(now_, now);
-    const auto before = supervisor_.category();
-    supervisor_.update(wrong(), speed(), now_);
-    hurry_if_changed(before);
   }
 
   /// A stop does not wait for the next period.

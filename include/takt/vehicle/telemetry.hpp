@@ -117,6 +117,12 @@ class Telemetry {
   [[nodiscard]] constexpr Duration age(System system, Time now) const noexcept {
     return last_.has(system) ? order_.age(sent_[static_cast<std::uint8_t>(system)], now) : Duration::max();
   }
+  /// When the last block of a system was sent, on the vehicle's own clock, which is zero at its first frame since it began (see
+  /// restarts): what lies between two blocks is not blurred by the network. Nothing before the first block.
+  [[nodiscard]] constexpr std::optional<Duration> sent(System system) const noexcept {
+    if (!last_.has(system)) return std::nullopt;
+    return sent_[static_cast<std::uint8_t>(system)];
+  }
   [[nodiscard]] constexpr bool fresh(System system, Time now) const noexcept {
     return age(system, now) <= c_.freshness;
   }

@@ -1,0 +1,208 @@
+// A twist in, odometry out: a car-like vehicle on the other side of datagrams, driven as any other base.
+//
+//     auto drive = *VehicleDrive<PlainChannel>::make(configuration, PlainChannel{});
+//     each cycle:                    receive() and poll() as for VehicleClient (client.hpp), and
+//                                    (void)drive.drive(twist, now);
+//     whenever something was heard:  latest.write(drive.estimate());              // an shm::LatestValue<OdometryEstimate>
+//
+// The twist is kept within its limits on the same curve (mobile/twist_limiter.hpp) and becomes steering, throttle and brake by the
+// law of the Furbot (twist_law.hpp), with the speed that the vehicle reports. As each twist is driven when it is given, a caller
+// that gives none any more has the vehicle stopped by the client's command time-out. To hold a slow commander's twists for a while,
+// and come to a stand without a latched stop, put a mobile::TwistCommand in between.
+//
+// The odometry goes by the rates of the rear wheels, each taken for the time up to its block since the one before, by the vehicle's
+// own stamps. What a block says is lost with it: the next one then counts for both.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "takt/core/error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/mobile/car_like.hpp"
+#include "takt/mobile/differential_drive.hpp"
+#include "takt/mobile/odometry.hpp"
+#include "takt/mobile/pose.hpp"
+#include "takt/mobile/twist_limiter.hpp"
+#include "takt/vehicle/channel.hpp"
+#include "takt/vehicle/client.hpp"
+#include "takt/vehicle/error.hpp"
+#include "takt/vehicle/supervisor.hpp"
+#include "takt/vehicle/twist_law.hpp"
+
+namespace takt::vehicle {
+
+/// Where the vehicle is, for whoever wants to know: it can be copied bytewise. The frames have the names of REP 105.
+struct OdometryEstimate {
+  static constexpr std::string_view frame = "odom";             ///< of the pose
+  static constexpr std::string_view child_frame = "base_link";  ///< of the twist: the middle of the rear axle
+
+  Time stamp{};  ///< when it was so; Time{} before anything was heard
+  mobile::Pose pose{};
+  mobile::Twist twist{};
+  std::array<double, 9> covariance{};  ///< of (x, y, heading), row by row: m^2, m rad, rad^2
+
+  friend constexpr bool operator==(const OdometryEstimate&, const OdometryEstimate&) = default;
+};
+static_assert(std::is_trivially_copyable_v<OdometryEstimate>);
+
+/// What tells how a vehicle turns.
+enum class TurnSource : std::uint8_t {
+  wheels,  ///< the difference of the rear wheels: coarse where they report whole rpm
+  steering,  ///< the steering angle while it is fresh, else the wheels: as good as its unit and the wheelbase are known
+};
+
+struct VehicleDriveConfiguration {
+  ClientConfiguration client{};           ///< traction is required
+  mobile::TwistLimiter::Limits limits{};  ///< of the twists
+  TwistLaw::Configuration law{};          ///< with the wheelbase
+  mobile::Odometry::Configuration odometry{};
+  double wheel_radius = 0;  ///< m, of the rear wheels
+  double track = 0;         ///< m, between them
+  TurnSource turn = TurnSource::wheels;
+};
+
+/// One thread. Every function but make() is real-time safe; none allocates.
+template <Channel C>
+class VehicleDrive {
+ public:
+  using Client = VehicleClient<C>;
+  using Configuration = VehicleDriveConfiguration;
+
+  /// Errors: out_of_range (traction is not among the required systems); those of make() of its parts.
+  [[nodiscard]] static Result<VehicleDrive> make(const Configuration& c, C channel) noexcept {
+    if (!c.client.telemetry.required.contains(System::traction)) return fail(Errc::out_of_range);
+    auto client = Client::make(c.client, std::move(channel));
+    if (!client) return fail(client.error());
+    const auto limiter = mobile::TwistLimiter::make(c.limits);
+    if (!limiter) return fail(limiter.error());
+    const auto law = TwistLaw::make(c.law);
+    if (!law) return fail(law.error());
+    const auto odometry = mobile::Odometry::make(c.odometry);
+    if (!odometry) return fail(odometry.error());
+    const auto wheels = mobile::DifferentialDrive::make({c.wheel_radius, c.wheel_radius, c.track});
+    if (!wheels) return fail(wheels.error());
+    const auto car = mobile::Car::make({c.law.wheelbase, c.track, c.law.max_steering});
+    if (!car) return fail(car.error());
+    return VehicleDrive(c, std::move(*client), *limiter, *law, *odometry, *wheels, *car);
+  }
+
+  /// As VehicleClient::receive().
+  Status receive(std::span<const std::uint8_t> datagram, Time now) noexcept {
+    const Status taken = client_.receive(datagram, now);
+    track(now);
+    return taken;
+  }
+  /// As VehicleClient's.
+  [[nodiscard]] Time next_send() const noexcept { return client_.next_send(); }
+  Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) noexcept { return client_.poll(now, out); }
+
+  /// Drives so until the next call. Errors: not_finite; control::Errc::bad_period (called twice at one time); those of
+  /// VehicleClient::drive(). The command before holds then, and grows older.
+  Status drive(const mobile::Twist& wanted, Time now) noexcept {
+    if (!mobile::detail::is_finite(wanted)) return fail(Errc::not_finite);
+    client_.update(now);
+    const bool goes_on = client_.state() == DriveState::driving;
+    if (!goes_on) {
+      limiter_.reset();
+      law_.reset(client_.command().steering);
+    }
+    const Duration elapsed = goes_on ? now - driven_ : first_period_;
+    const double period = to_seconds(elapsed);
+    const auto command = law_.step(limiter_.step(wanted, period).value, measured_speed(now), period);
+    if (!command) return fail(command.error());
+    driven_ = now;
+    return client_.drive(*command, now);
+  }
+
+  /// By all that was heard.
+  [[nodiscard]] const OdometryEstimate& estimate() const noexcept { return estimate_; }
+  /// For what is known from elsewhere: odometry().set(pose).
+  [[nodiscard]] mobile::Odometry& odometry() noexcept { return odometry_; }
+
+  /// To stop, to recover, and for all that is known of the vehicle.
+  [[nodiscard]] Client& client() noexcept { return client_; }
+  [[nodiscard]] const Client& client() const noexcept { return client_; }
+
+ private:
+  VehicleDrive(const Configuration& c, Client&& client, const mobile::TwistLimiter& limiter,
+               const TwistLaw& law, const mobile::Odometry& odometry, const mobile::DifferentialDrive& wheels,
+               const mobile::Car& car) noexcept
+      : first_period_(c.client.send_period),
+        turn_(c.turn),
+        client_(std::move(client)),
+        limiter_(limiter),
+        law_(law),
+        odometry_(odometry),
+        wheels_(wheels),
+        car_(car) {}
+
+  /// Of a vehicle that may be driven it is fresh.
+  [[nodiscard]] double measured_speed(Time now) const noexcept {
+    const auto traction = client_.telemetry().fresh_traction(now);
+    return traction ? client_.units().speed(*traction) : 0;
+  }
+
+  [[nodiscard]] mobile::Twist measured_twist(const Traction& traction, Time now) const noexcept {
+    const mobile::Twist twist = wheels_.twist(client_.units().wheel_rates(traction));
+    if (turn_ == TurnSource::wheels) return twist;
+    const auto steering = client_.telemetry().fresh_steering(now);
+    return steering ? car_.twist(twist.forward, client_.units().angle(*steering)) : twist;
+  }
+
+  /// Goes on by a block that was not seen before.
+  void track(Time now) noexcept {
+    const Telemetry& telemetry = client_.telemetry();
+    const auto sent = telemetry.sent(System::traction);
+    const auto traction = telemetry.last().traction();
+    if (!sent || !traction) return;
+    const Block block{telemetry.counters().restarts, *sent, now};
+    if (last_ && last_->restarts == block.restarts && last_->sent == block.sent) return;
+    if (last_) {
+      const bool anew = last_->restarts != block.restarts;
+      const Duration elapsed = anew ? now - last_->received : block.sent - last_->sent;
+      // Of a gap beyond its time-out the odometry knows that it does not know: its covariance grows.
+      (void)odometry_.advance(measured_twist(*traction, now), to_seconds(elapsed));
+    }
+    last_ = block;
+    publish(now - telemetry.age(System::traction, now));
+  }
+
+  void publish(Time stamp) noexcept {
+    estimate_.stamp = stamp;
+    estimate_.pose = odometry_.pose();
+    estimate_.twist = odometry_.twist();
+    const auto& covariance = odometry_.covariance();
+    for (std::size_t i = 0; i < 9; ++i)
+      estimate_.covariance[i] =
+          covariance(static_cast<Eigen::Index>(i / 3), static_cast<Eigen::Index>(i % 3));
+  }
+
+  /// Of traction: which one it was.
+  struct Block {
+    std::uint64_t restarts;
+    Duration sent;
+    Time received;
+  };
+
+  Duration first_period_;
+  TurnSource turn_;
+  Client client_;
+  mobile::TwistLimiter limiter_;
+  TwistLaw law_;
+  mobile::Odometry odometry_;
+  mobile::DifferentialDrive wheels_;
+  mobile::Car car_;
+  Time driven_{};  ///< when the last twist was
+  std::optional<Block> last_;
+  OdometryEstimate estimate_;
+};
+
+}  // namespace takt::vehicle

@@ -1,0 +1,236 @@
+#include "takt/vehicle/vehicle_drive.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <vector>
+
+#include "support/rt_guard.hpp"
+#include "takt/shm/latest_value.hpp"
+#include "vehicle/status_frames.hpp"
+
+using namespace takt;
+using namespace takt::vehicle;
+using namespace std::chrono_literals;
+using mobile::Twist;
+using test::encoded;
+using test::status_frame;
+
+namespace {
+
+using Drive = VehicleDrive<PlainChannel>;
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+Time at(std::int64_t ms) { return time_from_nanoseconds(ms * 1'000'000); }
+
+Drive::Configuration furbot() {
+  Drive::Configuration c;
+  c.client.units = provisional_units;
+  c.limits = {.forward = 2,
+              .backward = 1,
+              .left = 1,
+              .rotation = 1,
+              .acceleration = 1,
+              .braking = 2,
+              .rotational_acceleration = 2};
+  c.law.wheelbase = 1.6;
+  c.law.max_steering = 0.5;
+  c.law.steering_rate = 0.6;
+  c.law.throttle.proportional = 0.4;
+  c.law.brake.proportional = 0.5;
+  c.odometry.noise = {.forward_by_way = 0.01, .heading_by_way = 0.001};
+  c.wheel_radius = 0.3;
+  c.track = 1.285;
+  return c;
+}
+
+Drive made(const Drive::Configuration& c = furbot()) { return Drive::make(c, PlainChannel{}).value(); }
+
+/// Rates in rpm, angle in mrad, as a vehicle says them; it moves as fast as its left wheel.
+std::vector<std::uint8_t> said(std::int64_t ms, std::int32_t left, std::int32_t right,
+                               std::int32_t angle = 0) {
+  auto frame = status_frame(static_cast<std::uint32_t>(ms));
+  const double speed = left * 0.3 * std::numbers::pi / 30;
+  (void)frame.set(Traction{.state = 2,
+                           .speed = static_cast<std::int32_t>(std::round(speed / 0.01)),
+                           .left_speed = left,
+                           .right_speed = right});
+  (void)frame.set(Steering{.state = 2, .current_angle = angle});
+  return encoded(frame);
+}
+
+/// m/s of so many rpm
+double speed(double rpm) { return rpm * 0.3 * std::numbers::pi / 30; }
+
+}  // namespace
+
+TEST_CASE("before anything was heard there is an estimate without a time") {
+  auto drive = made();
+  CHECK(drive.estimate() == OdometryEstimate{});
+  CHECK(drive.receive(said(1000, 50, 50), at(1000)));
+  CHECK(drive.estimate() == OdometryEstimate{.stamp = at(1000)});
+}
+
+TEST_CASE("the wheels' rates become a pose, by the stamps of the vehicle and not by when they came") {
+  auto drive = made();
+  int jitter = 0;
+  for (int ms = 0; ms <= 2000; ms += 10) {
+    jitter = (jitter * 5 + 3) % 9;
+    CHECK(drive.receive(said(ms, 50, 50), at(ms + 20 + (ms == 0 ? 0 : jitter))));
+  }
+  CHECK(drive.estimate().pose.x == doctest::Approx(2 * speed(50)));
+  CHECK(drive.estimate().pose.y == 0);
+  CHECK(drive.estimate().twist.forward == doctest::Approx(speed(50)));
+  CHECK(to_seconds(drive.estimate().stamp - at(2020)) == doctest::Approx(0).epsilon(0.001));
+  CHECK(drive.estimate().covariance[0] == doctest::Approx(0.01 * 2 * speed(50)));
+  CHECK(drive.estimate().covariance[1] == drive.estimate().covariance[3]);
+}
+
+TEST_CASE("the vehicle turns by the difference of its wheels, or by its steering") {
+  const auto heading = [](TurnSource source, std::int32_t left, std::int32_t right, std::int32_t angle) {
+    auto c = furbot();
+    c.turn = source;
+    auto drive = made(c);
+    for (int ms = 0; ms <= 1000; ms += 10) CHECK(drive.receive(said(ms, left, right, angle), at(ms)));
+    return drive.estimate().pose.heading;
+  };
+  CHECK(heading(TurnSource::wheels, 40, 60, 400) == doctest::Approx(speed(20) / 1.285));
+  CHECK(heading(TurnSource::steering, 40, 60, 400) == doctest::Approx(speed(50) * std::tan(0.4) / 1.6));
+  CHECK(heading(TurnSource::steering, -40, -60, 400) == doctest::Approx(-speed(50) * std::tan(0.4) / 1.6));
+}
+
+TEST_CASE("what is lost, late or doubled neither adds to the way nor takes from it") {
+  auto drive = made();
+  std::vector<std::uint8_t> last;
+  for (int ms = 0; ms <= 2000; ms += 10) {
+    if (ms % 70 == 30 || ms % 110 == 50) continue;
+    const auto frame = said(ms, 50, 50);
+    CHECK(drive.receive(frame, at(ms)));
+    CHECK_FALSE(drive.receive(frame, at(ms)));
+    if (!last.empty()) CHECK_FALSE(drive.receive(last, at(ms)));
+    last = frame;
+  }
+  CHECK(drive.estimate().pose.x == doctest::Approx(2 * speed(50)));
+}
+
+TEST_CASE("of a gap that is too long nobody knows what happened, and the estimate says so") {
+  for (const bool began_anew : {false, true}) {
+    auto drive = made();
+    for (int ms = 0; ms <= 1000; ms += 10) CHECK(drive.receive(said(ms, 50, 50), at(ms)));
+    const auto before = drive.estimate();
+    CHECK(drive.receive(said(began_anew ? 900'000 : 4000, 50, 50), at(4000)));
+    CHECK(drive.estimate().pose == before.pose);
+    CHECK(drive.estimate().twist == Twist{});
+    CHECK(drive.estimate().covariance[0] ==
+          doctest::Approx(before.covariance[0] + std::pow(3 * speed(50), 2)));
+  }
+}
+
+TEST_CASE(
+    "a twist becomes what the law makes of it, within the limits of twists, and is what the vehicle is "
+    "told") {
+  auto drive = made();
+  auto limiter = mobile::TwistLimiter::make(furbot().limits).value();
+  auto law = TwistLaw::make(furbot().law).value();
+  for (int ms = 0; ms <= 3000; ms += 10) {
+    const std::int32_t rpm = ms / 50;
+    CHECK(drive.receive(said(ms, rpm, rpm), at(ms)));
+    const Twist wanted{5, 0, 0.3};
+    CHECK(drive.drive(wanted, at(ms)));
+    const double measured = std::round(speed(rpm) / 0.01) * 0.01;
+    const auto command = law.step(limiter.step(wanted, 0.01).value, measured, 0.01).value();
+    CHECK(drive.client().command().throttle == doctest::Approx(command.throttle));
+    CHECK(drive.client().command().steering == doctest::Approx(command.steering));
+    CHECK(drive.client().command().brake == doctest::Approx(command.brake));
+  }
+  CHECK(limiter.twist().forward == 2);
+  CHECK(drive.client().state() == DriveState::driving);
+}
+
+TEST_CASE(
+    "a twist that is none, or two at one time, are refused, and the command before holds until it is too "
+    "old") {
+  auto drive = made();
+  CHECK(drive.drive({1, 0, 0}, at(0)).error() == Errc::not_ready);
+  for (int ms = 0; ms <= 100; ms += 10) {
+    CHECK(drive.receive(said(ms, 0, 0), at(ms)));
+    CHECK(drive.drive({1, 0, 0}, at(ms)));
+  }
+  const DriveCommand before = drive.client().command();
+  CHECK(before.throttle > 0);
+  CHECK(drive.drive({1, 0, 0}, at(100)).error() == control::Errc::bad_period);
+  for (const double bad : {not_a_number, std::numeric_limits<double>::infinity()})
+    CHECK(drive.drive({1, 0, bad}, at(105)).error() == Errc::not_finite);
+  CHECK(drive.client().command() == before);
+  for (int ms = 110; ms <= 400; ms += 10) CHECK(drive.receive(said(ms, 0, 0), at(ms)));
+  CHECK(drive.drive({1, 0, 0}, at(400)).error() == Errc::stopped);
+  CHECK(drive.client().reason().cause == StopCause::command_timeout);
+}
+
+TEST_CASE("after a stop the law begins anew, from the steering as it is") {
+  auto drive = made();
+  int ms = 0;
+  const auto run = [&](int until, std::optional<Twist> wanted) {
+    for (; ms < until; ms += 10) {
+      CHECK(drive.receive(said(ms, 0, 0), at(ms)));
+      if (wanted) (void)drive.drive(*wanted, at(ms));
+    }
+  };
+  run(1000, Twist{1, 0, 0.3});
+  const double steering = drive.client().command().steering;
+  CHECK(steering > 0.3);
+  drive.client().stop(StopCategory::category_1, at(ms));
+  run(3000, std::nullopt);
+  CHECK(drive.client().recover(at(ms)));
+  CHECK(drive.client().command() == DriveCommand{steering, 0, 1});
+  run(ms + 10, Twist{1, 0, 0.3});
+  CHECK(std::abs(drive.client().command().steering - steering) <= 0.006 + 1e-12);
+  CHECK(drive.client().command().brake ==
+        0.2);  // the twist begins so slowly that the law holds the vehicle still
+  run(ms + 100, Twist{1, 0, 0.3});
+  CHECK(drive.client().command().throttle == doctest::Approx(0.4 * 0.11));
+}
+
+TEST_CASE("what cannot be driven is refused") {
+  const auto error = [](auto change) {
+    auto c = furbot();
+    change(c);
+    return Drive::make(c, PlainChannel{}).error();
+  };
+  CHECK(error([](auto& c) { c.client.telemetry.required = {System::steering}; }) == Errc::out_of_range);
+  CHECK(error([](auto& c) { c.client.units = {}; }) == Errc::out_of_range);
+  CHECK(error([](auto& c) { c.limits.forward = 0; }) == mobile::Errc::not_positive);
+  CHECK(error([](auto& c) { c.law.wheelbase = 0; }) == control::Errc::out_of_domain);
+  CHECK(error([](auto& c) { c.odometry.timeout = 0; }) == mobile::Errc::not_positive);
+  CHECK(error([](auto& c) { c.wheel_radius = 0; }) == mobile::Errc::not_positive);
+  CHECK(error([](auto& c) { c.track = 100; }) == mobile::Errc::out_of_domain);
+}
+
+TEST_CASE("a loop that drives and publishes keeps the rules of the loop") {
+  auto drive = made();
+  std::vector<std::vector<std::uint8_t>> frames;
+  for (int ms = 0; ms < 1000; ms += 10) frames.push_back(said(ms, 20, 22));
+  shm::LatestValue<OdometryEstimate> latest;
+  std::array<std::uint8_t, Drive::Client::max_datagram> out;
+  std::size_t sent = 0;
+
+  test::RtGuard guard;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const Time now = at(10 * static_cast<int>(i));
+    (void)drive.receive(frames[i], now);
+    (void)drive.drive({0.5, 0, 0.1}, now);
+    latest.write(drive.estimate());
+    sent += drive.poll(now, out).value_or(0);
+  }
+  CHECK(guard.report() == "");
+  CHECK(sent == 100 * control_frame_bytes);
+  OdometryEstimate read;
+  CHECK(latest.read(read) == shm::Freshness::new_data);
+  CHECK(read == drive.estimate());
+  CHECK(OdometryEstimate::frame == "odom");
+  CHECK(OdometryEstimate::child_frame == "base_link");
+}
