@@ -1,0 +1,251 @@
+// The client that drives real vehicles, and a simulated one: start-up, faults of the vehicle and of the way to it, recovery.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+
+#include "sim/client_rig.hpp"
+#include "support/random.hpp"
+#include "support/rt_guard.hpp"
+#include "takt/core/siphash.hpp"
+#include "takt/vehicle/commander_channel.hpp"
+#include "takt/vehicle/vehicle_channel.hpp"
+
+using namespace takt;
+using namespace std::chrono_literals;
+using vehicle::DriveState;
+using vehicle::PlainChannel;
+using vehicle::StopCause;
+using vehicle::StopReason;
+using vehicle::System;
+using vehicle::SystemState;
+
+namespace {
+
+using Rig = test::ClientRig<PlainChannel, PlainChannel>;
+
+Rig plain() { return Rig(PlainChannel{}, PlainChannel{}); }
+
+Rig driving() {
+  Rig rig = plain();
+  rig.wait(3s);
+  rig.drive({0.1, 0.6, 0}, 3s);
+  REQUIRE(rig.client.state() == DriveState::driving);
+  REQUIRE(rig.plant().speed() > 1.5);
+  return rig;
+}
+
+using SecureRig = test::ClientRig<vehicle::CommanderChannel<SipHash128>, vehicle::VehicleChannel<SipHash128>>;
+
+SecureRig secure(std::uint8_t key_of_vehicle = 7) {
+  const vehicle::SharedKey<SipHash128> near{1, {7, 1, 2}};
+  const std::array far{vehicle::SharedKey<SipHash128>{1, {key_of_vehicle, 1, 2}}};
+  return SecureRig(vehicle::CommanderChannel<SipHash128>::make(near, {1, 2, 3}).value(),
+                   vehicle::VehicleChannel<SipHash128>::make(far, {4, 5, 6}).value());
+}
+
+/// What a stop must come to: the vehicle stands, the client says why, and stays so while commands go on.
+void check_stopped(Rig& rig, StopReason reason) {
+  CHECK(rig.plant().speed() == 0);
+  CHECK(rig.client.reason() == reason);
+  const auto pose = rig.plant().pose();
+  rig.drive({0.1, 0.6, 0}, 1s);
+  CHECK(rig.plant().pose() == pose);
+}
+
+}  // namespace
+
+TEST_CASE("the client drives nothing before the whole vehicle runs") {
+  Rig rig = plain();
+  for (int i = 0; i < 200; ++i) {
+    rig.drive({0, 1, 0}, 10ms);
+    if (rig.machine.controller().state() != SystemState::running)
+      CHECK(rig.client.state() == DriveState::starting);
+    if (rig.client.state() == DriveState::starting) CHECK(rig.plant().travelled() == 0);
+  }
+  rig.drive({0, 1, 0}, 2s);
+  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.plant().travelled() > 0.5);
+  CHECK(rig.machine.counters().malformed + rig.machine.counters().refused == 0);
+  CHECK(rig.client.telemetry().counters().lost == 0);
+}
+
+TEST_CASE("a silent vehicle is stopped, though it still hears, and drives again only when told") {
+  Rig rig = driving();
+  rig.machine.set_faults({.silent = true});
+  rig.drive({0.1, 0.6, 0}, 150ms);
+  CHECK(rig.client.state() == DriveState::stopping);
+  rig.drive({0.1, 0.6, 0}, 6s);
+  check_stopped(rig, {StopCause::telemetry_silent, {}});
+  CHECK(rig.machine.controller().state() == SystemState::running);  // it was told to brake, and did
+  CHECK(rig.client.recover(rig.now).error() == vehicle::Errc::cause_remains);
+  rig.machine.set_faults({});
+  rig.drive({0.1, 0.6, 0}, 2s);
+  check_stopped(rig, {StopCause::telemetry_silent, {}});
+  REQUIRE(rig.client.recover(rig.now));
+  rig.drive({0.1, 0.6, 0}, 2s);
+  CHECK(rig.plant().speed() > 1);
+}
+
+TEST_CASE("a cable that is cut stops the vehicle by itself, and both ends must be told before it drives") {
+  Rig rig = driving();
+  rig.is_cut = true;
+  rig.drive({0.1, 0.6, 0}, 211ms);
+  CHECK(rig.machine.controller().state() == SystemState::halted);
+  CHECK(rig.client.state() == DriveState::stopping);
+  CHECK(rig.client.telemetry().age(rig.now) >= 200ms);
+  rig.drive({0.1, 0.6, 0}, 3s);
+  CHECK(rig.plant().speed() == 0);
+  rig.is_cut = false;
+  rig.drive({0.1, 0.6, 0}, 2s);
+  check_stopped(rig, {StopCause::telemetry_silent, {}});
+  CHECK(rig.client.recover(rig.now).error() == vehicle::Errc::cause_remains);  // it is HALTED
+  rig.machine.recover();
+  rig.drive({0.1, 0.6, 0}, 2s);
+  check_stopped(rig, {StopCause::telemetry_silent, {}});
+  REQUIRE(rig.client.recover(rig.now));
+  rig.drive({0.1, 0.6, 0}, 2s);
+  CHECK(rig.plant().speed() > 1);
+}
+
+TEST_CASE("telemetry that comes late is as old as it is, and too late stops the vehicle") {
+  Rig rig = driving();
+  rig.machine.set_faults({.late = 60ms});
+  for (int i = 0; i < 100; ++i) {
+    rig.drive({0.1, 0.6, 0}, 10ms);
+    if (i < 10) continue;
+    CHECK(rig.client.telemetry().age(rig.now) >= 59ms);  // clocks may drift
+    CHECK(rig.client.telemetry().age(rig.now) <= 70ms);
+  }
+  CHECK(rig.client.state() == DriveState::driving);
+  rig.machine.set_faults({.late = 150ms});
+  rig.drive({0.1, 0.6, 0}, 5s);
+  CHECK(rig.client.telemetry().age(rig.now) >= 148ms);
+  check_stopped(rig, {StopCause::telemetry_silent, {}});
+}
+
+TEST_CASE("a system that broke down stops the vehicle and is named") {
+  for (const System system : {System::steering, System::battery, System::front_fork, System::hydraulics}) {
+    CAPTURE(static_cast<int>(system));
+    Rig rig = driving();
+    sim::VehicleFaults faults;
+    faults.halted.insert(system);
+    rig.machine.set_faults(faults);
+    rig.drive({0.1, 0.6, 0}, 5s);
+    check_stopped(rig, {StopCause::system_not_running, system});
+  }
+}
+
+TEST_CASE("lost, corrupt and lying frames are counted, and do not stop a vehicle of which enough is known") {
+  Rig rig = driving();
+  rig.machine.set_faults({.lost = 0.2, .lying = 0.2});
+  rig.drive({0.1, 0.6, 0}, 10s);
+  CHECK(rig.client.state() == DriveState::driving);
+  const auto& counters = rig.client.telemetry().counters();
+  CHECK(counters.lost > 250);
+  CHECK(counters.malformed > 100);
+  rig.machine.set_faults({.lying = 1});
+  rig.drive({0.1, 0.6, 0}, 5s);
+  check_stopped(rig, {StopCause::telemetry_silent, {}});
+}
+
+TEST_CASE("corrupt frames in plain datagrams can say anything, and the client stays on the safe side") {
+  // Without an authenticated channel a turned bit may say that a system halted, or that it is tomorrow: the vehicle then stops.
+  Rig rig = driving();
+  rig.machine.set_faults({.corrupt = 1});
+  rig.drive({0.1, 0.6, 0}, 10s);
+  CHECK(rig.client.state() != DriveState::driving);
+  CHECK(rig.plant().speed() == 0);
+}
+
+TEST_CASE(
+    "behind an authenticated channel corrupt frames are refused, and what is genuine is enough to drive") {
+  SecureRig rig = secure();
+  rig.wait(3s);
+  rig.drive({0.1, 0.6, 0}, 3s);
+  CHECK(rig.plant().speed() > 1.5);
+  rig.machine.set_faults({.late = 20ms, .corrupt = 0.3});
+  rig.drive({0.1, 0.6, 0}, 30s);  // several sessions
+  CHECK(rig.client.state() == DriveState::driving);
+  CHECK(rig.client.counters().refused > 700);
+  CHECK(rig.client.telemetry().counters().malformed == 0);
+  CHECK(rig.client.telemetry().counters().impossible == 0);
+  rig.is_cut = true;
+  rig.drive({0.1, 0.6, 0}, 5s);
+  CHECK(rig.plant().speed() == 0);
+  CHECK(rig.machine.controller().state() == SystemState::halted);
+  rig.is_cut = false;
+  rig.machine.recover();
+  rig.drive({0.1, 0.6, 0}, 2s);
+  CHECK(rig.plant().speed() == 0);
+  REQUIRE(rig.client.recover(rig.now));
+  rig.drive({0.1, 0.6, 0}, 2s);
+  CHECK(rig.plant().speed() > 1);
+}
+
+TEST_CASE("a commander with another key drives nothing and hears nothing") {
+  SecureRig rig = secure(8);
+  rig.drive({0.1, 0.6, 0}, 5s);
+  CHECK(rig.plant().travelled() == 0);
+  CHECK(rig.client.state() == DriveState::starting);
+  CHECK(rig.client.reason() == StopReason{StopCause::disconnected, {}});
+  CHECK(rig.machine.controller().counters().obeyed == 0);
+  CHECK(rig.machine.counters().refused > 0);
+  CHECK(rig.machine.counters().sent == 0);
+}
+
+TEST_CASE("an emergency stop brings the vehicle to a stand in each category, and holds it until told") {
+  for (const auto category : {vehicle::StopCategory::category_0, vehicle::StopCategory::category_1,
+                              vehicle::StopCategory::category_2}) {
+    CAPTURE(static_cast<int>(category));
+    Rig rig = driving();
+    const double steering = rig.plant().steering(), speed = rig.plant().speed();
+    const double from = rig.plant().travelled();
+    rig.client.stop(category, rig.now);
+    rig.wait(5s);
+    CHECK(rig.client.state() == DriveState::stopped);
+    CHECK(std::abs(rig.plant().steering() - steering) < 1e-3);
+    check_stopped(rig, {StopCause::told, {}});
+    const double way = rig.plant().travelled() - from;
+    const double braking = category == vehicle::StopCategory::category_0 ? 5 : 2.5;
+    CHECK(way > speed * speed / (2 * (braking + 1)));
+    CHECK(way < speed * speed / (2 * braking) + 0.6 * speed);
+    REQUIRE(rig.client.recover(rig.now));
+    rig.drive({0.1, 0.6, 0}, 2s);
+    CHECK(rig.plant().speed() > 1);
+  }
+}
+
+TEST_CASE("without commands the client stops the vehicle") {
+  Rig rig = driving();
+  rig.wait(4s);
+  check_stopped(rig, {StopCause::command_timeout, {}});
+  CHECK(rig.machine.controller().state() == SystemState::running);
+}
+
+TEST_CASE("whatever goes wrong: without a fresh command no throttle, and the vehicle stands soon after") {
+  auto random = test::generator(1);
+  for (std::size_t i = 0; i < test::count(20); ++i) {
+    Rig rig = driving();
+    const auto some = [&] {
+      return test::uniform_int(random, 0, 2) == 0 ? test::uniform(random, 0, 1) : 0.0;
+    };
+    for (int k = 0; k < 20; ++k) {
+      rig.machine.set_faults({.silent = some() > 0.7,
+                              .late = from_seconds(0.2 * some()),
+                              .lost = some(),
+                              .corrupt = some(),
+                              .lying = some()});
+      rig.is_cut = some() > 0.8;
+      if (some() > 0.5) rig.machine.recover();
+      if (some() > 0.5) (void)rig.client.recover(rig.now);
+      rig.drive({test::uniform(random, -0.5, 0.5), test::uniform(random, -1, 1), 0}, from_seconds(some()));
+    }
+    rig.wait(1s);
+    CHECK(rig.plant().throttle() < 0.01);
+    rig.wait(9s);
+    CHECK(rig.plant().speed() == 0);
+  }
+}
