@@ -49,7 +49,7 @@ extern "C" {
 
 /* Counts what was added to this header. A program works with every library of the same soname whose takt_abi_version() is not
  * lower than the TAKT_ABI_VERSION that it was compiled with. */
-#define TAKT_ABI_VERSION 3
+#define TAKT_ABI_VERSION 4
 
 /* The ABI version of the library that is loaded. Real-time safe. */
 TAKT_API int32_t takt_abi_version(void);
@@ -131,6 +131,7 @@ enum {
   TAKT_ERROR_VEHICLE_OUT_OF_RANGE = TAKT_STATUS(6, 11),
   TAKT_ERROR_VEHICLE_BAD_LAYOUT = TAKT_STATUS(6, 12),
   TAKT_ERROR_VEHICLE_NOT_FINITE = TAKT_STATUS(6, 13),
+  TAKT_ERROR_VEHICLE_NO_BLOCK = TAKT_STATUS(6, 14),
   TAKT_ERROR_VEHICLE_BOTH_PEDALS = TAKT_STATUS(6, 40),
   TAKT_ERROR_VEHICLE_NOT_READY = TAKT_STATUS(6, 41),
   TAKT_ERROR_VEHICLE_STOPPED = TAKT_STATUS(6, 42),
@@ -844,6 +845,130 @@ TAKT_API int32_t takt_twist_law_step(takt_twist_law* law, const takt_twist* want
 
 /* As new, but for the steering angle, which the wheels have. NULL is ignored. Real-time safe. */
 TAKT_API void takt_twist_law_reset(takt_twist_law* law, double steering);
+
+/* ---- frames of the Furbot ------------------------------------------------------------------------------------------------ */
+
+/* What the vehicle says of itself comes in status frames, one in a datagram to port 18003, and what drives it goes in control
+ * frames to port 18004. A status frame has a time stamp and a block of each system, systems being known by these numbers (up to 31
+ * where a table of one's own has others). */
+enum {
+  TAKT_SYSTEM_COMMUNICATION = 0,
+  TAKT_SYSTEM_BATTERY = 1,
+  TAKT_SYSTEM_MOTION_CONTROL = 2,
+  TAKT_SYSTEM_TRACTION = 3,
+  TAKT_SYSTEM_STEERING = 4,
+  TAKT_SYSTEM_HYDRAULICS = 5,
+  TAKT_SYSTEM_SUSPENSION_REAR_LEFT = 6,
+  TAKT_SYSTEM_SUSPENSION_REAR_RIGHT = 7,
+  TAKT_SYSTEM_SUSPENSION_FRONT_LEFT = 8,
+  TAKT_SYSTEM_SUSPENSION_FRONT_RIGHT = 9,
+  TAKT_SYSTEM_REAR_FORK = 10,
+  TAKT_SYSTEM_FRONT_FORK = 11
+};
+
+enum {
+  TAKT_SYSTEM_COLD = 0,
+  TAKT_SYSTEM_INIT = 1,
+  TAKT_SYSTEM_RUNNING = 2,
+  TAKT_SYSTEM_HALTED = 3,
+  TAKT_SYSTEM_UNKNOWN = 255 /* nothing was said of the system */
+};
+
+enum {
+  TAKT_FIELD_U8 = 1,
+  TAKT_FIELD_U16 = 2,
+  TAKT_FIELD_U32 = 4,
+  TAKT_FIELD_I8 = 0x81,
+  TAKT_FIELD_I16 = 0x82,
+  TAKT_FIELD_I32 = 0x84
+};
+
+/* A number in a block, its most significant byte first. */
+typedef struct takt_vehicle_field {
+  const char* name;
+  uint32_t offset; /* bytes from the beginning of the block */
+  int32_t type;    /* TAKT_FIELD_... */
+} takt_vehicle_field;
+
+/* A block; one of its fields is the "state", of one byte. */
+typedef struct takt_vehicle_system {
+  uint32_t system; /* TAKT_SYSTEM_..., or a number up to 31 */
+  uint32_t bytes;  /* of the block, 1..242 */
+  const takt_vehicle_field* fields;
+  size_t count;
+} takt_vehicle_system;
+
+/* Where the numbers stand in the blocks. Of the Furbot's own table only the lengths and the fields of traction are certain: state,
+ * mode, speed, left_speed, right_speed, throttle, brake, reverse, odometer. Those of steering (state, current_angle, target_angle)
+ * and of the battery (state, charge, current, voltage, highest_temperature, lowest_temperature) are likely, and whatever else has a
+ * name in include/takt/vehicle/system_layout.hpp is a guess. Who knows better makes a table. */
+typedef struct takt_vehicle_layouts takt_vehicle_layouts;
+
+/* *layouts is the caller's, to be freed with takt_vehicle_layouts_destroy() any time, also before the frames that use it. Errors:
+ * TAKT_ERROR_VEHICLE_BAD_LAYOUT (also: traction, steering or battery without one of the fields above). */
+TAKT_API int32_t takt_vehicle_layouts_create(const takt_vehicle_system* systems, size_t count, takt_vehicle_layouts** layouts);
+TAKT_API void takt_vehicle_layouts_destroy(takt_vehicle_layouts* layouts);
+
+/* A status frame, at first without blocks. *status is the caller's, to be freed with takt_vehicle_status_destroy(). `layouts` may
+ * be NULL for the Furbot's own. */
+typedef struct takt_vehicle_status takt_vehicle_status;
+TAKT_API int32_t takt_vehicle_status_create(const takt_vehicle_layouts* layouts, takt_vehicle_status** status);
+TAKT_API void takt_vehicle_status_destroy(takt_vehicle_status* status);
+
+/* Takes a datagram whole or not at all. Blocks of systems that the table does not have are skipped, counted and kept. Errors:
+ * TAKT_ERROR_VEHICLE_TOO_SHORT, _TOO_LONG (above 256 bytes), _BAD_MAGIC, _TRUNCATED_TLV, _BAD_LEN, _DUPLICATE_SID, _COUNT_MISMATCH.
+ * Real-time safe. */
+TAKT_API int32_t takt_vehicle_status_decode(takt_vehicle_status* status, const uint8_t* datagram, size_t bytes);
+
+/* Writes the frame: *bytes of `out`, which has room for `size`; 256 are always enough. Error: TAKT_ERROR_VEHICLE_NO_ROOM. Real-time
+ * safe. */
+TAKT_API int32_t takt_vehicle_status_encode(const takt_vehicle_status* status, uint8_t* out, size_t size, size_t* bytes);
+
+/* The time stamp, ms; the systems that have a block, bit n for system n; the number of blocks of systems that the table does not
+ * have; and a system's state, TAKT_SYSTEM_UNKNOWN without a block, and whatever the vehicle said with one. NULL is a frame without
+ * blocks. Real-time safe. */
+TAKT_API uint32_t takt_vehicle_status_stamp(const takt_vehicle_status* status);
+TAKT_API uint32_t takt_vehicle_status_present(const takt_vehicle_status* status);
+TAKT_API uint32_t takt_vehicle_status_unknown_blocks(const takt_vehicle_status* status);
+TAKT_API int32_t takt_vehicle_status_state(const takt_vehicle_status* status, uint32_t system);
+
+/* A block as it came; *block points into the status, until that is changed. Errors: TAKT_ERROR_VEHICLE_NO_BLOCK. Real-time safe. */
+TAKT_API int32_t takt_vehicle_status_block(const takt_vehicle_status* status, uint32_t system, const uint8_t** block,
+                                           size_t* bytes);
+
+/* A field as a raw count, by its name. Errors: TAKT_ERROR_VEHICLE_UNKNOWN_SYSTEM, _UNKNOWN_FIELD, _NO_BLOCK. Real-time safe. */
+TAKT_API int32_t takt_vehicle_status_value(const takt_vehicle_status* status, uint32_t system, const char* field, int64_t* value);
+
+/* What a vehicle, or a simulated one, says. A block that was not there is of zeros but for the field that is set. Errors:
+ * TAKT_ERROR_VEHICLE_UNKNOWN_SYSTEM, _UNKNOWN_FIELD, _BAD_LEN (of the block), _OUT_OF_RANGE (the value does not fit), _NO_ROOM.
+ * Real-time safe. */
+TAKT_API int32_t takt_vehicle_status_set_stamp(takt_vehicle_status* status, uint32_t stamp);
+TAKT_API int32_t takt_vehicle_status_set_block(takt_vehicle_status* status, uint32_t system, const uint8_t* block, size_t bytes);
+TAKT_API int32_t takt_vehicle_status_set_value(takt_vehicle_status* status, uint32_t system, const char* field, int64_t value);
+
+/* What drives the vehicle, in raw counts. */
+typedef struct takt_vehicle_control {
+  uint32_t stamp; /* ms */
+  int32_t steer;
+  int32_t throttle;
+  uint32_t brake;
+} takt_vehicle_control;
+
+#define TAKT_VEHICLE_CONTROL_BYTES 20
+
+/* The frame of a control and back. In which order the vehicle wants the bytes of the payload was never tried: in network order, or
+ * with little_endian not zero, as the original sender wrote them. Errors: TAKT_ERROR_VEHICLE_TOO_SHORT, _BAD_LEN (longer),
+ * _BAD_MAGIC; of encoding _NO_ROOM. Real-time safe. */
+TAKT_API int32_t takt_vehicle_control_decode(const uint8_t* datagram, size_t bytes, int32_t little_endian,
+                                             takt_vehicle_control* control);
+TAKT_API int32_t takt_vehicle_control_encode(const takt_vehicle_control* control, int32_t little_endian, uint8_t* out, size_t size);
+
+/* Time stamps are milliseconds since Unix second 1 531 000 000, and begin anew every 49.7 days: the stamp of a time, the time
+ * nearest to the receiver's that has a stamp, and how much later a stamp is than another, within 24.8 days. Times are nanoseconds
+ * since 1970. Real-time safe. */
+TAKT_API uint32_t takt_vehicle_stamp(int64_t unix_ns);
+TAKT_API int64_t takt_vehicle_stamp_unwrap_ns(uint32_t stamp, int64_t receiver_unix_ns);
+TAKT_API int64_t takt_vehicle_stamp_difference_ns(uint32_t stamp, uint32_t other);
 
 /* ---- CAN messages of a DBC file ------------------------------------------------------------------------------------------ */
 

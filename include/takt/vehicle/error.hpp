@@ -23,6 +23,7 @@ enum class Errc : std::uint16_t {
   out_of_range = 11,
   bad_layout = 12,
   not_finite = 13,
+  no_block = 14,
   both_pedals = 40,
   not_ready = 41,
   stopped = 42,
@@ -78,6 +79,8 @@ enum class Errc : std::uint16_t {
       return "a table of layouts is not one: an id or a length out of range, two systems of one id, a field "
              "outside of its block, or "
              "a field missing that a typed system needs";
+    case Errc::no_block:
+      return "the frame has no block of this system";
     case Errc::not_finite:
       return "a number is NaN or infinite";
     case Errc::both_pedals:
