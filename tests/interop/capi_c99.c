@@ -180,7 +180,39 @@ static void test_client_without_a_server(void) {
   takt_client_close(NULL);
 }
 
+static void test_can_frames(void) {
+  const char line[] = "(1795208238.156435) vcan0 123#DEADBEEF";
+  const uint8_t answer[] = {'z', '\r'};
+  const takt_can_planned_frame plan = {1000000, 40, 8, 0, 0};
+  char text[TAKT_CANDUMP_MAX_LINE];
+  char command[TAKT_SLCAN_MAX_LINE];
+  takt_candump_entry entry;
+  takt_slcan_decoder* decoder = NULL;
+  takt_slcan_item item;
+  takt_j1939_id id;
+  takt_can_bits bits;
+  takt_can_load load;
+  uint32_t number = 0;
+  size_t used = 0;
+  CHECK(takt_candump_parse(line, strlen(line), &entry, NULL) == TAKT_OK);
+  CHECK(takt_candump_format(&entry, 0, text, sizeof text) == TAKT_OK);
+  CHECK(strcmp(text, line) == 0);
+  CHECK(takt_slcan_encode(&entry.frame, command, sizeof command) == TAKT_OK);
+  CHECK(strcmp(command, "t1234DEADBEEF\r") == 0);
+  CHECK(takt_slcan_decoder_create(&decoder) == TAKT_OK);
+  CHECK(takt_slcan_decode(decoder, answer, sizeof answer, &used, &item) == TAKT_OK);
+  CHECK(used == 2 && item.kind == TAKT_SLCAN_TRANSMITTED && takt_slcan_decoder_malformed(decoder) == 0);
+  takt_slcan_decoder_destroy(decoder);
+  CHECK(takt_can_frame_bits(&entry.frame, &bits) == TAKT_OK);
+  CHECK(bits.nominal >= 79 && bits.data == 0);
+  CHECK(takt_can_max_frame_bits(8, 0, &bits) == TAKT_OK && bits.nominal == 135);
+  CHECK(takt_can_bus_load(&plan, 1, 1000000, 5000000, 1000000, &load) == TAKT_OK && load.worst > 5);
+  CHECK(takt_j1939_decode_id(0x18F00401, &id) == TAKT_OK && id.pgn == 0xF004 && id.source == 1);
+  CHECK(takt_j1939_encode_id(&id, &number) == TAKT_OK && number == 0x18F00401);
+}
+
 int main(void) {
+  test_can_frames();
   test_version();
   test_status_texts();
   test_sampling();
