@@ -174,10 +174,12 @@ TEST_CASE(
 TEST_CASE("after a stop the law begins anew, from the steering as it is") {
   auto drive = made();
   int ms = 0;
+  std::array<std::uint8_t, Drive::Client::max_datagram> out;
   const auto run = [&](int until, std::optional<Twist> wanted) {
     for (; ms < until; ms += 10) {
       CHECK(drive.receive(said(ms, 0, 0), at(ms)));
       if (wanted) (void)drive.drive(*wanted, at(ms));
+      (void)drive.poll(at(ms), out);
     }
   };
   run(1000, Twist{1, 0, 0.3});

@@ -202,7 +202,7 @@ class VehicleClient {
   }
 
   [[nodiscard]] Result<std::size_t> seal(std::span<std::uint8_t> out) noexcept {
-    const DriveCommand& command = supervisor_.command();
+    const DriveCommand& command = supervisor_.tell();
     const auto clock = std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch());
     const Result<ControlFrame> frame = units_.control(command, to_stamp(c_.clock_epoch + clock));
     if (!frame) return fail(frame.error());

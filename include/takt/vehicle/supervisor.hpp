@@ -142,6 +142,9 @@ class DriveSupervisor {
   [[nodiscard]] std::optional<StopCategory> category() const noexcept { return stop_.category(); }
   /// What the vehicle is to be driven with now: within the limits, and never with both pedals.
   [[nodiscard]] const DriveCommand& command() const noexcept { return command_; }
+  /// The same for a frame that is being sent: a stop goes on from what the vehicle was told last, not from a command that was not sent
+  /// yet.
+  const DriveCommand& tell() noexcept { return told_ = command_; }
   [[nodiscard]] const DriveCounters& counters() const noexcept { return counters_; }
 
  private:
@@ -170,7 +173,7 @@ class DriveSupervisor {
       reason_ = reason;
       state_ = DriveState::stopping;
     }
-    if (stop_.trigger(category, command_, now)) command_ = stop_.command();
+    if (stop_.trigger(category, told_, now)) command_ = stop_.command();
   }
 
   Configuration c_;
@@ -178,6 +181,7 @@ class DriveSupervisor {
   DriveState state_ = DriveState::starting;
   StopReason reason_;
   DriveCommand command_{0, 0, 1};
+  DriveCommand told_ = command_;
   Time commanded_{};
   DriveCounters counters_;
 };

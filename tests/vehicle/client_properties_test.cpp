@@ -1,0 +1,242 @@
+// Random sequences of everything that can happen to a client: any bytes, any times, any commands, in any order.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "support/random.hpp"
+#include "takt/vehicle/client.hpp"
+#include "vehicle/client_watch.hpp"
+#include "vehicle/status_frames.hpp"
+
+using namespace takt;
+using namespace takt::vehicle;
+using namespace std::chrono_literals;
+using test::ClientWatch;
+using test::encoded;
+using test::status_frame;
+
+namespace {
+
+using Client = VehicleClient<PlainChannel>;
+using Random = std::mt19937_64;
+
+ClientConfiguration configuration() {
+  ClientConfiguration c;
+  c.units = provisional_units;
+  c.drive.limits = {.steering = 0.4, .throttle = 0.8, .reverse = 0.3};
+  c.drive.stop.settling = 50ms;
+  return c;
+}
+
+/// What a careless programmer makes of the client, to see that somebody would notice.
+enum class Mistake {
+  none,
+  clock_stands_still,  ///< the client is not told that time passes
+  recovers_by_itself,  ///< a stop is answered by a new client
+  repeats_for_ever,    ///< what was sent first with throttle is sent again and again
+  both_pedals,         ///< the brake is pressed on top
+  believes_anybody,    ///< a vehicle that halts is taken to run
+};
+
+/// A client, the watch over it, and the random world around both.
+class World {
+ public:
+  World(Random& random, Mistake mistake) : random_(random), mistake_(mistake) {
+    watch_.time(now_);
+    poll();
+  }
+
+  void run(int events) {
+    for (int i = 0; i < events && watch_.violated().empty(); ++i) happen();
+  }
+
+  [[nodiscard]] std::string_view violated() const { return watch_.violated(); }
+  [[nodiscard]] const Client& client() const { return client_; }
+  [[nodiscard]] std::size_t frames() const { return watch_.frames(); }
+  [[nodiscard]] Duration passed() const { return latest_ - begun; }
+  [[nodiscard]] bool drove() const { return drove_; }
+  [[nodiscard]] int recoveries() const { return recoveries_; }
+
+ private:
+  static constexpr Time begun = time_from_nanoseconds(1'000'000'000);
+
+  [[nodiscard]] std::int64_t any(std::int64_t low, std::int64_t high) {
+    return test::uniform_int(random_, low, high);
+  }
+
+  [[nodiscard]] Time told() const {
+    return mistake_ == Mistake::clock_stands_still && drove_ ? frozen_ : now_;
+  }
+
+  void happen() {
+    pass_time();
+    const auto kind = any(0, 99);
+    if (kind < 40) {
+      hear();
+    } else if (kind < 60) {
+      drive();
+    } else if (kind < 61) {
+      watch_.stopped();
+      client_.stop(static_cast<StopCategory>(any(0, 2)), told());
+    } else if (kind < 64) {
+      if (client_.category() && client_.recover(told())) {
+        watch_.recovered();
+        ++recoveries_;
+      }
+    }
+    poll();
+  }
+
+  void pass_time() {
+    const auto kind = any(0, 999);
+    if (kind < 900) {
+      now_ += Duration(any(0, 8'000'000));
+    } else if (kind < 990) {
+      now_ = latest_ - Duration(any(0, 1'000'000'000));  // a caller whose clock goes back
+    } else {
+      now_ += Duration(any(0, 400'000'000));
+    }
+    latest_ = std::max(latest_, now_);
+    watch_.time(now_);
+  }
+
+  /// Mostly what a vehicle says that stands, or brakes; sometimes it is ill, moves, was late, or was garbled, or it is noise.
+  void hear() {
+    const auto kind = any(0, 99);
+    auto stamp = static_cast<std::uint32_t>((latest_ - begun) / 1ms);
+    if (kind < 5) stamp -= static_cast<std::uint32_t>(any(0, 200));
+    if (kind == 5) stamp = static_cast<std::uint32_t>(random_());
+    auto frame = status_frame(stamp);
+    const bool moves = any(0, 3) == 0;
+    (void)frame.set(System::traction, "speed", moves ? any(-300, 300) : 0);
+    if (any(0, 299) == 0)
+      (void)frame.set(static_cast<System>(any(0, 11)), static_cast<SystemState>(any(0, 4)));
+    auto bytes = encoded(frame);
+    if (kind >= 6 && kind < 12)
+      bytes[static_cast<std::size_t>(any(0, 131))] ^= static_cast<std::uint8_t>(1 << any(0, 7));
+    if (kind >= 12 && kind < 15) bytes.resize(static_cast<std::size_t>(any(0, 131)));
+    if (kind == 15) {
+      bytes.resize(static_cast<std::size_t>(any(0, 300)));
+      for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random_());
+    }
+    const auto read = decode_status(bytes);
+    if (mistake_ == Mistake::believes_anybody && read) bytes = encoded(believed(*read));
+    if (client_.receive(bytes, told())) watch_.heard(*read);
+  }
+
+  [[nodiscard]] static StatusFrame believed(StatusFrame frame) {
+    for (const auto& layout : frame.layouts().systems()) (void)frame.set(layout.system, SystemState::running);
+    return frame;
+  }
+
+  void drive() {
+    const auto number = [&](double low, double high) {
+      return any(0, 199) == 0 ? std::bit_cast<double>(random_()) : test::uniform(random_, low, high);
+    };
+    DriveCommand command{number(-0.6, 0.6), 0, 0};
+    const auto kind = any(0, 9);
+    if (kind < 6) command.throttle = number(-1, 1);
+    if (kind > 5 && kind < 9) command.brake = number(0, 1);
+    if (any(0, 99) == 0) command.brake = number(-2, 2);
+    if (!client_.drive(command, told())) return;
+    watch_.commanded(command);
+    drove_ = true;
+    frozen_ = now_;
+  }
+
+  void poll() {
+    std::array<std::uint8_t, Client::max_datagram> out;
+    while (const std::size_t size = client_.poll(told(), out).value()) {
+      note_stop();
+      watch_.sent(tampered(std::span(out).first(size)));
+    }
+    note_stop();
+  }
+
+  /// The client may know of a stop that nobody asked for.
+  void note_stop() {
+    if (!client_.category()) return;
+    watch_.stopped();
+    if (mistake_ == Mistake::recovers_by_itself && drove_) {
+      client_ = Client::make(configuration(), PlainChannel{}).value();
+    }
+  }
+
+  [[nodiscard]] std::span<const std::uint8_t> tampered(std::span<std::uint8_t> datagram) {
+    auto frame = decode_control(datagram).value();
+    if (mistake_ == Mistake::both_pedals && frame.throttle != 0) frame.brake = 10;
+    if (mistake_ == Mistake::repeats_for_ever) {
+      if (frame.throttle != 0) repeated_ = frame;
+      if (repeated_) frame = *repeated_;
+    }
+    (void)encode_control(frame, datagram);
+    return datagram;
+  }
+
+  Random& random_;
+  Mistake mistake_;
+  Time now_ = begun;
+  Time latest_ = begun;
+  Time frozen_{};
+  bool drove_ = false;
+  int recoveries_ = 0;
+  std::optional<ControlFrame> repeated_;
+  Client client_ = Client::make(configuration(), PlainChannel{}).value();
+  ClientWatch watch_{configuration()};
+};
+
+}  // namespace
+
+TEST_CASE(
+    "whatever happens: no throttle and no brake let go without a fresh command to a vehicle that is well, "
+    "nor in a stop") {
+  // One case is a whole sequence; --count=100000 is the long run.
+  auto random = test::generator(704);
+  std::map<DriveState, int> ended;
+  int drove = 0, recovered = 0;
+  for (std::size_t i = 0; i < test::count(300); ++i) {
+    CAPTURE(i);
+    World world(random, Mistake::none);
+    world.run(3000);
+    CHECK(world.violated() == "");
+    // The keep-alive: a frame each period while poll() is called, and one more for a stop that begins or gets more urgent.
+    const auto periods = static_cast<std::size_t>(world.passed() / 10ms);
+    const auto& counters = world.client().counters();
+    CHECK(counters.sent + counters.missed >= periods);
+    CHECK(counters.sent <= periods + 1 + 3 * world.client().drive_counters().stops);
+    CHECK(world.frames() == counters.sent);
+    ++ended[world.client().state()];
+    drove += world.drove() ? 1 : 0;
+    recovered += world.recoveries();
+  }
+  // The sequences get everywhere.
+  CHECK(ended.size() >= 3);
+  CHECK(drove > 0);
+  CHECK(recovered > 0);
+}
+
+TEST_CASE("mistakes that could be made are noticed") {
+  for (const auto& [mistake, noticed] : std::vector<std::pair<Mistake, std::string_view>>{
+           {Mistake::clock_stands_still, "while something was wrong"},
+           {Mistake::recovers_by_itself, "while the vehicle was stopped"},
+           {Mistake::repeats_for_ever, "in a stop"},
+           {Mistake::both_pedals, "at once"},
+           {Mistake::believes_anybody, "while something was wrong"}}) {
+    CAPTURE(static_cast<int>(mistake));
+    auto random = test::generator(705);
+    std::string_view violated;
+    for (int i = 0; i < 100 && violated.empty(); ++i) {
+      World world(random, mistake);
+      world.run(3000);
+      violated = world.violated();
+    }
+    CAPTURE(violated);
+    CHECK(violated.find(noticed) != std::string_view::npos);
+  }
+}

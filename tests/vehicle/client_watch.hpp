@@ -1,0 +1,97 @@
+// What must hold of a vehicle's client whatever happens to it, judged from outside by nothing but what it was told and what it sent.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "takt/vehicle/client.hpp"
+
+namespace takt::test {
+
+/// Says what was violated first; "" if nothing was.
+class ClientWatch {
+ public:
+  explicit ClientWatch(const vehicle::ClientConfiguration& c)
+      : c_(c), units_(vehicle::Units::make(c.units).value()) {}
+
+  void time(Time now) { now_ = std::max(now_, now); }
+
+  /// A status frame was taken.
+  void heard(const vehicle::StatusFrame& frame) {
+    heard_at_ = now_;
+    for (std::uint8_t i = 0; i < vehicle::max_systems; ++i) {
+      const auto system = static_cast<vehicle::System>(i);
+      if (frame.has(system)) running_.erase(system);
+      if (frame.state(system) == vehicle::SystemState::running) running_.insert(system);
+    }
+    if (frame.has(vehicle::System::traction)) speed_ = units_.speed(*frame.traction());
+  }
+  void commanded(const vehicle::DriveCommand& command) {
+    if (!well()) fail("a command was taken while something was wrong");
+    if (stopped_) fail("a command was taken while the vehicle was stopped");
+    command_ = command;
+    commanded_at_ = now_;
+  }
+  void stopped() { stopped_ = true; }
+  void recovered() {
+    if (!stopped_) return;
+    if (!well()) fail("it went on while something was wrong");
+    if (!speed_ || std::abs(*speed_) >= c_.drive.stop.standstill)
+      fail("it went on while the vehicle was moving");
+    stopped_ = false;
+    command_.reset();
+  }
+
+  void sent(std::span<const std::uint8_t> datagram) {
+    const auto frame = vehicle::decode_control(datagram, c_.payload);
+    if (!frame) return fail("what was sent is no control frame");
+    const vehicle::DriveCommand now = units_.command(*frame);
+    if (now.throttle != 0 && now.brake != 0) fail("throttle and brake at once");
+    if (now.brake < 0 || now.brake > 1 || now.throttle > c_.drive.limits.throttle ||
+        now.throttle < -c_.drive.limits.reverse ||
+        std::abs(now.steering) > c_.drive.limits.steering + c_.units.steer)
+      fail("beyond the limits");
+    // A brake is pressed in whole counts.
+    const bool let_go = now.throttle != 0 || now.brake < brake_;
+    if (let_go && stopped_) fail("the brake was let go, or the throttle pressed, in a stop");
+    if (let_go && !fresh_command())
+      fail("the brake was let go, or the throttle pressed, without a fresh command");
+    if (let_go && !well()) fail("the brake was let go, or the throttle pressed, while something was wrong");
+    if (now.throttle * command_.value_or(vehicle::DriveCommand{}).throttle < 0)
+      fail("the other way than was commanded");
+    brake_ = now.brake;
+    ++frames_;
+  }
+
+  [[nodiscard]] std::string_view violated() const { return violated_; }
+  [[nodiscard]] std::size_t frames() const { return frames_; }
+
+ private:
+  [[nodiscard]] bool well() const {
+    return heard_at_ && now_ - *heard_at_ <= c_.telemetry.freshness &&
+           running_.contains(c_.telemetry.required);
+  }
+  [[nodiscard]] bool fresh_command() const {
+    return command_ && now_ - commanded_at_ <= c_.drive.command_timeout;
+  }
+  void fail(std::string_view what) {
+    if (violated_.empty()) violated_ = what;
+  }
+
+  vehicle::ClientConfiguration c_;
+  vehicle::Units units_;
+  Time now_{};
+  std::optional<Time> heard_at_;
+  vehicle::SystemSet running_;
+  std::optional<double> speed_;
+  std::optional<vehicle::DriveCommand> command_;
+  Time commanded_at_{};
+  bool stopped_ = false;
+  double brake_ = 1;
+  std::size_t frames_ = 0;
+  std::string_view violated_;
+};
+
+}  // namespace takt::test
