@@ -130,6 +130,34 @@ TEST_CASE("of a gap that is too long nobody knows what happened, and the estimat
   }
 }
 
+TEST_CASE("by the odometer no way is lost with the blocks, and one that begins anew is not believed") {
+  auto c = furbot();
+  c.way = WaySource::odometer;
+  auto drive = made(c);
+  std::int32_t odometer = 2'147'483'000;  // mm, goes round soon
+  const auto goes_on = [&](int from, int to, bool is_heard) {
+    for (int ms = from; ms < to; ms += 10) {
+      odometer = static_cast<std::int32_t>(static_cast<std::uint32_t>(odometer) + 15U);
+      auto frame = status_frame(static_cast<std::uint32_t>(ms));
+      (void)frame.set(Traction{.state = 2, .left_speed = 40, .right_speed = 40, .odometer = odometer});
+      if (is_heard) (void)drive.receive(encoded(frame), at(ms));
+    }
+  };
+  goes_on(0, 1000, true);
+  CHECK(drive.estimate().pose.x == doctest::Approx(99 * 0.015));
+  CHECK(drive.estimate().twist.forward == doctest::Approx(speed(40)));
+  goes_on(1000, 1400, false);
+  goes_on(1400, 2000, true);
+  CHECK(drive.estimate().pose.x == doctest::Approx(199 * 0.015));
+  odometer = 0;
+  goes_on(2000, 3000, true);
+  CHECK(drive.estimate().pose.x == doctest::Approx(298 * 0.015 + 0.01 * speed(40)));
+  goes_on(3000, 4000, false);  // beyond the odometry's time-out
+  goes_on(4000, 4010, true);
+  CHECK(drive.estimate().pose.x == doctest::Approx(298 * 0.015 + 0.01 * speed(40)));
+  CHECK(drive.estimate().covariance[0] > 1);
+}
+
 TEST_CASE(
     "a twist becomes what the law makes of it, within the limits of twists, and is what the vehicle is "
     "told") {

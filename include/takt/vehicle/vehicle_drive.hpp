@@ -11,9 +11,11 @@
 // and come to a stand without a latched stop, put a mobile::TwistCommand in between.
 //
 // The odometry goes by the rates of the rear wheels, each taken for the time up to its block since the one before, by the vehicle's
-// own stamps. What a block says is lost with it: the next one then counts for both.
+// own stamps: what a lost block said is lost with it, and the next one then counts for both. Or it goes by the vehicle's odometer,
+// of which nothing is lost.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -59,6 +61,14 @@ enum class TurnSource : std::uint8_t {
   steering,  ///< the steering angle while it is fresh, else the wheels: as good as its unit and the wheelbase are known
 };
 
+/// What tells how far a vehicle goes.
+enum class WaySource : std::uint8_t {
+  wheels,  ///< the mean rate of the rear wheels
+  /// Of a vehicle whose odometer counts down when it goes backwards. Blocks that are lost, for as long as the odometry's time-out,
+  /// lose no way. What turns the vehicle is taken as in the block after them.
+  odometer,
+};
+
 struct VehicleDriveConfiguration {
   ClientConfiguration client{};           ///< traction is required
   mobile::TwistLimiter::Limits limits{};  ///< of the twists
@@ -67,6 +77,7 @@ struct VehicleDriveConfiguration {
   double wheel_radius = 0;  ///< m, of the rear wheels
   double track = 0;         ///< m, between them
   TurnSource turn = TurnSource::wheels;
+  WaySource way = WaySource::wheels;
 };
 
 /// One thread. Every function but make() is real-time safe; none allocates.
@@ -137,6 +148,8 @@ class VehicleDrive {
                const mobile::Car& car) noexcept
       : first_period_(c.client.send_period),
         turn_(c.turn),
+        way_(c.way),
+        fastest_(std::max(c.limits.forward, c.limits.backward)),
         client_(std::move(client)),
         limiter_(limiter),
         law_(law),
@@ -151,10 +164,14 @@ class VehicleDrive {
   }
 
   [[nodiscard]] mobile::Twist measured_twist(const Traction& traction, Time now) const noexcept {
-    const mobile::Twist twist = wheels_.twist(client_.units().wheel_rates(traction));
-    if (turn_ == TurnSource::wheels) return twist;
+    return turning(traction, wheels_.twist(client_.units().wheel_rates(traction)).forward, now);
+  }
+
+  /// At this speed, m/s, with the turn that was measured.
+  [[nodiscard]] mobile::Twist turning(const Traction& traction, double speed, Time now) const noexcept {
     const auto steering = client_.telemetry().fresh_steering(now);
-    return steering ? car_.twist(twist.forward, client_.units().angle(*steering)) : twist;
+    if (turn_ == TurnSource::steering && steering) return car_.twist(speed, client_.units().angle(*steering));
+    return {speed, 0, wheels_.twist(client_.units().wheel_rates(traction)).rotation};
   }
 
   /// Goes on by a block that was not seen before.
@@ -163,37 +180,56 @@ class VehicleDrive {
     const auto sent = telemetry.sent(System::traction);
     const auto traction = telemetry.last().traction();
     if (!sent || !traction) return;
-    const Block block{telemetry.counters().restarts, *sent, now};
+    const Block block{telemetry.counters().restarts, *sent, now, *traction};
     if (last_ && last_->restarts == block.restarts && last_->sent == block.sent) return;
     if (last_) {
       const bool anew = last_->restarts != block.restarts;
       const Duration elapsed = anew ? now - last_->received : block.sent - last_->sent;
-      // Of a gap beyond its time-out the odometry knows that it does not know: its covariance grows.
-      (void)odometry_.advance(measured_twist(*traction, now), to_seconds(elapsed));
+      follow(*traction, anew ? std::nullopt : way_since(last_->traction, *traction, elapsed), elapsed, now);
     }
     last_ = block;
     publish(now - telemetry.age(System::traction, now));
   }
 
+  /// By the odometer, in m; nothing if one goes by the wheels, or if no vehicle goes that far: the odometer began anew.
+  [[nodiscard]] std::optional<double> way_since(const Traction& before, const Traction& traction,
+                                                Duration elapsed) const noexcept {
+    if (way_ == WaySource::wheels) return std::nullopt;
+    const double way = client_.units().travelled(before, traction);
+    const double most = 2 * (fastest_ * to_seconds(elapsed) + client_.units().configuration().odometer);
+    if (std::abs(way) > most) return std::nullopt;
+    return way;
+  }
+
+  void follow(const Traction& traction, std::optional<double> way, Duration elapsed, Time now) noexcept {
+    const double period = to_seconds(elapsed);
+    const mobile::Twist twist = measured_twist(traction, now);
+    // Of a gap beyond its time-out the odometry knows that it does not know: its covariance grows.
+    const auto moved = odometry_.advance(way ? turning(traction, *way / period, now) : twist, period);
+    estimate_.twist = moved ? twist : mobile::Twist{};
+  }
+
   void publish(Time stamp) noexcept {
     estimate_.stamp = stamp;
     estimate_.pose = odometry_.pose();
-    estimate_.twist = odometry_.twist();
     const auto& covariance = odometry_.covariance();
     for (std::size_t i = 0; i < 9; ++i)
       estimate_.covariance[i] =
           covariance(static_cast<Eigen::Index>(i / 3), static_cast<Eigen::Index>(i % 3));
   }
 
-  /// Of traction: which one it was.
+  /// Of traction: what it says, and which one it was.
   struct Block {
     std::uint64_t restarts;
     Duration sent;
     Time received;
+    Traction traction;
   };
 
   Duration first_period_;
   TurnSource turn_;
+  WaySource way_;
+  double fastest_;  ///< m/s
   Client client_;
   mobile::TwistLimiter limiter_;
   TwistLaw law_;
