@@ -1,7 +1,7 @@
-// What a joint board needs of takt: references arrive in CAN frames, are interpolated by quintics and followed by a PID whose stiffness
-// another frame may set, and encoder counts go back.
-// When no reference has come for a while, it goes to its rest position by itself. Before that, one message goes through each exchange
-// between two cores, or an interrupt and the main loop, that needs no heap.
+// What a joint board needs of takt: references arrive in CAN frames, are interpolated by quintics and followed by a PID whose
+// stiffness another frame may set, and encoder counts go back. When no reference has come for a while, it goes to its rest position
+// by itself. The joint steers a vehicle, too: control frames lead it and are answered by status frames. Before that, one message goes
+// through each exchange between two cores, or an interrupt and the main loop, that needs no heap.
 // Only its symbols are looked at: see compile.sh.
 #include <algorithm>
 #include <array>
@@ -22,6 +22,8 @@
 #include "takt/shm/slot_ring.hpp"
 #include "takt/trajectory/point_to_point.hpp"
 #include "takt/trajectory/quintic.hpp"
+#include "takt/vehicle/status_frame.hpp"
+#include "takt/vehicle/units.hpp"
 
 namespace {
 
@@ -127,6 +129,33 @@ void go_to_rest() {
   motion = Quintic();
 }
 
+using Units = takt::vehicle::BasicUnits<float>;
+constexpr Units::Configuration vehicle_units{.speed = 0.01F,
+                                             .angle = 0.001F,
+                                             .odometer = 0.001F,
+                                             .steer = 0.001F,
+                                             .full_throttle = 100,
+                                             .full_brake = 100};
+std::uint8_t datagram[takt::vehicle::max_status_bytes];  // of the Ethernet controller
+std::size_t datagram_bytes;
+takt::vehicle::StatusFrame told;
+
+/// Follows the control frame, and puts into its place what the steering does. Errors: of numbers that are none, our own.
+takt::Status serve_vehicle(const Units& units, const takt::vehicle::ControlFrame& control, float now) {
+  const Quintic::State start = motion.at(std::min(now, period));
+  const Quintic::State end{units.command(control).steering, 0, 0};
+  motion = Quintic::between(start, end, period);
+  const auto angle = takt::vehicle::to_counts(measured(), units.configuration().angle);
+  if (!angle) return takt::fail(angle.error());
+  told.stamp = control.stamp;
+  const takt::vehicle::Steering steering{static_cast<std::int32_t>(takt::vehicle::SystemState::running),
+                                         *angle, control.steer};
+  if (const auto set = told.set(steering); !set) return set;
+  const auto size = takt::vehicle::encode_status(told, datagram);
+  datagram_bytes = size.value_or(0);
+  return {};
+}
+
 }  // namespace
 
 int main() {
@@ -134,6 +163,8 @@ int main() {
   drive = *new std::int32_t(7);
 #endif
   if (!exchanges_work({static_cast<std::uint32_t>(encoder), measured()})) return 2;
+  const auto units = Units::make(vehicle_units);
+  if (!units) return 3;
   float now = 0;
   while (true) {
     asm volatile("" : "+m"(mailbox));  // here the controller writes and sends it
@@ -142,6 +173,12 @@ int main() {
       now = 0;
     }
     if (mailbox.id == stiffness_id && mailbox.length == 8) stiffen(mailbox);
+    asm volatile("" : "+m"(datagram), "+m"(datagram_bytes));
+    if (const auto control = takt::vehicle::decode_control(
+            std::span(datagram).first(std::min<std::size_t>(datagram_bytes, sizeof(datagram))))) {
+      if (!serve_vehicle(*units, *control, now)) return 4;
+      now = 0;
+    }
     drive_to(motion.at(std::min(now, period)).position);
     if (now > patience) {
       go_to_rest();
