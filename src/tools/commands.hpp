@@ -25,5 +25,6 @@ void add_top(CLI::App& app);
 void add_report(CLI::App& app);
 void add_shm(CLI::App& app);
 void add_dbc2hpp(CLI::App& app);
+void add_key(CLI::App& app);
 
 }  // namespace takt::tools

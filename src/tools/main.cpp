@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   takt::tools::add_report(app);
   takt::tools::add_shm(app);
   takt::tools::add_dbc2hpp(app);
+  takt::tools::add_key(app);
   CLI11_PARSE(app, argc, argv);
   return takt::tools::exit_ok;
 }

@@ -35,6 +35,13 @@ enum class Errc : std::uint16_t {
   no_such_cycle = 23,
   bad_address = 24,
   udp_failed = 25,
+  no_key_file = 60,
+  key_file_exists = 61,
+  key_file_owner = 62,
+  key_file_mode = 63,
+  key_file_size = 64,
+  key_file_failed = 65,
+  no_randomness = 66,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::platform; }
@@ -92,6 +99,20 @@ enum class Errc : std::uint16_t {
       return "an address is written in numbers, such as 127.0.0.1 or ::1";
     case Errc::udp_failed:
       return "the system refuses the UDP socket";
+    case Errc::no_key_file:
+      return "there is no key file of this name that can be read";
+    case Errc::key_file_exists:
+      return "there is a file of this name already";
+    case Errc::key_file_owner:
+      return "the key file belongs to another user";
+    case Errc::key_file_mode:
+      return "others may read or write the key file: its mode must be 0600 or 0400";
+    case Errc::key_file_size:
+      return "the key file is no regular file of exactly the key's size";
+    case Errc::key_file_failed:
+      return "the key file cannot be written";
+    case Errc::no_randomness:
+      return "the system gives no random bytes";
   }
   return "unknown platform error";
 }

@@ -1,0 +1,101 @@
+#include "takt/platform/key_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "platform/descriptor.hpp"
+
+namespace takt::platform {
+namespace {
+
+using detail::Descriptor;
+using detail::text_of;
+
+/// Whether the open file is one that a key may be in.
+SetupResult<void> check(int descriptor, const std::string& path, std::size_t size) {
+  struct stat about {};
+  if (::fstat(descriptor, &about) != 0) {
+    return fail(Errc::no_key_file, fmt::format("{}: {}", path, text_of(errno)));
+  }
+  if (!S_ISREG(about.st_mode)) return fail(Errc::key_file_size, fmt::format("{}: not a regular file", path));
+  if (about.st_uid != ::geteuid()) {
+    return fail(Errc::key_file_owner, fmt::format("{}: belongs to user {}, not to {}, who runs this program",
+                                                  path, about.st_uid, ::geteuid()));
+  }
+  const unsigned mode = about.st_mode & 07777;
+  if ((mode & 077) != 0) {
+    return fail(Errc::key_file_mode,
+                fmt::format("{}: has mode {:04o}; a key is for its owner alone: chmod 600", path, mode));
+  }
+  if (about.st_size != static_cast<off_t>(size)) {
+    return fail(Errc::key_file_size, fmt::format("{}: has {} bytes, the key {}", path, about.st_size, size));
+  }
+  return {};
+}
+
+bool read_whole(int descriptor, std::span<std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool write_whole(int descriptor, std::span<const std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return ::fsync(descriptor) == 0;
+}
+
+}  // namespace
+
+SetupResult<void> read_key_file(const std::string& path, std::span<std::uint8_t> key) {
+  std::fill(key.begin(), key.end(), std::uint8_t{0});
+  // Not waiting: a pipe of this name would never open.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open()) return fail(Errc::no_key_file, fmt::format("{}: {}", path, text_of(errno)));
+  if (auto ok = check(file.get(), path, key.size()); !ok) return ok;
+  if (!read_whole(file.get(), key)) {
+    std::fill(key.begin(), key.end(), std::uint8_t{0});
+    return fail(Errc::no_key_file, fmt::format("{}: cannot be read", path));
+  }
+  return {};
+}
+
+SetupResult<void> write_key_file(const std::string& path, std::span<const std::uint8_t> key) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file.is_open()) {
+    const Errc code = errno == EEXIST ? Errc::key_file_exists : Errc::key_file_failed;
+    return fail(code, fmt::format("{}: {}", path, text_of(errno)));
+  }
+  if (!write_whole(file.get(), key)) {
+    const std::string why = text_of(errno);
+    ::unlink(path.c_str());
+    return fail(Errc::key_file_failed, fmt::format("{}: {}", path, why));
+  }
+  return {};
+}
+
+Status fill_random(std::span<std::uint8_t> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t count = ::getrandom(bytes.data(), bytes.size(), 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(Errc::no_randomness);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+}  // namespace takt::platform

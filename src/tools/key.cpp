@@ -1,0 +1,51 @@
+// takt key: a file with a new random key, as the secure channel of a vehicle reads it.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "takt/platform/key_file.hpp"
+#include "tools/commands.hpp"
+
+namespace takt::tools {
+namespace {
+
+struct KeyArguments {
+  std::string file;
+  std::size_t bytes = 16;
+};
+
+[[noreturn]] void refuse_key(std::string_view why) {
+  fmt::print(stderr, "takt key: {}\n", why);
+  throw CLI::RuntimeError(exit_failed);
+}
+
+void make_key(const KeyArguments& arguments) {
+  auto random = platform::random_bytes<32>();
+  if (!random) refuse_key(describe(static_cast<platform::Errc>(random.error().code)));
+  const auto written = platform::write_key_file(arguments.file, std::span(*random).first(arguments.bytes));
+  if (!written) refuse_key(written.error().message);
+}
+
+}  // namespace
+
+void add_key(CLI::App& app) {
+  auto arguments = std::make_shared<KeyArguments>();
+  CLI::App* command =
+      app.add_subcommand("key", "Make a file with a new random key for a vehicle and its commander");
+  command->add_option("file", arguments->file, "The file, which must not be there yet")->required();
+  command->add_option("--bytes", arguments->bytes, "16 for SipHash-128, 32 for BLAKE2b")
+      ->check(CLI::IsMember({16, 32}))
+      ->capture_default_str();
+  command->footer(
+      "The file has mode 0600. Take it to the other end by a way that nobody can listen to: who has it "
+      "drives the vehicle.\n"
+      "Example:\n  takt key furbot.key");
+  command->callback([arguments] { make_key(*arguments); });
+}
+
+}  // namespace takt::tools
