@@ -2,7 +2,9 @@
 #include <array>
 
 #include "instructions.hpp"
+#include "takt/core/siphash.hpp"
 #include "takt/vehicle/control_frame.hpp"
+#include "takt/vehicle/envelope.hpp"
 #include "takt/vehicle/status_frame.hpp"
 
 namespace takt::bench {
@@ -34,6 +36,15 @@ const Kernel control("vehicle/control_encode", [](Counter& count) {
     keep(encode_control(frame, bytes));
     keep(bytes);
   });
+});
+
+/// A control frame in its envelope.
+const Kernel verified("vehicle/verify_68B_siphash", [](Counter& count) {
+  const SipHash128 key(std::array<std::uint8_t, SipHash128::key_size>{1, 2, 3});
+  const std::array<std::uint8_t, control_frame_bytes> payload{};
+  std::array<std::uint8_t, control_frame_bytes + envelope_overhead> datagram{};
+  keep(write_envelope(key, {EnvelopeKind::setpoint, 1, 2, 3, Time{}, payload}, datagram));
+  count([&] { keep(is_genuine(key, datagram)); });
 });
 
 }  // namespace

@@ -15,6 +15,6 @@ install_missing() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# What every build needs, and the program `takt report` besides.
+# What every build needs, and what the program `takt report` and the component sodium do besides.
 build_packages=(g++ cmake ninja-build pkg-config libeigen3-dev libexpected-dev libasio-dev libfmt-dev nlohmann-json3-dev
-                libcli11-dev gnuplot-nox)
+                libcli11-dev libsodium-dev gnuplot-nox)

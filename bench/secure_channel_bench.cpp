@@ -1,0 +1,91 @@
+// What it costs to know whom to believe: the tag of a control frame in its envelope, verified alone, and the whole way from a command
+// through both ends of the channel; and what a datagram with a wrong tag costs the vehicle.
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "takt/core/siphash.hpp"
+#include "takt/vehicle/commander_channel.hpp"
+#include "takt/vehicle/vehicle_channel.hpp"
+#if HAVE_SODIUM
+#include "takt/platform/blake2b.hpp"
+#endif
+
+namespace {
+
+using namespace takt;
+using namespace takt::vehicle;
+
+constexpr std::array<std::uint8_t, 20> control{'F', 'S', 'T', 'A', 1, 2, 3, 4};
+using Datagram = std::array<std::uint8_t, control.size() + envelope_overhead>;
+
+template <Authenticator A>
+void verify_frame(benchmark::State& state) {
+  const A key(std::array<std::uint8_t, A::key_size>{1, 2, 3});
+  Datagram datagram{};
+  if (!write_envelope(key, {EnvelopeKind::setpoint, 1, 2, 3, Time{}, control}, datagram)) std::abort();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(datagram);
+    const bool genuine = is_genuine(key, datagram);
+    benchmark::DoNotOptimize(genuine);
+    if (!genuine) std::abort();
+  }
+}
+
+/// Two ends with a session.
+template <Authenticator A>
+struct Connected {
+  Connected() {
+    std::array<std::uint8_t, 100> out{};
+    for (int turn = 0; turn < 2; ++turn) {
+      const auto size = commander.poll_handshake(now, out);
+      if (!size || !vehicle.open(std::span(out).first(*size), now)) std::abort();
+      now += std::chrono::milliseconds(1);
+      const auto answer = vehicle.poll_handshake(now, out);
+      if (!answer || !commander.open(std::span(out).first(*answer), now)) std::abort();
+    }
+  }
+
+  SharedKey<A> key{1, {1, 2, 3}};
+  Time now{};
+  CommanderChannel<A> commander = *CommanderChannel<A>::make(key, {4});
+  VehicleChannel<A> vehicle = *VehicleChannel<A>::make(std::span(&key, 1), {5});
+};
+
+template <Authenticator A>
+void seal_and_open(benchmark::State& state) {
+  Connected<A> ends;
+  Datagram datagram{};
+  for (auto _ : state) {
+    if (!ends.commander.seal(control, Urgency::ordinary, ends.now, datagram)) std::abort();
+    const auto opened = ends.vehicle.open(datagram, ends.now);
+    if (!opened) std::abort();
+    benchmark::DoNotOptimize(opened->payload.data());
+  }
+}
+
+template <Authenticator A>
+void refuse_forged(benchmark::State& state) {
+  Connected<A> ends;
+  Datagram datagram{};
+  if (!ends.commander.seal(control, Urgency::ordinary, ends.now, datagram)) std::abort();
+  datagram.back() ^= 1;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(datagram);
+    if (ends.vehicle.open(datagram, ends.now)) std::abort();
+  }
+}
+
+BENCHMARK(verify_frame<SipHash128>)->Name("secure_verify/siphash/takt");
+BENCHMARK(seal_and_open<SipHash128>)->Name("secure_seal_and_open/siphash/takt");
+BENCHMARK(refuse_forged<SipHash128>)->Name("secure_refuse_forged/siphash/takt");
+#if HAVE_SODIUM
+BENCHMARK(verify_frame<platform::Blake2b>)->Name("secure_verify/blake2b/takt");
+BENCHMARK(seal_and_open<platform::Blake2b>)->Name("secure_seal_and_open/blake2b/takt");
+BENCHMARK(refuse_forged<platform::Blake2b>)->Name("secure_refuse_forged/blake2b/takt");
+#endif
+
+}  // namespace

@@ -1,0 +1,18 @@
+#include "takt/platform/blake2b.hpp"
+
+#include <sodium/crypto_generichash_blake2b.h>
+
+namespace takt::platform {
+
+Tag Blake2b::tag(std::span<const std::uint8_t> bytes) const noexcept {
+  static_assert(sizeof(Tag) >= crypto_generichash_blake2b_BYTES_MIN &&
+                key_size <= crypto_generichash_blake2b_KEYBYTES_MAX);
+  Tag tag{};
+  // It fails for sizes that it does not have only, which are above. sodium_init(), which would choose faster code, need not be
+  // called.
+  static_cast<void>(crypto_generichash_blake2b(tag.data(), tag.size(), bytes.data(), bytes.size(),
+                                               key_.data(), key_.size()));
+  return tag;
+}
+
+}  // namespace takt::platform

@@ -1,0 +1,204 @@
+// Somebody on the wire between a commander and a vehicle, whose every act the fuzzer chooses: he hears all datagrams, delivers any
+// of them to either end as often and as late as he likes, changed or not, and makes others. Whatever he does, an end believes only
+// what the other one sealed, once; setpoints in their order; and nothing but a stop when it is older than the limit.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "support/require.hpp"
+#include "takt/core/bytes.hpp"
+#include "takt/core/siphash.hpp"
+#include "takt/vehicle/commander_channel.hpp"
+#include "takt/vehicle/vehicle_channel.hpp"
+
+using namespace takt;
+using namespace takt::vehicle;
+using takt::test::require;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+using Commander = CommanderChannel<SipHash128>;
+using Vehicle = VehicleChannel<SipHash128>;
+
+constexpr SecurityLimits limits{};
+constexpr std::array<std::uint8_t, 16> secret{1, 2, 3, 4};
+
+/// What one end sealed.
+struct Sent {
+  Time at;
+  Urgency urgency;
+  bool believed = false;
+};
+
+class Wire {
+ public:
+  explicit Wire(std::span<const std::uint8_t> script) : script_(script) {}
+
+  void run() {
+    while (script_.ok() && script_.remaining() > 0) {
+      const auto act = script_.little<std::uint8_t>();
+      const auto argument = script_.little<std::uint8_t>();
+      switch (act % 12) {
+        case 0:
+          now_ += std::chrono::milliseconds(argument);
+          break;
+        case 1:
+          now_ += std::chrono::milliseconds(50) * argument;
+          break;
+        case 2:
+          handshake(commander_);
+          break;
+        case 3:
+          handshake(vehicle_);
+          break;
+        case 4:
+          seal(commander_, commands_, Urgency::ordinary);
+          break;
+        case 5:
+          seal(commander_, commands_, Urgency::stop);
+          break;
+        case 6:
+          seal(vehicle_, reports_, Urgency::ordinary);
+          break;
+        case 7:
+          deliver(heard(argument));
+          break;
+        case 8:
+          changed(argument);
+          break;
+        case 9:
+          made_up(argument);
+          break;
+        case 10:
+          connect();
+          break;
+        default:
+          restart(argument);
+      }
+    }
+  }
+
+ private:
+  static Commander new_commander(std::uint8_t boot) {
+    return *Commander::make({1, secret}, {7, boot}, limits);
+  }
+  static Vehicle new_vehicle(std::uint8_t boot) {
+    const SharedKey<SipHash128> key{1, secret};
+    return *Vehicle::make(std::span(&key, 1), {8, boot}, limits);
+  }
+
+  [[nodiscard]] Bytes heard(std::uint8_t back) const {
+    if (heard_.empty()) return {};
+    return heard_[heard_.size() - 1 - back % heard_.size()];
+  }
+
+  template <class Channel>
+  void handshake(Channel& channel) {
+    Bytes out(Channel::max_handshake);
+    const auto size = channel.poll_handshake(now_, out);
+    require(size.has_value());
+    out.resize(*size);
+    if (*size > 0) heard_.push_back(out);
+  }
+
+  template <class Channel>
+  void seal(Channel& channel, std::vector<Sent>& sent, Urgency urgency) {
+    Bytes payload(4);
+    ByteWriter(payload).big(static_cast<std::uint32_t>(sent.size()));
+    Bytes out(payload.size() + Channel::overhead);
+    const auto size = channel.seal(payload, urgency, now_, out);
+    require(size.has_value() == channel.established(now_));
+    if (!size) return;
+    sent.push_back({now_, urgency});
+    heard_.push_back(out);
+  }
+
+  void deliver(const Bytes& datagram) {
+    if (const auto opened = vehicle_.open(datagram, now_)) believe_command(*opened);
+    if (const auto opened = commander_.open(datagram, now_)) believe(*opened, reports_);
+  }
+
+  void believe_command(const Opened& opened) {
+    const std::size_t index = believe(opened, commands_);
+    if (index == commands_.size()) return;
+    require(commands_[index].urgency == opened.urgency);
+    if (opened.urgency == Urgency::stop) return;
+    require(index >= next_setpoint_);
+    next_setpoint_ = index + 1;
+  }
+
+  /// Its index, or that beyond the last of an empty payload.
+  std::size_t believe(const Opened& opened, std::vector<Sent>& sent) {
+    if (opened.payload.empty()) return sent.size();
+    require(opened.payload.size() == 4);
+    const std::size_t index = ByteReader(opened.payload).big<std::uint32_t>();
+    require(index < sent.size() && !sent[index].believed);
+    sent[index].believed = true;
+    const Duration drift = limits.lifetime() / 2500;
+    require(sent[index].urgency == Urgency::stop || now_ - sent[index].at <= limits.age + drift);
+    return index;
+  }
+
+  void changed(std::uint8_t back) {
+    Bytes datagram = heard(back);
+    const auto at = script_.little<std::uint16_t>();
+    if (datagram.empty()) return;
+    if (at % 8 == 0) {
+      datagram.resize(at / 8 % datagram.size());
+    } else {
+      const std::size_t place = at / 8 % datagram.size();
+      datagram[place] = static_cast<std::uint8_t>(datagram[place] ^ 1U << at % 8);
+    }
+    require(!vehicle_.open(datagram, now_) && !commander_.open(datagram, now_));
+  }
+
+  /// Bytes of the script, by themselves or behind the header of something that was heard.
+  void made_up(std::uint8_t size) {
+    const auto bytes = script_.bytes(std::min<std::size_t>(size, script_.remaining()));
+    Bytes datagram = heard(static_cast<std::uint8_t>(size / 4));
+    datagram.resize(size % 2 == 0 ? 0 : std::min(datagram.size(), envelope_header));
+    datagram.insert(datagram.end(), bytes.begin(), bytes.end());
+    if (std::find(heard_.begin(), heard_.end(), datagram) != heard_.end()) return;
+    require(!vehicle_.open(datagram, now_) && !commander_.open(datagram, now_));
+  }
+
+  /// All that is needed for a session, if nobody interferes.
+  void connect() {
+    for (int turn = 0; turn < 2; ++turn) {
+      handshake(commander_);
+      deliver(heard(0));
+      handshake(vehicle_);
+      deliver(heard(0));
+      now_ += std::chrono::milliseconds(1);
+    }
+  }
+
+  void restart(std::uint8_t which) {
+    ++boots_;
+    if (which % 2 == 0) {
+      commander_ = new_commander(boots_);
+    } else {
+      vehicle_ = new_vehicle(boots_);
+    }
+  }
+
+  ByteReader script_;
+  Time now_ = time_from_nanoseconds(1'000'000'000);
+  std::uint8_t boots_ = 1;
+  Commander commander_ = new_commander(1);
+  Vehicle vehicle_ = new_vehicle(1);
+  std::vector<Bytes> heard_;
+  std::vector<Sent> commands_;
+  std::vector<Sent> reports_;
+  std::size_t next_setpoint_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Wire(std::span(data, std::min<std::size_t>(size, 4096))).run();
+  return 0;
+}
