@@ -206,13 +206,17 @@ DbcMessage::Row DbcMessage::row_of(std::uint32_t signal) const noexcept {
 
 // ---- decoding
 
-DbcMessage::Bytes DbcMessage::readable(std::span<const std::uint8_t> bytes, std::size_t size,
-                                       Scratch& scratch) const noexcept {
+inline DbcMessage::Bytes DbcMessage::readable(std::span<const std::uint8_t> bytes, std::size_t size,
+                                              Scratch& scratch) const noexcept {
   if (bytes.size() >= load_bytes_) [[likely]]
     return {bytes.data(), size};
+  return copied(bytes.first(size), scratch);
+}
+
+DbcMessage::Bytes DbcMessage::copied(std::span<const std::uint8_t> bytes, Scratch& scratch) const noexcept {
   std::memset(scratch.data(), 0, load_bytes_);
-  if (size != 0) std::memcpy(scratch.data(), bytes.data(), size);
-  return {scratch.data(), size};
+  if (!bytes.empty()) std::memcpy(scratch.data(), bytes.data(), bytes.size());
+  return {scratch.data(), bytes.size()};
 }
 
 namespace {
@@ -263,11 +267,11 @@ Errc DbcMessage::choose(Chosen& chosen, ShortFrame short_frame, NumberOf number_
 /// The integers of a group. `word_of` gives the eight bytes of a row in its order; `checked`: the frame may end
 /// before a signal; `coded`: numbers beyond a limit are none.
 template <bool checked, bool coded, class WordOf>
-void DbcMessage::decode_plain(const Group& group, Bytes bytes, double* values, std::size_t stride,
-                              Presence* presence, WordOf word_of) const noexcept {
+void DbcMessage::decode_plain(const Group& group, Bytes bytes, const Target& target,
+                              WordOf word_of) const noexcept {
   const auto has_none = [&](const Row& row, Presence why) {
-    values[row.signal * stride] = no_value;
-    if (presence != nullptr) presence[row.signal] = why;
+    target.values[row.signal * target.stride] = no_value;
+    if (target.presence != nullptr) target.presence[row.signal] = why;
   };
   const Row* const end = rows_.data() + group.plain_end;
   for (const Row* row = rows_.data() + group.begin; row != end; ++row) {
@@ -281,16 +285,23 @@ void DbcMessage::decode_plain(const Group& group, Bytes bytes, double* values, s
       continue;
     }
     const auto number = static_cast<std::int64_t>((bits ^ row->sign) - row->sign);
-    values[row->signal * stride] = static_cast<double>(number) * row->scale + row->offset;
+    target.values[row->signal * target.stride] = static_cast<double>(number) * row->scale + row->offset;
+  }
+}
+
+void DbcMessage::decode_group(const Group& group, Bytes bytes, const Target& target) const noexcept {
+  if (bytes.size < needed_bytes_) {
+    decode_some<true>(group, bytes, target);
+  } else {
+    decode_some<false>(group, bytes, target);
   }
 }
 
 template <bool checked>
-void DbcMessage::decode_group(const Group& group, Bytes bytes, double* values, std::size_t stride,
-                              Presence* presence) const noexcept {
+void DbcMessage::decode_some(const Group& group, Bytes bytes, const Target& target) const noexcept {
   const Row* const rows = rows_.data();
-  if (presence != nullptr) {
-    for (std::uint32_t i = group.begin; i < group.end; ++i) presence[rows[i].signal] = Presence::value;
+  if (target.presence != nullptr) {
+    for (std::uint32_t i = group.begin; i < group.end; ++i) target.presence[rows[i].signal] = Presence::value;
   }
   // All rows of a classic message look at the same eight bytes: they are loaded once.
   const std::uint64_t word = load_word(bytes.data);
@@ -298,44 +309,42 @@ void DbcMessage::decode_group(const Group& group, Bytes bytes, double* values, s
   const auto only_word = [&](const Row& row) { return words[row.big ? 1 : 0]; };
   const auto any_word = [&](const Row& row) { return in_order(load_word(bytes.data + row.first), row.big); };
   if (is_j1939_) {
-    decode_plain<checked, true>(group, bytes, values, stride, presence, any_word);
+    decode_plain<checked, true>(group, bytes, target, any_word);
   } else if (load_bytes_ == word_bytes) {
-    decode_plain<checked, false>(group, bytes, values, stride, presence, only_word);
+    decode_plain<checked, false>(group, bytes, target, only_word);
   } else {
-    decode_plain<checked, false>(group, bytes, values, stride, presence, any_word);
+    decode_plain<checked, false>(group, bytes, target, any_word);
   }
   for (const Row* row = rows + group.plain_end; row != rows + group.end; ++row) {
     const bool is_cut_off = checked && row->end > bytes.size;
-    values[row->signal * stride] = is_cut_off ? no_value : to_physical(coding(*row), number_in(*row, bytes));
-    if (is_cut_off && presence != nullptr) presence[row->signal] = Presence::cut_off;
+    target.values[row->signal * target.stride] =
+        is_cut_off ? no_value : to_physical(coding(*row), number_in(*row, bytes));
+    if (is_cut_off && target.presence != nullptr) target.presence[row->signal] = Presence::cut_off;
   }
 }
 
-Errc DbcMessage::decode_bytes(Bytes bytes, double* values, std::size_t stride, Presence* presence,
-                              ShortFrame short_frame) const noexcept {
+Errc DbcMessage::decode_bytes(Bytes bytes, const Target& target, ShortFrame short_frame) const noexcept {
   if (bytes.size < length() && short_frame == ShortFrame::error) return Errc::wrong_length;
+  if (!selectors_.empty()) return decode_multiplexed(bytes, target, short_frame);
+  decode_group(groups_.front(), bytes, target);
+  return no_error;
+}
+
+Errc DbcMessage::decode_multiplexed(Bytes bytes, const Target& target,
+                                    ShortFrame short_frame) const noexcept {
   Chosen chosen;
-  if (!selectors_.empty()) {
-    const Errc code = choose(chosen, short_frame, [&](const Row& row) -> Result<std::uint64_t> {
-      if (row.end > bytes.size) return fail(Errc::wrong_length);
-      return number_in(row, bytes);
-    });
-    if (code != no_error) return code;
-    for (std::size_t i = 0; i < signal_count(); ++i) {
-      values[i * stride] = no_value;
-      if (presence != nullptr) presence[i] = Presence::not_selected;
-    }
+  const Errc code = choose(chosen, short_frame, [&](const Row& row) -> Result<std::uint64_t> {
+    if (row.end > bytes.size) return fail(Errc::wrong_length);
+    return number_in(row, bytes);
+  });
+  if (code != no_error) return code;
+  for (std::size_t i = 0; i < signal_count(); ++i) {
+    target.values[i * target.stride] = no_value;
+    if (target.presence != nullptr) target.presence[i] = Presence::not_selected;
   }
-  const auto decode = [&](const Group& group) {
-    if (bytes.size < needed_bytes_) {
-      decode_group<true>(group, bytes, values, stride, presence);
-    } else {
-      decode_group<false>(group, bytes, values, stride, presence);
-    }
-  };
-  decode(groups_.front());
+  decode_group(groups_.front(), bytes, target);
   for (std::size_t i = 0; i < selectors_.size(); ++i) {
-    if (chosen[i] != no_group) decode(groups_[chosen[i]]);
+    if (chosen[i] != no_group) decode_group(groups_[chosen[i]], bytes, target);
   }
   return no_error;
 }
@@ -345,7 +354,7 @@ Errc DbcMessage::decode_data(std::span<const std::uint8_t> data, std::span<doubl
   if (values.size() < signal_count()) return Errc::wrong_count;
   Scratch scratch;
   const std::size_t size = std::min(data.size(), load_bytes_);
-  return decode_bytes(readable(data, size, scratch), values.data(), 1, presence, short_frame);
+  return decode_bytes(readable(data, size, scratch), {values.data(), 1, presence}, short_frame);
 }
 
 // The bytes of a frame beyond its length can be read too: nothing has to be copied.
@@ -354,7 +363,7 @@ Errc DbcMessage::decode_frame(const Frame& frame, std::span<double> values, Pres
   if (!frame.is_data()) return Errc::wrong_format;
   if (values.size() < signal_count()) return Errc::wrong_count;
   Scratch scratch;
-  return decode_bytes(readable(frame.data, frame.payload().size(), scratch), values.data(), 1, presence,
+  return decode_bytes(readable(frame.data, frame.payload().size(), scratch), {values.data(), 1, presence},
                       short_frame);
 }
 
@@ -371,8 +380,8 @@ Result<DbcMessage::Batch> DbcMessage::decode_batch(std::span<const Frame> frames
     if (!is_mine(frame)) continue;
     double* const row = columns.empty() ? nullptr : columns.data() + batch.rows;  // of no signals
     const bool is_decoded =
-        frame.is_data() && decode_bytes(readable(frame.data, frame.payload().size(), scratch), row, rows,
-                                        nullptr, short_frame) == no_error;
+        frame.is_data() && decode_bytes(readable(frame.data, frame.payload().size(), scratch),
+                                        {row, rows, nullptr}, short_frame) == no_error;
     if (!is_decoded) {
       ++batch.refused;
       continue;
