@@ -42,9 +42,8 @@ inline constexpr std::size_t max_status_bytes = 256;
 namespace detail {
 
 /// Errors: truncated_tlv, bad_len, duplicate_sid.
-[[nodiscard]] constexpr Result<BlockIndex> scan(std::span<const std::uint8_t> blocks,
-                                                const Layouts& layouts) noexcept {
-  BlockIndex index;
+[[nodiscard]] constexpr Status scan(std::span<const std::uint8_t> blocks, const Layouts& layouts,
+                                    BlockIndex& index) noexcept {
   for (std::size_t at = 0; at < blocks.size();) {
     const std::size_t left = blocks.size() - at;
     if (left < 2 || left - 2 < blocks[at + 1]) return fail(Errc::truncated_tlv);
@@ -62,7 +61,7 @@ namespace detail {
     }
     at += length;
   }
-  return index;
+  return {};
 }
 
 }  // namespace detail
@@ -85,7 +84,7 @@ class StatusFrame {
   /// SystemState::unknown without a block.
   [[nodiscard]] constexpr SystemState state(System system) const noexcept {
     if (!has(system)) return SystemState::unknown;
-    return static_cast<SystemState>(detail::read_field(payload(system), layouts_->state_place(system)));
+    return static_cast<SystemState>(layouts_->state_place(system).read(payload(system)));
   }
 
   /// The block as it came, without id and length; empty if there is none.
@@ -101,7 +100,7 @@ class StatusFrame {
     Block read;
     const detail::Place* place = layouts_->places<Block>().data();
     Block::visit(read, [&](std::string_view, std::int32_t& number) {
-      number = static_cast<std::int32_t>(detail::read_field(payload(Block::system), *place++));
+      number = static_cast<std::int32_t>(place++->read(payload(Block::system)));
     });
     return read;
   }
@@ -119,7 +118,7 @@ class StatusFrame {
   [[nodiscard]] constexpr std::optional<std::int64_t> value(System system,
                                                             const Field& field) const noexcept {
     if (!has(system) || field.offset + size_of(field.type) > layouts_->length(system)) return std::nullopt;
-    return detail::read_field(payload(system), {field.offset, field.type});
+    return detail::Place(field).read(payload(system));
   }
 
   /// Gives a system its block, or another one. Errors: unknown_system (not in the table), bad_len, no_room; nothing changes then.
@@ -135,9 +134,10 @@ class StatusFrame {
   [[nodiscard]] constexpr Status set(System system, std::string_view field, std::int64_t value) noexcept {
     const auto found = layouts_->find(system, field);
     if (!found) return fail(found.error());
-    if (!detail::fits(value, found->type)) return fail(Errc::out_of_range);
+    const detail::Place place(*found);
+    if (!place.fits(value)) return fail(Errc::out_of_range);
     if (const Status made = make_room(system, layouts_->length(system)); !made) return made;
-    detail::write_field(payload(system), {found->offset, found->type}, value);
+    place.write(payload(system), value);
     return {};
   }
   [[nodiscard]] constexpr Status set(System system, SystemState state) noexcept {
@@ -176,14 +176,12 @@ class StatusFrame {
     if (layouts_->length(Block::system) == 0) return fail(Errc::unknown_system);
     bool fit = true;
     const detail::Place* place = layouts_->places<Block>().data();
-    Block::visit(block, [&](std::string_view, std::int32_t number) {
-      fit = fit && detail::fits(number, place++->type);
-    });
+    Block::visit(block, [&](std::string_view, std::int32_t number) { fit = place++->fits(number) && fit; });
     if (!fit) return fail(Errc::out_of_range);
     if (const Status made = make_room(Block::system, layouts_->length(Block::system)); !made) return made;
     place = layouts_->places<Block>().data();
     Block::visit(block, [&](std::string_view, std::int32_t number) {
-      detail::write_field(payload(Block::system), *place++, number);
+      place++->write(payload(Block::system), number);
     });
     return {};
   }
@@ -225,10 +223,10 @@ class StatusFrame {
     if (whole->count != count) return fail(Errc::count_mismatch);
     frame.index_ = *whole;
   } else {
-    const auto index = detail::scan(blocks, layouts);
-    if (!index) return fail(index.error());
-    if ((*index).count != count) return fail(Errc::count_mismatch);
-    frame.index_ = *index;
+    detail::BlockIndex index;
+    if (const Status scanned = detail::scan(blocks, layouts, index); !scanned) return scanned;
+    if (index.count != count) return fail(Errc::count_mismatch);
+    frame.index_ = index;
   }
   frame.stamp = stamp;
   frame.layouts_ = &layouts;

@@ -120,40 +120,50 @@ struct Battery {
 
 namespace detail {
 
-/// A field without its name.
-struct Place {
-  std::uint8_t offset = 0;
-  FieldType type = FieldType::u8;
-};
-
-template <class Block>
-using Places = std::array<Place, Block::field_count>;
-
 /// Eight bytes as compilers know to be one load and a swap.
 [[nodiscard]] constexpr std::uint64_t load_big(const std::uint8_t* bytes) noexcept {
   const auto byte = [bytes](unsigned i) { return std::uint64_t{bytes[i]} << (56 - 8 * i); };
   return byte(0) | byte(1) | byte(2) | byte(3) | byte(4) | byte(5) | byte(6) | byte(7);
 }
 
-/// Reads eight bytes from the field's first on, so that all types are read alike.
-[[nodiscard]] constexpr std::int64_t read_field(const std::uint8_t* block, Place place) noexcept {
-  const std::uint64_t word = load_big(block + place.offset);
-  const auto bits = static_cast<unsigned>(8 * size_of(place.type));
-  const std::uint64_t sign = static_cast<std::uint64_t>(is_signed(place.type)) << (bits - 1);
-  return static_cast<std::int64_t>(((word >> (64 - bits)) ^ sign) - sign);
-}
+/// A field as it is read, whatever its type: eight bytes from its first on as one number, what does not belong to it shifted out with
+/// the sign kept, and the sign masked off again where there is none.
+class Place {
+ public:
+  constexpr Place() = default;
+  explicit constexpr Place(const Field& field) noexcept
+      : mask_(~std::uint64_t{0}),
+        offset_(field.offset),
+        shift_(static_cast<std::uint8_t>(64 - 8 * size_of(field.type))) {
+    if (!is_signed(field.type)) mask_ >>= shift_;
+  }
 
-[[nodiscard]] constexpr bool fits(std::int64_t value, FieldType type) noexcept {
-  const auto bits = static_cast<unsigned>(8 * size_of(type));
-  const std::int64_t least = is_signed(type) ? -(std::int64_t{1} << (bits - 1)) : 0;
-  return value >= least && value < least + (std::int64_t{1} << bits);
-}
+  [[nodiscard]] constexpr std::int64_t read(const std::uint8_t* block) const noexcept {
+    return number(load_big(block + offset_));
+  }
+  /// It is read as it was written.
+  [[nodiscard]] constexpr bool fits(std::int64_t value) const noexcept {
+    return number(static_cast<std::uint64_t>(value) << shift_) == value;
+  }
+  constexpr void write(std::uint8_t* block, std::int64_t value) const noexcept {
+    const std::uint64_t word = static_cast<std::uint64_t>(value) << shift_;
+    for (unsigned i = 0; 8 * i + shift_ < 64; ++i)
+      block[offset_ + i] = static_cast<std::uint8_t>(word >> (56 - 8 * i));
+  }
 
-constexpr void write_field(std::uint8_t* block, Place place, std::int64_t value) noexcept {
-  auto rest = static_cast<std::uint64_t>(value);
-  for (std::size_t i = size_of(place.type); i-- > 0; rest >>= 8)
-    block[place.offset + i] = static_cast<std::uint8_t>(rest);
-}
+ private:
+  [[nodiscard]] constexpr std::int64_t number(std::uint64_t word) const noexcept {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<std::int64_t>(word) >> shift_) &
+                                     mask_);
+  }
+
+  std::uint64_t mask_ = 0;
+  std::uint8_t offset_ = 0;
+  std::uint8_t shift_ = 0;
+};
+
+template <class Block>
+using Places = std::array<Place, Block::field_count>;
 
 /// Where the blocks of a frame are.
 struct BlockIndex {
@@ -260,7 +270,7 @@ class Layouts {
     Block::visit(block, [&](std::string_view name, std::int32_t) {
       const auto field = find(layout.system, name);
       complete = complete && field && (*field).type != FieldType::u32;
-      if (field) places[next] = {(*field).offset, (*field).type};
+      if (field) places[next] = detail::Place(*field);
       ++next;
     });
     return complete;
@@ -282,7 +292,7 @@ class Layouts {
     lengths_[number] = layout.length;
     const auto state = find(layout.system, "state");
     if (!state || size_of((*state).type) != 1) return false;
-    states_[number] = {(*state).offset, (*state).type};
+    states_[number] = detail::Place(*state);
     add_to_whole(layout);
     return add_typed<Traction>(layout, traction_) && add_typed<Steering>(layout, steering_) &&
            add_typed<Battery>(layout, battery_);
