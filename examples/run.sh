@@ -99,6 +99,7 @@ draw 02_trajectory through
 draw 03_pid_tuning pid
 draw 04_odometry odometry
 draw 06_can_drive can_drive
+draw 07_vehicle vehicle
 $experiment table "$demo" || status=1
 echo
 echo "report:  $demo/index.html        numbers:  $demo/summary.json"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# examples.sh TAKT 01_HELLO_MOTION 02_TRAJECTORY 06_CAN_DRIVE PAPER_EXPERIMENT ROBOT: moves the arm with the first example, looks at
-# what the second and the sixth print, and checks that the table tells a good outcome from a bad one.
+# examples.sh TAKT 01_HELLO_MOTION 02_TRAJECTORY 06_CAN_DRIVE 07_VEHICLE PAPER_EXPERIMENT ROBOT: moves the arm with the first example,
+# looks at what the second, the sixth and the seventh print, and checks that the table tells a good outcome from a bad one.
 set -euo pipefail
-takt=$1 hello=$2 ways=$3 drive=$4 experiment=$5 description=$6
+takt=$1 hello=$2 ways=$3 drive=$4 vehicle=$5 experiment=$6 description=$7
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 robot=
@@ -37,6 +37,11 @@ awk '{ if ($2 > top) top = $2; off = $2 - $3; if (off < 0) off = -off; if (off >
      END { if (top < 1.4999 || worst > 0.05 || end < 0.299 || end > 0.301) exit 1 }' "$work/drive" ||
   fail "the drive does not go to 1.5 rad and back to 0.3"
 [ "$(awk '{ print $3 }' "$work/became" | tr -d , | xargs)" = "off ready off" ] || fail "unexpected: $(cat "$work/became")"
+
+"$vehicle" >"$work/lap" 2>"$work/story" || fail "the lap does not end where it began: $(cat "$work/story")"
+awk 'NF == 8 { if ($8 > 1900) old = 1; if ($8 > 300 && $6 > 1.9) fast = 1 } END { exit !old || fast }' "$work/lap" ||
+  fail "a vehicle of which nobody hears goes on"
+grep -q "client: stopping, the vehicle is silent" "$work/story" || fail "unexpected: $(cat "$work/story")"
 
 cp -r "$here/found" "$work/found"
 "$experiment" table "$work/found" | tee "$work/table"

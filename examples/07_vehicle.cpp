@@ -1,0 +1,261 @@
+// A lap with a vehicle on the other side of datagrams: twists go in, odometry comes out, and on the way the cable is cut for two
+// seconds. The vehicle stops by itself, so does its client, and neither goes on before it is told to. Both ends believe nobody but
+// each other (vehicle/secure_channel.hpp). The vehicle is simulated, in virtual time; a real one is behind platform/udp_socket.hpp
+// instead, and `takt vehicle-sim` and `takt drive` are these two ends as programs.
+//
+// Prints time (s), true position, position by odometry (x, y, m), speed (m/s), brake (0..1) and age of the telemetry (ms); then the
+// 2-sigma ellipses of the odometry (x, y, both diameters, angle in degrees); then where it was stopped. 07_vehicle.gp draws them.
+// And to the standard error, what happened when, and how well it went.
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "takt/core/siphash.hpp"
+#include "takt/sim/simulated_vehicle.hpp"
+#include "takt/vehicle/commander_channel.hpp"
+#include "takt/vehicle/vehicle_channel.hpp"
+#include "takt/vehicle/vehicle_drive.hpp"
+
+using namespace takt;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr double pi = std::numbers::pi;
+constexpr double wheelbase = 1.6;  // m
+
+/// Two straights and two half circles, left round, beginning in the middle of a straight along x.
+struct Course {
+  static constexpr double straight = 16, radius = 5;  // m
+  static constexpr double length = 2 * straight + 2 * pi * radius;
+
+  [[nodiscard]] static mobile::Pose point(double way) {
+    constexpr double half = length / 2;
+    const bool back = std::fmod(way, length) >= half;
+    const mobile::Pose p = half_lap(std::fmod(way, half));
+    return back ? mobile::Pose{-p.x, 2 * radius - p.y, p.heading + pi} : p;
+  }
+
+ private:
+  [[nodiscard]] static mobile::Pose half_lap(double way) {
+    if (way < straight / 2) return {way, 0, 0};
+    const double angle = (way - straight / 2) / radius;
+    if (angle < pi) return {straight / 2 + radius * std::sin(angle), radius * (1 - std::cos(angle)), angle};
+    return {straight / 2 - (angle - pi) * radius, 2 * radius, pi};
+  }
+};
+
+/// Leads the vehicle round by its odometry: each twist lies on the arc through a point of the course a little ahead (pure pursuit).
+class Driver {
+ public:
+  [[nodiscard]] bool arrived() const { return left() < 0.05; }
+  [[nodiscard]] double way() const { return way_; }
+
+  [[nodiscard]] mobile::Twist twist(const mobile::Pose& pose) {
+    while (distance(pose, way_ + 0.01) < distance(pose, way_)) way_ += 0.01;
+    if (arrived()) return {};
+    const mobile::Pose ahead = Course::point(way_ + look_ahead);
+    const double dx = ahead.x - pose.x, dy = ahead.y - pose.y;
+    const double across = dy * std::cos(pose.heading) - dx * std::sin(pose.heading);
+    const double speed = std::clamp(std::sqrt(2 * braking * left()), 0.15, cruise);
+    return {speed, 0, speed * 2 * across / (dx * dx + dy * dy)};
+  }
+
+ private:
+  static constexpr double cruise = 2, braking = 0.4, look_ahead = 1.5;  // m/s, m/s^2, m
+
+  [[nodiscard]] double left() const { return Course::length - way_; }
+  [[nodiscard]] static double distance(const mobile::Pose& pose, double way) {
+    const mobile::Pose p = Course::point(way);
+    return std::hypot(p.x - pose.x, p.y - pose.y);
+  }
+  double way_ = 0;
+};
+
+using Near = vehicle::CommanderChannel<SipHash128>;
+using Far = vehicle::VehicleChannel<SipHash128>;
+using Drive = vehicle::VehicleDrive<Near>;
+using Vehicle = sim::SimulatedVehicle<Far>;
+
+vehicle::VehicleDriveConfiguration configuration() {
+  vehicle::VehicleDriveConfiguration c;
+  c.client.units = vehicle::provisional_units;  // of the simulated vehicle: a real one's are to be measured
+  c.limits = {.forward = 2,
+              .backward = 1,
+              .left = 1,
+              .rotation = 1,
+              .acceleration = 1,
+              .braking = 1,
+              .rotational_acceleration = 2};
+  c.law.wheelbase = wheelbase;
+  c.law.max_steering = 0.5;
+  c.law.steering_rate = 0.8;
+  c.law.throttle.proportional = 0.4;
+  c.law.throttle.integral = 0.15;
+  c.law.brake.proportional = 0.5;
+  c.law.brake.integral = 0.2;
+  // Of tyres that slip a little: the simulated ones do not.
+  c.odometry.noise = {.forward_by_way = 1e-4, .left_by_way = 1e-4, .heading_by_way = 1e-5};
+  c.wheel_radius = 0.3;
+  c.track = 1.285;
+  c.turn = vehicle::TurnSource::steering;
+  c.way = vehicle::WaySource::odometer;
+  c.odometry.timeout = 5;  // s: a vehicle that nobody is heard by keeps its wheels where they are
+  return c;
+}
+
+/// One lap, its story and its figures.
+class Lap {
+ public:
+  Lap(Drive drive, Vehicle machine) : drive_(std::move(drive)), vehicle_(std::move(machine)) {}
+
+  int run() {
+    while (!over() && now_ < Time{2min}) {
+      now_ += 1ms;
+      exchange();
+      if (now_.time_since_epoch() % 20ms == 0ns) cycle();
+    }
+    std::printf("\n\n%s\n\n%s", ellipses_.c_str(), stops_.c_str());
+    return verdict();
+  }
+
+ private:
+  [[nodiscard]] const sim::VehiclePlant& plant() const { return vehicle_.controller().plant(); }
+  [[nodiscard]] bool over() const { return driver_.arrived() && plant().speed() == 0; }
+  [[nodiscard]] bool is_cut() const { return cut_ && now_ < *cut_ + 2s; }
+
+  /// What goes over the cable in a millisecond.
+  void exchange() {
+    std::array<std::uint8_t, std::max(Drive::Client::max_datagram, Vehicle::max_datagram)> datagram;
+    while (const auto size = drive_.poll(now_, datagram).value_or(0)) {
+      if (!is_cut()) (void)vehicle_.receive(std::span(datagram).first(size), now_);
+    }
+    while (const auto size = vehicle_.poll(now_, datagram).value_or(0)) {
+      if (!is_cut()) (void)drive_.receive(std::span(datagram).first(size), now_);
+    }
+  }
+
+  void cycle() {
+    const auto state = drive_.client().state();
+    if (state == vehicle::DriveState::ready || state == vehicle::DriveState::driving)
+      (void)drive_.drive(driver_.twist(drive_.estimate().pose), now_);
+    tell_changes();
+    if (!cut_ && driver_.way() > 0.45 * Course::length) {
+      cut_ = now_;
+      tell("the cable is cut");
+    }
+    if (cut_) mend(now_ - *cut_);
+    print();
+  }
+
+  /// Two things that only people do: each end is told to go on.
+  void mend(Duration since) {
+    if (since == 2s) tell("the cable is whole again");
+    if (since == 3s) {
+      tell("somebody looks after the vehicle and lets it start again");
+      vehicle_.recover();
+    }
+    if (since == 4s) {
+      tell("somebody tells the client to go on");
+      if (!drive_.client().recover(now_)) tell("which it does not");
+    }
+  }
+
+  void tell(const std::string& what) const { std::fprintf(stderr, "%7.2f s  %s\n", seconds(), what.c_str()); }
+
+  void tell_changes() {
+    const auto client = drive_.client().state();
+    const auto machine = vehicle_.controller().state();
+    if (machine != vehicle_state_) tell("vehicle: " + std::string(to_string(machine)));
+    if (client != client_state_) {
+      const bool stops = client == vehicle::DriveState::stopping;
+      tell("client: " + std::string(to_string(client)) +
+           (stops ? ", " + std::string(to_string(drive_.client().reason().cause)) : ""));
+      if (stops) note_place(stops_);
+    }
+    client_state_ = client;
+    vehicle_state_ = machine;
+  }
+
+  void note_place(std::string& where) const {
+    std::array<char, 64> line;
+    std::snprintf(line.data(), line.size(), "%.3f %.3f %.3f\n", plant().pose().x, plant().pose().y,
+                  seconds());
+    where += line.data();
+  }
+
+  void print() {
+    const auto& truth = plant().pose();
+    const auto& pose = drive_.estimate().pose;
+    const double age = to_seconds(std::min(drive_.client().telemetry().age(now_), Duration(10s)));
+    std::printf("%.2f %.3f %.3f %.3f %.3f %.3f %.3f %.1f\n", seconds(), truth.x, truth.y, pose.x, pose.y,
+                plant().speed(), plant().brake(), 1000 * age);
+    if (driver_.way() > next_ellipse_) {
+      add_ellipse();
+      next_ellipse_ += Course::length / 12;
+    }
+  }
+
+  [[nodiscard]] Eigen::Matrix2d covariance_of_place() const {
+    const Eigen::Map<const Eigen::Matrix3d> covariance(drive_.estimate().covariance.data());
+    return covariance.topLeftCorner<2, 2>();
+  }
+
+  void add_ellipse() {
+    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> axes(covariance_of_place());
+    std::array<char, 128> line;
+    std::snprintf(line.data(), line.size(), "%.3f %.3f %.4f %.4f %.2f\n", drive_.estimate().pose.x,
+                  drive_.estimate().pose.y, 4 * std::sqrt(axes.eigenvalues()(1)),
+                  4 * std::sqrt(axes.eigenvalues()(0)),
+                  std::atan2(axes.eigenvectors()(1, 1), axes.eigenvectors()(0, 1)) * 180 / pi);
+    ellipses_ += line.data();
+  }
+
+  /// Back at the start within 1 % of the way, and so near that the odometry's covariance has room for it (3 sigma).
+  [[nodiscard]] int verdict() const {
+    const auto& truth = plant().pose();
+    const auto& pose = drive_.estimate().pose;
+    const Eigen::Vector2d back(truth.x, truth.y);
+    const double sigmas = std::sqrt(back.dot(covariance_of_place().ldlt().solve(back)));
+    std::fprintf(
+        stderr,
+        "%.1f m driven: back at the start to %.0f mm, which is %.1f sigma; the odometry is off by %.0f mm\n",
+        plant().travelled(), 1000 * back.norm(), sigmas,
+        1000 * std::hypot(pose.x - truth.x, pose.y - truth.y));
+    return over() && back.norm() < 0.01 * plant().travelled() && sigmas < 3 ? 0 : 1;
+  }
+
+  [[nodiscard]] double seconds() const { return to_seconds(now_ - Time{}); }
+
+  Drive drive_;
+  Vehicle vehicle_;
+  Driver driver_;
+  Time now_{};
+  std::optional<Time> cut_;
+  vehicle::DriveState client_state_{};
+  vehicle::SystemState vehicle_state_{};
+  double next_ellipse_ = 0;
+  std::string ellipses_, stops_;
+};
+
+}  // namespace
+
+int main() {
+  // A key of its own for each vehicle, and other random bytes for each channel: platform/key_file.hpp has both.
+  const vehicle::SharedKey<SipHash128> key{1, {0x6b, 0x65, 0x79}};
+  auto near = Near::make(key, {1});
+  auto far = Far::make({&key, 1}, {2});
+  if (!near || !far) return 1;
+  auto drive = Drive::make(configuration(), std::move(*near));
+  auto machine = Vehicle::make({.plant = {.wheelbase = wheelbase}}, {}, std::move(*far), Time{});
+  if (!drive || !machine) return 1;
+  return Lap(std::move(*drive), std::move(*machine)).run();
+}
