@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 
 #include "error.hpp"
 #include "takt.h"
@@ -88,6 +89,14 @@ void write_struct(Struct* to, Struct value) noexcept {
   if (to == nullptr) return;
   value.struct_size = to->struct_size;
   std::memcpy(to, &value, std::min<std::size_t>(to->struct_size, sizeof(Struct)));
+}
+
+/// As much of the text as fits, with a NUL behind it. NULL is not wanted.
+inline void write_text(std::string_view text, char* to, std::size_t size) noexcept {
+  if (to == nullptr || size == 0) return;
+  const std::size_t length = std::min(text.size(), size - 1);
+  std::memcpy(to, text.data(), length);
+  to[length] = '\0';
 }
 
 /// The times of a C structure and the seconds of a formula.

@@ -48,13 +48,6 @@ std::optional<Overflow> to_overflow(std::int32_t overflow) noexcept {
   }
 }
 
-void write_text(std::string_view text, char* to, std::size_t size) noexcept {
-  if (to == nullptr || size == 0) return;
-  const std::size_t length = std::min(text.size(), size - 1);
-  std::memcpy(to, text.data(), length);
-  to[length] = '\0';
-}
-
 std::string to_lines(const takt::can::Dbc& database) {
   std::string lines;
   for (const takt::can::dbc::Warning& warning : database.warnings()) lines += to_string(warning) + '\n';
@@ -83,7 +76,7 @@ std::int32_t takt_dbc_create(const char* text, std::size_t bytes, std::int32_t s
     auto database = takt::can::Dbc::parse(std::string_view(text, bytes),
                                           strict != 0 ? Strictness::strict : Strictness::tolerant);
     if (!database) {
-      write_text(database.error().message, why, size);
+      takt::capi::write_text(database.error().message, why, size);
       return fail(database.error().error);
     }
     std::string warnings = to_lines(*database);

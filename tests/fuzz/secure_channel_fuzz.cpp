@@ -199,6 +199,6 @@ class Wire {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Wire(std::span(data, std::min<std::size_t>(size, 4096))).run();
+  Wire(std::span(data, std::min<std::size_t>(size, 512))).run();
   return 0;
 }

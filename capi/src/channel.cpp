@@ -1,0 +1,200 @@
+// The channels of the C API, and their keys: a thin layer over those of the room vehicle/ with SipHash-2-4-128.
+#include "channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "boundary.hpp"
+#include "takt/platform/key_file.hpp"
+
+using takt::Duration;
+using takt::fail;
+using takt::Result;
+using takt::Status;
+using takt::Time;
+using takt::time_from_nanoseconds;
+using takt::capi::AnyChannel;
+using takt::capi::Errc;
+using takt::capi::guarded;
+using takt::capi::to_status;
+namespace vehicle = takt::vehicle;
+
+namespace {
+
+using SharedKey = vehicle::SharedKey<takt::SipHash128>;
+using KeyBytes = std::array<std::uint8_t, TAKT_CHANNEL_KEY_BYTES>;
+static_assert(TAKT_CHANNEL_KEY_BYTES == takt::SipHash128::key_size);
+static_assert(TAKT_CHANNEL_OVERHEAD == vehicle::envelope_overhead);
+static_assert(TAKT_CHANNEL_MAX_HANDSHAKE == takt::capi::CommanderChannel::max_handshake);
+
+/// Those that are zero are the default.
+Result<vehicle::SecurityLimits> read_limits(const takt_channel_limits* limits) noexcept {
+  vehicle::SecurityLimits out;
+  if (limits == nullptr) return out;
+  const auto read = takt::capi::read_struct(limits, offsetof(takt_channel_limits, age_ns));
+  if (!read) return fail(read.error());
+  const auto put = [](Duration& to, std::int64_t nanoseconds) {
+    if (nanoseconds != 0) to = Duration(nanoseconds);
+  };
+  put(out.age, read->age_ns);
+  put(out.silence, read->silence_ns);
+  put(out.renewal, read->renewal_ns);
+  return out;
+}
+
+SharedKey to_key(const takt_channel_key& key) noexcept {
+  SharedKey out{key.id, {}};
+  std::copy(std::begin(key.bytes), std::end(key.bytes), out.bytes.begin());
+  return out;
+}
+
+template <class Channel>
+Status put(Result<Channel>&& made, takt_channel** channel) {
+  if (!made) return fail(made.error());
+  *channel = std::make_unique<takt_channel>(takt_channel{AnyChannel(std::move(*made))}).release();
+  return {};
+}
+
+std::int32_t put(const Result<std::size_t>& size, std::size_t* bytes) noexcept {
+  if (!size) return to_status(size.error());
+  *bytes = *size;
+  return TAKT_OK;
+}
+
+}  // namespace
+
+void takt_channel_limits_init(takt_channel_limits* limits) {
+  if (limits == nullptr) return;
+  *limits = {};
+  limits->struct_size = sizeof(takt_channel_limits);
+}
+
+std::int32_t takt_channel_create_plain(takt_channel** channel) {
+  return guarded([&]() -> Status {
+    if (channel == nullptr) return fail(Errc::null_pointer);
+    return put(Result<vehicle::PlainChannel>(vehicle::PlainChannel{}), channel);
+  });
+}
+
+std::int32_t takt_channel_create_commander(const takt_channel_key* key, const takt_channel_limits* limits,
+                                           takt_channel** channel) {
+  return guarded([&]() -> Status {
+    if (key == nullptr || channel == nullptr) return fail(Errc::null_pointer);
+    const auto read = read_limits(limits);
+    if (!read) return fail(read.error());
+    const auto entropy = takt::platform::random_bytes<TAKT_CHANNEL_KEY_BYTES>();
+    if (!entropy) return fail(entropy.error());
+    return put(takt::capi::CommanderChannel::make(to_key(*key), *entropy, *read), channel);
+  });
+}
+
+std::int32_t takt_channel_create_vehicle(const takt_channel_key* keys, std::size_t count,
+                                         const takt_channel_limits* limits, takt_channel** channel) {
+  return guarded([&]() -> Status {
+    if (keys == nullptr || channel == nullptr) return fail(Errc::null_pointer);
+    if (count == 0 || count > takt::capi::VehicleChannel::max_keys) return fail(vehicle::Errc::no_key);
+    const auto read = read_limits(limits);
+    if (!read) return fail(read.error());
+    const auto entropy = takt::platform::random_bytes<TAKT_CHANNEL_KEY_BYTES>();
+    if (!entropy) return fail(entropy.error());
+    std::vector<SharedKey> shared;
+    for (const takt_channel_key& key : std::span(keys, count)) shared.push_back(to_key(key));
+    return put(takt::capi::VehicleChannel::make(shared, *entropy, *read), channel);
+  });
+}
+
+void takt_channel_destroy(takt_channel* channel) { delete channel; }
+
+std::int32_t takt_channel_open(takt_channel* channel, const std::uint8_t* datagram, std::size_t bytes,
+                               std::int64_t now_ns, const std::uint8_t** payload, std::size_t* payload_bytes,
+                               std::int32_t* stop) {
+  if (channel == nullptr || (datagram == nullptr && bytes > 0) || payload == nullptr ||
+      payload_bytes == nullptr) {
+    return to_status(Errc::null_pointer);
+  }
+  const auto opened = std::visit(
+      [&](auto& one) { return one.open(std::span(datagram, bytes), time_from_nanoseconds(now_ns)); },
+      channel->channel);
+  if (!opened) return to_status(opened.error());
+  *payload = opened->payload.data();
+  *payload_bytes = opened->payload.size();
+  if (stop != nullptr) *stop = opened->urgency == vehicle::Urgency::stop ? 1 : 0;
+  return TAKT_OK;
+}
+
+std::int32_t takt_channel_seal(takt_channel* channel, const std::uint8_t* payload, std::size_t payload_bytes,
+                               std::int32_t stop, std::int64_t now_ns, std::uint8_t* out, std::size_t size,
+                               std::size_t* bytes) {
+  if (channel == nullptr || (payload == nullptr && payload_bytes > 0) || (out == nullptr && size > 0) ||
+      bytes == nullptr) {
+    return to_status(Errc::null_pointer);
+  }
+  const auto urgency = stop != 0 ? vehicle::Urgency::stop : vehicle::Urgency::ordinary;
+  return put(std::visit(
+                 [&](auto& one) {
+                   return one.seal(std::span(payload, payload_bytes), urgency, time_from_nanoseconds(now_ns),
+                                   std::span(out, size));
+                 },
+                 channel->channel),
+             bytes);
+}
+
+std::int32_t takt_channel_established(const takt_channel* channel, std::int64_t now_ns) {
+  if (channel == nullptr) return 0;
+  return std::visit([&](const auto& one) { return one.established(time_from_nanoseconds(now_ns)) ? 1 : 0; },
+                    channel->channel);
+}
+
+std::int64_t takt_channel_next_handshake_ns(const takt_channel* channel) {
+  const Time next = channel == nullptr
+                        ? Time::max()
+                        : std::visit([](const auto& one) { return one.next_handshake(); }, channel->channel);
+  return takt::to_nanoseconds(next);
+}
+
+std::int32_t takt_channel_poll_handshake(takt_channel* channel, std::int64_t now_ns, std::uint8_t* out,
+                                         std::size_t size, std::size_t* bytes) {
+  if (channel == nullptr || (out == nullptr && size > 0) || bytes == nullptr)
+    return to_status(Errc::null_pointer);
+  return put(
+      std::visit(
+          [&](auto& one) { return one.poll_handshake(time_from_nanoseconds(now_ns), std::span(out, size)); },
+          channel->channel),
+      bytes);
+}
+
+std::uint64_t takt_channel_refused(const takt_channel* channel, std::int32_t status) {
+  if (channel == nullptr || status >= 0) return 0;
+  const auto counted = [&](const vehicle::RefusalCounters& refused) {
+    const auto number = static_cast<std::uint32_t>(-std::int64_t{status});
+    const bool ours = number >> 16 == static_cast<std::uint32_t>(takt::Room::vehicle);
+    return ours ? refused(static_cast<vehicle::Errc>(number & 0xffff)) : 0;
+  };
+  if (const auto* commander = std::get_if<takt::capi::CommanderChannel>(&channel->channel)) {
+    return counted(commander->refused());
+  }
+  if (const auto* vehicle_end = std::get_if<takt::capi::VehicleChannel>(&channel->channel)) {
+    return counted(vehicle_end->refused());
+  }
+  return 0;
+}
+
+std::int32_t takt_channel_key_read(const char* path, std::uint8_t id, takt_channel_key* key, char* why,
+                                   std::size_t size) {
+  return guarded([&]() -> Status {
+    if (path == nullptr || key == nullptr) return fail(Errc::null_pointer);
+    const auto bytes = takt::platform::read_key_file<TAKT_CHANNEL_KEY_BYTES>(path);
+    if (!bytes) {
+      takt::capi::write_text(bytes.error().message, why, size);
+      return fail(bytes.error().error);
+    }
+    key->id = id;
+    std::copy(bytes->begin(), bytes->end(), std::begin(key->bytes));
+    return {};
+  });
+}
