@@ -34,16 +34,22 @@ constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behavio
     {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
 constexpr std::array<std::pair<std::string_view, rt::OverrunPolicy>, 2> overrun_policies{
     {{"skip", rt::OverrunPolicy::skip}, {"catch_up", rt::OverrunPolicy::catch_up}}};
+constexpr std::array<std::pair<std::string_view, can::hubo::BoardKind>, 4> board_kinds{
+    {{"two_channel", can::hubo::BoardKind::two_channel},
+     {"hybrid", can::hubo::BoardKind::hybrid},
+     {"neck", can::hubo::BoardKind::neck},
+     {"hand", can::hubo::BoardKind::hand}}};
 constexpr std::uint64_t largest_overrun_limit = 1'000'000;
 
 /// What an address on a bus may be, per protocol.
 struct AddressRules {
   std::uint64_t first_board, last_board, last_channel;
 };
-constexpr AddressRules address_rules(Protocol protocol) {
+constexpr AddressRules address_rules(Protocol protocol, can::hubo::BoardKind kind) {
   switch (protocol) {
     case Protocol::hubo:
-      return {0, can::hubo::max_board, 1};
+      if (kind == can::hubo::BoardKind::neck) return {can::hubo::neck_board, can::hubo::neck_board, 2};
+      return {0, can::hubo::max_board, can::hubo::channels_of(kind) - 1};
     case Protocol::servo:
       return {1, can::servo::max_node, 0};
     case Protocol::cia402:
@@ -229,9 +235,10 @@ class Loader {
     }
     joint.bus = *bus;
     const Protocol protocol = robot_.buses[*bus].protocol;
-    if (joint.rated_effort > 0 && protocol != Protocol::cia402)
-      mistakes_.add(object.at("rated_effort"), "drives of this protocol are told positions only");
-    const AddressRules rules = address_rules(protocol);
+    object.word<can::hubo::BoardKind>("board_kind", joint.board_kind, board_kinds);
+    if (joint.board_kind != can::hubo::BoardKind::two_channel && protocol != Protocol::hubo)
+      mistakes_.add(object.at("board_kind"), "drives of this protocol are of one kind");
+    const AddressRules rules = address_rules(protocol, joint.board_kind);
     const double reach = reach_of(protocol, joint.counts_per_radian);
     if (joint.kind == JointKind::continuous) {
       joint.limits.position_min = -reach;
@@ -259,17 +266,36 @@ class Loader {
       mistakes_.add(object.at("board"), fmt::format("board {} channel {} of bus {} already moves {}",
                                                     *board_number, *channel_number, bus_name, other->second));
     }
-    if (protocol == Protocol::hubo) check_safe_of_board(object, joint);
+    check_rated_effort(object, joint, protocol);
+    if (protocol == Protocol::hubo) check_board(object, joint);
   }
 
-  /// Power on a Hubo bus is switched for whole boards, so that a board cannot release one joint and hold the other.
-  void check_safe_of_board(const Object& object, const JointDescription& joint) {
-    for (const JointDescription& other : robot_.joints) {
-      if (other.bus != joint.bus || other.board != joint.board || other.safe == joint.safe) continue;
+  /// Fingers must have one, drives that are told positions only may not.
+  void check_rated_effort(const Object& object, const JointDescription& joint, Protocol protocol) {
+    const bool is_finger = joint.board_kind == can::hubo::BoardKind::hand ||
+                           (joint.board_kind == can::hubo::BoardKind::hybrid && joint.channel > 0);
+    if (is_finger && joint.rated_effort == 0) {
+      mistakes_.add(object.at("rated_effort"), "is missing: a finger is driven by effort");
+    } else if (!is_finger && joint.rated_effort > 0 && protocol != Protocol::cia402) {
+      mistakes_.add(object.at("rated_effort"), "this drive is told positions only");
+    }
+  }
+
+  /// A Hubo board is of one kind, and switched as a whole, so that it cannot release one joint and hold the other.
+  void check_board(const Object& object, const JointDescription& joint) {
+    const auto is_of_board = [&joint](const JointDescription& other) {
+      return other.bus == joint.bus && other.board == joint.board;
+    };
+    const auto other = std::find_if(robot_.joints.begin(), robot_.joints.end(), is_of_board);
+    if (other == robot_.joints.end()) return;
+    if (other->safe != joint.safe) {
       mistakes_.add(object.at("safe"),
                     fmt::format("board {} is switched as a whole, and {} on it has another value",
-                                joint.board, other.name));
-      return;
+                                joint.board, other->name));
+    }
+    if (other->board_kind != joint.board_kind) {
+      mistakes_.add(object.at("board_kind"), fmt::format("board {} is of one kind, and {} on it has another",
+                                                         joint.board, other->name));
     }
   }
 

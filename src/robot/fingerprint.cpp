@@ -42,7 +42,7 @@ std::uint64_t fingerprint(const RobotDescription& robot) {
     add_all(joint.name, static_cast<int>(joint.kind), limits.position_min, limits.position_max,
             limits.velocity, limits.acceleration, limits.jerk, limits.effort, static_cast<int>(joint.safe),
             joint.counts_per_radian, joint.rated_effort, joint.bus, joint.board, joint.channel,
-            joint.following_error, joint.goal_tolerance);
+            static_cast<int>(joint.board_kind), joint.following_error, joint.goal_tolerance);
   }
   for (const GroupDescription& group : robot.groups) {
     add_all(group.name, group.joints.size());

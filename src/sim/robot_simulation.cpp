@@ -183,10 +183,15 @@ class RobotSimulation::World {
     for (const Joint& other : joints_) {
       if (other.bus == joint.bus && other.number == joint.board) board = other.board;
     }
-    if (board == nullptr) board = bus.add(joint.board, HuboBoardOptions{.reference_period = period_}, start_);
+    if (board == nullptr) {
+      const HuboBoardOptions options{.kind = joint.board_kind, .reference_period = period_};
+      board = bus.add(joint.board, options, start_);
+    }
     if (board == nullptr) return fail(Errc::too_many_nodes, at(joint) + ": the bus is full");
     if (!board->fit(joint.channel, joint)) {
-      return fail(Errc::bad_place, at(joint) + ": the channel does not exist or has a joint already");
+      return fail(
+          Errc::bad_place,
+          at(joint) + ": the channel does not exist, has a joint already, or is of another kind of board");
     }
     joints_.push_back({joint.bus, joint.board, joint.channel, board});
     return {};

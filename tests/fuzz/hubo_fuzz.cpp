@@ -95,7 +95,8 @@ void decode_everything(const can::Frame& frame) {
   decode_sensors(frame);
 }
 
-robot::RobotDescription two_boards() {
+/// Two boards of joints, and one of each other kind with all its motors.
+robot::RobotDescription all_kinds() {
   robot::RobotDescription description;
   description.buses.resize(1);
   description.joints.resize(3);
@@ -104,17 +105,28 @@ robot::RobotDescription two_boards() {
   description.joints[2].board = 15;
   description.joints[2].channel = 1;
   description.joints[2].counts_per_radian = -1000;
+  for (const auto kind : {hubo::BoardKind::hybrid, hubo::BoardKind::neck, hubo::BoardKind::hand}) {
+    for (std::uint8_t channel = 0; channel < hubo::channels_of(kind); ++channel) {
+      robot::JointDescription& joint = description.joints.emplace_back();
+      joint.board_kind = kind;
+      joint.board = static_cast<std::uint8_t>(hubo::neck_board - 2 + static_cast<int>(kind));
+      joint.channel = channel;
+      joint.rated_effort = 1;
+    }
+  }
   return description;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const robot::RobotDescription description = two_boards();
+  static const robot::RobotDescription description = all_kinds();
   const std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
   test::fuzz_hardware<robot::HuboHardware<test::ScriptedBus>>(
       description, bytes, decode_everything, [](const can::Frame& sent) {
-        return hubo::decode_command(sent).has_value() || hubo::decode_reference(sent).has_value();
+        return hubo::decode_command(sent).has_value() || hubo::decode_reference(sent).has_value() ||
+               hubo::decode<hubo::HybridReference>(sent).has_value() ||
+               hubo::decode<hubo::FingerDuty>(sent, hubo::BoardKind::hand).has_value();
       });
   return 0;
 }

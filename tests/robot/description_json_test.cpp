@@ -279,6 +279,40 @@ TEST_CASE("required keys may not be missing") {
   }
 }
 
+TEST_CASE("boards of fingers and of the neck have channels of their own, and are of one kind each") {
+  const auto with = [](const char* kind, int board, int channel, Json effort) {
+    Json robot = small_robot();
+    Json& joint = robot["joints"][1];
+    joint["board_kind"] = kind;
+    joint["board"] = board;
+    joint["channel"] = channel;
+    if (!effort.is_null()) joint["rated_effort"] = effort;
+    return robot;
+  };
+  using Places = std::multiset<std::string>;
+  CHECK(places(with("hybrid", 36, 0, nullptr)).empty());
+  CHECK(places(with("hybrid", 36, 2, 0.5)).empty());
+  CHECK(places(with("hybrid", 36, 2, nullptr)) == Places{"/joints/1/rated_effort"});
+  CHECK(places(with("hybrid", 36, 0, 0.5)) == Places{"/joints/1/rated_effort"});
+  CHECK(places(with("hybrid", 36, 3, 0.5)) == Places{"/joints/1/channel"});
+  CHECK(places(with("neck", 34, 2, nullptr)).empty());
+  CHECK(places(with("neck", 35, 2, nullptr)) == Places{"/joints/1/board"});
+  CHECK(places(with("hand", 36, 4, 0.5)).empty());
+  CHECK(places(with("foot", 36, 0, nullptr)) == Places{"/joints/1/board_kind"});
+  Json robot = with("hand", 36, 4, 0.5);
+  CHECK(load_robot(robot.dump())->joints[1].board_kind == takt::can::hubo::BoardKind::hand);
+  robot["joints"].push_back(robot["joints"][1]);
+  robot["joints"][2]["name"] = "third";
+  robot["joints"][2]["channel"] = 1;
+  CHECK(places(robot).empty());
+  robot["joints"][2].erase("rated_effort");
+  robot["joints"][2]["board_kind"] = "two_channel";
+  CHECK(places(robot) == Places{"/joints/2/board_kind"});
+  robot = small_robot();
+  robot["joints"][0]["board_kind"] = "hybrid";
+  CHECK(places(robot) == Places{"/joints/0/board_kind"});
+}
+
 TEST_CASE("two joints on one address of a bus clash") {
   Json robot = small_robot();
   robot["joints"][1]["bus"] = "a";

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "takt/can/hubo/frame.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/core/time.hpp"
 #include "takt/rt/periodic_loop.hpp"
@@ -60,12 +61,15 @@ struct JointDescription {
   double counts_per_radian =
       1;  ///< encoder counts per rad (per m for linear joints); negative turns the direction
   double rated_effort =
-      0;  ///< N m at the joint when the drive gives its rated torque (cia402); 0: positions are all that it is told
-  std::size_t bus = 0;           ///< index into RobotDescription::buses
-  std::uint8_t board = 0;        ///< board number (hubo) or node id (servo, cia402)
-  std::uint8_t channel = 0;      ///< motor on that board; 0 for drives that are nodes of their own
-  double following_error = 0.2;  ///< rad: |reference - measured| beyond this stops the robot
-  double goal_tolerance = 0.02;  ///< rad: a goal succeeds when the joint is this close to its end
+      0;  ///< N m at the joint when its drive gives its rated torque (cia402), or the most of a hubo finger. 0:
+          ///< positions are all that it is told
+  std::size_t bus = 0;       ///< index into RobotDescription::buses
+  std::uint8_t board = 0;    ///< board number (hubo) or node id (servo, cia402)
+  std::uint8_t channel = 0;  ///< motor on that board; 0 for drives that are nodes of their own
+  can::hubo::BoardKind board_kind =
+      can::hubo::BoardKind::two_channel;  ///< hubo; the same for all joints of a board
+  double following_error = 0.2;           ///< rad: |reference - measured| beyond this stops the robot
+  double goal_tolerance = 0.02;           ///< rad: a goal succeeds when the joint is this close to its end
   PlantDescription plant;
 };
 

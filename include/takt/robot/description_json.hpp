@@ -36,10 +36,15 @@
 //       "safe": "hold",                 optional: "hold" or "release" the drive after the robot was stopped;
 //                                       the same for all joints of one hubo board, which is powered as a whole
 //       "counts_per_radian": 63662,     encoder counts; negative turns the direction
-//       "rated_effort": 50,             N m at the joint at the drive's rated torque, optional, cia402 only:
-//                                       velocities and efforts can be commanded then, at twice the bus time
+//       "rated_effort": 50,             N m at the joint, optional: cia402, at the drive's rated torque: velocities and
+//                                       efforts can be commanded then, at twice the bus time; and hubo fingers, which
+//                                       must have it, at the most that they are sent (0.1 A, or full duty)
 //       "bus": "can0", "board": 15,     board number (hubo 0..47) or node id (servo 1..48, cia402 1..126)
 //       "channel": 1,                   motor on that board (hubo 0..1); drives have only 0; optional
+//       "board_kind": "two_channel",    optional, of hubo boards, the same for all joints of one: or "hybrid" (DRC-Hubo's
+//                                       wrists: channel 0 the roll, 1 and 2 fingers), "neck" (its neck, board 34:
+//                                       channels 0..2) or "hand" (Hubo2+'s hands: channels 0..4 fingers).
+//                                       Motions are of positions: a finger is moved by programs that command efforts
 //       "following_error": 0.2,         rad, optional: |reference - measured| beyond this stops the robot
 //       "goal_tolerance": 0.02,         rad, optional: a goal has succeeded when its joints are this close
 //       "plant": {                      optional: the joint behind a simulated drive, ignored on real buses

@@ -35,8 +35,8 @@ struct JointFeedback {
 };
 
 /// What one joint is to do next. When the mode changes, the drive is held as it is until JointFeedback::mode shows the new one, and
-/// then follows: whoever changes it begins where the joint stands and how it moves. Drives that do not have the mode stay in the one
-/// that they are in, and follow the last command of it.
+/// then follows: whoever changes it begins where the joint stands and how it moves. Drives that do not have the mode stay in the
+/// one that they are in, and follow the last command of it.
 struct JointCommand {
   double position = 0;       ///< rad or m
   double velocity = 0;       ///< rad/s or m/s; in CommandMode::position feed-forward for drives that take it

@@ -1,10 +1,12 @@
-// The joints of a robot on Hubo joint boards: the master's side of can/hubo.hpp behind the Hardware seam,
-// over any CAN bus.
+// The joints of a robot on Hubo boards of all kinds (JointDescription::board_kind): the master's side of can/hubo.hpp behind the
+// Hardware seam, over any CAN bus. Wrists, necks and the joints of other boards follow positions, fingers efforts
+// (JointCommand::mode): by current on a hybrid board, by duty on a hand, with JointDescription::rated_effort at 0.1 A or full duty.
 //
 // Each cycle and bus, in this order: power commands where a board is not where it is wanted
 // (robot/hubo_master.hpp has the sequence), the references of all boards that run, an encoder request to
-// every board, a status request to one board in turn and to those that look for their home, a request to each
-// sensor. The next read() takes in the replies. Velocity is the difference of positions over the time between two replies, smoothed.
+// every board (two to a hand), a status request to one board in turn and to those that look for their home, a request to each
+// sensor. The next read() takes in the replies. Velocity is the difference of positions over the time between two replies,
+// smoothed.
 //
 // The power commands switch whole boards: a board is on only while all of its joints want power. A joint that
 // has to be without power (a fault, a release) therefore takes the other joint of its board down with it,
@@ -13,6 +15,7 @@
 // DriveState::fault.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -20,6 +23,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,6 +34,7 @@
 #include "takt/robot/description.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/robot/hardware.hpp"
+#include "takt/robot/hubo_kind.hpp"
 #include "takt/robot/hubo_master.hpp"
 #include "takt/robot/hubo_sensors.hpp"
 
@@ -41,7 +47,8 @@ class HuboHardware final : public Hardware {
  public:
   /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
   /// buses must outlive the hardware. The `sensors` are asked in each cycle. Allocates. Errors: no_such_bus,
-  /// bad_address, duplicate_address, bad_scale, too_many_joints.
+  /// bad_address (also of a neck that is not board 22h, and of a board that is said to be of two kinds), duplicate_address,
+  /// bad_scale (also of a finger's rated effort), too_many_joints.
   [[nodiscard]] static SetupResult<std::unique_ptr<HuboHardware>> create(
       const RobotDescription& description, std::span<Bus* const> buses, HuboOptions options = {},
       std::span<const HuboSensorPlace> sensors = {}) {
@@ -65,7 +72,7 @@ class HuboHardware final : public Hardware {
     }
     std::unique_ptr<HuboHardware> hardware(new HuboHardware(options.dialect));
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      if (plans[i].boards.empty() && plans[i].sensors.empty()) continue;
+      if (plans[i].numbers.empty() && plans[i].sensors.empty()) continue;
       hardware->buses_.emplace_back(*buses[i], std::move(plans[i]), description);
     }
     return hardware;
@@ -75,25 +82,26 @@ class HuboHardware final : public Hardware {
     for (BusState& bus : buses_) {
       bus.exchange.receive(now, counters_,
                            [&](const can::Frame& frame, Time time) noexcept { take_in(bus, frame, time); });
-      for (Board& board : bus.plan.boards) {
+      bus.plan.for_each([&](auto& board) noexcept {
         board.master.check_silence(now, bus.status_timeout);
-        for (std::size_t i = 0; i < HuboMaster::channels; ++i) {
+        for (std::size_t i = 0; i < board.joints.size(); ++i) {
           if (board.master.attached(i) && board.joints[i] < feedback.size()) {
             report(board.master, i, feedback[board.joints[i]]);
           }
         }
-      }
+      });
     }
   }
 
   void write(Time /*now*/, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
-      for (Board& board : bus.plan.boards) command_power(bus, board, commands);
-      for (Board& board : bus.plan.boards) command_motion(bus, board, commands);
-      for (const Board& board : bus.plan.boards) {
-        push(bus, can::hubo::encoder_request(board.master.board()));
+      bus.plan.for_each([&](auto& board) noexcept { command_power(bus, board, commands); });
+      bus.plan.for_each([&](auto& board) noexcept { command_motion(bus, board, commands); });
+      bus.plan.for_each([&](const auto& board) noexcept {
+        for (std::uint8_t half = 0; half < board.master.halves; ++half)
+          push(bus, can::hubo::encoder_request(board.master.board(), half));
         if (board.master.searching()) push(bus, can::hubo::status_request(board.master.board()));
-      }
+      });
       ask_status_in_turn(bus);
       for (const HuboSensor& sensor : bus.plan.sensors) {
         sensor.ask([&](const auto& request) noexcept { bus.exchange.push(request, counters_, dialect_); });
@@ -112,36 +120,72 @@ class HuboHardware final : public Hardware {
     }
     return nullptr;
   }
-  /// References that were no numbers, or of another mode than position: never sent, the last good one held in their place.
+  /// References that were no numbers, or of another mode than the motor has: never sent, the last good one held in their place.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:
-  // Two power commands, reference or status request while homing, encoder request.
-  static constexpr std::size_t frames_per_board = 4;
+  // Two power commands, reference or status request while homing, two encoder requests.
+  static constexpr std::size_t frames_per_board = 5;
 
+  using BoardKind = can::hubo::BoardKind;
+  template <BoardKind of_kind>
   struct Board {
-    HuboMaster master;
-    std::array<std::size_t, HuboMaster::channels> joints{};
+    static constexpr BoardKind kind = of_kind;
+    HuboBoardMaster<of_kind> master;
+    std::array<std::size_t, HuboBoardMaster<of_kind>::channels> joints{};
   };
   /// The boards of one bus, found by number.
   struct BusPlan {
-    std::vector<Board> boards;
+    template <BoardKind kind>
+    using Boards = std::vector<Board<kind>>;
+    /// Where a board is.
+    struct Place {
+      BoardKind kind = BoardKind::two_channel;
+      std::uint8_t number = 0;  ///< of its kind, from 1; 0 = no such board
+    };
+
+    std::tuple<Boards<BoardKind::two_channel>, Boards<BoardKind::hybrid>, Boards<BoardKind::neck>,
+               Boards<BoardKind::hand>>
+        boards;
+    std::vector<std::uint8_t> numbers;  ///< of all boards
     std::vector<HuboSensor> sensors;
-    std::array<std::uint8_t, can::hubo::max_board + 1>
-        index{};  ///< position in `boards` + 1; 0 = no such board
+    std::array<Place, can::hubo::max_board + 1> index{};
 
     Status add(const JointDescription& joint, std::size_t number, HuboOptions options) {
-      if (joint.board > can::hubo::max_board || joint.channel >= HuboMaster::channels)
-        return takt::fail(Errc::bad_address);
-      if (!std::isfinite(joint.counts_per_radian) || joint.counts_per_radian == 0)
-        return takt::fail(Errc::bad_scale);
-      if (index[joint.board] == 0) {
-        boards.push_back(Board{HuboMaster(joint.board, options), {}});
-        index[joint.board] = static_cast<std::uint8_t>(boards.size());
+      switch (joint.board_kind) {
+        case BoardKind::two_channel:
+          return add_to<BoardKind::two_channel>(joint, number, options);
+        case BoardKind::hybrid:
+          return add_to<BoardKind::hybrid>(joint, number, options);
+        case BoardKind::neck:
+          return add_to<BoardKind::neck>(joint, number, options);
+        case BoardKind::hand:
+          return add_to<BoardKind::hand>(joint, number, options);
       }
-      Board& board = boards[index[joint.board] - 1U];
+      return takt::fail(Errc::bad_address);
+    }
+    template <BoardKind kind>
+    Status add_to(const JointDescription& joint, std::size_t number, HuboOptions options) {
+      using Master = HuboBoardMaster<kind>;
+      const bool exists = joint.board <= can::hubo::max_board && joint.channel < Master::channels &&
+                          (kind != BoardKind::neck || joint.board == can::hubo::neck_board);
+      if (!exists) return takt::fail(Errc::bad_address);
+      const bool by_effort = Master::mode_of(joint.channel) == CommandMode::effort;
+      const bool effort_good = std::isfinite(joint.rated_effort) && joint.rated_effort > 0;
+      if (!std::isfinite(joint.counts_per_radian) || joint.counts_per_radian == 0 ||
+          (by_effort && !effort_good))
+        return takt::fail(Errc::bad_scale);
+      auto& list = std::get<Boards<kind>>(boards);
+      Place& place = index[joint.board];
+      if (place.number == 0) {
+        list.push_back(Board<kind>{Master(joint.board, options), {}});
+        numbers.push_back(joint.board);
+        place = {kind, static_cast<std::uint8_t>(list.size())};
+      }
+      if (place.kind != kind) return takt::fail(Errc::bad_address);
+      Board<kind>& board = list[place.number - 1U];
       if (board.master.attached(joint.channel)) return takt::fail(Errc::duplicate_address);
-      board.master.attach(joint.channel, joint.counts_per_radian);
+      board.master.attach(joint.channel, joint.counts_per_radian, joint.rated_effort);
       board.joints[joint.channel] = number;
       return {};
     }
@@ -153,21 +197,44 @@ class HuboHardware final : public Hardware {
       sensors.emplace_back(sensor);
       return {};
     }
-    [[nodiscard]] Board* find(std::uint8_t number) noexcept {
-      return index[number] == 0 ? nullptr : &boards[index[number] - 1U];
+    template <class Visitor>
+    void for_each(Visitor visit) noexcept {
+      std::apply([&](auto&... lists) noexcept { (std::for_each(lists.begin(), lists.end(), visit), ...); },
+                 boards);
+    }
+    /// Calls visit(board) with the board of this number; false if there is none.
+    template <class Visitor>
+    bool visit(std::uint8_t number, Visitor visit) noexcept {
+      const Place place = index[number];
+      if (place.number == 0) return false;
+      switch (place.kind) {
+        case BoardKind::two_channel:
+          visit(std::get<0>(boards)[place.number - 1U]);
+          break;
+        case BoardKind::hybrid:
+          visit(std::get<1>(boards)[place.number - 1U]);
+          break;
+        case BoardKind::neck:
+          visit(std::get<2>(boards)[place.number - 1U]);
+          break;
+        case BoardKind::hand:
+          visit(std::get<3>(boards)[place.number - 1U]);
+          break;
+      }
+      return true;
     }
   };
   struct BusState {
     BusState(Bus& bus, BusPlan boards, const RobotDescription& description)
         : exchange(
               bus,
-              frames_per_board * boards.boards.size() + 1 + HuboSensor::max_requests * boards.sensors.size(),
+              frames_per_board * boards.numbers.size() + 1 + HuboSensor::max_requests * boards.sensors.size(),
               description.period),
           plan(std::move(boards)),
           // A status comes round once in as many cycles as there are boards; one lost reply is not yet
           // silence.
           status_timeout(description.feedback_timeout +
-                         2 * static_cast<Duration::rep>(plan.boards.size()) * description.period) {}
+                         2 * static_cast<Duration::rep>(plan.numbers.size()) * description.period) {}
 
     BusExchange<Bus> exchange;
     BusPlan plan;
@@ -181,15 +248,23 @@ class HuboHardware final : public Hardware {
     using namespace can::hubo;
     const bool is_encoder = frame.id >= encoder_base && frame.id <= encoder_base + max_board;
     const bool is_status = frame.id >= status_base && frame.id <= status_base + max_board;
-    Board* const board = is_encoder  ? bus.plan.find(static_cast<std::uint8_t>(frame.id - encoder_base))
-                         : is_status ? bus.plan.find(static_cast<std::uint8_t>(frame.id - status_base))
-                                     : nullptr;
-    if (board == nullptr || frame.extended) return take_in_from_sensor(bus, frame, time);
-    if (is_encoder) {
-      hear<EncoderReply>(*board, frame, time);
-    } else {
-      hear<StatusReply>(*board, frame, time, board->master.dialect());
-    }
+    if (frame.extended || !(is_encoder || is_status)) return take_in_from_sensor(bus, frame, time);
+    const auto number = static_cast<std::uint8_t>(frame.id - (is_encoder ? encoder_base : status_base));
+    const bool is_known = bus.plan.visit(number, [&](auto& board) noexcept {
+      if (is_encoder) {
+        hear<typename HuboKind<std::remove_reference_t<decltype(board)>::kind>::Encoders>(board, frame, time);
+      } else {
+        hear_status(board, frame, time);
+      }
+    });
+    if (!is_known) take_in_from_sensor(bus, frame, time);
+  }
+  void hear_status(Board<BoardKind::two_channel>& board, const can::Frame& frame, Time time) noexcept {
+    hear<can::hubo::StatusReply>(board, frame, time, board.master.dialect());
+  }
+  template <BoardKind kind>
+  void hear_status(Board<kind>& board, const can::Frame& frame, Time time) noexcept {
+    hear<can::hubo::ShortStatusReply>(board, frame, time, kind);
   }
 
   void take_in_from_sensor(BusState& bus, const can::Frame& frame, Time time) noexcept {
@@ -201,7 +276,7 @@ class HuboHardware final : public Hardware {
     ++counters_.frames_unexpected;
   }
 
-  template <class Reply, class... Options>
+  template <class Reply, class Board, class... Options>
   void hear(Board& board, const can::Frame& frame, Time time, Options... options) noexcept {
     Reply reply;
     if (decode_into(reply, frame, options...)) {
@@ -211,9 +286,11 @@ class HuboHardware final : public Hardware {
     }
   }
 
-  static void report(const HuboMaster& master, std::size_t channel, JointFeedback& feedback) noexcept {
+  template <class Master>
+  static void report(const Master& master, std::size_t channel, JointFeedback& feedback) noexcept {
     feedback.drive = master.state(channel);
     feedback.fault = master.faults(channel);
+    feedback.mode = Master::mode_of(channel);
     if (!master.encoders_heard()) return;
     feedback.position = master.position(channel);
     feedback.velocity = master.velocity(channel);
@@ -221,9 +298,10 @@ class HuboHardware final : public Hardware {
     feedback.heard = true;
   }
 
+  template <class Board>
   void command_power(BusState& bus, Board& board, std::span<const JointCommand> commands) noexcept {
     bool want_power = true;
-    for (std::size_t i = 0; i < HuboMaster::channels; ++i) {
+    for (std::size_t i = 0; i < board.joints.size(); ++i) {
       if (!board.master.attached(i)) continue;
       want_power = want_power && board.joints[i] < commands.size() && commands[board.joints[i]].want_power;
     }
@@ -231,38 +309,44 @@ class HuboHardware final : public Hardware {
     for_each_joint(board, commands, [&](std::size_t, const JointCommand& command) noexcept {
       clear_fault = clear_fault || command.clear_fault;
     });
-    const HuboMaster::PowerCommands power = board.master.power(want_power, clear_fault);
+    const auto power = board.master.power(want_power, clear_fault);
     for (std::size_t i = 0; i < power.count; ++i) push(bus, power.list[i]);
   }
 
+  template <class Board>
   void command_motion(BusState& bus, Board& board, std::span<const JointCommand> commands) noexcept {
     for_each_joint(board, commands, [&](std::size_t channel, const JointCommand& command) noexcept {
-      const bool good =
-          command.mode == CommandMode::position && board.master.command(channel, command.position);
-      if (!good) ++references_rejected_;
+      if (!board.master.command(channel, command)) ++references_rejected_;
     });
-    if (const auto reference = board.master.reference()) push(bus, *reference);
+    const auto reference = board.master.reference();
+    if (!reference) return;
+    if constexpr (Board::kind == BoardKind::hand) {
+      push(bus, *reference, Board::kind);
+    } else {
+      push(bus, *reference);
+    }
   }
 
-  template <class Visitor>
+  template <class Board, class Visitor>
   static void for_each_joint(const Board& board, std::span<const JointCommand> commands,
                              Visitor visit) noexcept {
-    for (std::size_t i = 0; i < HuboMaster::channels; ++i) {
+    for (std::size_t i = 0; i < board.joints.size(); ++i) {
       if (board.master.attached(i) && board.joints[i] < commands.size()) visit(i, commands[board.joints[i]]);
     }
   }
 
   /// Of each board as often as of the others; those that look for their home are asked anyway.
   void ask_status_in_turn(BusState& bus) noexcept {
-    if (bus.plan.boards.empty()) return;
-    const HuboMaster& next = bus.plan.boards[bus.next_status].master;
-    if (!next.searching()) push(bus, can::hubo::status_request(next.board()));
-    if (++bus.next_status == bus.plan.boards.size()) bus.next_status = 0;
+    if (bus.plan.numbers.empty()) return;
+    bus.plan.visit(bus.plan.numbers[bus.next_status], [&](const auto& next) noexcept {
+      if (!next.master.searching()) push(bus, can::hubo::status_request(next.master.board()));
+    });
+    if (++bus.next_status == bus.plan.numbers.size()) bus.next_status = 0;
   }
 
-  template <class Message>
-  void push(BusState& bus, const Message& message) noexcept {
-    bus.exchange.push(message, counters_);  // board numbers were checked at construction
+  template <class Message, class... Options>
+  void push(BusState& bus, const Message& message, Options... options) noexcept {
+    bus.exchange.push(message, counters_, options...);  // board numbers were checked at construction
   }
 
   std::vector<BusState> buses_;

@@ -1,6 +1,6 @@
-// What a master knows and wants of one Hubo joint board: its start-up and shut-down sequence, and what it
+// What a master knows and wants of one Hubo board, of whatever kind: its start-up and shut-down sequence, and what it
 // last said. No bus, no joints: replies go in, commands and references come out, so the sequence can be read
-// and tested by itself.
+// and tested by itself. What the kinds of board do not share is in robot/hubo_kind.hpp.
 //
 // A board is brought up step by step; each step waits for the status that shows the one before, and is
 // repeated when none comes:
@@ -8,6 +8,7 @@
 //   status and encoders heard -> initialise (not if the board runs already)
 //                             -> driver on -> control on -> home, if asked for -> ready
 //
+// (A hybrid board is told its control mode just before control goes on: no status shows it.)
 // No status shows that a board was initialised. Until it has run once, initialise is therefore repeated while
 // the board is at fault (a few times), and whenever driver on goes unanswered for a few times.
 //
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,6 +31,7 @@
 #include "takt/core/time.hpp"
 #include "takt/robot/hardware.hpp"
 #include "takt/robot/hubo_homing.hpp"
+#include "takt/robot/hubo_kind.hpp"
 
 namespace takt::robot {
 
@@ -39,14 +42,24 @@ struct HuboOptions {
       0.5;  ///< 0..1: weight of the newest difference in the velocity; 1 = no smoothing
   bool home_at_start =
       false;  ///< motors that do not say that they are at home look for it before they are ready:
-              ///< for seconds, and by themselves, so nothing must be in their way
+              ///< for seconds, and by themselves, so nothing must be in their way. Of two-channel boards
+              ///< only: the status of the others says nothing of a home
   HuboHomingOptions homing{};
 };
 
 /// One board, as its master sees it.
-class HuboMaster {
+template <can::hubo::BoardKind kind>
+class HuboBoardMaster {
+  using Kind = HuboKind<kind>;
+
  public:
-  static constexpr std::size_t channels = can::hubo::channels;
+  static constexpr std::size_t channels = can::hubo::channels_of(kind);
+  static constexpr std::uint8_t halves = Kind::halves;  ///< in which the encoders answer
+
+  /// Which part of a command this motor follows.
+  [[nodiscard]] static constexpr CommandMode mode_of(std::size_t channel) noexcept {
+    return channel < Kind::positions ? CommandMode::position : CommandMode::effort;
+  }
 
   /// The power commands of one cycle, at most two.
   struct PowerCommands {
@@ -54,15 +67,18 @@ class HuboMaster {
     std::size_t count = 0;
   };
 
-  explicit HuboMaster(std::uint8_t board, HuboOptions options = {}) noexcept
+  explicit HuboBoardMaster(std::uint8_t board, HuboOptions options = {}) noexcept
       : options_(options), board_(board) {
+    options_.home_at_start = options.home_at_start && Kind::says_home;
     for (Motor& motor : motors_) motor.homing = HuboHoming(options.homing);
   }
 
-  /// Says that a joint is on `channel`. The scale must be finite and not 0.
-  void attach(std::size_t channel, double counts_per_radian) noexcept {
+  /// Says that a joint is on `channel`. The scale must be finite and not 0, the effort that its most gives above 0 where it is
+  /// driven by effort.
+  void attach(std::size_t channel, double counts_per_radian, double rated_effort = 0) noexcept {
     motors_[channel].attached = true;
-    motors_[channel].counts_per_radian = counts_per_radian;
+    motors_[channel].counts_per_radian = Kind::counts_per_radian(counts_per_radian);
+    motors_[channel].rated_effort = std::copysign(rated_effort, counts_per_radian);
   }
   [[nodiscard]] std::uint8_t board() const noexcept { return board_; }
   [[nodiscard]] can::hubo::Dialect dialect() const noexcept { return options_.dialect; }
@@ -71,22 +87,26 @@ class HuboMaster {
   // ---- What the board says
 
   /// A reply that ended on the bus at `time`.
-  void heard(const can::hubo::EncoderReply& reply, Time time) noexcept {
-    const double elapsed = to_seconds(time - encoder_time_);
-    for (std::size_t i = 0; i < channels; ++i) {
+  void heard(const typename Kind::Encoders& reply, Time time) noexcept {
+    const std::size_t half = Kind::half_of(reply);
+    const double elapsed = to_seconds(time - encoder_times_[half]);
+    const std::size_t first = half * Kind::channels_of_half;
+    const std::size_t end = std::min(first + Kind::channels_of_half, channels);
+    for (std::size_t i = first; i < end; ++i) {
       Motor& motor = motors_[i];
-      if (encoders_heard_ && elapsed > 0) {
-        const double difference = static_cast<double>(reply.counts[i]) - static_cast<double>(motor.counts);
+      const std::int32_t counts = Kind::counts_in(reply, i - first);
+      if (halves_heard_[half] && elapsed > 0) {
+        const double difference = static_cast<double>(counts) - static_cast<double>(motor.counts);
         const double velocity = difference / motor.counts_per_radian / elapsed;
         motor.velocity += options_.velocity_smoothing * (velocity - motor.velocity);
       }
-      motor.counts = reply.counts[i];
+      motor.counts = counts;
     }
-    encoders_heard_ = true;
-    encoder_time_ = time;
+    halves_heard_[half] = true;
+    encoder_times_[half] = time;
   }
 
-  void heard(const can::hubo::StatusReply& reply, Time time) noexcept {
+  void heard(const typename Kind::StatusReply& reply, Time time) noexcept {
     status_heard_ = true;
     status_is_news_ = true;
     status_time_ = time;
@@ -110,8 +130,13 @@ class HuboMaster {
   // ---- What its joints are told
 
   /// Position and velocity of a motor in joint units, once encoders_heard().
-  [[nodiscard]] bool encoders_heard() const noexcept { return encoders_heard_; }
-  [[nodiscard]] Time encoder_time() const noexcept { return encoder_time_; }
+  [[nodiscard]] bool encoders_heard() const noexcept {
+    return std::all_of(halves_heard_.begin(), halves_heard_.end(), [](bool heard) { return heard; });
+  }
+  /// Of the older half, if the board answers in two.
+  [[nodiscard]] Time encoder_time() const noexcept {
+    return *std::min_element(encoder_times_.begin(), encoder_times_.end());
+  }
   [[nodiscard]] double position(std::size_t channel) const noexcept {
     return can::hubo::to_radians(motors_[channel].counts, motors_[channel].counts_per_radian);
   }
@@ -156,8 +181,10 @@ class HuboMaster {
     } else if (clears_left_ > 0) {
       --clears_left_;
       send(can::hubo::initialise(board_));
-    } else if (want_power_ && status_heard_ && encoders_heard_) {
+    } else if (want_power_ && status_heard_ && encoders_heard()) {
       if (const auto step = next_step()) {
+        if (kind == can::hubo::BoardKind::hybrid && step->code == can::hubo::CommandCode::control_on)
+          send(can::hubo::control_mode(board_, can::hubo::ControlMode::hybrid));
         send(*step);
       } else if (options_.home_at_start && !faulty() && !searching()) {
         if (const auto order = home_next()) send(*order);
@@ -170,25 +197,28 @@ class HuboMaster {
     return commands;
   }
 
-  /// Takes a commanded position [rad]; false if it is not a number, and then the last good one stands.
-  [[nodiscard]] bool command(std::size_t channel, double position) noexcept {
-    const auto counts = can::hubo::to_counts(position, motors_[channel].counts_per_radian);
-    if (!counts) return false;
-    motors_[channel].commanded = *counts;
+  /// Takes a command; false if it is of another mode than the motor's, or not a number, and then the last good one stands.
+  [[nodiscard]] bool command(std::size_t channel, const JointCommand& command) noexcept {
+    Motor& motor = motors_[channel];
+    if (command.mode != mode_of(channel)) return false;
+    const auto word = channel < Kind::positions
+                          ? Kind::position_word(command.position, motor.counts_per_radian)
+                          : Kind::effort_word(command.effort / motor.rated_effort);
+    if (!word) return false;
+    motor.commanded = *word;
     return true;
   }
 
-  /// The references of this cycle, if the board is to have any: commanded ones for motors that are ready,
-  /// measured ones for the others. A board with one motor gets its reference twice.
-  [[nodiscard]] std::optional<can::hubo::Reference> reference() noexcept {
+  /// The references of this cycle, if the board is to have any: commanded ones for motors that are ready; for the others the
+  /// measured position, and no effort. A board that is driven by duty alone knows no last reference to hold: it is told
+  /// to let go also when it is not heard.
+  [[nodiscard]] std::optional<typename Kind::Reference> reference() noexcept {
     for (std::size_t i = 0; i < channels; ++i) {
-      if (state(i) != DriveState::ready) motors_[i].commanded = motors_[i].counts;
+      if (state(i) != DriveState::ready) motors_[i].commanded = resting_word(i);
     }
-    if (!want_power_ || stopping_ || searching() || !status_heard_ || !encoders_heard_) return std::nullopt;
-    can::hubo::Reference reference{board_, {motors_[0].commanded, motors_[1].commanded}};
-    if (!motors_[0].attached) reference.counts[0] = reference.counts[1];
-    if (!motors_[1].attached) reference.counts[1] = reference.counts[0];
-    return reference;
+    const bool is_heard = Kind::positions == 0 || (status_heard_ && encoders_heard());
+    if (!want_power_ || stopping_ || searching() || !is_heard) return std::nullopt;
+    return Kind::reference(board_, motors_);
   }
 
  private:
@@ -200,14 +230,19 @@ class HuboMaster {
     bool was_ready = false;        ///< since power was last wanted
     std::uint32_t own_faults = 0;  ///< that the board does not know: power_lost, homing_failed
     double counts_per_radian = 1;
+    double rated_effort = 0;     ///< N m at the largest word of effort, in the motor's direction
     double velocity = 0;         ///< rad/s
     std::int32_t counts = 0;     ///< as last heard
-    std::int32_t commanded = 0;  ///< counts: the last good command
+    std::int32_t commanded = 0;  ///< the word of the last good command
     can::hubo::MotorStatus status;
     HuboHoming homing;
 
     [[nodiscard]] bool faulty() const noexcept { return status.faulty() || own_faults != 0; }
   };
+
+  [[nodiscard]] std::int32_t resting_word(std::size_t channel) const noexcept {
+    return channel < Kind::positions ? Kind::resting_word(motors_[channel].counts) : 0;
+  }
 
   static void step_homing(Motor& motor, double position, Time now) noexcept {
     if (!motor.homing.searching()) return;
@@ -222,8 +257,10 @@ class HuboMaster {
 
   template <class Predicate>
   [[nodiscard]] bool any(Predicate predicate) const noexcept {
-    return std::any_of(motors_.begin(), motors_.end(),
-                       [&](const Motor& motor) { return motor.attached && predicate(motor); });
+    for (const Motor& motor : motors_) {
+      if (motor.attached && predicate(motor)) return true;
+    }
+    return false;
   }
   [[nodiscard]] bool faulty() const noexcept {
     return any([](const Motor& motor) { return motor.faulty(); });
@@ -294,9 +331,9 @@ class HuboMaster {
   HuboOptions options_;
   std::uint8_t board_;
   std::array<Motor, channels> motors_{};
-  Time encoder_time_{};
+  std::array<Time, Kind::halves> encoder_times_{};
+  std::array<bool, Kind::halves> halves_heard_{};
   Time status_time_{};
-  bool encoders_heard_ = false;
   bool status_heard_ = false;    ///< and not too long ago
   bool status_is_news_ = false;  ///< a status came since the last power command
   bool has_run_ = false;         ///< needs no initialise any more
@@ -307,5 +344,7 @@ class HuboMaster {
   int clears_left_ = 0;
   int cycles_since_step_ = 0;
 };
+
+using HuboMaster = HuboBoardMaster<can::hubo::BoardKind::two_channel>;
 
 }  // namespace takt::robot

@@ -1,5 +1,6 @@
-// A simulated joint board of the Hubo family: one or two motors behind one CAN node that answers requests and
-// follows position references, as can/hubo.hpp describes the frames. Between the references, which come every
+// A simulated board of the Hubo family, of any kind: its motors behind one CAN node that answers requests and
+// follows references, as can/hubo.hpp describes the frames. Fingers are pushed by as much of their joint's largest torque as is
+// ordered of the most, those of a hybrid board only in its hybrid mode. Between the references, which come every
 // few milliseconds, it moves its servos' reference linearly at 1 kHz; when no more come, it holds the last
 // one.
 //
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "takt/can/frame.hpp"
 #include "takt/can/hubo.hpp"
@@ -24,6 +26,7 @@
 namespace takt::sim {
 
 struct HuboBoardOptions {
+  can::hubo::BoardKind kind = can::hubo::BoardKind::two_channel;
   Duration reply_delay{150'000};  ///< from the end of a request to the reply's entry into the transmit queue
   Duration reference_period{5'000'000};  ///< the time over which a new reference is approached
   can::hubo::Dialect dialect = can::hubo::Dialect::podo;
@@ -43,7 +46,8 @@ class HuboBoard {
  public:
   HuboBoard(std::uint8_t number, const HuboBoardOptions& options, Time start) noexcept;
 
-  /// Fits a motor; set-up only. False when the channel does not exist or has one.
+  /// Fits a motor; set-up only. False when the channel does not exist or has one, or the joint is described as of another kind
+  /// of board.
   [[nodiscard]] bool fit(std::uint8_t channel, const robot::JointDescription& joint) noexcept;
 
   /// Whether the node takes notice of the frame.
@@ -78,12 +82,15 @@ class HuboBoard {
 
  private:
   struct Motor {
-    explicit Motor(const robot::JointDescription& joint) noexcept : axis(joint), reference(axis.measured()) {}
+    explicit Motor(const robot::JointDescription& joint) noexcept
+        : axis(joint), torque_limit(joint.plant.torque_limit), reference(axis.measured()) {}
     ServoAxis axis;
+    double torque_limit;           // N m
     double reference;              // rad: where the servo is led now
     double increment = 0;          // rad in each servo period until the target is reached
     double target = 0;             // rad
     std::int32_t steps_left = 0;   // servo periods until then
+    double push = 0;               // N m, of a finger
     std::int32_t search_left = 0;  // servo periods until it is at home
     std::uint8_t home = 0;         // the flag
     std::uint32_t faults = 0;      // can::hubo::fault, latched
@@ -92,19 +99,30 @@ class HuboBoard {
   };
   struct Reply {
     Time due{};
-    can::hubo::CommandCode kind{};
+    can::hubo::Command request{};
   };
 
-  void follow(const can::hubo::Reference& reference) noexcept;
+  [[nodiscard]] std::span<std::optional<Motor>> motors() noexcept {
+    return std::span(motors_).first(can::hubo::channels_of(options_.kind));
+  }
+  [[nodiscard]] std::span<const std::optional<Motor>> motors() const noexcept {
+    return std::span(motors_).first(can::hubo::channels_of(options_.kind));
+  }
+  [[nodiscard]] bool is_finger(std::size_t channel) const noexcept;
+  [[nodiscard]] bool take_reference(const can::Frame& frame) noexcept;
+  void lead(std::size_t channel, std::int32_t counts) noexcept;
+  void push(std::size_t channel, double part) noexcept;
   void obey(const can::hubo::Command& command) noexcept;
-  void answer_later(can::hubo::CommandCode kind) noexcept;
+  void answer_later(const can::hubo::Command& request) noexcept;
   void begin_search(Motor& motor) noexcept;
   void end_search(Motor& motor) noexcept;
   void run(Motor& motor) noexcept;
   static void hold(Motor& motor) noexcept;
   static void power(Motor& motor) noexcept;
   static void notice_faults(Motor& motor) noexcept;
-  [[nodiscard]] can::Frame encoder_frame() const noexcept;
+  [[nodiscard]] std::int32_t count(std::size_t channel) const noexcept;
+  [[nodiscard]] can::hubo::MotorStatus status(const Motor& motor) const noexcept;
+  [[nodiscard]] can::Frame encoder_frame(std::uint8_t half) const noexcept;
   [[nodiscard]] can::Frame status_frame() const noexcept;
 
   std::uint8_t number_;
@@ -117,7 +135,8 @@ class HuboBoard {
   HuboBoardOptions options_;
   HuboBoardFaults faults_{};
   std::int32_t reference_steps_;
-  std::array<std::optional<Motor>, can::hubo::channels> motors_{};
+  std::array<std::optional<Motor>, can::hubo::max_channels> motors_{};
+  bool is_hybrid_ = false;  // in hybrid mode
   std::uint64_t ignored_ = 0;
 };
 

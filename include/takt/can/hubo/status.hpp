@@ -137,6 +137,7 @@ inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
     motor.current_mode = (word & 4U) != 0;
     motor.limit_switch = (word & 8U) != 0;
     motor.home = static_cast<std::uint8_t>(word >> 4 & 0x0FU);
+    if (word >> 8 == 0) continue;  // as nearly always: no faults
     for (const auto& [fault, wire] : detail::faults_of(dialect)) {
       if ((word >> (8 + wire) & 1U) != 0) motor.faults |= fault;
     }
