@@ -26,5 +26,7 @@ void add_report(CLI::App& app);
 void add_shm(CLI::App& app);
 void add_dbc2hpp(CLI::App& app);
 void add_key(CLI::App& app);
+void add_vehicle_sim(CLI::App& app);
+void add_drive(CLI::App& app);
 
 }  // namespace takt::tools

@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
   takt::tools::add_shm(app);
   takt::tools::add_dbc2hpp(app);
   takt::tools::add_key(app);
+  takt::tools::add_vehicle_sim(app);
+  takt::tools::add_drive(app);
   CLI11_PARSE(app, argc, argv);
   return takt::tools::exit_ok;
 }

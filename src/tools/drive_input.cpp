@@ -1,0 +1,95 @@
+#include "tools/drive_input.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "takt/motion/error.hpp"
+
+namespace takt::tools {
+
+DriveKey KeyDriver::press(char key, Time now) {
+  pressed_ = now;
+  switch (key) {
+    case 'w':
+      twist_.forward = std::min(twist_.forward + speed_ / steps, speed_);
+      break;
+    case 's':
+      twist_.forward = std::max(twist_.forward - speed_ / steps, -speed_);
+      break;
+    case 'a':
+      twist_.rotation = std::min(twist_.rotation + rotation_ / steps, rotation_);
+      break;
+    case 'd':
+      twist_.rotation = std::max(twist_.rotation - rotation_ / steps, -rotation_);
+      break;
+    case ' ':
+      twist_ = {};
+      break;
+    case 'x':
+      twist_ = {};
+      return DriveKey::stop_at_once;
+    case 'c':
+      twist_ = {};
+      return DriveKey::stop;
+    case 'r':
+      twist_ = {};
+      return DriveKey::recover;
+    case 'q':
+      return DriveKey::quit;
+    default:
+      break;
+  }
+  return DriveKey::none;
+}
+
+mobile::Twist KeyDriver::twist(Time now) const {
+  if (!pressed_ || to_seconds(now - *pressed_) > hold_) return {};
+  return twist_;
+}
+
+SetupResult<TwistScript> TwistScript::load(const std::string& path) {
+  std::ifstream file(path);
+  TwistScript script;
+  int number = 0;
+  for (std::string text; std::getline(file, text);) {
+    ++number;
+    std::istringstream words(text.substr(0, text.find('#')));
+    if ((words >> std::ws).eof()) continue;
+    Line line;
+    const bool read = static_cast<bool>(words >> line.at >> line.twist.forward >> line.twist.rotation);
+    const double before = script.lines_.empty() ? 0 : script.lines_.back().at;
+    const bool finite =
+        std::isfinite(line.at) && std::isfinite(line.twist.forward) && std::isfinite(line.twist.rotation);
+    if (!read || !(words >> std::ws).eof() || !finite || line.at < before) {
+      return fail(motion::Errc::malformed,
+                  fmt::format("{}:{}: a line is 'seconds m/s rad/s', none before the last", path, number));
+    }
+    script.lines_.push_back(line);
+  }
+  if (script.lines_.empty()) return fail(motion::Errc::malformed, path + ": there is no twist in it");
+  return script;
+}
+
+mobile::Twist TwistScript::twist(double at) const {
+  const auto next = std::ranges::upper_bound(lines_, at, {}, &Line::at);
+  return next == lines_.begin() ? mobile::Twist{} : std::prev(next)->twist;
+}
+
+RawTerminal::RawTerminal() {
+  termios settings{};
+  if (::tcgetattr(STDIN_FILENO, &settings) != 0) return;
+  before_ = settings;
+  settings.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &settings);
+}
+
+RawTerminal::~RawTerminal() {
+  if (before_) ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
+}
+
+}  // namespace takt::tools

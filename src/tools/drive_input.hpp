@@ -1,0 +1,70 @@
+// Where the twists of `takt drive` come from: keys, or a file.
+#pragma once
+
+#include <termios.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/mobile/pose.hpp"
+
+namespace takt::tools {
+
+/// What a key asks for, beside a twist.
+enum class DriveKey { none, stop_at_once, stop, recover, quit };
+
+/// Keys change the twist by steps; one that was not confirmed by any key for `hold` seconds is none any more, as whoever drives may
+/// have fallen asleep.
+class KeyDriver {
+ public:
+  KeyDriver(double speed, double rotation, double hold) : speed_(speed), rotation_(rotation), hold_(hold) {}
+
+  DriveKey press(char key, Time now);
+  [[nodiscard]] mobile::Twist twist(Time now) const;
+
+ private:
+  static constexpr double steps = 8;  ///< from none to all
+
+  double speed_;
+  double rotation_;
+  double hold_;
+  mobile::Twist twist_{};
+  std::optional<Time> pressed_;
+};
+
+/// The twists of a file: one in a line, with the second at which it begins, of the time in which the vehicle may be driven. The
+/// last is the end.
+class TwistScript {
+ public:
+  struct Line {
+    double at = 0;  ///< s
+    mobile::Twist twist{};
+  };
+
+  /// Errors: the file cannot be read, or a line is none: malformed.
+  [[nodiscard]] static SetupResult<TwistScript> load(const std::string& path);
+
+  /// At this second.
+  [[nodiscard]] mobile::Twist twist(double at) const;
+  [[nodiscard]] bool ended(double at) const { return at >= lines_.back().at; }
+
+ private:
+  std::vector<Line> lines_;  ///< one at least, in the order of time
+};
+
+/// A terminal that gives each key at once and does not show it; as it was before, in the end. Without a terminal, nothing.
+class RawTerminal {
+ public:
+  RawTerminal();
+  RawTerminal(const RawTerminal&) = delete;
+  RawTerminal& operator=(const RawTerminal&) = delete;
+  ~RawTerminal();
+
+ private:
+  std::optional<termios> before_;
+};
+
+}  // namespace takt::tools

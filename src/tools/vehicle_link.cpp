@@ -1,0 +1,88 @@
+#include "tools/vehicle_link.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <cerrno>
+#include <charconv>
+
+#include "takt/platform/key_file.hpp"
+#include "takt/record/error.hpp"
+
+namespace takt::tools {
+namespace {
+
+/// "127.0.0.1:18003", "[::1]:18003".
+SetupResult<platform::UdpEndpoint> endpoint_of(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  platform::UdpEndpoint endpoint;
+  if (colon != std::string::npos) {
+    const char* const end = text.data() + text.size();
+    const auto port = std::from_chars(text.data() + colon + 1, end, endpoint.port);
+    endpoint.address = text.substr(0, colon);
+    if (endpoint.address.starts_with('[') && endpoint.address.ends_with(']'))
+      endpoint.address = endpoint.address.substr(1, endpoint.address.size() - 2);
+    if (port.ec == std::errc() && port.ptr == end && endpoint.port != 0) return endpoint;
+  }
+  return fail(platform::Errc::bad_address, fmt::format("'{}' is not ADDRESS:PORT", text));
+}
+
+}  // namespace
+
+void VehicleLinkOptions::add_options(CLI::App& command) {
+  command.add_option("--local", local, "Where we are: ADDRESS:PORT, the address in numbers")
+      ->capture_default_str();
+  command.add_option("--peer", peer, "Where the other side is")->capture_default_str();
+  CLI::Option_group* believed = command.add_option_group("Who is believed");
+  CLI::Option* key =
+      believed->add_option("--key", key_file, "Whoever has the key in this file (see: takt key)");
+  believed->add_flag("--plain", plain, "Everybody: frames without any protection");
+  believed->require_option(1);
+  command.add_option("--key-id", key_id, "The number by which both sides know the key")
+      ->needs(key)
+      ->check(CLI::Range(0, 255))
+      ->capture_default_str();
+}
+
+SetupResult<platform::UdpSocket> VehicleLinkOptions::open() const {
+  const auto here = endpoint_of(local);
+  if (!here) return tl::unexpected(here.error());
+  const auto there = endpoint_of(peer);
+  if (!there) return tl::unexpected(there.error());
+  return platform::UdpSocket::open({.local = *here, .peer = *there});
+}
+
+SetupResult<VehicleKey> VehicleLinkOptions::key() const {
+  const auto bytes = platform::read_key_file<SipHash128::key_size>(key_file);
+  if (!bytes) return tl::unexpected(bytes.error());
+  return VehicleKey{static_cast<std::uint8_t>(key_id), *bytes};
+}
+
+SetupResult<LogFile> open_log(const std::string& path) {
+  LogFile log;
+  if (path.empty()) return log;
+  log.file =
+      platform::detail::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!log.file.is_open())
+    return fail(record::Errc::write_failed, fmt::format("{}: {}", path, platform::detail::text_of(errno)));
+  log.printer = std::make_unique<Printer>(log.file.get(), log.file.get());
+  return log;
+}
+
+std::string TypedText::take() {
+  std::string text;
+  pollfd entry{STDIN_FILENO, POLLIN, 0};
+  while (!ended_ && ::poll(&entry, 1, 0) > 0) {
+    std::array<char, 256> buffer;
+    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got <= 0) {
+      ended_ = true;
+    } else {
+      text.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+  }
+  return text;
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,79 @@
+// What `takt drive` and `takt vehicle-sim` share: their socket, whom they believe, and the loop that carries datagrams.
+#pragma once
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "platform/descriptor.hpp"
+#include "takt/core/setup_error.hpp"
+#include "takt/core/siphash.hpp"
+#include "takt/platform/steady_clock.hpp"
+#include "takt/platform/udp_socket.hpp"
+#include "takt/vehicle/secure_channel.hpp"
+#include "tools/printer.hpp"
+
+namespace takt::tools {
+
+using VehicleKey = vehicle::SharedKey<SipHash128>;
+
+/// --local, --peer, and --key or --plain of a sub-command.
+struct VehicleLinkOptions {
+  std::string local{};
+  std::string peer{};
+  std::string key_file{};
+  int key_id = 1;
+  bool plain = false;
+
+  /// `local` and `peer` are the defaults.
+  void add_options(CLI::App& command);
+  /// Error: bad_address, udp_failed.
+  [[nodiscard]] SetupResult<platform::UdpSocket> open() const;
+  /// Errors: those of platform::read_key_file().
+  [[nodiscard]] SetupResult<VehicleKey> key() const;
+};
+
+/// Carries datagrams between the socket and an end of the connection (VehicleDrive, SimulatedVehicle) until then. What has come is
+/// taken in batches, and what is due is sent between them: a flood delays it by no more than a batch takes.
+template <class End>
+void exchange(platform::UdpSocket& socket, End& end, Time until) {
+  constexpr std::size_t room = 1024;  // more than any frame has: what is longer is refused by the socket
+  std::array<std::array<std::uint8_t, room>, platform::UdpSocket::batch> memory;
+  std::array<platform::Datagram, platform::UdpSocket::batch> batch;
+  for (std::size_t i = 0; i < batch.size(); ++i) batch[i].buffer = memory[i];
+  std::array<std::uint8_t, room> out;
+  const platform::SteadyClock clock;
+  for (Time now = clock.now(); now < until; now = clock.now()) {
+    while (const std::size_t size = end.poll(now, out).value_or(0)) socket.send(std::span(out).first(size));
+    const Time next = std::clamp(end.next_send(), now, until);
+    const std::size_t came = socket.receive(batch, next - now);
+    for (const platform::Datagram& datagram : std::span(batch).first(came)) {
+      static_cast<void>(end.receive(datagram.bytes(), clock.now()));  // what is refused is counted
+    }
+  }
+}
+
+/// A file that is written beside the loop; without a name, none.
+struct LogFile {
+  platform::detail::Descriptor file;
+  std::unique_ptr<Printer> printer;  ///< ends before the file does
+};
+[[nodiscard]] SetupResult<LogFile> open_log(const std::string& path);
+
+/// What is typed, or comes through a pipe; never waited for.
+class TypedText {
+ public:
+  /// What has come since the last call.
+  [[nodiscard]] std::string take();
+
+ private:
+  bool ended_ = false;
+};
+
+}  // namespace takt::tools

@@ -1,0 +1,238 @@
+// takt vehicle-sim: a simulated vehicle behind a UDP socket, for whoever wants to drive one without the risk. What is wrong with it
+// can be switched while it runs, by words on its standard input.
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "platform/descriptor.hpp"
+#include "takt/platform/key_file.hpp"
+#include "takt/sim/simulated_vehicle.hpp"
+#include "takt/vehicle/vehicle_channel.hpp"
+#include "tools/commands.hpp"
+#include "tools/printer.hpp"
+#include "tools/signals.hpp"
+#include "tools/vehicle_link.hpp"
+
+namespace takt::tools {
+namespace {
+
+struct VehicleSimOptions {
+  VehicleLinkOptions link{.local = "127.0.0.1:18004", .peer = "127.0.0.1:18003"};
+  sim::VehicleOptions vehicle{};
+  std::vector<std::string> words;
+  std::uint64_t seed = 1;
+  double duration = 0;  ///< s; 0: until a signal
+  std::string log;
+};
+
+/// A share from 0 to 1, or a number of milliseconds.
+bool read_fault_number(std::istream& words, double most, double& number) {
+  double value = 0;
+  if (!(words >> value) || !(value >= 0 && value <= most)) return false;
+  number = value;
+  return true;
+}
+
+bool read_halted(std::istream& words, vehicle::SystemSet& systems) {
+  systems = {};
+  for (std::string name; words >> name;) {
+    bool found = false;
+    for (const vehicle::SystemLayout& layout : vehicle::furbot_layouts.systems()) {
+      if (layout.name != name) continue;
+      systems.insert(layout.system);
+      found = true;
+    }
+    if (!found) return false;
+  }
+  return true;
+}
+
+/// Changes what is wrong with a vehicle as the line says. False if it makes no sense: nothing changes then.
+bool apply_fault(const std::string& line, sim::VehicleFaults& faults) {
+  std::istringstream words(line);
+  std::string what;
+  words >> what;
+  sim::VehicleFaults changed = faults;
+  double milliseconds = 0;
+  bool understood = true;
+  if (what == "well") {
+    changed = {};
+  } else if (what == "silent") {
+    changed.silent = true;
+  } else if (what == "late") {
+    understood = read_fault_number(words, 500, milliseconds);
+    changed.late = from_seconds(milliseconds * 1e-3);
+  } else if (what == "lost") {
+    understood = read_fault_number(words, 1, changed.lost);
+  } else if (what == "corrupt") {
+    understood = read_fault_number(words, 1, changed.corrupt);
+  } else if (what == "lying") {
+    understood = read_fault_number(words, 1, changed.lying);
+  } else if (what == "halted") {
+    understood = read_halted(words, changed.halted);
+  } else {
+    understood = false;
+  }
+  if (understood) faults = changed;
+  return understood;
+}
+
+constexpr std::string_view sim_log_columns =
+    "time,x,y,heading,speed,throttle,brake,steering,state,obeyed,sent\n";
+
+/// A line of the log; time is that of the system's steady clock, as for `takt drive`.
+template <class Vehicle>
+std::string true_line(const Vehicle& vehicle, Time now) {
+  const sim::VehiclePlant& plant = vehicle.controller().plant();
+  return fmt::format("{:.6f},{:.4f},{:.4f},{:.5f},{:.4f},{:.3f},{:.3f},{:.4f},{},{},{}\n",
+                     to_seconds(now.time_since_epoch()), plant.pose().x, plant.pose().y, plant.pose().heading,
+                     plant.speed(), plant.throttle(), plant.brake(), plant.steering(),
+                     to_string(vehicle.controller().state()), vehicle.controller().counters().obeyed,
+                     vehicle.counters().sent);
+}
+
+/// Unix time where the steady clock is zero.
+vehicle::UnixTime unix_at_zero(Time now) {
+  const auto unix = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  return unix - std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch());
+}
+
+template <class Vehicle>
+class VehicleProgram {
+ public:
+  VehicleProgram(Vehicle vehicle, platform::UdpSocket socket, const VehicleSimOptions& options, Printer* log)
+      : vehicle_(std::move(vehicle)), socket_(std::move(socket)), options_(&options), log_(log) {
+    for (const std::string& line : options.words) apply_fault(line, faults_);
+    vehicle_.set_faults(faults_);
+    if (log_ != nullptr) log_->print(std::string(sim_log_columns));
+  }
+
+  void run(const sigset_t& signals) {
+    const platform::SteadyClock clock;
+    const Time start = clock.now();
+    constexpr timespec at_once{};
+    Time next = start;
+    while (sigtimedwait(&signals, nullptr, &at_once) <= 0 && printer_.has_reader()) {
+      if (options_->duration > 0 && to_seconds(next - start) >= options_->duration) break;
+      next = std::max(next + sim::status_period, clock.now());
+      exchange(socket_, vehicle_, next);
+      listen();
+      tell(next);
+    }
+    summarise();
+  }
+
+ private:
+  void listen() {
+    typed_ += text_.take();
+    for (std::size_t end = typed_.find('\n'); end != std::string::npos; end = typed_.find('\n')) {
+      const std::string line = typed_.substr(0, end);
+      typed_.erase(0, end + 1);
+      if (line == "recover") {
+        vehicle_.recover();
+      } else if (apply_fault(line, faults_)) {
+        vehicle_.set_faults(faults_);
+      } else {
+        printer_.print_error(fmt::format("takt vehicle-sim: '{}' is not understood\n", line));
+      }
+    }
+  }
+
+  void tell(Time now) {
+    const vehicle::SystemState state = vehicle_.controller().state();
+    if (state != told_) printer_.print(fmt::format("{}\n", to_string(state)));
+    told_ = state;
+    if (log_ != nullptr) log_->print(true_line(vehicle_, now));
+  }
+
+  void summarise() {
+    const auto& link = vehicle_.counters();
+    const auto& heard = vehicle_.controller().counters();
+    printer_.print(
+        fmt::format("{} control frames obeyed, {} outdated, {} refused, {} malformed; {} halts for lack of "
+                    "them; {} status frames sent\n",
+                    heard.obeyed, heard.outdated, link.refused, link.malformed, heard.timeouts, link.sent));
+  }
+
+  Vehicle vehicle_;
+  platform::UdpSocket socket_;
+  const VehicleSimOptions* options_;
+  Printer* log_;
+  Printer printer_;
+  sim::VehicleFaults faults_;
+  TypedText text_;
+  std::string typed_;
+  std::optional<vehicle::SystemState> told_;
+};
+
+[[noreturn]] void refuse_vehicle(const std::string& why, ExitCode code) {
+  fmt::print(stderr, "takt vehicle-sim: {}\n", why);
+  throw CLI::RuntimeError(code);
+}
+
+template <vehicle::Channel C>
+void simulate(const VehicleSimOptions& options, C channel) {
+  const Time start = platform::SteadyClock().now();
+  auto vehicle = sim::SimulatedVehicle<C>::make(options.vehicle,
+                                                {.unix_at_zero = unix_at_zero(start), .seed = options.seed},
+                                                std::move(channel), start);
+  if (!vehicle) refuse_vehicle("no vehicle has these measures", exit_bad_input);
+  auto socket = options.link.open();
+  if (!socket) refuse_vehicle(socket.error().message, exit_failed);
+  const sigset_t signals = block_ending_signals();
+  auto log = open_log(options.log);
+  if (!log) refuse_vehicle(log.error().message, exit_failed);
+  VehicleProgram(std::move(*vehicle), std::move(*socket), options, log->printer.get()).run(signals);
+}
+
+void simulate_vehicle(const VehicleSimOptions& options) {
+  sim::VehicleFaults faults;
+  for (const std::string& line : options.words) {
+    if (!apply_fault(line, faults))
+      refuse_vehicle(fmt::format("--fault '{}' is not understood", line), exit_bad_input);
+  }
+  if (options.link.plain) return simulate(options, vehicle::PlainChannel{});
+  const auto key = options.link.key();
+  if (!key) refuse_vehicle(key.error().message, exit_bad_input);
+  const auto entropy = platform::random_bytes<SipHash128::key_size>();
+  if (!entropy) refuse_vehicle("the system has no random bytes", exit_failed);
+  auto channel = vehicle::VehicleChannel<SipHash128>::make({&*key, 1}, *entropy);
+  if (!channel) refuse_vehicle(options.link.key_file + ": no key of zeros is one", exit_bad_input);
+  simulate(options, std::move(*channel));
+}
+
+}  // namespace
+
+void add_vehicle_sim(CLI::App& app) {
+  auto options = std::make_shared<VehicleSimOptions>();
+  options->vehicle.plant.wheelbase = 1.6;
+  CLI::App* command =
+      app.add_subcommand("vehicle-sim", "Simulate a vehicle that is driven over UDP (see: takt drive)");
+  options->link.add_options(*command);
+  command->add_option("--wheelbase", options->vehicle.plant.wheelbase, "m")->capture_default_str();
+  command->add_option("--fault", options->words, "What is wrong with it from the start on, as typed below");
+  command->add_option("--seed", options->seed, "Of what is lost, corrupted and lied about");
+  command->add_option("--duration", options->duration, "End after this many seconds")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--log", options->log, "Write what it truly does to this file, comma-separated");
+  command->footer(
+      "What is typed changes what is wrong with it:\n"
+      "  silent, late MILLISECONDS, lost SHARE, corrupt SHARE, lying SHARE, halted SYSTEM...   one fault "
+      "more\n"
+      "  well                                                                                  none any "
+      "more\n"
+      "  recover                                                            lets it start again after a "
+      "halt\n"
+      "Example:\n  takt key vehicle.key\n  takt vehicle-sim --key vehicle.key --fault 'lost 0.2' --log "
+      "true.csv");
+  command->callback([options] { simulate_vehicle(*options); });
+}
+
+}  // namespace takt::tools

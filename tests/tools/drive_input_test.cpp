@@ -1,0 +1,78 @@
+// What drives a vehicle from a terminal: keys that change a twist and do not hold it for ever, and files of twists.
+#include "tools/drive_input.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+using namespace takt;
+using namespace takt::tools;
+using namespace std::chrono_literals;
+
+namespace {
+
+SetupResult<TwistScript> script(const std::string& text) {
+  const std::string path = "drive_input_test.twists";
+  std::ofstream(path) << text;
+  auto loaded = TwistScript::load(path);
+  std::remove(path.c_str());
+  return loaded;
+}
+
+}  // namespace
+
+TEST_CASE("keys change the twist by steps up to its limits") {
+  KeyDriver keys(2, 0.8, 1);
+  const Time now{10s};
+  CHECK(keys.twist(now).forward == 0);
+  CHECK(keys.press('w', now) == DriveKey::none);
+  CHECK(keys.twist(now).forward == 0.25);
+  for (int i = 0; i < 20; ++i) keys.press('w', now);
+  CHECK(keys.twist(now).forward == 2);
+  for (int i = 0; i < 40; ++i) keys.press('s', now);
+  CHECK(keys.twist(now).forward == -2);
+  keys.press('a', now);
+  CHECK(keys.twist(now).rotation == 0.1);
+  for (int i = 0; i < 40; ++i) keys.press('d', now);
+  CHECK(keys.twist(now).rotation == -0.8);
+  keys.press(' ', now);
+  CHECK(keys.twist(now).forward == 0);
+  CHECK(keys.twist(now).rotation == 0);
+}
+
+TEST_CASE("a twist that nobody confirms is none, and after a stop none is left") {
+  KeyDriver keys(2, 0.8, 1);
+  keys.press('w', Time{10s});
+  CHECK(keys.twist(Time{11s}).forward == 0.25);
+  CHECK(keys.twist(Time{11s + 1ns}).forward == 0);
+  keys.press('.', Time{11s});
+  CHECK(keys.twist(Time{12s}).forward == 0.25);
+  CHECK(keys.press('x', Time{12s}) == DriveKey::stop_at_once);
+  CHECK(keys.press('c', Time{12s}) == DriveKey::stop);
+  CHECK(keys.press('r', Time{12s}) == DriveKey::recover);
+  CHECK(keys.press('q', Time{12s}) == DriveKey::quit);
+  CHECK(keys.twist(Time{12s}).forward == 0);
+}
+
+TEST_CASE("a file of twists gives each from its second on, and ends with the last") {
+  const auto twists = script("# seconds m/s rad/s\n0.5 1 0\n\n2 1.5 -0.25  # right\n3 0 0\n");
+  REQUIRE(twists.has_value());
+  CHECK(twists->twist(0).forward == 0);
+  CHECK(twists->twist(0.5).forward == 1);
+  CHECK(twists->twist(1.99).forward == 1);
+  CHECK(twists->twist(2).rotation == -0.25);
+  CHECK(!twists->ended(2.99));
+  CHECK(twists->ended(3));
+}
+
+TEST_CASE("a file that holds no twists is refused with the line") {
+  for (const char* text :
+       {"0 1\n", "0 1 0 0\n", "0 one 0\n", "0 nan 0\n", "0 1 0\n2 1 0\n1 1 0\n", "-1 0 0\n", ""}) {
+    CAPTURE(text);
+    CHECK(!script(text).has_value());
+  }
+  CHECK(script("0 1 0\nx\n").error().message.find(":2:") != std::string::npos);
+  CHECK(!TwistScript::load("/no/such/file").has_value());
+}
