@@ -15,7 +15,6 @@ using namespace takt;
 using namespace std::chrono_literals;
 using test::furbot;
 using test::Vehicle;
-using vehicle::StatusFrame;
 using vehicle::System;
 using vehicle::SystemState;
 using vehicle::Urgency;
@@ -245,40 +244,6 @@ TEST_CASE("a vehicle that cannot be is refused by name") {
   CHECK(error([](auto& o) { o.command_timeout = {}; }) == sim::Errc::bad_vehicle);
   CHECK(error([](auto& o) { o.cold = -1ns; }) == sim::Errc::bad_vehicle);
   CHECK(error([](auto& o) { o.units = {}; }) == vehicle::Errc::out_of_range);
-}
-
-TEST_CASE(
-    "whatever it is told and when: nothing drives it but a command that is fresh, and only while it runs") {
-  const auto units = *vehicle::Units::make(vehicle::provisional_units);
-  auto random = test::generator(3);
-  for (std::size_t i = 0; i < test::count(20); ++i) {
-    auto controller = sim::VehicleController::make(furbot(), Time{}).value();
-    Time now{}, heard = Time{-1h};
-    std::uint32_t stamp = 0;
-    for (int k = 0; k < 1000; ++k) {
-      const auto dice = test::uniform_int(random, 0, 99);
-      now += dice == 0 ? 1s : 10ms;
-      if (dice > 1 && dice < 90) {
-        stamp += static_cast<std::uint32_t>(test::uniform_int(random, -10, 30));
-        const bool is_stop = dice == 2;
-        const double throttle = test::uniform_int(random, 0, 1) == 0 ? 0 : test::uniform(random, -1, 1);
-        const auto before = controller.counters().obeyed;
-        controller.obey(*units.control({0, is_stop ? 0 : throttle, is_stop ? 1.0 : 0.0}, stamp),
-                        is_stop ? Urgency::stop : Urgency::ordinary, now);
-        if (controller.counters().obeyed > before) heard = now;
-      }
-      if (dice == 90) controller.recover();
-      controller.advance(now);
-      const StatusFrame status = controller.status();
-      const auto throttle = status.value(System::motion_control, "throttle").value();
-      const auto brake = status.value(System::motion_control, "brake").value();
-      const bool may_drive = controller.state() == SystemState::running && now - heard <= 201ms;
-      if (!may_drive) CHECK(throttle == 0);
-      if (!may_drive) CHECK(brake == 100);
-      CHECK((throttle == 0 || brake == 0));
-      CHECK(std::abs(controller.plant().speed()) <= furbot().plant.top_speed);
-    }
-  }
 }
 
 TEST_CASE("the same happens however often it is polled") {
