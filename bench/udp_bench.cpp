@@ -1,6 +1,6 @@
-// Round trips of datagrams over the loopback interface between two cores, beside the system calls that a program would write itself,
-// and what it costs to take datagrams that wait. How long a sleeping core takes to wake changes with whatever else the machine does:
-// the contenders take turns of a few milliseconds, and what counts is the median of the ratios of neighbouring turns.
+// Round trips of datagrams over the loopback interface between two cores, beside the system calls that a program would write
+// itself, and what it costs to take datagrams that wait. How long a sleeping core takes to wake changes with whatever else the
+// machine does: the contenders take turns of a few milliseconds, and what counts is the median of the ratios of neighbouring turns.
 #include <arpa/inet.h>
 #include <benchmark/benchmark.h>
 #include <netinet/in.h>
@@ -11,11 +11,15 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <random>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "takt/core/siphash.hpp"
 #include "takt/platform/udp_socket.hpp"
+#include "takt/vehicle/client.hpp"
+#include "takt/vehicle/commander_channel.hpp"
 #include "two_cores.hpp"
 
 namespace {
@@ -200,5 +204,59 @@ void in_a_batch(benchmark::State& state) {
 BENCHMARK(in_a_batch)->Name("udp/take_32_waiting/takt")->UseManualTime();
 BENCHMARK(one_by_one<Takt<false>>)->Name("udp/take_32_waiting/one_by_one")->UseManualTime();
 BENCHMARK(one_by_one<Raw<false>>)->Name("udp/take_32_waiting/raw")->UseManualTime();
+
+// ------------------------------------------------------------------------------------------ garbage
+
+/// What a batch of garbage from the peer's address costs a vehicle's commander: reading it and refusing each. So long at most a
+/// flood of it delays a loop that asks for what is due between batches, as tools/vehicle_link.hpp does.
+template <class Make>
+void refuse_garbage(benchmark::State& state, Make&& make) {
+  Takt<false> near;
+  Takt<false> far;
+  Takt<false>::connect(near, far);
+  auto client = make();
+  std::mt19937_64 random(1);
+  std::array<Message, waiting> memory{};
+  std::array<Datagram, waiting> batch{};
+  for (std::size_t i = 0; i < waiting; ++i) batch[i].buffer = memory[i];
+  Message garbage{};
+  takt::Time now{};
+  std::uint64_t refused = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    for (std::size_t i = 0; i < waiting; ++i) {
+      for (std::uint8_t& byte : garbage) byte = static_cast<std::uint8_t>(random());
+      near.send(garbage);
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const std::size_t came = far.receive_batch(batch);
+    now += Duration(10'000'000);
+    for (const Datagram& datagram : std::span(batch).first(came))
+      refused += client.receive(datagram.bytes(), now) ? 0u : 1u;
+    state.SetIterationTime(takt::bench::nanoseconds_since(start) * 1e-9);
+  }
+  if (refused != state.iterations() * waiting) state.SkipWithError("garbage was taken");
+}
+
+takt::vehicle::ClientConfiguration client_configuration() {
+  takt::vehicle::ClientConfiguration c;
+  c.units = takt::vehicle::provisional_units;
+  return c;
+}
+
+void refuse_garbage_secure(benchmark::State& state) {
+  using Channel = takt::vehicle::CommanderChannel<takt::SipHash128>;
+  refuse_garbage(state, [] {
+    return *takt::vehicle::VehicleClient<Channel>::make(client_configuration(),
+                                                        *Channel::make({1, {7}}, {1, 2, 3}));
+  });
+}
+BENCHMARK(refuse_garbage_secure)->Name("udp/refuse_32_of_garbage/takt")->UseManualTime();
+
+void refuse_garbage_plain(benchmark::State& state) {
+  using Channel = takt::vehicle::PlainChannel;
+  refuse_garbage(
+      state, [] { return *takt::vehicle::VehicleClient<Channel>::make(client_configuration(), Channel{}); });
+}
+BENCHMARK(refuse_garbage_plain)->Name("udp/refuse_32_of_garbage/plain")->UseManualTime();
 
 }  // namespace
