@@ -49,7 +49,7 @@ extern "C" {
 
 /* Counts what was added to this header. A program works with every library of the same soname whose takt_abi_version() is not
  * lower than the TAKT_ABI_VERSION that it was compiled with. */
-#define TAKT_ABI_VERSION 5
+#define TAKT_ABI_VERSION 6
 
 /* The ABI version of the library that is loaded. Real-time safe. */
 TAKT_API int32_t takt_abi_version(void);
@@ -1050,6 +1050,174 @@ TAKT_API int32_t takt_channel_poll_handshake(takt_channel* channel, int64_t now_
 /* How many datagrams takt_channel_open() refused with this status (TAKT_ERROR_VEHICLE_...); 0 of a plain channel, which refuses
  * none. Real-time safe. */
 TAKT_API uint64_t takt_channel_refused(const takt_channel* channel, int32_t status);
+
+/* ---- driving a vehicle --------------------------------------------------------------------------------------------------- */
+
+/* The client of a vehicle over datagrams: bytes and the time in, bytes out; sockets and clocks are the caller's. Control frames go
+ * out at a fixed rate, whatever happens. Until all required systems run, and again until the first command, they hold the vehicle
+ * with the full brake; a command is repeated until the next one, or until it is too old. Then, or when the vehicle falls silent or
+ * one of its systems does not run, the vehicle is stopped, and goes on only after takt_vehicle_client_recover().
+ *
+ *     for (;;) {
+ *       if (a datagram came before takt_vehicle_client_next_send_ns(client))
+ *         takt_vehicle_client_receive(client, datagram, size, now);
+ *       takt_vehicle_client_drive(client, &command, now);
+ *       while (takt_vehicle_client_poll(client, now, out, sizeof out, &size) == TAKT_OK && size > 0) send(socket, out, size, 0);
+ *     }
+ *
+ * Times are nanoseconds of a clock that does not go back, from 0 on. One thread at a time. */
+typedef struct takt_vehicle_client takt_vehicle_client;
+
+/* Room for whatever takt_vehicle_client_poll() writes. */
+#define TAKT_VEHICLE_CLIENT_DATAGRAM 128
+
+/* In units that must be measured on the vehicle: none but wheel_rate has a default. Angles count to the left; of a vehicle that
+ * counts them to the right, `angle` and `steer` are below zero. */
+typedef struct takt_vehicle_units {
+  double wheel_rate;    /* rad/s a count of the wheels' speeds; rpm */
+  double speed;         /* m/s a count of the vehicle's speed */
+  double angle;         /* rad a count of the reported steering */
+  double odometer;      /* m a count of the distance travelled */
+  double steer;         /* rad a count of the commanded steering */
+  double full_throttle; /* counts of the command */
+  double full_brake;    /* counts of the command */
+  double charge;        /* of a full battery a count; 0.005 */
+  double current;       /* A a count; 0.1 */
+  double voltage;       /* V a count; 0.1 */
+} takt_vehicle_units;
+
+/* Categories of stops as of IEC 60204-1, the most urgent first: 0, the full brake at once; 1, braked gradually to a stand, and then
+ * held with the full brake; 2, the same, but held with the brake as it is. */
+typedef struct takt_vehicle_client_options {
+  uint32_t struct_size;       /* set by takt_vehicle_client_options_init() */
+  uint32_t required;          /* systems without which it is not driven, bit n for system n; all twelve */
+  int64_t freshness_ns;       /* what the vehicle said longer ago is stale; 100 ms */
+  int64_t status_period_ns;   /* of its status frames, to count those that are lost; 10 ms */
+  int64_t send_period_ns;     /* of the control frames; 10 ms */
+  int64_t command_timeout_ns; /* 200 ms */
+  int32_t on_command_timeout; /* category of the stop; 1 */
+  int32_t on_fault;           /* category of a stop for the vehicle's sake, or the way's to it; 1 */
+  double max_steering;        /* rad either way, below pi/2; 0.5 */
+  double max_throttle;        /* 0..1; 1 */
+  double max_reverse;         /* 0..1; 1 */
+  double service_brake;       /* 0..1: how far the categories 1 and 2 press the brake; 0.5 */
+  double brake_rate;          /* 1/s of full braking: how fast they do; 1 */
+  double standstill;          /* m/s: slower, the vehicle stands; 0.05 */
+  int64_t settling_ns;        /* for so long it must be slow to be taken to stand; 500 ms */
+  int64_t longest_braking_ns; /* if it does not stand by then, full brake; 5 s */
+  takt_vehicle_units units;
+  int64_t unix_ns_at_zero; /* Unix time where the clock is zero, for the time stamps; 1 531 000 000 s: they count from there */
+  int32_t little_endian;   /* not zero: the payload of control frames as the original sender wrote it; 0 */
+  uint32_t reserved;       /* 0 */
+} takt_vehicle_client_options;
+
+/* What is said above; units zero. NULL is ignored. Real-time safe. */
+TAKT_API void takt_vehicle_client_options_init(takt_vehicle_client_options* options);
+
+/* *client is the caller's, to be freed with takt_vehicle_client_destroy(). `layouts` may be NULL for the Furbot's own. The channel,
+ * a plain one or a commander's, stays the caller's: it lives longer than the client, and is used for nothing else meanwhile. Errors:
+ * TAKT_ERROR_VEHICLE_NOT_FINITE, _OUT_OF_RANGE, _UNKNOWN_SYSTEM (a required one), _BAD_LAYOUT, TAKT_ERROR_CAPI_BAD_ARGUMENT
+ * (reserved, a category, a vehicle's channel). */
+TAKT_API int32_t takt_vehicle_client_create(const takt_vehicle_client_options* options, const takt_vehicle_layouts* layouts,
+                                            takt_channel* channel, takt_vehicle_client** client);
+TAKT_API void takt_vehicle_client_destroy(takt_vehicle_client* client);
+
+/* A datagram that came from the vehicle. Errors, after which nothing has changed but a counter: those of
+ * takt_channel_open() and takt_vehicle_status_decode(); TAKT_ERROR_VEHICLE_LATE, _DUPLICATE, _IMPOSSIBLE_STAMP. Real-time safe. */
+TAKT_API int32_t takt_vehicle_client_receive(takt_vehicle_client* client, const uint8_t* datagram, size_t bytes, int64_t now_ns);
+
+/* When takt_vehicle_client_poll() has something to send next; INT64_MIN: at once. Ask again after a call of any other function.
+ * Real-time safe. */
+TAKT_API int64_t takt_vehicle_client_next_send_ns(const takt_vehicle_client* client);
+
+/* Writes the datagram that is due to `out`, which has room for `size`; *bytes is 0 if none is. Call it until it says so. Errors:
+ * those of takt_channel_seal(). Real-time safe. */
+TAKT_API int32_t takt_vehicle_client_poll(takt_vehicle_client* client, int64_t now_ns, uint8_t* out, size_t size, size_t* bytes);
+
+/* Drives so from now on. Beyond its limits a command is reduced to them. Errors: TAKT_ERROR_VEHICLE_NOT_FINITE, _OUT_OF_RANGE (not
+ * within a quarter turn, -1..1, 0..1), _BOTH_PEDALS, _NOT_READY, _STOPPED: the command before holds, and grows older. Real-time
+ * safe. */
+TAKT_API int32_t takt_vehicle_client_drive(takt_vehicle_client* client, const takt_drive_command* command, int64_t now_ns);
+
+/* Stops the vehicle, in any state; while a stop is active only a more urgent category changes anything. Errors:
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (the category). Real-time safe. */
+TAKT_API int32_t takt_vehicle_client_stop(takt_vehicle_client* client, int32_t category, int64_t now_ns);
+
+/* Ends a stop: the vehicle is ready, and held until the next command. Errors: TAKT_ERROR_VEHICLE_CAUSE_REMAINS (something is wrong
+ * still), _NOT_STANDING. Real-time safe. */
+TAKT_API int32_t takt_vehicle_client_recover(takt_vehicle_client* client, int64_t now_ns);
+
+enum {
+  TAKT_DRIVE_STARTING = 0, /* until all is well */
+  TAKT_DRIVE_READY = 1,    /* held until the first command */
+  TAKT_DRIVE_DRIVING = 2,
+  TAKT_DRIVE_STOPPING = 3,
+  TAKT_DRIVE_STOPPED = 4   /* and it stands */
+};
+
+enum {
+  TAKT_STOP_CAUSE_NONE = 0,
+  TAKT_STOP_CAUSE_TOLD = 1,               /* by takt_vehicle_client_stop() */
+  TAKT_STOP_CAUSE_COMMAND_TIMEOUT = 2,    /* no new command came in time */
+  TAKT_STOP_CAUSE_DISCONNECTED = 3,       /* no session with the vehicle */
+  TAKT_STOP_CAUSE_TELEMETRY_SILENT = 4,   /* the vehicle says nothing, or nothing that is still true */
+  TAKT_STOP_CAUSE_SYSTEM_STALE = 5,       /* of a required system nothing was heard for too long */
+  TAKT_STOP_CAUSE_SYSTEM_NOT_RUNNING = 6  /* a required system is cold, starting or halted */
+};
+
+/* An output: the library writes as many fields as struct_size covers. */
+typedef struct takt_vehicle_client_state {
+  uint32_t struct_size; /* set by takt_vehicle_client_state_init() */
+  int32_t state;        /* TAKT_DRIVE_... */
+  int32_t cause;        /* TAKT_STOP_CAUSE_...: of the stop, else why it may not be driven yet */
+  uint32_t system;      /* of a cause that is a system's */
+  int32_t category;     /* of the stop that is active; -1: none is */
+  uint32_t reserved;    /* 0 */
+  takt_drive_command command; /* what the vehicle is told now */
+} takt_vehicle_client_state;
+
+/* NULL is ignored. Real-time safe. */
+TAKT_API void takt_vehicle_client_state_init(takt_vehicle_client_state* state);
+/* As the last call of another function found it. Real-time safe. */
+TAKT_API int32_t takt_vehicle_client_get_state(const takt_vehicle_client* client, takt_vehicle_client_state* state);
+
+/* What is known of a system, however old; NULL where it is not wanted. *age_ns counts from when the vehicle sent it, and is INT64_MAX
+ * if nothing was ever heard; *fresh is 1 if it is no older than freshness_ns. Errors: TAKT_ERROR_VEHICLE_UNKNOWN_SYSTEM. Real-time
+ * safe. */
+TAKT_API int32_t takt_vehicle_client_system(const takt_vehicle_client* client, uint32_t system, int64_t now_ns, int32_t* state,
+                                            int64_t* age_ns, int32_t* fresh);
+
+/* A field of the last block of a system as a raw count, by its name, however old. Errors as of takt_vehicle_status_value().
+ * Real-time safe. */
+TAKT_API int32_t takt_vehicle_client_value(const takt_vehicle_client* client, uint32_t system, const char* field, int64_t* value);
+
+/* Since its start. An output: the library writes as many fields as struct_size covers. */
+typedef struct takt_vehicle_client_counters {
+  uint32_t struct_size; /* set by takt_vehicle_client_counters_init() */
+  uint32_t reserved;
+  uint64_t received;         /* datagrams */
+  uint64_t refused;          /* of these, by the channel */
+  uint64_t malformed;        /* no status frames */
+  uint64_t taken;            /* status frames, the newest when they came */
+  uint64_t lost;             /* by the gaps between their stamps, without those that came late */
+  uint64_t late;             /* overtaken by another */
+  uint64_t duplicated;       /* came already */
+  uint64_t impossible;       /* with a stamp that cannot be */
+  uint64_t restarts;         /* times that the vehicle's stamps began anew after a silence */
+  uint64_t unknown_blocks;   /* of systems that the layouts do not have */
+  uint64_t sent;             /* control frames */
+  uint64_t missed;           /* control frames: nobody called takt_vehicle_client_poll() in time, or the channel had an error */
+  uint64_t handshakes;       /* datagrams of the channel's own */
+  uint64_t commands;         /* taken */
+  uint64_t commands_limited; /* of these, reduced to the limits */
+  uint64_t commands_refused;
+  uint64_t command_timeouts;
+  uint64_t stops;
+} takt_vehicle_client_counters;
+
+/* NULL is ignored. Real-time safe. */
+TAKT_API void takt_vehicle_client_counters_init(takt_vehicle_client_counters* counters);
+TAKT_API int32_t takt_vehicle_client_get_counters(const takt_vehicle_client* client, takt_vehicle_client_counters* counters);
 
 /* ---- CAN messages of a DBC file ------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,5 @@
 // The Furbot's frames of the C API: a thin layer over the codecs of the room vehicle/.
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <memory>
 #include <span>
@@ -13,12 +12,14 @@
 #include "takt/vehicle/control_frame.hpp"
 #include "takt/vehicle/status_frame.hpp"
 #include "takt/vehicle/timestamp.hpp"
+#include "vehicle.hpp"
 
 using takt::fail;
 using takt::Result;
 using takt::Status;
 using takt::capi::Errc;
 using takt::capi::guarded;
+using takt::capi::OwnedLayouts;
 using takt::capi::to_status;
 using takt::vehicle::Field;
 using takt::vehicle::FieldType;
@@ -30,14 +31,6 @@ using takt::vehicle::UnixTime;
 namespace vehicle = takt::vehicle;
 
 namespace {
-
-/// A table with all that it points to, none of which moves.
-struct OwnedLayouts {
-  std::deque<std::string> names;
-  std::deque<std::vector<Field>> fields;
-  std::vector<SystemLayout> systems;
-  Layouts layouts = vehicle::furbot_layouts;
-};
 
 Result<FieldType> to_field_type(std::int32_t type) noexcept {
   switch (type) {
@@ -86,10 +79,6 @@ std::int64_t to_nanoseconds(std::chrono::milliseconds duration) noexcept {
 }
 
 }  // namespace
-
-struct takt_vehicle_layouts {
-  std::shared_ptr<const OwnedLayouts> owned;
-};
 
 struct takt_vehicle_status {
   std::shared_ptr<const OwnedLayouts> owned;  // null for the Furbot's

@@ -25,6 +25,8 @@ add_test(NAME capi_vehicle COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_D
          $<TARGET_FILE:takt_c>)
 add_test(NAME capi_channel COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_channel_test.py
          $<TARGET_FILE:takt_c>)
+add_test(NAME capi_vehicle_client COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_vehicle_client_test.py
+         $<TARGET_FILE:takt_c>)
 add_executable(takt_capi_shm_peer capi_shm_peer.cpp)
 target_link_libraries(takt_capi_shm_peer PRIVATE takt::takt takt_build)
 add_test(NAME capi_shm COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_shm_test.py
@@ -36,7 +38,8 @@ if(TARGET takt_tool)
 endif()
 add_test(NAME capi_client COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_client_test.py
          $<TARGET_FILE:takt_c> ${robot_to_talk_to})
-set(capi_python_tests capi_header capi_ctypes capi_can capi_can_frame capi_vehicle capi_channel capi_shm capi_client)
+set(capi_python_tests capi_header capi_ctypes capi_can capi_can_frame capi_vehicle capi_channel capi_vehicle_client capi_shm
+    capi_client)
 
 # An interpreter that is not sanitized itself can load a sanitized library if the sanitizer was loaded first; the thread sanitizer
 # does not work that way, and the C API has no threads but those of the rooms, which are tested there.

@@ -1,0 +1,297 @@
+// The vehicle's client of the C API: vehicle/client.hpp over either channel.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "boundary.hpp"
+#include "channel.hpp"
+#include "takt/vehicle/client.hpp"
+#include "vehicle.hpp"
+
+using takt::Duration;
+using takt::fail;
+using takt::Result;
+using takt::Status;
+using takt::Time;
+using takt::time_from_nanoseconds;
+using takt::to_nanoseconds;
+using takt::capi::AnyChannel;
+using takt::capi::CommanderChannel;
+using takt::capi::Errc;
+using takt::capi::guarded;
+using takt::capi::OwnedLayouts;
+using takt::capi::read_struct;
+using takt::capi::to_status;
+using takt::capi::VehicleChannel;
+using takt::vehicle::StopCategory;
+using takt::vehicle::System;
+namespace vehicle = takt::vehicle;
+
+namespace {
+
+/// The caller's channel.
+class BorrowedChannel {
+ public:
+  static constexpr std::size_t overhead = CommanderChannel::overhead;
+  static constexpr std::size_t max_handshake = CommanderChannel::max_handshake;
+
+  explicit BorrowedChannel(AnyChannel& channel) noexcept : channel_(&channel) {}
+
+  [[nodiscard]] Result<vehicle::Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
+    return std::visit([&](auto& channel) { return channel.open(datagram, now); }, *channel_);
+  }
+  [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, vehicle::Urgency urgency,
+                                         Time now, std::span<std::uint8_t> out) noexcept {
+    return std::visit([&](auto& channel) { return channel.seal(payload, urgency, now, out); }, *channel_);
+  }
+  [[nodiscard]] bool established(Time now) const noexcept {
+    return std::visit([&](const auto& channel) { return channel.established(now); }, *channel_);
+  }
+  [[nodiscard]] Time next_handshake() const noexcept {
+    return std::visit([](const auto& channel) { return channel.next_handshake(); }, *channel_);
+  }
+  [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
+    return std::visit([&](auto& channel) { return channel.poll_handshake(now, out); }, *channel_);
+  }
+
+ private:
+  AnyChannel* channel_;
+};
+
+using Client = vehicle::VehicleClient<BorrowedChannel>;
+static_assert(Client::max_datagram <= TAKT_VEHICLE_CLIENT_DATAGRAM);
+
+constexpr std::size_t options_required = sizeof(takt_vehicle_client_options);
+constexpr std::size_t state_required = sizeof(takt_vehicle_client_state);
+constexpr std::size_t counters_required = sizeof(takt_vehicle_client_counters);
+
+Result<StopCategory> to_category(std::int32_t category) noexcept {
+  if (category < 0 || category > 2) return fail(Errc::bad_argument);
+  return static_cast<StopCategory>(category);
+}
+
+vehicle::Units::Configuration to_units(const takt_vehicle_units& u) noexcept {
+  return {.wheel_rate = u.wheel_rate,
+          .speed = u.speed,
+          .angle = u.angle,
+          .odometer = u.odometer,
+          .steer = u.steer,
+          .full_throttle = u.full_throttle,
+          .full_brake = u.full_brake,
+          .charge = u.charge,
+          .current = u.current,
+          .voltage = u.voltage};
+}
+
+Result<vehicle::ClientConfiguration> to_configuration(const takt_vehicle_client_options* options,
+                                                      const vehicle::Layouts& layouts) noexcept {
+  const auto o = read_struct(options, options_required);
+  if (!o) return fail(o.error());
+  const auto on_timeout = to_category(o->on_command_timeout);
+  const auto on_fault = to_category(o->on_fault);
+  if (!on_timeout || !on_fault || o->reserved != 0) return fail(Errc::bad_argument);
+  vehicle::ClientConfiguration c;
+  c.telemetry = {.required = {},
+                 .freshness = Duration(o->freshness_ns),
+                 .period = Duration(o->status_period_ns),
+                 .layouts = &layouts};
+  for (std::uint8_t i = 0; i < vehicle::max_systems; ++i)
+    if ((o->required >> i & 1U) != 0) c.telemetry.required.insert(static_cast<System>(i));
+  c.drive = {.limits = {o->max_steering, o->max_throttle, o->max_reverse},
+             .command_timeout = Duration(o->command_timeout_ns),
+             .on_command_timeout = *on_timeout,
+             .on_fault = *on_fault,
+             .stop = {o->service_brake, o->brake_rate, o->standstill, Duration(o->settling_ns),
+                      Duration(o->longest_braking_ns)}};
+  c.units = to_units(o->units);
+  c.send_period = Duration(o->send_period_ns);
+  c.payload = o->little_endian != 0 ? vehicle::ByteOrder::little : vehicle::ByteOrder::big;
+  c.clock_epoch =
+      vehicle::UnixTime(std::chrono::floor<std::chrono::milliseconds>(Duration(o->unix_ns_at_zero)));
+  return c;
+}
+
+}  // namespace
+
+struct takt_vehicle_client {
+  std::shared_ptr<const OwnedLayouts> owned;  // null for the Furbot's
+  Client client;
+};
+
+void takt_vehicle_client_options_init(takt_vehicle_client_options* options) {
+  if (options == nullptr) return;
+  const vehicle::ClientConfiguration c;
+  const vehicle::EmergencyStop::Configuration& stop = c.drive.stop;
+  *options = {};
+  options->struct_size = sizeof(takt_vehicle_client_options);
+  options->required = c.telemetry.required.bits();
+  options->freshness_ns = c.telemetry.freshness.count();
+  options->status_period_ns = c.telemetry.period.count();
+  options->send_period_ns = c.send_period.count();
+  options->command_timeout_ns = c.drive.command_timeout.count();
+  options->on_command_timeout = static_cast<std::int32_t>(c.drive.on_command_timeout);
+  options->on_fault = static_cast<std::int32_t>(c.drive.on_fault);
+  options->max_steering = c.drive.limits.steering;
+  options->max_throttle = c.drive.limits.throttle;
+  options->max_reverse = c.drive.limits.reverse;
+  options->service_brake = stop.service_brake;
+  options->brake_rate = stop.brake_rate;
+  options->standstill = stop.standstill;
+  options->settling_ns = stop.settling.count();
+  options->longest_braking_ns = stop.longest_braking.count();
+  options->units.wheel_rate = c.units.wheel_rate;
+  options->units.charge = c.units.charge;
+  options->units.current = c.units.current;
+  options->units.voltage = c.units.voltage;
+  options->unix_ns_at_zero = Duration(c.clock_epoch.time_since_epoch()).count();
+}
+
+std::int32_t takt_vehicle_client_create(const takt_vehicle_client_options* options,
+                                        const takt_vehicle_layouts* layouts, takt_channel* channel,
+                                        takt_vehicle_client** client) {
+  return guarded([&]() -> Status {
+    if (channel == nullptr || client == nullptr) return fail(Errc::null_pointer);
+    if (std::holds_alternative<VehicleChannel>(channel->channel)) return fail(Errc::bad_argument);
+    auto owned = layouts == nullptr ? nullptr : layouts->owned;
+    const auto configuration = to_configuration(options, owned ? owned->layouts : vehicle::furbot_layouts);
+    if (!configuration) return fail(configuration.error());
+    auto made = Client::make(*configuration, BorrowedChannel(channel->channel));
+    if (!made) return fail(made.error());
+    *client = std::make_unique<takt_vehicle_client>(takt_vehicle_client{std::move(owned), std::move(*made)})
+                  .release();
+    return {};
+  });
+}
+
+void takt_vehicle_client_destroy(takt_vehicle_client* client) { delete client; }
+
+std::int32_t takt_vehicle_client_receive(takt_vehicle_client* client, const std::uint8_t* datagram,
+                                         std::size_t bytes, std::int64_t now_ns) {
+  if (client == nullptr || (datagram == nullptr && bytes > 0)) return to_status(Errc::null_pointer);
+  return to_status(client->client.receive({datagram, bytes}, time_from_nanoseconds(now_ns)));
+}
+
+std::int64_t takt_vehicle_client_next_send_ns(const takt_vehicle_client* client) {
+  return client == nullptr ? INT64_MAX : to_nanoseconds(client->client.next_send());
+}
+
+std::int32_t takt_vehicle_client_poll(takt_vehicle_client* client, std::int64_t now_ns, std::uint8_t* out,
+                                      std::size_t size, std::size_t* bytes) {
+  if (client == nullptr || bytes == nullptr || (out == nullptr && size > 0))
+    return to_status(Errc::null_pointer);
+  const auto written = client->client.poll(time_from_nanoseconds(now_ns), {out, size});
+  *bytes = written.value_or(0);
+  return written ? TAKT_OK : to_status(written.error());
+}
+
+std::int32_t takt_vehicle_client_drive(takt_vehicle_client* client, const takt_drive_command* command,
+                                       std::int64_t now_ns) {
+  if (client == nullptr || command == nullptr) return to_status(Errc::null_pointer);
+  return to_status(client->client.drive({command->steering, command->throttle, command->brake},
+                                        time_from_nanoseconds(now_ns)));
+}
+
+std::int32_t takt_vehicle_client_stop(takt_vehicle_client* client, std::int32_t category,
+                                      std::int64_t now_ns) {
+  if (client == nullptr) return to_status(Errc::null_pointer);
+  const auto known = to_category(category);
+  if (!known) return to_status(known.error());
+  client->client.stop(*known, time_from_nanoseconds(now_ns));
+  return TAKT_OK;
+}
+
+std::int32_t takt_vehicle_client_recover(takt_vehicle_client* client, std::int64_t now_ns) {
+  if (client == nullptr) return to_status(Errc::null_pointer);
+  return to_status(client->client.recover(time_from_nanoseconds(now_ns)));
+}
+
+void takt_vehicle_client_state_init(takt_vehicle_client_state* state) {
+  if (state == nullptr) return;
+  *state = {};
+  state->struct_size = sizeof(takt_vehicle_client_state);
+  state->category = -1;
+}
+
+std::int32_t takt_vehicle_client_get_state(const takt_vehicle_client* client,
+                                           takt_vehicle_client_state* state) {
+  if (client == nullptr || state == nullptr) return to_status(Errc::null_pointer);
+  if (const Status size = takt::capi::check_size(state, state_required); !size) return to_status(size);
+  const auto reason = client->client.reason();
+  const auto category = client->client.category();
+  const auto& command = client->client.command();
+  takt_vehicle_client_state now{};
+  now.state = static_cast<std::int32_t>(client->client.state());
+  now.cause = static_cast<std::int32_t>(reason.cause);
+  now.system = static_cast<std::uint32_t>(reason.system);
+  now.category = category ? static_cast<std::int32_t>(*category) : -1;
+  now.command = {command.steering, command.throttle, command.brake};
+  takt::capi::write_struct(state, now);
+  return TAKT_OK;
+}
+
+std::int32_t takt_vehicle_client_system(const takt_vehicle_client* client, std::uint32_t system,
+                                        std::int64_t now_ns, std::int32_t* state, std::int64_t* age_ns,
+                                        std::int32_t* fresh) {
+  if (client == nullptr) return to_status(Errc::null_pointer);
+  const auto& telemetry = client->client.telemetry();
+  const auto known = static_cast<System>(std::min(system, 255U));
+  if (telemetry.last().layouts().length(known) == 0) return to_status(vehicle::Errc::unknown_system);
+  const Time now = time_from_nanoseconds(now_ns);
+  if (state != nullptr) *state = static_cast<std::int32_t>(telemetry.state(known));
+  if (age_ns != nullptr) *age_ns = telemetry.age(known, now).count();
+  if (fresh != nullptr) *fresh = telemetry.fresh(known, now) ? 1 : 0;
+  return TAKT_OK;
+}
+
+std::int32_t takt_vehicle_client_value(const takt_vehicle_client* client, std::uint32_t system,
+                                       const char* field, std::int64_t* value) {
+  if (client == nullptr || field == nullptr || value == nullptr) return to_status(Errc::null_pointer);
+  const auto& last = client->client.telemetry().last();
+  const auto known = static_cast<System>(std::min(system, 255U));
+  const auto found = last.layouts().find(known, field);
+  if (!found) return to_status(found.error());
+  const auto read = last.value(known, *found);
+  if (!read) return to_status(vehicle::Errc::no_block);
+  *value = *read;
+  return TAKT_OK;
+}
+
+void takt_vehicle_client_counters_init(takt_vehicle_client_counters* counters) {
+  if (counters == nullptr) return;
+  *counters = {};
+  counters->struct_size = sizeof(takt_vehicle_client_counters);
+}
+
+std::int32_t takt_vehicle_client_get_counters(const takt_vehicle_client* client,
+                                              takt_vehicle_client_counters* counters) {
+  if (client == nullptr || counters == nullptr) return to_status(Errc::null_pointer);
+  if (const Status size = takt::capi::check_size(counters, counters_required); !size) return to_status(size);
+  const auto& wire = client->client.counters();
+  const auto& heard = client->client.telemetry().counters();
+  const auto& driven = client->client.drive_counters();
+  takt_vehicle_client_counters now{};
+  now.received = wire.received;
+  now.refused = wire.refused;
+  now.malformed = heard.malformed;
+  now.taken = heard.taken;
+  now.lost = heard.lost;
+  now.late = heard.late;
+  now.duplicated = heard.duplicated;
+  now.impossible = heard.impossible;
+  now.restarts = heard.restarts;
+  now.unknown_blocks = heard.unknown_blocks;
+  now.sent = wire.sent;
+  now.missed = wire.missed;
+  now.handshakes = wire.handshakes;
+  now.commands = driven.commands;
+  now.commands_limited = driven.limited;
+  now.commands_refused = driven.refused;
+  now.command_timeouts = driven.command_timeouts;
+  now.stops = driven.stops;
+  takt::capi::write_struct(counters, now);
+  return TAKT_OK;
+}

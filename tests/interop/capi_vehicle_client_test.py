@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""The vehicle's client of the C API against a vehicle that furbot_peer.py speaks for, and against nobody.
+
+    capi_vehicle_client_test.py LIBRARY
+"""
+
+import math
+import struct
+import sys
+import unittest
+from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64,
+                    c_void_p)
+
+import furbot_peer as peer
+from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, DriveCommand, status, takt
+
+NOT_FINITE, OUT_OF_RANGE, TOO_SHORT, NO_ROOM, UNKNOWN_SYSTEM, UNKNOWN_FIELD, NO_BLOCK = (
+    status(6, code) for code in (13, 11, 1, 8, 9, 10, 14))
+BOTH_PEDALS, NOT_READY, STOPPED, NOT_STANDING, CAUSE_REMAINS, LATE, DUPLICATE, IMPOSSIBLE = (
+    status(6, code) for code in range(40, 48))
+STARTING, READY, DRIVING, STOPPING, AT_STAND = range(5)
+TOLD, COMMAND_TIMEOUT, DISCONNECTED, SILENT, STALE, NOT_RUNNING = range(1, 7)
+TRACTION, HYDRAULICS, RUNNING, HALTED = 3, 5, 2, 3
+MS = 1_000_000
+DATAGRAM = 128
+
+
+class Units(Structure):
+    _fields_ = [(name, c_double) for name in ("wheel_rate", "speed", "angle", "odometer", "steer", "full_throttle",
+                                              "full_brake", "charge", "current", "voltage")]
+
+
+class Options(Structure):
+    _fields_ = [("struct_size", c_uint32), ("required", c_uint32)] + [(name, c_int64) for name in (
+        "freshness_ns", "status_period_ns", "send_period_ns", "command_timeout_ns")] + [
+        ("on_command_timeout", c_int32), ("on_fault", c_int32)] + [(name, c_double) for name in (
+            "max_steering", "max_throttle", "max_reverse", "service_brake", "brake_rate", "standstill")] + [
+        ("settling_ns", c_int64), ("longest_braking_ns", c_int64), ("units", Units), ("unix_ns_at_zero", c_int64),
+        ("little_endian", c_int32), ("reserved", c_uint32)]
+
+
+class State(Structure):
+    _fields_ = [("struct_size", c_uint32), ("state", c_int32), ("cause", c_int32), ("system", c_uint32),
+                ("category", c_int32), ("reserved", c_uint32), ("command", DriveCommand)]
+
+
+class Counters(Structure):
+    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32)] + [(name, c_uint64) for name in (
+        "received", "refused", "malformed", "taken", "lost", "late", "duplicated", "impossible", "restarts",
+        "unknown_blocks", "sent", "missed", "handshakes", "commands", "commands_limited", "commands_refused",
+        "command_timeouts", "stops")]
+
+
+class Key(Structure):
+    _fields_ = [("id", c_uint8), ("bytes", c_uint8 * 16)]
+
+
+for name, result, *arguments in (
+        ("create_plain", c_int32, POINTER(c_void_p)),
+        ("create_commander", c_int32, POINTER(Key), c_void_p, POINTER(c_void_p)),
+        ("create_vehicle", c_int32, POINTER(Key), c_size_t, c_void_p, POINTER(c_void_p)),
+        ("destroy", None, c_void_p)):
+    function = getattr(takt, "takt_channel_" + name)
+    function.restype, function.argtypes = result, arguments
+
+for name, result, *arguments in (
+        ("options_init", None, POINTER(Options)),
+        ("create", c_int32, POINTER(Options), c_void_p, c_void_p, POINTER(c_void_p)),
+        ("destroy", None, c_void_p),
+        ("receive", c_int32, c_void_p, c_char_p, c_size_t, c_int64),
+        ("next_send_ns", c_int64, c_void_p),
+        ("poll", c_int32, c_void_p, c_int64, POINTER(c_uint8), c_size_t, POINTER(c_size_t)),
+        ("drive", c_int32, c_void_p, POINTER(DriveCommand), c_int64),
+        ("stop", c_int32, c_void_p, c_int32, c_int64),
+        ("recover", c_int32, c_void_p, c_int64),
+        ("state_init", None, POINTER(State)),
+        ("get_state", c_int32, c_void_p, POINTER(State)),
+        ("system", c_int32, c_void_p, c_uint32, c_int64, POINTER(c_int32), POINTER(c_int64), POINTER(c_int32)),
+        ("value", c_int32, c_void_p, c_uint32, c_char_p, POINTER(c_int64)),
+        ("counters_init", None, POINTER(Counters)),
+        ("get_counters", c_int32, c_void_p, POINTER(Counters))):
+    function = getattr(takt, "takt_vehicle_client_" + name)
+    function.restype, function.argtypes = result, arguments
+
+
+def options(**changes):
+    made = Options()
+    takt.takt_vehicle_client_options_init(byref(made))
+    made.units.speed = 0.01
+    made.units.angle = made.units.odometer = made.units.steer = 0.001
+    made.units.full_throttle = made.units.full_brake = 100
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+def plain():
+    channel = c_void_p()
+    assert takt.takt_channel_create_plain(byref(channel)) == OK
+    return channel
+
+
+def commander():
+    channel, key = c_void_p(), Key(1, (c_uint8 * 16)(*range(16)))
+    assert takt.takt_channel_create_commander(byref(key), None, byref(channel)) == OK
+    return channel
+
+
+class Link:
+    """A client, and a vehicle that says every 10 ms that it is well, both on the same clock."""
+
+    def __init__(self, channel):
+        self.client, self.channel, self.ms, self.speed, self.state, self.sent = c_void_p(), channel, 1000, 0, RUNNING, []
+        assert takt.takt_vehicle_client_create(byref(options()), None, channel, byref(self.client)) == OK
+
+    def close(self):
+        takt.takt_vehicle_client_destroy(self.client)
+        takt.takt_channel_destroy(self.channel)
+
+    def status(self):
+        blocks = [(system, bytes([self.state]) + bytes(struct.calcsize(layout) - 1))
+                  for system, (_, layout, _) in peer.BLOCKS.items()]
+        names = dict.fromkeys(peer.BLOCKS[TRACTION][2], 0)
+        blocks[TRACTION] = (TRACTION, {**names, "state": self.state, "speed": self.speed})
+        return peer.encode_status(self.ms, blocks)
+
+    def receive(self, datagram):
+        return takt.takt_vehicle_client_receive(self.client, datagram, len(datagram), self.ms * MS)
+
+    def poll(self):
+        out, size = (c_uint8 * DATAGRAM)(), c_size_t()
+        while True:
+            assert takt.takt_vehicle_client_poll(self.client, self.ms * MS, out, DATAGRAM, byref(size)) == OK
+            if size.value == 0:
+                return
+            self.sent.append(peer.decode_control(bytes(out[:size.value])))
+
+    def drive(self, *command):
+        return takt.takt_vehicle_client_drive(self.client, byref(DriveCommand(*command)), self.ms * MS)
+
+    def run(self, duration, command=None, cut=False):
+        for _ in range(duration // 10):
+            if not cut:
+                assert self.receive(self.status()) == OK
+            if command is not None:
+                assert self.drive(*command) == OK
+            self.poll()
+            self.ms += 10
+
+    def get(self):
+        state = State()
+        takt.takt_vehicle_client_state_init(byref(state))
+        assert takt.takt_vehicle_client_get_state(self.client, byref(state)) == OK
+        return state
+
+    def counters(self):
+        counters = Counters()
+        takt.takt_vehicle_client_counters_init(byref(counters))
+        assert takt.takt_vehicle_client_get_counters(self.client, byref(counters)) == OK
+        return counters
+
+
+class VehicleClientTest(unittest.TestCase):
+    def setUp(self):
+        self.link = Link(plain())
+        self.addCleanup(self.link.close)
+
+    def test_it_drives_a_vehicle_that_is_well(self):
+        link = self.link
+        self.assertEqual(link.get().state, STARTING)
+        self.assertEqual(link.drive(0, 0.1, 0), NOT_READY)
+        link.run(50)
+        self.assertEqual(link.get().state, READY)
+        self.assertEqual(link.sent[-1][1:], (0, 0, 100))
+        link.run(500, (0.1, 0.5, 0))
+        self.assertEqual(link.get().state, DRIVING)
+        self.assertEqual(link.sent[-1], (link.ms - 10, 100, 50, 0))
+        self.assertEqual(len(link.sent), 55)
+        self.assertEqual(takt.takt_vehicle_client_next_send_ns(link.client), link.ms * MS)
+        counters = link.counters()
+        self.assertEqual((counters.taken, counters.sent, counters.commands, counters.stops), (55, 55, 50, 0))
+
+    def test_silence_stops_it_and_it_goes_on_only_when_told(self):
+        link = self.link
+        link.run(100, (0.1, 0.5, 0))
+        link.run(120, cut=True)
+        state = link.get()
+        self.assertEqual((state.state, state.cause, state.category), (STOPPING, SILENT, 1))
+        self.assertEqual(link.drive(0, 0.1, 0), STOPPED)
+        link.run(6000, cut=True)
+        self.assertEqual(link.sent[-1][2:], (0, 100))
+        self.assertEqual(takt.takt_vehicle_client_recover(link.client, link.ms * MS), CAUSE_REMAINS)
+        link.speed = 50
+        link.run(100)
+        self.assertEqual(takt.takt_vehicle_client_recover(link.client, link.ms * MS), NOT_STANDING)
+        link.speed = 0
+        link.run(1000)
+        self.assertEqual(link.get().state, AT_STAND)
+        self.assertEqual(takt.takt_vehicle_client_recover(link.client, link.ms * MS), OK)
+        self.assertEqual((link.get().state, link.get().category), (READY, -1))
+
+    def test_commands_time_out_and_systems_halt(self):
+        link = self.link
+        link.run(100, (0.1, 0.5, 0))
+        link.run(250)
+        self.assertEqual((link.get().cause, link.counters().command_timeouts), (COMMAND_TIMEOUT, 1))
+        link.run(2000)
+        self.assertEqual(takt.takt_vehicle_client_recover(link.client, link.ms * MS), OK)
+        link.state = HALTED
+        link.run(20)
+        self.assertEqual((link.get().cause, link.get().system), (NOT_RUNNING, 0))
+
+    def test_stops_and_bad_commands(self):
+        link = self.link
+        link.run(100, (0.1, 0.5, 0))
+        for command, error in (((math.nan, 0, 0), NOT_FINITE), ((0, 1.1, 0), OUT_OF_RANGE), ((0, 0.1, 0.1), BOTH_PEDALS)):
+            self.assertEqual(link.drive(*command), error)
+        self.assertEqual(link.counters().commands_refused, 3)
+        self.assertEqual(takt.takt_vehicle_client_stop(link.client, 3, link.ms * MS), BAD_ARGUMENT)
+        self.assertEqual(takt.takt_vehicle_client_stop(link.client, 0, link.ms * MS), OK)
+        link.poll()
+        self.assertEqual(link.sent[-1][2:], (0, 100))
+        self.assertEqual((link.get().cause, link.get().category), (TOLD, 0))
+
+    def test_what_is_known_has_an_age(self):
+        link = self.link
+        state, age, fresh, value = c_int32(), c_int64(), c_int32(), c_int64()
+
+        def ask(system, ms):
+            return takt.takt_vehicle_client_system(link.client, system, ms * MS, byref(state), byref(age), byref(fresh))
+        self.assertEqual(ask(HYDRAULICS, 1000), OK)
+        self.assertEqual((state.value, age.value, fresh.value), (255, 2**63 - 1, 0))
+        self.assertEqual(takt.takt_vehicle_client_value(link.client, TRACTION, b"speed", byref(value)), NO_BLOCK)
+        link.speed = -77
+        link.receive(link.status())
+        self.assertEqual(ask(HYDRAULICS, 1100), OK)
+        self.assertEqual((state.value, age.value, fresh.value), (RUNNING, 100 * MS, 1))
+        self.assertEqual(ask(HYDRAULICS, 1101), OK)
+        self.assertEqual((state.value, age.value, fresh.value), (RUNNING, 101 * MS, 0))
+        self.assertEqual(takt.takt_vehicle_client_value(link.client, TRACTION, b"speed", byref(value)), OK)
+        self.assertEqual(value.value, -77)
+        self.assertEqual(takt.takt_vehicle_client_value(link.client, TRACTION, b"colour", byref(value)), UNKNOWN_FIELD)
+        self.assertEqual(ask(12, 1100), UNKNOWN_SYSTEM)
+        self.assertEqual(ask(2**32 - 1, 1100), UNKNOWN_SYSTEM)
+        self.assertEqual(link.receive(link.status()), DUPLICATE)
+        self.assertEqual(link.receive(b""), OK)
+        self.assertEqual(link.receive(b"ATSF"), TOO_SHORT)
+
+    def test_over_the_envelope_there_is_a_hello_and_nothing_else_without_an_answer(self):
+        link = Link(commander())
+        self.addCleanup(link.close)
+        out, size = (c_uint8 * DATAGRAM)(), c_size_t()
+        self.assertEqual(takt.takt_vehicle_client_poll(link.client, 0, out, DATAGRAM, byref(size)), OK)
+        self.assertGreater(size.value, 20)
+        self.assertEqual(takt.takt_vehicle_client_poll(link.client, 1, out, DATAGRAM, byref(size)), OK)
+        self.assertEqual(size.value, 0)
+        self.assertNotEqual(link.receive(link.status()), OK)
+        self.assertEqual(link.counters().refused, 1)
+        self.assertEqual(link.get().cause, DISCONNECTED)
+
+    def test_bad_arguments_are_errors(self):
+        client, size, channel, key = c_void_p(), c_size_t(), self.link.channel, Key(1, (c_uint8 * 16)(*range(16)))
+
+        def error(**changes):
+            return takt.takt_vehicle_client_create(byref(options(**changes)), None, channel, byref(client))
+        self.assertEqual(error(struct_size=8), WRONG_STRUCT_SIZE)
+        self.assertEqual(error(reserved=1), BAD_ARGUMENT)
+        self.assertEqual(error(on_fault=3), BAD_ARGUMENT)
+        self.assertEqual(error(max_throttle=1.5), OUT_OF_RANGE)
+        self.assertEqual(error(max_steering=math.inf), NOT_FINITE)
+        self.assertEqual(error(required=1 << 12), UNKNOWN_SYSTEM)
+        self.assertEqual(error(units=Units()), OUT_OF_RANGE)
+        self.assertIsNone(client.value)
+        self.assertEqual(takt.takt_vehicle_client_create(None, None, channel, byref(client)), NULL_POINTER)
+        self.assertEqual(takt.takt_vehicle_client_create(byref(options()), None, None, byref(client)), NULL_POINTER)
+        self.assertEqual(takt.takt_vehicle_client_create(byref(options()), None, channel, None), NULL_POINTER)
+        vehicle = c_void_p()
+        self.assertEqual(takt.takt_channel_create_vehicle(byref(key), 1, None, byref(vehicle)), OK)
+        self.assertEqual(takt.takt_vehicle_client_create(byref(options()), None, vehicle, byref(client)), BAD_ARGUMENT)
+        takt.takt_channel_destroy(vehicle)
+        self.assertEqual(takt.takt_vehicle_client_receive(None, b"", 0, 0), NULL_POINTER)
+        self.assertEqual(takt.takt_vehicle_client_drive(self.link.client, None, 0), NULL_POINTER)
+        self.assertEqual(takt.takt_vehicle_client_recover(None, 0), NULL_POINTER)
+        self.assertEqual(takt.takt_vehicle_client_poll(self.link.client, 0, None, 0, byref(size)), NO_ROOM)
+        self.assertEqual(takt.takt_vehicle_client_get_state(self.link.client, byref(State())), WRONG_STRUCT_SIZE)
+        self.assertEqual(takt.takt_vehicle_client_next_send_ns(None), 2**63 - 1)
+        takt.takt_vehicle_client_destroy(None)
+        takt.takt_vehicle_client_options_init(None)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
