@@ -10,7 +10,7 @@
 #include "takt/core/siphash.hpp"
 #include "takt/vehicle/commander_channel.hpp"
 #include "takt/vehicle/vehicle_channel.hpp"
-#if HAVE_SODIUM
+#ifdef HAVE_SODIUM
 #include "takt/platform/blake2b.hpp"
 #endif
 
@@ -82,7 +82,7 @@ void refuse_forged(benchmark::State& state) {
 BENCHMARK(verify_frame<SipHash128>)->Name("secure_verify/siphash/takt");
 BENCHMARK(seal_and_open<SipHash128>)->Name("secure_seal_and_open/siphash/takt");
 BENCHMARK(refuse_forged<SipHash128>)->Name("secure_refuse_forged/siphash/takt");
-#if HAVE_SODIUM
+#ifdef HAVE_SODIUM
 BENCHMARK(verify_frame<platform::Blake2b>)->Name("secure_verify/blake2b/takt");
 BENCHMARK(seal_and_open<platform::Blake2b>)->Name("secure_seal_and_open/blake2b/takt");
 BENCHMARK(refuse_forged<platform::Blake2b>)->Name("secure_refuse_forged/blake2b/takt");
