@@ -163,11 +163,16 @@ TEST_CASE("what lies about itself is refused by name and changes nothing") {
         leaves_alone(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size)), Errc::too_short));
   CHECK(leaves_alone(Bytes(max_status_bytes + 1), Errc::too_long));
   CHECK(leaves_alone(Bytes(65507, 'A'), Errc::too_long));
-  CHECK(leaves_alone(Bytes(132), Errc::bad_magic));
+  for (std::size_t bit = 0; bit < 32; ++bit) {
+    Bytes flipped = good;
+    flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ (1U << bit % 8));
+    CHECK(leaves_alone(flipped, Errc::bad_magic));
+  }
   CHECK(leaves_alone(header(1) + Bytes{4}, Errc::truncated_tlv));
   CHECK(leaves_alone(header(1) + Bytes{4, 5, 1, 2, 3, 4}, Errc::truncated_tlv));
   CHECK(leaves_alone(header(1) + Bytes{200, 0xFF, 0}, Errc::truncated_tlv));
   CHECK(leaves_alone(header(1) + Bytes{4, 4, 1, 2, 3, 4}, Errc::bad_len));
+  CHECK(leaves_alone(header(1) + Bytes{4, 6, 1, 2, 3, 4, 5, 6}, Errc::bad_len));
   CHECK(leaves_alone(header(1) + Bytes{4, 0}, Errc::bad_len));
   CHECK(leaves_alone(header(2) + steering_block + steering_block, Errc::duplicate_sid));
   CHECK(leaves_alone(header(0) + steering_block, Errc::count_mismatch));
@@ -227,12 +232,23 @@ TEST_CASE("what does not fit is refused and changes nothing") {
   CHECK(encode_status(status, enough) == 19);
 }
 
-TEST_CASE("a frame full of unknown blocks has no room for another") {
-  auto status = decode_status(header(1) + Bytes{99, 242} + Bytes(242));
-  REQUIRE(status.has_value());
-  const StatusFrame before = *status;
-  CHECK(status->set(Steering{}).error() == Errc::no_room);
-  CHECK(*status == before);
+TEST_CASE("a frame takes blocks as long as they fit to the byte") {
+  constexpr std::size_t room = max_status_bytes - status_header_bytes;
+  for (const std::size_t left : {0U, 1U, 6U, 7U}) {
+    const std::size_t length = room - left - 2;
+    auto status = decode_status(header(1) + Bytes{99, static_cast<std::uint8_t>(length)} + Bytes(length));
+    REQUIRE(status.has_value());
+    const StatusFrame before = *status;
+    const auto set = status->set(Steering{2, 3, 4});
+    CHECK(set.has_value() == (left >= 7));
+    if (set) {
+      CHECK(encoded(*status).size() == max_status_bytes);
+      CHECK(decode_status(encoded(*status))->steering() == Steering{2, 3, 4});
+    } else {
+      CHECK(set.error() == Errc::no_room);
+      CHECK(*status == before);
+    }
+  }
 }
 
 TEST_CASE("a compiler can decode") {
