@@ -192,11 +192,13 @@ TEST_CASE("a frame that asks for a stop counts however late, and until it stands
   const double speed = controller.plant().speed();
   REQUIRE(speed > 1);
   controller.obey(*units.control({0, 0, 1}, stamp - 500), Urgency::stop, now);
+  controller.obey(*units.control({0, 1, 0}, stamp - 100), Urgency::ordinary, now);
+  CHECK(controller.counters().outdated == 1);  // by it no older frame has become new
   drive(1, 200ms);
   CHECK(controller.plant().speed() < speed - 0.4);
   CHECK(controller.plant().throttle() < 0.5);
   drive(1, 1500ms);
-  CHECK(controller.counters().outdated == 0);
+  CHECK(controller.counters().outdated == 1);
   drive(1, 1s);  // it stood meanwhile, and is driven again
   CHECK(controller.plant().speed() > 0.5);
 }
