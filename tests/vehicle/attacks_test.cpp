@@ -95,12 +95,23 @@ TEST_CASE("attack: send a datagram back to its sender") {
   Bytes command = pair.command({1});
   command[3] = static_cast<std::uint8_t>(EnvelopeKind::telemetry);
   CHECK(pair.to_commander(command).error() == Errc::bad_tag);
-  // Even with the tag right for the sender's own key, were it guessed from the same session and number.
   Bytes telemetry = pair.telemetry({1});
   telemetry[3] = static_cast<std::uint8_t>(EnvelopeKind::setpoint);
   CHECK(pair.to_vehicle(telemetry).error() == Errc::bad_tag);
   pair.now = pair.commander.next_handshake();
   CHECK(pair.to_commander(pair.commander_handshake()).error() == Errc::unexpected_kind);
+}
+
+TEST_CASE("attack: have an end make the very frame that it would take") {
+  const SipHash128 key(test::bytes_from(1));
+  for (const End end : {End::commander, End::vehicle}) {
+    SecureSession<SipHash128, 64> session(key, 1, {{1}, {2}}, end, {});
+    Bytes datagram(envelope_overhead + 1);
+    for (const auto kind : {EnvelopeKind::setpoint, EnvelopeKind::telemetry, EnvelopeKind::stop}) {
+      REQUIRE(session.seal(kind, Bytes{1}, Time{}, datagram));
+      CHECK(session.open(*parse_envelope(datagram), datagram, Time{}, {}).error() == Errc::bad_tag);
+    }
+  }
 }
 
 TEST_CASE("attack: send datagrams of another session") {
