@@ -2,14 +2,16 @@
 // tests/support says, each way with a seed of its own. Runs until it is ended, then says what became of the datagrams.
 //   takt_udp_fault_proxy NEAR_LOCAL NEAR_PEER FAR_LOCAL FAR_PEER [NAME=VALUE]...
 // The first four are ports: where the near program sends to, where it is, and the same of the far one. Names: loss, duplicate,
-// corrupt, reorder (shares from 0 to 1), delay, jitter (ms), seed.
+// corrupt, reorder (shares from 0 to 1), delay, jitter (ms), seed; garbage (datagrams a second that the near program gets beside).
 #include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "support/faulty_way.hpp"
 #include "takt/platform/steady_clock.hpp"
@@ -24,6 +26,7 @@ namespace {
 struct Arguments {
   test::WayFaults faults;
   std::uint64_t seed = 1;
+  double garbage = 0;
 };
 
 bool read(const std::string& text, Arguments& arguments) {
@@ -38,6 +41,7 @@ bool read(const std::string& text, Arguments& arguments) {
   if (name == "reorder") return faults.reorder = value, true;
   if (name == "delay") return faults.delay = from_seconds(value * 1e-3), true;
   if (name == "jitter") return faults.jitter = from_seconds(value * 1e-3), true;
+  if (name == "garbage") return arguments.garbage = value, true;
   if (name == "seed") return arguments.seed = static_cast<std::uint64_t>(value), true;
   return false;
 }
@@ -51,10 +55,48 @@ UdpSocket open(const char* local, const char* peer) {
 }
 
 /// From one socket to the other.
-void carry(UdpSocket& from, test::FaultyWay& way, UdpSocket& to, Time now) {
+void carry(UdpSocket& from, test::FaultyWay& way, UdpSocket& to, Time now, std::vector<Time>& came) {
   std::array<std::uint8_t, 65536> buffer;
-  while (const auto size = from.receive(buffer, Duration(0))) way.take(std::span(buffer).first(*size), now);
+  while (const auto size = from.receive(buffer, Duration(0))) {
+    came.push_back(now);
+    way.take(std::span(buffer).first(*size), now);
+  }
   while (const auto datagram = way.give(now)) to.send(*datagram);
+}
+
+/// Random bytes, as many a second as asked for; what was missed is made up for, a little at a time.
+class Garbage {
+ public:
+  Garbage(double rate, std::uint64_t seed, Time start) : rate_(rate), random_(seed), start_(start) {}
+  void send(UdpSocket& socket, Time now) {
+    const double due = rate_ * to_seconds(now - start_);
+    for (int i = 0; i < 500 && static_cast<double>(sent_) < due; ++i, ++sent_) {
+      std::array<std::uint8_t, 132> bytes;
+      for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random_());
+      socket.send(bytes);
+    }
+  }
+  [[nodiscard]] bool any() const { return rate_ > 0; }
+  [[nodiscard]] double rate(Time now) const { return static_cast<double>(sent_) / to_seconds(now - start_); }
+
+ private:
+  double rate_;
+  std::minstd_rand random_;
+  Time start_;
+  std::uint64_t sent_ = 0;
+};
+
+/// How regularly they came.
+void say_intervals(const std::vector<Time>& came) {
+  std::vector<double> intervals;
+  for (std::size_t i = 1; i < came.size(); ++i) intervals.push_back(to_seconds(came[i] - came[i - 1]) * 1e3);
+  if (intervals.empty()) return;
+  std::ranges::sort(intervals);
+  const auto share = [&](double part) {
+    return intervals[static_cast<std::size_t>(part * static_cast<double>(intervals.size() - 1))];
+  };
+  fmt::print("intervals there: p1 {:.2f} p50 {:.2f} p99 {:.2f} max {:.2f} ms\n", share(0.01), share(0.5),
+             share(0.99), share(1));
 }
 
 void wait(const UdpSocket& near, const UdpSocket& far, Duration left) {
@@ -85,14 +127,20 @@ int main(int count, char** words) {
   test::FaultyWay there(arguments.faults, arguments.seed);
   test::FaultyWay back(arguments.faults, arguments.seed + 1);
   const platform::SteadyClock clock;
+  Garbage garbage(arguments.garbage, arguments.seed + 2, clock.now());
+  std::vector<Time> came_there, came_back;
   constexpr timespec at_once{};
   while (sigtimedwait(&signals, nullptr, &at_once) <= 0) {
     const Time now = clock.now();
-    carry(near, there, far, now);
-    carry(far, back, near, now);
-    const Time next = std::min({there.next(), back.next(), now + std::chrono::milliseconds(20)});
+    carry(near, there, far, now, came_there);
+    carry(far, back, near, now, came_back);
+    garbage.send(near, now);
+    const Time next =
+        std::min({there.next(), back.next(), now + std::chrono::milliseconds(garbage.any() ? 1 : 20)});
     wait(near, far, next - now);
   }
   say("there", there.counters());
   say("back", back.counters());
+  say_intervals(came_there);
+  if (garbage.any()) fmt::print("garbage: {:.0f} a second\n", garbage.rate(clock.now()));
 }

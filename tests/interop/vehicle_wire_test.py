@@ -2,7 +2,8 @@
 """A simulated vehicle and whoever drives it, as two programs, with a bad network between them: what the logs of both say, on one
 clock, about what one knew of the other, and when the vehicle stopped.
 
-    vehicle_wire_test.py TAKT proxy PROXY     through our own proxy: 20 % lost, 50 +- 20 ms late, reordered, doubled, corrupted
+    vehicle_wire_test.py TAKT proxy PROXY     through our own proxy: 20 % lost, 50 +- 20 ms late, reordered, doubled, corrupted;
+                                              and with 100 000 datagrams of garbage a second
     vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and one that is too slow.
                                               Needs root; exits with 77 where there are no namespaces
 """
@@ -125,31 +126,41 @@ class Wire(unittest.TestCase):
 
 
 class ProxyTest(Wire):
-    driver_link = ["--local", "127.0.0.1:{0}", "--peer", "127.0.0.1:{1}"]
-
-    def test_over_a_bad_network(self):
+    def start_through_proxy(self, *faults):
         ports = [str(port) for port in random.sample(range(20000, 30000), 4)]
         self.driver_link = ["--local", f"127.0.0.1:{ports[1]}", "--peer", f"127.0.0.1:{ports[0]}"]
         self.vehicle_link = ["--local", f"127.0.0.1:{ports[3]}", "--peer", f"127.0.0.1:{ports[2]}"]
-        faults = ["loss=0.2", "delay=50", "jitter=20", "reorder=0.05", "duplicate=0.1", "corrupt=0.05", "seed=7"]
-        proxy = subprocess.Popen([sys.argv[3], *ports, *faults])
-        self.addCleanup(proxy.wait)
-        self.addCleanup(proxy.terminate)
+        self.proxy = subprocess.Popen([sys.argv[3], *ports, *faults])
+        self.addCleanup(self.proxy.wait)
+        self.addCleanup(self.proxy.terminate)
         self.start([TAKT], [TAKT])
         self.get_going()
+
+    def test_over_a_bad_network(self):
+        self.start_through_proxy("loss=0.2", "delay=50", "jitter=20", "reorder=0.05", "duplicate=0.1", "corrupt=0.05", "seed=7")
         time.sleep(2)
         row = self.driver.rows()[-1]
         for fault in ("lost", "late", "refused"):
             self.assertGreater(row[fault], 0, fault)
-        known, true = self.driver.rows(), self.vehicle.rows()
-        self.check_known_is_true(known, true)
+        self.check_known_is_true(self.driver.rows(), self.vehicle.rows())
         since = time.monotonic()
-        proxy.terminate()  # the cable is cut
-        proxy.wait()
+        self.proxy.terminate()  # the cable is cut
+        self.proxy.wait()
         self.vehicle.wait_until(lambda row: row["state"] == "halted", "the vehicle halts")
         self.check_halt_in_time()
         self.driver.wait_until(lambda row: row["state"] == "stopped" or row["age_ms"] > 1000, "the driver knows")
         self.check_age(since, least_way=0.07)
+
+    def test_under_a_hundred_thousand_datagrams_of_garbage_a_second(self):
+        """From the vehicle's own address, so that the driver must look at each."""
+        self.start_through_proxy("garbage=100000")
+        before = self.driver.rows()[-1]
+        time.sleep(3)
+        after = self.driver.rows()[-1]
+        self.assertGreater(after["refused"] - before["refused"], 10000)
+        self.assertGreater(after["taken"], before["taken"])
+        self.assertGreater(after["sent"], before["sent"])
+        self.check_known_is_true(self.driver.rows(), self.vehicle.rows())
 
     def check_known_is_true(self, known, true):
         """How fast the vehicle was said to be, it was at some moment no longer ago than its age and the longest way say."""
