@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -100,9 +101,8 @@ class Telemetry {
   /// Why the vehicle may not be driven, by what is known of it now; StopCause::none if it may.
   [[nodiscard]] constexpr StopReason check(Time now) const noexcept {
     if (age(now) > c_.freshness) return {StopCause::telemetry_silent, {}};
-    for (std::uint8_t i = 0; i < max_systems; ++i) {
-      const auto system = static_cast<System>(i);
-      if (!c_.required.contains(system)) continue;
+    for (std::uint32_t left = c_.required.bits(); left != 0; left &= left - 1) {
+      const auto system = static_cast<System>(std::countr_zero(left));
       if (!fresh(system, now)) return {StopCause::system_stale, system};
       if (state(system) != SystemState::running) return {StopCause::system_not_running, system};
     }
@@ -165,10 +165,11 @@ class Telemetry {
   constexpr void keep_blocks() noexcept {
     ++counters_.taken;
     counters_.unknown_blocks += frame_.unknown_blocks();
-    for (std::uint8_t i = 0; i < max_systems; ++i) {
+    for (std::uint32_t left = frame_.present().bits(); left != 0; left &= left - 1) {
+      const auto i = static_cast<std::uint8_t>(std::countr_zero(left));
       const auto system = static_cast<System>(i);
       // There is room: make() has seen to it that all systems fit into one frame.
-      if (frame_.has(system) && last_.set(system, frame_.bytes(system))) sent_[i] = order_.newest();
+      if (last_.set(system, frame_.bytes(system))) sent_[i] = order_.newest();
     }
     last_.stamp = frame_.stamp;
   }
