@@ -222,21 +222,23 @@ TEST_CASE(
 }
 
 TEST_CASE("mistakes that could be made are noticed") {
-  for (const auto& [mistake, noticed] : std::vector<std::pair<Mistake, std::string_view>>{
-           {Mistake::clock_stands_still, "while something was wrong"},
-           {Mistake::recovers_by_itself, "while the vehicle was stopped"},
-           {Mistake::repeats_for_ever, "in a stop"},
-           {Mistake::both_pedals, "at once"},
-           {Mistake::believes_anybody, "while something was wrong"}}) {
-    CAPTURE(static_cast<int>(mistake));
+  struct Case {
+    Mistake mistake;
+    std::string_view noticed;
+  };
+  for (const Case& one : {Case{Mistake::clock_stands_still, "while something was wrong"},
+                          Case{Mistake::recovers_by_itself, "while the vehicle was stopped"},
+                          Case{Mistake::repeats_for_ever, "in a stop"}, Case{Mistake::both_pedals, "at once"},
+                          Case{Mistake::believes_anybody, "while something was wrong"}}) {
+    CAPTURE(static_cast<int>(one.mistake));
     auto random = test::generator(705);
     std::string_view violated;
     for (int i = 0; i < 100 && violated.empty(); ++i) {
-      World world(random, mistake);
+      World world(random, one.mistake);
       world.run(3000);
       violated = world.violated();
     }
     CAPTURE(violated);
-    CHECK(violated.find(noticed) != std::string_view::npos);
+    CHECK(violated.find(one.noticed) != std::string_view::npos);
   }
 }
