@@ -47,6 +47,7 @@ TEST_CASE("a datagram completes a callback and a future, whether it came before 
   CHECK(empty.get() == 0);
 }
 
+#ifdef ASIO_HAS_CO_AWAIT  // not with clang 14 and this standard library
 TEST_CASE("a coroutine answers each datagram") {
   asio::io_context context;
   auto pair = test::udp_pair();
@@ -75,6 +76,7 @@ TEST_CASE("a coroutine answers each datagram") {
   }
   CHECK(wire.counters().sent == rounds);
 }
+#endif
 
 TEST_CASE("what does not fit completes nothing, and the next one that does is taken") {
   asio::io_context context;
