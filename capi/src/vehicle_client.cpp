@@ -159,10 +159,9 @@ std::int32_t takt_vehicle_client_create(const takt_vehicle_client_options* optio
     auto owned = layouts == nullptr ? nullptr : layouts->owned;
     const auto configuration = to_configuration(options, owned ? owned->layouts : vehicle::furbot_layouts);
     if (!configuration) return fail(configuration.error());
-    auto made = Client::make(*configuration, BorrowedChannel(channel->channel));
+    const auto made = Client::make(*configuration, BorrowedChannel(channel->channel));
     if (!made) return fail(made.error());
-    *client = std::make_unique<takt_vehicle_client>(takt_vehicle_client{std::move(owned), std::move(*made)})
-                  .release();
+    *client = std::make_unique<takt_vehicle_client>(takt_vehicle_client{std::move(owned), *made}).release();
     return {};
   });
 }
