@@ -113,6 +113,13 @@ TEST_CASE(
   robot.run(100ms);
   CHECK(robot.feedback[0].mode == CommandMode::velocity);
   CHECK(robot.hardware->references_rejected() == 200);
+  // But not beyond a switching off.
+  robot.command() = {.velocity = nothing, .mode = CommandMode::velocity};
+  robot.run(500ms);
+  robot.command().want_power = true;
+  robot.run(300ms);
+  CHECK(robot.feedback[0].drive == DriveState::ready);
+  CHECK(std::abs(robot.drive().velocity()) < 1e-3);
 
   Robot plain({1});
   plain.start();
