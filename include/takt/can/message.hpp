@@ -56,6 +56,7 @@
 #include "takt/can/j1939_parameter.hpp"
 #include "takt/can/message_layout.hpp"
 #include "takt/can/signal.hpp"
+#include "takt/can/word.hpp"
 
 namespace takt::can {
 /// The data of a message.
@@ -145,13 +146,20 @@ template <class T>
       [&]<std::size_t I>(Index<I>) { return selects_something<T, I>(data); });
 }
 
+/// What the codecs answer with where they are not inlined: a Status would go through memory, at half of their cost.
+inline constexpr Error no_error{};
+[[nodiscard]] constexpr Status to_status(Error error) noexcept {
+  if (error != no_error) return fail(error);
+  return {};
+}
+
 /// Whether decode_with() can be called.
 template <class T>
-[[nodiscard]] constexpr Status check_data(std::span<const std::uint8_t> data) noexcept {
+[[nodiscard]] constexpr Error check_data(std::span<const std::uint8_t> data) noexcept {
   static_assert(is_valid_message<T>);
-  if (data.size() < T::message.length) return fail(Errc::wrong_length);
-  if (!selectors_known<T>(DataView<T>(data.data(), T::message.length))) return fail(Errc::unknown_selector);
-  return {};
+  if (data.size() < T::message.length) return Errc::wrong_length;
+  if (!selectors_known<T>(DataView<T>(data.data(), T::message.length))) return Errc::unknown_selector;
+  return no_error;
 }
 
 /// Hands the bits of each signal that is there to take(Index<I>, bits).
@@ -175,11 +183,11 @@ template <class T>
 /// encode_with() where something does not fit: rare, and long, as it would be for each policy and signal, so that the
 /// compiler is told to keep it out of what every cycle does.
 template <class T, class Round, class Beyond>
-[[nodiscard, gnu::noinline]] constexpr Status encode_beyond(Data<T>& data, Round round,
-                                                            Beyond beyond) noexcept {
-  Error error;
+[[nodiscard, gnu::noinline]] constexpr Error encode_beyond(Data<T>& data, Round round,
+                                                           Beyond beyond) noexcept {
+  Error error = no_error;
   data = unused_data<T>();
-  const bool encoded = for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
+  for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
     if (!is_there<T, I>(data)) return true;
     const FieldBits rounded = round(index);
     const Result<std::uint64_t> bits = rounded.fits ? rounded.bits : beyond(index);
@@ -190,15 +198,14 @@ template <class T, class Round, class Beyond>
     }
     return bits.has_value();
   });
-  if (!encoded) return fail(error);
-  return {};
+  return error;
 }
 
 /// Inserts the bits of each signal that is there: those of round(Index<I>), which are FieldBits, and where these
 /// do not fit, what beyond(Index<I>) makes of it, which is a Result. On an error the data are of no use.
 template <class T, class Round, class Beyond>
-[[nodiscard, gnu::always_inline]] constexpr Status encode_with(Data<T>& data, Round round,
-                                                               Beyond beyond) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr Error encode_with(Data<T>& data, Round round,
+                                                              Beyond beyond) noexcept {
   static_assert(is_valid_message<T>);
   // Usually everything fits: it is asked once for all signals, so that they are computed side by side.
   Data<T> quick = unused_data<T>();
@@ -212,10 +219,9 @@ template <class T, class Round, class Beyond>
   });
   data = quick;
   if (!all_fit) {
-    if (const Status status = encode_beyond<T>(data, round, beyond); !status) return status;
+    if (const Error error = encode_beyond<T>(data, round, beyond); error != no_error) return error;
   }
-  if (!selectors_known<T>(data)) return fail(Errc::unknown_selector);
-  return {};
+  return selectors_known<T>(data) ? no_error : Error(Errc::unknown_selector);
 }
 
 /// The largest number in a field that is a value.
@@ -349,6 +355,42 @@ template <class T, std::size_t I>
   }
 }
 
+/// The data where no store into a message can change them: what one load can take goes into a register, and is not loaded again.
+template <class T>
+[[nodiscard]] constexpr auto aside(std::span<const std::uint8_t> data) noexcept {
+  if constexpr (copies_as_word<T::message.length>) {
+    Data<T> copy{};
+    std::copy_n(data.begin(), copy.size(), copy.begin());
+    return copy;
+  } else {
+    return data;
+  }
+}
+
+/// Flat in one function, however much else the compiler has to inline in a program of many messages.
+template <class T>
+[[nodiscard, gnu::flatten]] constexpr Error decode_message(T& message,
+                                                           std::span<const std::uint8_t> data) noexcept {
+  if (const Error error = check_data<T>(data); error != no_error) return error;
+  const auto own = aside<T>(data);
+  message = T{};
+  decode_with<T>(own, [&]<std::size_t I>(Index<I>, std::uint64_t bits) {
+    auto& member = message.*std::get<I>(T::signals).member;
+    member = to_member<T, I, std::remove_reference_t<decltype(member)>>(bits);
+  });
+  return no_error;
+}
+
+template <class T, Overflow overflow>
+[[nodiscard, gnu::flatten]] constexpr Error encode_message(Data<T>& data, const T& message) noexcept {
+  return encode_with<T>(
+      data,
+      [&]<std::size_t I>(Index<I>) { return member_to_bits<T, I>(message.*std::get<I>(T::signals).member); },
+      [&]<std::size_t I>(Index<I>) {
+        return member_beyond<T, I, overflow>(message.*std::get<I>(T::signals).member);
+      });
+}
+
 template <class T>
 [[nodiscard]] constexpr Status check_frame(const Frame& frame) noexcept {
   if (!frame.is_data() || frame.extended != T::message.format.extended) return fail(Errc::wrong_format);
@@ -383,14 +425,9 @@ template <MessageType T>
 
 /// The message in these data. Errors: wrong_length (fewer bytes than the message has), unknown_selector.
 template <MessageType T>
-[[nodiscard]] constexpr Status decode_into(T& message, std::span<const std::uint8_t> data) noexcept {
-  if (const Status status = detail::check_data<T>(data); !status) return status;
-  message = T{};
-  detail::decode_with<T>(data, [&]<std::size_t I>(detail::Index<I>, std::uint64_t bits) {
-    auto& member = message.*std::get<I>(T::signals).member;
-    member = detail::to_member<T, I, std::remove_reference_t<decltype(member)>>(bits);
-  });
-  return {};
+[[nodiscard, gnu::always_inline]] constexpr Status decode_into(T& message,
+                                                               std::span<const std::uint8_t> data) noexcept {
+  return detail::to_status(detail::decode_message(message, data));
 }
 template <MessageType T>
 [[nodiscard]] constexpr Result<T> decode(std::span<const std::uint8_t> data) noexcept {
@@ -429,7 +466,7 @@ template <MessageType T, class Visitor>
 /// unknown_selector.
 template <MessageType T>
 [[nodiscard]] constexpr Status decode_values(Values<T>& values, std::span<const std::uint8_t> data) noexcept {
-  if (const Status status = detail::check_data<T>(data); !status) return status;
+  if (const Error error = detail::check_data<T>(data); error != detail::no_error) return fail(error);
   values.fill(std::numeric_limits<double>::quiet_NaN());
   detail::decode_with<T>(data, [&]<std::size_t I>(detail::Index<I>, std::uint64_t bits) {
     values[I] = detail::physical_in<T, I>(bits);
@@ -449,24 +486,17 @@ template <auto member, MessageType T>
 /// The data of a message. Errors: not_finite, out_of_range (only with Overflow::error, or what has no low bits),
 /// unknown_selector; the data are then of no use.
 template <Overflow overflow = Overflow::error, MessageType T>
-[[nodiscard]] constexpr Status encode_into(Data<T>& data, const T& message) noexcept {
-  return detail::encode_with<T>(
-      data,
-      [&]<std::size_t I>(detail::Index<I>) {
-        return detail::member_to_bits<T, I>(message.*std::get<I>(T::signals).member);
-      },
-      [&]<std::size_t I>(detail::Index<I>) {
-        return detail::member_beyond<T, I, overflow>(message.*std::get<I>(T::signals).member);
-      });
+[[nodiscard, gnu::always_inline]] constexpr Status encode_into(Data<T>& data, const T& message) noexcept {
+  return detail::to_status(detail::encode_message<T, overflow>(data, message));
 }
 
 /// The data of the message with these physical values; those of signals that the multiplexer does not select are not
 /// looked at. Errors: as above.
 template <MessageType T, Overflow overflow = Overflow::error>
 [[nodiscard]] constexpr Status encode_values(Data<T>& data, const Values<T>& values) noexcept {
-  return detail::encode_with<T>(
+  return detail::to_status(detail::encode_with<T>(
       data, [&]<std::size_t I>(detail::Index<I>) { return detail::member_to_bits<T, I>(values[I]); },
-      [&]<std::size_t I>(detail::Index<I>) { return detail::member_beyond<T, I, overflow>(values[I]); });
+      [&]<std::size_t I>(detail::Index<I>) { return detail::member_beyond<T, I, overflow>(values[I]); }));
 }
 
 /// Makes `frame` that of a message; on an error it stays as it was. Errors: as above. can::encode(message) gives
