@@ -214,6 +214,30 @@ TEST_CASE(
   CHECK(accepted >= 8 * (96 + 4 + 3));  // of stamp, padding and payloads any bit may be otherwise
 }
 
+TEST_CASE("in a whole frame, too, each id and each length counts") {
+  auto random = test::generator(6);
+  const Bytes full = encoded(any_status(random, true));
+  std::size_t at = status_header_bytes;
+  for (const SystemLayout& layout : furbot_layouts.systems()) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      Bytes flipped = full;
+      flipped[at + 1] = static_cast<std::uint8_t>(flipped[at + 1] ^ (1U << bit));
+      CHECK(refused(flipped) != Error());
+      flipped = full;
+      flipped[at] = static_cast<std::uint8_t>(flipped[at] ^ (1U << bit));
+      if (furbot_systems.contains(static_cast<System>(flipped[at]))) {
+        CHECK(refused(flipped) != Error());
+      } else {
+        const auto status = decode_status(flipped);
+        REQUIRE(status.has_value());
+        CHECK(status->unknown_blocks() == 1);
+        CHECK_FALSE(status->has(layout.system));
+      }
+    }
+    at += layout.length + 2U;
+  }
+}
+
 TEST_CASE("what does not fit is refused and changes nothing") {
   StatusFrame status;
   CHECK(status.set(System::steering, Bytes(4)).error() == Errc::bad_len);
