@@ -196,11 +196,11 @@ class World {
 TEST_CASE(
     "whatever happens: no throttle and no brake let go without a fresh command to a vehicle that is well, "
     "nor in a stop") {
-  // One case is a whole sequence; --count=100000 is the long run.
+  // One case is a whole sequence; --count=10000000 is the long run, of 10000.
   auto random = test::generator(704);
   std::map<DriveState, int> ended;
   int drove = 0, recovered = 0;
-  for (std::size_t i = 0; i < test::count(300); ++i) {
+  for (std::size_t i = 0; i < test::count(300, 1000); ++i) {
     CAPTURE(i);
     World world(random, Mistake::none);
     world.run(3000);

@@ -129,7 +129,7 @@ TEST_CASE(
     "whatever is measured, the throttle stays off, the steering stays, and the brake only grows until "
     "recovery") {
   auto random = test::generator(701);
-  for (std::size_t i = 0; i < test::count(500); ++i) {
+  for (std::size_t i = 0; i < test::count(500, 100); ++i) {
     auto stop = made();
     Time now = start;
     const DriveCommand last{test::uniform(random, -1, 1), test::uniform(random, -1, 1),
