@@ -17,7 +17,6 @@ using takt::fail;
 using takt::Result;
 using takt::Status;
 using takt::Time;
-using takt::time_from_nanoseconds;
 using takt::capi::AnyChannel;
 using takt::capi::Errc;
 using takt::capi::guarded;
@@ -31,6 +30,12 @@ using KeyBytes = std::array<std::uint8_t, TAKT_CHANNEL_KEY_BYTES>;
 static_assert(TAKT_CHANNEL_KEY_BYTES == takt::SipHash128::key_size);
 static_assert(TAKT_CHANNEL_OVERHEAD == vehicle::envelope_overhead);
 static_assert(TAKT_CHANNEL_MAX_HANDSHAKE == takt::capi::CommanderChannel::max_handshake);
+
+/// A clock that far from its beginning (73 years) is none; up to there the difference of two times is a number.
+Time to_time(std::int64_t nanoseconds) noexcept {
+  constexpr std::int64_t furthest = std::int64_t{1} << 61;
+  return takt::time_from_nanoseconds(std::clamp(nanoseconds, -furthest, furthest));
+}
 
 /// Those that are zero are the default.
 Result<vehicle::SecurityLimits> read_limits(const takt_channel_limits* limits) noexcept {
@@ -118,8 +123,7 @@ std::int32_t takt_channel_open(takt_channel* channel, const std::uint8_t* datagr
     return to_status(Errc::null_pointer);
   }
   const auto opened = std::visit(
-      [&](auto& one) { return one.open(std::span(datagram, bytes), time_from_nanoseconds(now_ns)); },
-      channel->channel);
+      [&](auto& one) { return one.open(std::span(datagram, bytes), to_time(now_ns)); }, channel->channel);
   if (!opened) return to_status(opened.error());
   *payload = opened->payload.data();
   *payload_bytes = opened->payload.size();
@@ -137,7 +141,7 @@ std::int32_t takt_channel_seal(takt_channel* channel, const std::uint8_t* payloa
   const auto urgency = stop != 0 ? vehicle::Urgency::stop : vehicle::Urgency::ordinary;
   return put(std::visit(
                  [&](auto& one) {
-                   return one.seal(std::span(payload, payload_bytes), urgency, time_from_nanoseconds(now_ns),
+                   return one.seal(std::span(payload, payload_bytes), urgency, to_time(now_ns),
                                    std::span(out, size));
                  },
                  channel->channel),
@@ -146,7 +150,7 @@ std::int32_t takt_channel_seal(takt_channel* channel, const std::uint8_t* payloa
 
 std::int32_t takt_channel_established(const takt_channel* channel, std::int64_t now_ns) {
   if (channel == nullptr) return 0;
-  return std::visit([&](const auto& one) { return one.established(time_from_nanoseconds(now_ns)) ? 1 : 0; },
+  return std::visit([&](const auto& one) { return one.established(to_time(now_ns)) ? 1 : 0; },
                     channel->channel);
 }
 
@@ -161,11 +165,9 @@ std::int32_t takt_channel_poll_handshake(takt_channel* channel, std::int64_t now
                                          std::size_t size, std::size_t* bytes) {
   if (channel == nullptr || (out == nullptr && size > 0) || bytes == nullptr)
     return to_status(Errc::null_pointer);
-  return put(
-      std::visit(
-          [&](auto& one) { return one.poll_handshake(time_from_nanoseconds(now_ns), std::span(out, size)); },
-          channel->channel),
-      bytes);
+  return put(std::visit([&](auto& one) { return one.poll_handshake(to_time(now_ns), std::span(out, size)); },
+                        channel->channel),
+             bytes);
 }
 
 std::uint64_t takt_channel_refused(const takt_channel* channel, std::int32_t status) {

@@ -143,6 +143,18 @@ class ChannelTest(unittest.TestCase):
         self.assertEqual(driver.next_handshake(), now + 500 * MS)
         self.assertEqual(driver.established(now + 70_000 * MS), 0)
 
+    def test_any_time_is_borne(self):
+        for first in (AT_ONCE, 0, NEVER):
+            for second in (AT_ONCE, 0, NEVER):
+                car, driver = vehicle(key(1)), commander(key(1))
+                self.assertEqual(car.open(driver.handshake(first), first), (b"", 0))
+                self.assertIn(driver.open(car.handshake(first), second), ((b"", 0), STALE_HANDSHAKE))
+                if driver.next_handshake() == AT_ONCE:
+                    car.open(driver.handshake(second), second)
+                    driver.open(car.handshake(second), second)
+                for now in (first, second):
+                    self.assertEqual(isinstance(driver.seal(b"frame", now), bytes), driver.established(now) == 1)
+
     def test_plain_channel_passes_all(self):
         plain = Channel(takt.takt_channel_create_plain)
         self.assertEqual(plain.seal(b"frame", 0, stop=1), b"frame")
