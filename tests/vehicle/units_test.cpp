@@ -112,6 +112,7 @@ TEST_CASE("numbers that are none and commands beyond full are refused by name") 
   CHECK(to_counts(2147483647.4, 1.0) == 2147483647);
   CHECK(to_counts(2147483647.6, 1.0).error() == Errc::out_of_range);
   CHECK(to_counts(-2147483648.4, 1.0) == -2147483647 - 1);
+  CHECK(to_counts(-2147483648.6, 1.0).error() == Errc::out_of_range);
 }
 
 TEST_CASE("a unit that nobody gave, or that is none, is refused") {
