@@ -5,10 +5,12 @@
 #include <linux/sock_diag.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <algorithm>
 #include <array>
 #include <asio/ip/udp.hpp>
+#include <bit>
 #include <cerrno>
 #include <ctime>
 
@@ -54,10 +56,11 @@ void wait_until_readable(int socket, Duration limit) noexcept {
   static_cast<void>(::ppoll(&entry, 1, &left, nullptr));
 }
 
-constexpr int at_once_and_whole = MSG_DONTWAIT | MSG_TRUNC;
+/// Whether a call waits for the first datagram: as long as the socket's SO_RCVTIMEO says.
+enum class Wait { no, yes };
 
 /// Like recvmmsg(), but only what is asked for is prepared.
-int read_batch(int socket, std::span<Datagram> datagrams) noexcept {
+int read_batch(int socket, std::span<Datagram> datagrams, Wait wait) noexcept {
   std::array<iovec, UdpSocket::batch> parts;
   std::array<mmsghdr, UdpSocket::batch> headers;
   for (std::size_t i = 0; i < datagrams.size(); ++i) {
@@ -66,18 +69,19 @@ int read_batch(int socket, std::span<Datagram> datagrams) noexcept {
     headers[i].msg_hdr.msg_iov = &parts[i];
     headers[i].msg_hdr.msg_iovlen = 1;
   }
-  const int got =
-      ::recvmmsg(socket, headers.data(), static_cast<unsigned>(datagrams.size()), at_once_and_whole, nullptr);
+  const int flags = MSG_TRUNC | (wait == Wait::yes ? MSG_WAITFORONE : MSG_DONTWAIT);
+  const int got = ::recvmmsg(socket, headers.data(), static_cast<unsigned>(datagrams.size()), flags, nullptr);
   for (std::size_t i = 0; got > 0 && i < static_cast<std::size_t>(got); ++i)
     datagrams[i].size = headers[i].msg_len;
   return got;
 }
 
 /// How many came, or -1 with errno. A size is that of the whole datagram, also of one that did not fit.
-int read(int socket, std::span<Datagram> datagrams) noexcept {
-  if (datagrams.size() > 1) return read_batch(socket, datagrams);
+int read(int socket, std::span<Datagram> datagrams, Wait wait) noexcept {
+  if (datagrams.size() > 1) return read_batch(socket, datagrams, wait);
   Datagram& one = datagrams.front();
-  const ssize_t size = ::recv(socket, one.buffer.data(), one.buffer.size(), at_once_and_whole);
+  const int flags = MSG_TRUNC | (wait == Wait::yes ? 0 : MSG_DONTWAIT);
+  const ssize_t size = ::recv(socket, one.buffer.data(), one.buffer.size(), flags);
   if (size < 0) return -1;
   one.size = static_cast<std::size_t>(size);
   return 1;
@@ -90,8 +94,7 @@ SetupResult<UdpSocket> UdpSocket::open(const UdpConfig& config) {
   if (!local) return tl::unexpected(local.error());
   const auto peer = endpoint_of(config.peer);
   if (!peer) return tl::unexpected(peer.error());
-  UdpSocket socket(::socket(local->protocol().family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
-                   config.busy_poll);
+  UdpSocket socket(::socket(local->protocol().family(), SOCK_DGRAM | SOCK_CLOEXEC, 0), config.busy_poll);
   if (socket.descriptor_ < 0 || !connect(socket.descriptor_, *local, *peer)) {
     const std::string why = detail::text_of(errno);
     return fail(Errc::udp_failed, fmt::format("{}:{} to {}:{}: {}", config.local.address, config.local.port,
@@ -103,6 +106,7 @@ SetupResult<UdpSocket> UdpSocket::open(const UdpConfig& config) {
 UdpSocket& UdpSocket::operator=(UdpSocket&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(busy_poll_, other.busy_poll_);
+  std::swap(nap_, other.nap_);
   std::swap(counters_, other.counters_);
   return *this;
 }
@@ -140,14 +144,35 @@ std::size_t UdpSocket::receive(std::span<Datagram> datagrams, Duration timeout) 
   if (timeout <= Duration(0)) return take(datagrams);
   const SteadyClock clock;
   const Time deadline = detail::deadline_after(clock.now(), timeout);
-  Duration left = timeout;
-  std::size_t got = 0;
-  do {
+  std::size_t got = busy_poll_ ? 0 : nap(datagrams, timeout);
+  while (got == 0) {
+    const Duration left = deadline - clock.now();
+    if (left <= Duration(0)) break;
     if (!busy_poll_) wait_until_readable(descriptor_, left);
     got = take(datagrams);
-    left = deadline - clock.now();
-  } while (got == 0 && left > Duration(0));
+  }
   return got;
+}
+
+/// Sleeps in the receiving call itself, which saves a call. Its limit is kept in ticks of the kernel's, and it may be an eighth and
+/// two of them late: so it is half of the time-out or less, and none of a short one. A power of two seldom has to be set anew.
+std::size_t UdpSocket::nap(std::span<Datagram> datagrams, Duration timeout) noexcept {
+  constexpr Duration shortest = std::chrono::milliseconds(30);
+  constexpr Duration longest = std::chrono::hours(1);
+  const auto half = static_cast<std::uint64_t>(std::min(timeout, longest).count()) / 2;
+  const Duration limit(std::bit_floor(half));
+  if (limit < shortest) return 0;
+  if (limit != nap_) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(limit);
+    timeval time{};
+    time.tv_sec = static_cast<std::time_t>(seconds.count());
+    time.tv_usec = static_cast<suseconds_t>((limit - seconds) / std::chrono::microseconds(1));
+    if (!set_option(descriptor_, SO_RCVTIMEO, time)) return 0;
+    nap_ = limit;
+  }
+  const int got = read(descriptor_, datagrams, Wait::yes);
+  if (got < 0) count_error();
+  return got > 0 ? keep_whole(datagrams.first(static_cast<std::size_t>(got))) : 0;
 }
 
 /// Takes what is there, without waiting.
@@ -155,21 +180,26 @@ std::size_t UdpSocket::take(std::span<Datagram> datagrams) noexcept {
   std::size_t given = 0;
   std::size_t most = batch;  // of those that are too long, and of errors
   while (given == 0 && most > 0) {
-    const int got = read(descriptor_, datagrams);
+    const int got = read(descriptor_, datagrams, Wait::no);
     if (got >= 0) {
       const auto came = static_cast<std::size_t>(got);
       given = keep_whole(datagrams.first(came));
       most -= std::min(most, std::max<std::size_t>(came, 1));
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      break;
-    } else {
-      if (errno != EINTR)
-        ++counters_.unreachable;  // what became of one that we sent: ECONNREFUSED and its like
+    } else if (count_error()) {
       --most;
+    } else {
+      break;
     }
   }
-  counters_.received += given;
   return given;
+}
+
+/// Of a call that gave nothing: whether it was something else that kept it from giving. What became of a datagram that we sent
+/// (ECONNREFUSED and its like) is told once, and hides those that came.
+bool UdpSocket::count_error() noexcept {
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return false;
+  if (errno != EINTR) ++counters_.unreachable;
+  return true;
 }
 
 /// Moves those that fit to the front; returns how many.
@@ -183,6 +213,7 @@ std::size_t UdpSocket::keep_whole(std::span<Datagram> datagrams) noexcept {
       datagram.size = 0;
     }
   }
+  counters_.received += kept;
   return kept;
 }
 

@@ -92,11 +92,14 @@ class UdpSocket {
  private:
   UdpSocket(int descriptor, bool busy_poll) noexcept : descriptor_(descriptor), busy_poll_(busy_poll) {}
 
+  std::size_t nap(std::span<Datagram> datagrams, Duration timeout) noexcept;
   std::size_t take(std::span<Datagram> datagrams) noexcept;
+  bool count_error() noexcept;
   std::size_t keep_whole(std::span<Datagram> datagrams) noexcept;
 
   int descriptor_ = -1;
   bool busy_poll_ = false;
+  Duration nap_{};  // as the kernel knows it
   UdpCounters counters_{};
 };
 static_assert(DatagramTransport<UdpSocket>);
