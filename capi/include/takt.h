@@ -1162,7 +1162,8 @@ enum {
   TAKT_STOP_CAUSE_DISCONNECTED = 3,       /* no session with the vehicle */
   TAKT_STOP_CAUSE_TELEMETRY_SILENT = 4,   /* the vehicle says nothing, or nothing that is still true */
   TAKT_STOP_CAUSE_SYSTEM_STALE = 5,       /* of a required system nothing was heard for too long */
-  TAKT_STOP_CAUSE_SYSTEM_NOT_RUNNING = 6  /* a required system is cold, starting or halted */
+  TAKT_STOP_CAUSE_SYSTEM_NOT_RUNNING = 6, /* a required system is cold, starting or halted */
+  TAKT_STOP_CAUSE_CLOCK_WENT_BACK = 7     /* the caller's: nobody knows how old anything is */
 };
 
 /* An output: the library writes as many fields as struct_size covers. */

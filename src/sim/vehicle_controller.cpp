@@ -59,12 +59,15 @@ void VehicleController::obey(const vehicle::ControlFrame& frame, vehicle::Urgenc
     ++counters_.outdated;
     return;
   }
-  if (is_new) newest_ = frame.stamp;
-  heard_at_ = now_;
+  if (is_new) {
+    newest_ = frame.stamp;
+    heard_at_ = now_;
+  }
   ++counters_.obeyed;
   if (stopping_ && !is_stop) return;
   stopping_ = is_stop;
-  command_ = units_.command(frame);
+  // A stop may be old: it brakes, whatever else it says.
+  command_ = is_stop ? vehicle::DriveCommand{command_.steering, 0, 1} : units_.command(frame);
   may_drive_ = may_drive_ || (state_ == SystemState::running && command_.throttle == 0);
 }
 
@@ -107,8 +110,9 @@ bool VehicleController::is_ready() const noexcept {
 }
 
 vehicle::DriveCommand VehicleController::effective() const noexcept {
-  vehicle::DriveCommand command = is_driven() ? command_ : vehicle::DriveCommand{plant_.steering(), 0, 1};
-  if (!may_drive_ || broken_.contains(System::traction)) command.throttle = 0;
+  const bool obeys = is_driven() && may_drive_;
+  vehicle::DriveCommand command = obeys ? command_ : vehicle::DriveCommand{plant_.steering(), 0, 1};
+  if (broken_.contains(System::traction)) command.throttle = 0;
   if (broken_.contains(System::steering)) command.steering = plant_.steering();
   if (broken_.contains(System::hydraulics)) command.brake = 1;
   return command;

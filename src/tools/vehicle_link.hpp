@@ -40,7 +40,7 @@ struct VehicleLinkOptions {
 };
 
 /// Carries datagrams between the socket and an end of the connection (VehicleDrive, SimulatedVehicle) until then. What has come is
-/// taken in batches, and what is due is sent between them: a flood delays it by no more than a batch takes.
+/// taken in batches, and what is due is sent after each datagram: a flood delays nothing.
 template <class End>
 void exchange(platform::UdpSocket& socket, End& end, Time until) {
   constexpr std::size_t room = 1024;  // more than any frame has: what is longer is refused by the socket
@@ -49,12 +49,17 @@ void exchange(platform::UdpSocket& socket, End& end, Time until) {
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i].buffer = memory[i];
   std::array<std::uint8_t, room> out;
   const platform::SteadyClock clock;
-  for (Time now = clock.now(); now < until; now = clock.now()) {
+  const auto send_due = [&](Time now) {
     while (const std::size_t size = end.poll(now, out).value_or(0)) socket.send(std::span(out).first(size));
+  };
+  for (Time now = clock.now(); now < until; now = clock.now()) {
+    send_due(now);
     const Time next = std::clamp(end.next_send(), now, until);
     const std::size_t came = socket.receive(batch, next - now);
     for (const platform::Datagram& datagram : std::span(batch).first(came)) {
-      static_cast<void>(end.receive(datagram.bytes(), clock.now()));  // what is refused is counted
+      const Time came_at = clock.now();
+      static_cast<void>(end.receive(datagram.bytes(), came_at));  // what is refused is counted
+      if (end.next_send() <= came_at) send_due(came_at);
     }
   }
 }

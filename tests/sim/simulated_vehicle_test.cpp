@@ -133,6 +133,8 @@ TEST_CASE(
   rig.run(1s);
   CHECK(rig.state() == SystemState::running);
   CHECK(rig.plant().speed() == 0);  // driven only after a frame without throttle
+  CHECK(rig.plant().brake() > 0.99);
+  CHECK(rig.plant().steering() == steering);
   rig.command.throttle = 0;
   rig.run(20ms);
   rig.command.throttle = 0.6;
@@ -201,6 +203,22 @@ TEST_CASE("a frame that asks for a stop counts however late, and until it stands
   CHECK(controller.counters().outdated == 1);
   drive(1, 1s);  // it stood meanwhile, and is driven again
   CHECK(controller.plant().speed() > 0.5);
+}
+
+TEST_CASE("a stop brakes whatever else it says, and an old one is no sign of life") {
+  auto controller = sim::VehicleController::make(furbot(), Time{}).value();
+  Time now{};
+  const auto units = *vehicle::Units::make(vehicle::provisional_units);
+  std::uint32_t stamp = 1000;
+  for (; now < Time{} + 5s; now += 10ms)
+    controller.obey(*units.control({0.1, now < Time{} + 3s ? 0.0 : 1.0, 0}, stamp += 10), Urgency::ordinary,
+                    now);
+  REQUIRE(controller.plant().speed() > 1);
+  for (const Time end = now + 3s; now < end; now += 10ms)
+    controller.obey(*units.control({0.4, 1, 0}, stamp - 500), Urgency::stop, now);
+  CHECK(controller.plant().speed() == 0);
+  CHECK(controller.plant().steering() < 0.2);
+  CHECK(controller.counters().timeouts == 1);
 }
 
 TEST_CASE("what is no control frame is named and counted, and does nothing") {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "support/random.hpp"
 #include "takt/core/bytes.hpp"
@@ -388,6 +389,39 @@ TEST_CASE("attack: set a clock, so that frames seem to come from the future") {
   pair.now = now;
   CHECK(pair.vehicle.open(std::span(out).first(*size), pair.vehicle_now()).error() == Errc::clock_jumped);
   CHECK(pair.to_vehicle(pair.command({3})));
+}
+
+TEST_CASE("attack: set the vehicle's clock back, and play what was held back") {
+  for (const Duration back :
+       {Duration(milliseconds(900)), Duration(std::chrono::seconds(60)), Duration(std::chrono::hours(10))}) {
+    SecurePair pair;
+    pair.now += std::chrono::hours(20);
+    pair.connect();
+    const Bytes held = pair.command({1});
+    pair.now += std::chrono::seconds(1);
+    CHECK(pair.to_vehicle(held).error() == Errc::too_old);
+    pair.vehicle_clock -= back;
+    CHECK_FALSE(pair.to_vehicle(held));
+    pair.now += std::chrono::seconds(61);
+    CHECK_FALSE(pair.to_vehicle(held));
+    pair.vehicle_clock += back;
+    pair.connect();
+    CHECK(pair.to_vehicle(pair.command({2})));
+  }
+}
+
+TEST_CASE("attack: hold stops back, so that a commander that is gone seems to be there") {
+  SecurePair pair;
+  pair.connect();
+  std::vector<Bytes> held;
+  for (int k = 0; k < 20; ++k) held.push_back(pair.stop({1}));
+  pair.now += milliseconds(400);
+  for (const Bytes& stop : held) {  // taken, as stops may be late
+    pair.now += milliseconds(20);
+    CHECK(pair.to_vehicle(stop));
+  }
+  pair.commander = SecurePair::new_commander(9);
+  pair.connect();
 }
 
 TEST_CASE("attack: garbage of any size") {

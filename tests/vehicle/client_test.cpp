@@ -354,3 +354,80 @@ TEST_CASE("a loop that drives a vehicle keeps the rules of the loop") {
   CHECK(guard.report() == "");
   CHECK(sent == 100 * control_frame_bytes);
 }
+
+TEST_CASE("a stop in the millisecond of another frame has a stamp of its own") {
+  Line line = driving();
+  line.poll();
+  const std::uint32_t before = line.sent.back().stamp;
+  line.client.stop(StopCategory::category_0, at(line.ms - 10));
+  line.ms -= 10;
+  line.poll();
+  CHECK(newer(line.sent.back().stamp, before));
+  CHECK(line.last().brake == 1);
+}
+
+TEST_CASE("a clock that is wrong once, ahead, stops the vehicle wholly, and does not silence the client") {
+  Line line = driving();
+  line.client.stop(StopCategory::category_2, at(line.ms + 3'600'000));
+  line.sent.clear();
+  line.run(1000);
+  CHECK(line.sent.size() >= 100);
+  CHECK(line.last().brake == 1);
+  CHECK(line.last().throttle == 0);
+  CHECK(line.client.category() == StopCategory::category_0);
+  line.wheels = 0;
+  line.run(1000);
+  CHECK(line.client.recover(at(line.ms)).error() == Errc::cause_remains);
+  line.ms += 3'600'000;
+  line.run(1000);
+  CHECK(line.client.recover(at(line.ms)));
+}
+
+TEST_CASE("a vehicle that says it stands while its wheels turn is not known to stand") {
+  Line line = driving();
+  line.client.stop(StopCategory::category_1, at(line.ms));
+  const auto run = [&](std::int16_t wheels) {
+    for (const std::int64_t end = line.ms + 1000; line.ms < end; line.ms += 10) {
+      auto frame = status_frame(static_cast<std::uint32_t>(line.ms), wheels, SystemState::running);
+      (void)frame.set(System::traction, "speed", 0);
+      (void)line.client.receive(encoded(frame), at(line.ms));
+      line.poll();
+    }
+  };
+  run(100);
+  CHECK(line.client.recover(at(line.ms)).error() == Errc::not_standing);
+  run(0);
+  CHECK(line.client.recover(at(line.ms)));
+}
+
+TEST_CASE("a vehicle whose clock was set is heard again once it was forgotten") {
+  Line line = driving();
+  line.wheels = 0;
+  const auto run = [&] {
+    for (const std::int64_t end = line.ms + 2000; line.ms < end; line.ms += 10) {
+      const auto frame = status_frame(static_cast<std::uint32_t>(line.ms - 1000), 0, SystemState::running);
+      (void)line.client.receive(encoded(frame), at(line.ms));
+      line.poll();
+    }
+  };
+  run();
+  CHECK(line.client.reason().cause == StopCause::telemetry_silent);
+  CHECK(line.client.recover(at(line.ms)).error() == Errc::cause_remains);
+  line.client.forget_telemetry(at(line.ms));
+  CHECK(line.client.category().has_value());
+  run();
+  CHECK(line.client.recover(at(line.ms)));
+}
+
+TEST_CASE("a brake of no count, and a speed that would pass for standing, are refused") {
+  const auto refused = [](auto&& change) {
+    auto c = configuration();
+    change(c);
+    const auto client = Client::make(c, PlainChannel{});
+    return !client && client.error() == Errc::out_of_range;
+  };
+  CHECK_FALSE(refused([](auto&) {}));
+  CHECK(refused([](auto& c) { c.units.full_brake = 1, c.drive.stop.service_brake = 0.4; }));
+  CHECK(refused([](auto& c) { c.units.speed = 1; }));
+  CHECK(refused([](auto& c) { c.send_period = 999us; }));
+}

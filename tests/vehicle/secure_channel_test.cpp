@@ -203,7 +203,8 @@ TEST_CASE("a channel is not made without a key, without randomness, or with limi
   CHECK(test::Commander::make(key, {}).error() == Errc::no_entropy);
   for (const SecurityLimits& bad :
        {SecurityLimits{.age = Duration(0)}, SecurityLimits{.age = seconds(1)},
-        SecurityLimits{.silence = seconds(11)}, SecurityLimits{.renewal = Duration::max()}}) {
+        SecurityLimits{.silence = seconds(11)}, SecurityLimits{.renewal = Duration::max()},
+        SecurityLimits{.renewal = std::chrono::minutes(2)}}) {
     CHECK(test::Commander::make(key, random, bad).error() == Errc::out_of_range);
     CHECK(test::Vehicle::make(one, random, bad).error() == Errc::out_of_range);
   }

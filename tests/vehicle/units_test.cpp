@@ -129,6 +129,8 @@ TEST_CASE("a unit that nobody gave, or that is none, is refused") {
     CHECK(Units::make(c).has_value() == (member == &C::angle || member == &C::steer));
   }
   C c = provisional_units;
-  c.full_brake = 3e9;
-  CHECK(Units::make(c).error() == Errc::out_of_range);
+  for (const double full : {3e9, 0.4}) {
+    c.full_brake = full;
+    CHECK(Units::make(c).error() == Errc::out_of_range);
+  }
 }

@@ -24,7 +24,7 @@ namespace takt::vehicle {
 /// frame thus only if it brings the vehicle to a stand whatever came after it.
 enum class Urgency : std::uint8_t { ordinary, stop };
 
-/// What was in a datagram. The bytes are the datagram's own: they live as long as those do.
+/// What was in a datagram. Of one marked as a stop the receiver makes a full stop, whatever the payload says. The bytes are the datagram's own: they live as long as those do.
 struct Opened {
   std::span<const std::uint8_t> payload;  ///< empty: it was for the channel alone, and there is nothing to do
   Urgency urgency = Urgency::ordinary;    ///< as the sender marked it; plain frames are always ordinary
@@ -32,7 +32,7 @@ struct Opened {
 
 /// One end of a connection. All of it is real-time safe. An empty payload is no frame: seal none.
 ///   open(datagram, now)                what is in it, or why it is refused; what is refused changes nothing but counters. `now`
-///                                      is when it came
+///                                      is when it came. Poll the handshake before the next: it keeps one answer
 ///   seal(payload, urgency, now, out)   writes the datagram to send, and returns its size: payload.size() + overhead. Errors:
 ///                                      no_room (in out), and what the channel names. out may not overlap with the payload
 ///   established(now)                   whether seal() can

@@ -18,11 +18,13 @@
 // alone stops the vehicle, if it looks after itself.
 //
 // One thread. Every function but make() is real-time safe; none allocates. A time before one that was told already is taken as
-// that one: a clock that goes back makes nothing younger.
+// that one: a clock that goes back makes nothing younger. By more than a command may be old, and the vehicle is stopped with the full
+// brake, and not driven before the clock has caught up.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -73,10 +75,10 @@ class VehicleClient {
 
   using Configuration = ClientConfiguration;
 
-  /// Errors: out_of_range (send_period not above zero, or so long that a command times out between two frames; steering limits that
-  /// the frame cannot hold); those of Telemetry::make(), DriveSupervisor::make() and Units::make().
+  /// Errors: out_of_range (send_period below a millisecond, or so long that a command times out between two frames; steering limits
+  /// that the frame cannot hold; a service brake of less than one count; a speed of one count that would pass for standing); those of Telemetry::make(), DriveSupervisor::make() and Units::make().
   [[nodiscard]] static Result<VehicleClient> make(const Configuration& c, C channel) noexcept {
-    if (c.send_period <= Duration(0) || c.send_period >= c.drive.command_timeout)
+    if (c.send_period < std::chrono::milliseconds(1) || c.send_period >= c.drive.command_timeout)
       return fail(Errc::out_of_range);
     const auto telemetry = Telemetry::make(c.telemetry);
     if (!telemetry) return fail(telemetry.error());
@@ -85,6 +87,9 @@ class VehicleClient {
     const auto units = Units::make(c.units);
     if (!units) return fail(units.error());
     if (!units->control({c.drive.limits.steering, 1, 0}, 0)) return fail(Errc::out_of_range);
+    const auto service_brake = units->control({0, 0, c.drive.stop.service_brake}, 0);
+    if (!service_brake || service_brake->brake == 0 || c.units.speed > c.drive.stop.standstill)
+      return fail(Errc::out_of_range);
     return VehicleClient(c, *telemetry, *supervisor, *units, std::move(channel));
   }
 
@@ -118,8 +123,10 @@ class VehicleClient {
       if (written && *written > 0) ++counters_.handshakes;
       if (!written || *written > 0) return written;
     }
-    if (due_ && now_ < *due_) return std::size_t{0};
-    schedule();
+    // A clock that went back does not stop the keep-alive.
+    const Time clock = clock_went_back_ ? now : now_;
+    if (due_ && clock < *due_) return std::size_t{0};
+    schedule(clock);
     if (!channel_.established(now_)) return std::size_t{0};
     const Result<std::size_t> sealed = seal(out);
     ++(sealed ? counters_.sent : counters_.missed);
@@ -128,8 +135,13 @@ class VehicleClient {
 
   /// What has become too old by now stops the vehicle. All functions that are told the time begin with it.
   void update(Time now) noexcept {
+    const bool went_back = now < now_ - c_.drive.command_timeout;
+    if (went_back && !clock_went_back_) due_.reset();
+    clock_went_back_ = went_back;
     now_ = std::max(now_, now);
     const auto before = supervisor_.category();
+    // No brake is pressed gradually in a time that stands still.
+    if (went_back) supervisor_.stop(StopCategory::category_0, now_, StopCause::clock_went_back);
     supervisor_.update(wrong(), speed(), now_);
     hurry_if_changed(before);
   }
@@ -152,6 +164,12 @@ class VehicleClient {
   Status recover(Time now) noexcept {
     update(now);
     return supervisor_.recover(wrong());
+  }
+
+  /// Forgets what the vehicle said, and stops it if it drives. For when its clock was set: what it says is too old until then.
+  void forget_telemetry(Time now) noexcept {
+    telemetry_.forget();
+    update(now);
   }
 
   [[nodiscard]] DriveState state() const noexcept { return supervisor_.state(); }
@@ -178,6 +196,7 @@ class VehicleClient {
       : c_(c), units_(units), telemetry_(telemetry), supervisor_(supervisor), channel_(std::move(channel)) {}
 
   [[nodiscard]] StopReason wrong() const noexcept {
+    if (clock_went_back_) return {StopCause::clock_went_back, {}};
     if (!channel_.established(now_)) return {StopCause::disconnected, {}};
     return telemetry_.check(now_);
   }
@@ -187,16 +206,21 @@ class VehicleClient {
     if (supervisor_.category() && supervisor_.category() != before && due_) due_ = std::min(*due_, now_);
   }
 
+  /// Nothing if nobody knows: neither does a vehicle that says it stands while its wheels turn.
   [[nodiscard]] std::optional<double> speed() const noexcept {
     const auto traction = telemetry_.fresh_traction(now_);
     if (!traction) return std::nullopt;
-    return units_.speed(*traction);
+    const double speed = units_.speed(*traction);
+    const bool wheels_turn =
+        std::abs(int{traction->left_speed}) > 1 || std::abs(int{traction->right_speed}) > 1;
+    if (wheels_turn && std::abs(speed) < c_.drive.stop.standstill) return std::nullopt;
+    return speed;
   }
 
   /// When the next frame is due. What was missed is not made up for.
-  void schedule() noexcept {
-    if (!due_) due_ = now_;
-    const auto late = static_cast<std::uint64_t>((now_ - *due_) / c_.send_period);
+  void schedule(Time now) noexcept {
+    if (!due_) due_ = now;
+    const auto late = static_cast<std::uint64_t>((now - *due_) / c_.send_period);
     counters_.missed += late;
     *due_ += static_cast<std::int64_t>(late + 1) * c_.send_period;
   }
@@ -204,7 +228,10 @@ class VehicleClient {
   [[nodiscard]] Result<std::size_t> seal(std::span<std::uint8_t> out) noexcept {
     const DriveCommand& command = supervisor_.tell();
     const auto clock = std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch());
-    const Result<ControlFrame> frame = units_.control(command, to_stamp(c_.clock_epoch + clock));
+    const std::uint32_t stamp = to_stamp(c_.clock_epoch + clock);
+    // Two frames in one millisecond are two frames.
+    stamp_ = !stamp_ || newer(stamp, *stamp_) ? stamp : *stamp_ + 1;
+    const Result<ControlFrame> frame = units_.control(command, *stamp_);
     if (!frame) return fail(frame.error());
     std::array<std::uint8_t, control_frame_bytes> bytes;
     if (const auto encoded = encode_control(*frame, bytes, c_.payload); !encoded) return encoded;
@@ -218,8 +245,10 @@ class VehicleClient {
   Telemetry telemetry_;
   DriveSupervisor supervisor_;
   C channel_;
-  Time now_{};               ///< the latest that was told
-  std::optional<Time> due_;  ///< the next control frame
+  Time now_{};                          ///< the latest that was told
+  std::optional<Time> due_;             ///< the next control frame, by the caller's clock
+  std::optional<std::uint32_t> stamp_;  ///< of the last control frame
+  bool clock_went_back_ = false;
   ClientCounters counters_;
 };
 

@@ -26,8 +26,8 @@
 
 namespace takt::vehicle {
 
-/// A Channel. Seals setpoints and stops, opens telemetry, of which frames may overtake each other by up to WindowBits. Real-time
-/// safe throughout.
+/// A Channel. Seals setpoints and stops, opens telemetry, of which frames may overtake each other by up to WindowBits. A time before
+/// one that was told already is taken as that one. Real-time safe throughout.
 template <Authenticator A, std::size_t WindowBits = 256>
 class CommanderChannel {
  public:
@@ -54,7 +54,8 @@ class CommanderChannel {
   /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
   /// stale_handshake.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
-    const auto opened = judge(datagram, now);
+    now_ = std::max(now_, now);
+    const auto opened = judge(datagram, now_);
     if (!opened) refused_.count(opened.error());
     return opened;
   }
@@ -74,9 +75,10 @@ class CommanderChannel {
   [[nodiscard]] Time next_handshake() const noexcept { return confirm_ ? Time::min() : next_hello(); }
 
   [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
-    if (confirm_) return write_confirm(now, out);
-    if (now < next_hello()) return std::size_t{0};
-    return write_hello(now, out);
+    now_ = std::max(now_, now);
+    if (confirm_) return write_confirm(now_, out);
+    if (now_ < next_hello()) return std::size_t{0};
+    return write_hello(now_, out);
   }
 
   [[nodiscard]] const RefusalCounters& refused() const noexcept { return refused_; }
@@ -161,8 +163,8 @@ class CommanderChannel {
                                               std::span<const std::uint8_t> datagram, Time now) noexcept {
     auto* session = sessions_.find(envelope, now, limits_);
     if (session == nullptr) return fail(Errc::unknown_session);
-    if (const Status opened = session->open(envelope, datagram, now, limits_); !opened)
-      return fail(opened.error());
+    if (const Result<bool> young = session->open(envelope, datagram, now, limits_); !young)
+      return fail(young.error());
     if (!sessions_.is_current(session)) {  // the vehicle has the new session: from now on it is ours, too
       sessions_.current = sessions_.other;
       sessions_.other.reset();
@@ -179,6 +181,7 @@ class CommanderChannel {
   std::optional<Confirm> confirm_;
   Time retry_ = Time::min();
   Time heard_{};
+  Time now_ = Time::min();  ///< the latest that was told
   detail::Sessions<A, WindowBits> sessions_;
   RefusalCounters refused_;
 };

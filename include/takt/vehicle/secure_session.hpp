@@ -7,7 +7,7 @@
 //     age(t, s) = (t - ours) - (s - theirs)
 //
 // old: too much by the time that the answer took, but never too little, however an attacker delays what. Between two handshakes
-// the clocks may drift apart by 200 ppm.
+// the clocks may drift apart by 200 ppm. Times never go back.
 #pragma once
 
 #include <array>
@@ -36,10 +36,14 @@ struct SecurityLimits {
   [[nodiscard]] constexpr Duration answer() const noexcept { return age / 2; }
   [[nodiscard]] constexpr Duration lifetime() const noexcept { return 6 * renewal; }
 
-  /// Errors: out_of_range unless 1 ms <= age <= silence <= renewal <= an hour.
+  /// Two clocks drift apart by 1/drift_divisor at most: 200 ppm.
+  static constexpr std::int64_t drift_divisor = 5000;
+
+  /// Errors: out_of_range unless 1 ms <= age <= silence <= renewal <= an hour, and clocks drift apart by no more than a quarter of
+  /// the age in the life of a session.
   [[nodiscard]] constexpr Status check() const noexcept {
     const bool ok = age >= std::chrono::milliseconds(1) && age <= silence && silence <= renewal &&
-                    renewal <= std::chrono::hours(1);
+                    renewal <= std::chrono::hours(1) && lifetime() / drift_divisor <= age / 4;
     if (!ok) return fail(Errc::out_of_range);
     return {};
   }
@@ -89,7 +93,7 @@ class SecureSession {
   /// When it was made, by our clock.
   [[nodiscard]] Time begin() const noexcept { return anchor_.ours; }
   [[nodiscard]] bool is_alive(Time now, const SecurityLimits& limits) const noexcept {
-    return now - anchor_.ours <= limits.lifetime();
+    return now >= anchor_.ours && now - anchor_.ours <= limits.lifetime();
   }
 
   /// Errors: too_long, no_room, sequence_end.
@@ -102,20 +106,19 @@ class SecureSession {
   }
 
   /// Whether to believe the datagram, of which `envelope` is what it claims. A setpoint must be newer than all before it, telemetry
-  /// not have been seen, and neither be too old; a stop must not have been seen. Errors: bad_tag, replayed, overtaken, too_old,
-  /// clock_jumped.
-  [[nodiscard]] Status open(const Envelope& envelope, std::span<const std::uint8_t> datagram, Time now,
-                            const SecurityLimits& limits) noexcept {
+  /// not have been seen, and neither be too old; a stop must not have been seen. Returns whether it was young, as only a stop may
+  /// fail to be. Errors: bad_tag, replayed, overtaken, too_old, clock_jumped.
+  [[nodiscard]] Result<bool> open(const Envelope& envelope, std::span<const std::uint8_t> datagram, Time now,
+                                  const SecurityLimits& limits) noexcept {
     if (!is_genuine(receive_, datagram)) return fail(Errc::bad_tag);
     const Freshness freshness = received_.judge(envelope.sequence);
     if (freshness == Freshness::seen) return fail(Errc::replayed);
     if (freshness == Freshness::overtaken && envelope.kind == EnvelopeKind::setpoint)
       return fail(Errc::overtaken);
-    if (envelope.kind != EnvelopeKind::stop) {
-      if (const Status young = check_age(envelope.sent, now, limits.age); !young) return young;
-    }
+    const Status young = check_age(envelope.sent, now, limits.age);
+    if (!young && envelope.kind != EnvelopeKind::stop) return fail(young.error());
     received_.accept(envelope.sequence);
-    return {};
+    return young.has_value();
   }
 
  private:
@@ -127,6 +130,7 @@ class SecureSession {
         anchor_(anchor) {}
 
   [[nodiscard]] Status check_age(Time sent, Time now, Duration limit) const noexcept {
+    if (now < anchor_.ours) return fail(Errc::clock_jumped);
     // The stamp may be any number: differences of it are formed where they may wrap.
     const auto difference = [](Time later, Time earlier) {
       return static_cast<std::uint64_t>(to_nanoseconds(later)) -
@@ -134,7 +138,7 @@ class SecureSession {
     };
     const std::uint64_t elapsed = difference(now, anchor_.ours);
     const Duration age(static_cast<std::int64_t>(elapsed - difference(sent, anchor_.theirs)));
-    const Duration drift(static_cast<std::int64_t>(elapsed / 5000));
+    const Duration drift(static_cast<std::int64_t>(elapsed / SecurityLimits::drift_divisor));
     if (age < -drift) return fail(Errc::clock_jumped);
     if (age > limit + drift) return fail(Errc::too_old);
     return {};

@@ -6,7 +6,7 @@
 //
 // Nobody knows what the sender's clock shows, so the age counts from when the frame that came quickest would have been here: a
 // frame that the network held back for a second is a second old when it comes, not new. What every frame needs is not seen. As
-// the two clocks drift apart, the quickest frame is forgotten by 0.1 ms in each second: a delay that grows more slowly, and
+// the two clocks drift apart, the quickest frame is forgotten by 0.5 ms in each second, as fast as NTP slews a clock: a delay that grows more slowly, and
 // stays, is not seen either.
 //
 // A stamp that cannot be is refused while others come: from further ahead than the network can be unsteady, or from long ago. One
@@ -40,7 +40,7 @@ class StampOrder {
   static constexpr std::int64_t window = 64;
   /// A sender whose clock goes back by less has not begun anew: its frames are late.
   static constexpr auto longest_delay = std::chrono::seconds(10);
-  static constexpr std::int64_t drift_divisor = 10'000;
+  static constexpr std::int64_t drift_divisor = 2000;
 
   explicit constexpr StampOrder(Duration silence) noexcept : silence_(silence) {}
 

@@ -17,6 +17,7 @@ enum class StopCause : std::uint8_t {
   telemetry_silent = 4,    ///< the vehicle says nothing, or nothing that is still true
   system_stale = 5,        ///< of a required system nothing was heard for too long
   system_not_running = 6,  ///< a required system is cold, starting or halted
+  clock_went_back = 7,     ///< the caller's: nobody knows how old anything is
 };
 
 /// For people. Real-time safe.
@@ -36,6 +37,8 @@ enum class StopCause : std::uint8_t {
       return "a required system is silent";
     case StopCause::system_not_running:
       return "a required system is not running";
+    case StopCause::clock_went_back:
+      return "the clock went back";
   }
   return "unknown";
 }

@@ -122,7 +122,9 @@ class DriveSupervisor {
   }
 
   /// Stops the vehicle. While a stop is active, only a more urgent category changes anything; the first cause stays.
-  void stop(StopCategory category, Time now) noexcept { begin(category, {StopCause::told, {}}, now); }
+  void stop(StopCategory category, Time now, StopCause cause = StopCause::told) noexcept {
+    begin(category, {cause, {}}, now);
+  }
 
   /// Ends a stop: the vehicle is ready, and held until the next command. Errors: cause_remains (something is wrong still),
   /// not_standing. In other states it does nothing.

@@ -85,7 +85,10 @@ class Telemetry {
         break;
       case Arrival::late:
         ++counters_.late;
-        if (counters_.lost > 0) --counters_.lost;
+        // Older ones may have come before: nobody remembers.
+        if (stamp_difference(last_.stamp, frame_.stamp) < std::chrono::milliseconds(StampOrder::window) &&
+            counters_.lost > 0)
+          --counters_.lost;
         return fail(Errc::late);
       case Arrival::duplicate:
         ++counters_.duplicated;
@@ -96,6 +99,13 @@ class Telemetry {
     }
     keep_blocks();
     return {};
+  }
+
+  /// As before the first frame, but for the counters.
+  constexpr void forget() noexcept {
+    begin_anew();
+    begun_ = false;
+    order_ = StampOrder(c_.freshness);
   }
 
   /// Why the vehicle may not be driven, by what is known of it now; StopCause::none if it may.

@@ -61,7 +61,7 @@ class BasicUnits {
     Scalar voltage = Scalar(0.1);                         ///< V a count; provisional
   };
 
-  /// Errors: not_finite; out_of_range (a unit of zero, or below it but for `angle` and `steer`; more full counts than 31 bits).
+  /// Errors: not_finite; out_of_range (a unit of zero, or below it but for `angle` and `steer`; full counts below 1 or of more than 31 bits).
   [[nodiscard]] static Result<BasicUnits> make(const Configuration& c) noexcept {
     for (const Scalar unit : {c.wheel_rate, c.speed, c.odometer, c.full_throttle, c.full_brake, c.charge,
                               c.current, c.voltage, std::abs(c.angle), std::abs(c.steer)}) {
@@ -69,7 +69,7 @@ class BasicUnits {
       if (!(unit > 0)) return fail(Errc::out_of_range);
     }
     for (const Scalar full : {c.full_throttle, c.full_brake})
-      if (!to_counts(full, Scalar(1))) return fail(Errc::out_of_range);
+      if (to_counts(full, Scalar(1)).value_or(0) < 1) return fail(Errc::out_of_range);
     return BasicUnits(c);
   }
 

@@ -8,6 +8,7 @@
 //       if (channel->established(now))         send what seal(frame, Urgency::ordinary, now, out) writes
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,8 @@
 namespace takt::vehicle {
 
 /// A Channel. Seals telemetry, opens setpoints and stops. Whoever says hello costs it a tag and an answer that is not larger, and
-/// no memory. Real-time safe throughout.
+/// no memory: send what is due after each datagram, as a second hello takes the place of one that waits. A time before one that was
+/// told already is taken as that one. Real-time safe throughout.
 template <Authenticator A>
 class VehicleChannel {
  public:
@@ -59,7 +61,8 @@ class VehicleChannel {
   /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
   /// stale_handshake, commander_busy.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
-    const auto opened = judge(datagram, now);
+    now_ = std::max(now_, now);
+    const auto opened = judge(datagram, now_);
     if (!opened) refused_.count(opened.error());
     return opened;
   }
@@ -81,8 +84,9 @@ class VehicleChannel {
   }
 
   [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
-    if (welcome_) return write_welcome(now, out);
-    if (hello_) return write_challenge(now, out);
+    now_ = std::max(now_, now);
+    if (welcome_) return write_welcome(now_, out);
+    if (hello_) return write_challenge(now_, out);
     return std::size_t{0};
   }
 
@@ -199,10 +203,10 @@ class VehicleChannel {
                                             Time now) noexcept {
     auto* session = sessions_.find(envelope, now, limits_);
     if (session == nullptr) return fail(Errc::unknown_session);
-    if (const Status opened = session->open(envelope, datagram, now, limits_); !opened)
-      return fail(opened.error());
+    const Result<bool> young = session->open(envelope, datagram, now, limits_);
+    if (!young) return fail(young.error());
     if (sessions_.is_current(session)) sessions_.other.reset();  // nothing of the old session counts any more
-    heard_ = now;
+    if (*young) heard_ = now;  // stops that somebody held back are no sign of life
     const bool stop = envelope.kind == EnvelopeKind::stop;
     return Opened{envelope.payload, stop ? Urgency::stop : Urgency::ordinary};
   }
@@ -214,6 +218,7 @@ class VehicleChannel {
   bool welcome_ = false;
   Time confirmed_ = Time::min();  ///< the challenge of the last session
   Time heard_{};
+  Time now_ = Time::min();  ///< the latest that was told
   detail::Sessions<A, 64> sessions_;
   RefusalCounters refused_;
 };
