@@ -65,7 +65,7 @@ class World {
         stop_or_recover(script_.little<std::uint8_t>());
         break;
       case 7:
-        cruise(script_.little<std::uint8_t>() % 64);
+        cruise(script_.little<std::uint8_t>() % 16);
         break;
     }
     poll();
