@@ -24,7 +24,8 @@ namespace takt::vehicle {
 /// frame thus only if it brings the vehicle to a stand whatever came after it.
 enum class Urgency : std::uint8_t { ordinary, stop };
 
-/// What was in a datagram. Of one marked as a stop the receiver makes a full stop, whatever the payload says. The bytes are the datagram's own: they live as long as those do.
+/// What was in a datagram. Of one marked as a stop the receiver makes a full stop, whatever the payload says. The bytes are the
+/// datagram's own: they live as long as those do.
 struct Opened {
   std::span<const std::uint8_t> payload;  ///< empty: it was for the channel alone, and there is nothing to do
   Urgency urgency = Urgency::ordinary;    ///< as the sender marked it; plain frames are always ordinary

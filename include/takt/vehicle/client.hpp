@@ -18,8 +18,8 @@
 // alone stops the vehicle, if it looks after itself.
 //
 // One thread. Every function but make() is real-time safe; none allocates. A time before one that was told already is taken as
-// that one: a clock that goes back makes nothing younger. By more than a command may be old, and the vehicle is stopped with the full
-// brake, and not driven before the clock has caught up.
+// that one: a clock that goes back makes nothing younger. By more than a command may be old, and the vehicle is stopped with the
+// full brake, and not driven before the clock has caught up.
 #pragma once
 
 #include <algorithm>
@@ -76,7 +76,8 @@ class VehicleClient {
   using Configuration = ClientConfiguration;
 
   /// Errors: out_of_range (send_period below a millisecond, or so long that a command times out between two frames; steering limits
-  /// that the frame cannot hold; a service brake of less than one count; a speed of one count that would pass for standing); those of Telemetry::make(), DriveSupervisor::make() and Units::make().
+  /// that the frame cannot hold; a service brake of less than one count; a count of speed above `standstill`); those of
+  /// Telemetry::make(), DriveSupervisor::make() and Units::make().
   [[nodiscard]] static Result<VehicleClient> make(const Configuration& c, C channel) noexcept {
     if (c.send_period < std::chrono::milliseconds(1) || c.send_period >= c.drive.command_timeout)
       return fail(Errc::out_of_range);

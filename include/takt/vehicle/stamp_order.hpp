@@ -6,8 +6,8 @@
 //
 // Nobody knows what the sender's clock shows, so the age counts from when the frame that came quickest would have been here: a
 // frame that the network held back for a second is a second old when it comes, not new. What every frame needs is not seen. As
-// the two clocks drift apart, the quickest frame is forgotten by 0.5 ms in each second, as fast as NTP slews a clock: a delay that grows more slowly, and
-// stays, is not seen either.
+// the two clocks drift apart, the quickest frame is forgotten by 0.5 ms in each second, as fast as NTP slews a clock: a delay that
+// grows more slowly, and stays, is not seen either.
 //
 // A stamp that cannot be is refused while others come: from further ahead than the network can be unsteady, or from long ago. One
 // that was corrupted, or one from the far future, so does not lock out those that follow. When nothing has come for `silence`, it

@@ -144,8 +144,8 @@ class DriveSupervisor {
   [[nodiscard]] std::optional<StopCategory> category() const noexcept { return stop_.category(); }
   /// What the vehicle is to be driven with now: within the limits, and never with both pedals.
   [[nodiscard]] const DriveCommand& command() const noexcept { return command_; }
-  /// The same for a frame that is being sent: a stop goes on from what the vehicle was told last, not from a command that was not sent
-  /// yet.
+  /// The same for a frame that is being sent: a stop goes on from what the vehicle was told last, not from a command that was not
+  /// sent yet.
   const DriveCommand& tell() noexcept { return told_ = command_; }
   [[nodiscard]] const DriveCounters& counters() const noexcept { return counters_; }
 

@@ -61,7 +61,8 @@ class BasicUnits {
     Scalar voltage = Scalar(0.1);                         ///< V a count; provisional
   };
 
-  /// Errors: not_finite; out_of_range (a unit of zero, or below it but for `angle` and `steer`; full counts below 1 or of more than 31 bits).
+  /// Errors: not_finite; out_of_range (a unit of zero, or below it but for `angle` and `steer`; full counts below 1 or of more than
+  /// 31 bits).
   [[nodiscard]] static Result<BasicUnits> make(const Configuration& c) noexcept {
     for (const Scalar unit : {c.wheel_rate, c.speed, c.odometer, c.full_throttle, c.full_brake, c.charge,
                               c.current, c.voltage, std::abs(c.angle), std::abs(c.steer)}) {
