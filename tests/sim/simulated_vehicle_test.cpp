@@ -142,6 +142,24 @@ TEST_CASE(
   CHECK(rig.plant().speed() > 0.5);
 }
 
+TEST_CASE("one that is let start again while it still rolls comes to a stand first") {
+  Rig rig;
+  rig.start();
+  rig.command = {0, 0.6, 0};
+  rig.run(4s);
+  rig.sends = false;
+  rig.run(220ms);
+  REQUIRE(rig.state() == SystemState::halted);
+  rig.machine.recover();
+  rig.run(10ms);
+  CHECK(rig.plant().speed() > 1);
+  for (int i = 0; i < 200; ++i) {
+    if (rig.plant().speed() > 0) CHECK(rig.state() == SystemState::init);
+    rig.cycle();
+  }
+  CHECK(rig.state() == SystemState::running);
+}
+
 TEST_CASE("before anybody sends, it waits with its brakes on; recover() of one that runs does nothing") {
   Rig rig;
   rig.run(10s);
