@@ -20,6 +20,7 @@ using Robot = test::Cia402Robot;
 namespace {
 
 constexpr double rated = 50;  // N m: the torque limit of the simulated joint
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 /// One drive that takes all three, and a watch over how hard it is jerked.
 struct Switcher : Robot {
@@ -100,27 +101,40 @@ TEST_CASE("what stands in a command of another mode never reaches the drive") {
   CHECK(std::abs(robot.drive().position()) < 0.01);
 }
 
-TEST_CASE(
-    "the last good command holds, mode and value, where one is not a number or the drive has no such mode") {
-  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-  Switcher robot;
-  robot.command() = {.velocity = 0.5, .want_power = true, .mode = CommandMode::velocity};
-  robot.run(500ms);
-  robot.command().velocity = nothing;
-  robot.run(100ms);
-  CHECK(robot.drive().velocity() == doctest::Approx(0.5).epsilon(0.05));
-  robot.command() = {.want_power = true, .mode = CommandMode::effort, .effort = nothing};
-  robot.run(100ms);
-  CHECK(robot.feedback[0].mode == CommandMode::velocity);
-  CHECK(robot.hardware->references_rejected() == 200);
-  // But not beyond a switching off.
-  robot.command() = {.velocity = nothing, .mode = CommandMode::velocity};
-  robot.run(500ms);
-  robot.command().want_power = true;
-  robot.run(300ms);
-  CHECK(robot.feedback[0].drive == DriveState::ready);
-  CHECK(std::abs(robot.drive().velocity()) < 1e-3);
+TEST_CASE("a velocity or an effort that is not a number is 0, in the mode that the drive was in") {
+  for (const CommandMode next : {CommandMode::position, CommandMode::velocity, CommandMode::effort}) {
+    CAPTURE(static_cast<int>(next));
+    Switcher robot;
+    robot.command() = {.velocity = 0.5, .want_power = true, .mode = CommandMode::velocity};
+    robot.run(500ms);
+    CHECK(robot.drive().velocity() == doctest::Approx(0.5).epsilon(0.05));
+    robot.command() = {
+        .position = nothing, .velocity = nothing, .want_power = true, .mode = next, .effort = nothing};
+    robot.run(200ms);
+    CHECK(std::abs(robot.drive().velocity()) < 1e-3);
+    CHECK(robot.feedback[0].mode == CommandMode::velocity);
+    CHECK(robot.feedback[0].drive == DriveState::ready);
+    CHECK(robot.hardware->references_rejected() == 200);
+    // And not resumed by a switching off and on.
+    robot.command().want_power = false;
+    robot.run(500ms);
+    robot.command().want_power = true;
+    robot.run(300ms);
+    CHECK(robot.feedback[0].drive == DriveState::ready);
+    CHECK(std::abs(robot.drive().velocity()) < 1e-3);
+  }
 
+  Switcher robot;
+  robot.command() = {.want_power = true, .mode = CommandMode::effort, .effort = 2};
+  robot.run(300ms);
+  CHECK(robot.feedback[0].effort == doctest::Approx(2).epsilon(0.05));
+  robot.command().effort = nothing;
+  robot.run(100ms);
+  CHECK(std::abs(robot.feedback[0].effort) < 0.01);
+  CHECK(robot.feedback[0].mode == CommandMode::effort);
+}
+
+TEST_CASE("the last good position holds where one is not a number or the drive has no such mode") {
   Robot plain({1});
   plain.start();
   plain.commands[0].position = 0.01;
@@ -129,6 +143,10 @@ TEST_CASE(
   plain.run(50ms);
   CHECK(plain.hardware->references_rejected() == 50);
   CHECK(plain.feedback[0].mode == CommandMode::position);
+  CHECK(plain.feedback[0].position == doctest::Approx(0.01).epsilon(0.05));
+  plain.commands[0] = {.position = nothing, .want_power = true};
+  plain.run(50ms);
+  CHECK(plain.hardware->references_rejected() == 100);
   CHECK(plain.feedback[0].position == doctest::Approx(0.01).epsilon(0.05));
 }
 

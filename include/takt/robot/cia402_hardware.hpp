@@ -109,8 +109,8 @@ class Cia402Hardware final : public Hardware {
   }
 
   [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
-  /// References that were no numbers, or of a mode that the drive is not set up for: never sent, the last good command held in
-  /// their place.
+  /// References that were no numbers, or of a mode that the drive is not set up for: never sent. In their place the last good
+  /// position holds, and a velocity or an effort is 0.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
   /// What the drives of all buses shouted, oldest first.
   [[nodiscard]] const Emergencies& emergencies() const noexcept { return emergencies_; }

@@ -128,7 +128,8 @@ class Cia402Master {
   /// Whether it is told velocity and torque, too: in receive PDO 2, which is best sent before the first, that has the mode.
   [[nodiscard]] bool has_second_pdo() const noexcept { return rated_effort_ != 0; }
   /// What its receive PDOs say in this cycle, once it runs. What is not a number, or of a mode that the drive is not set up for, is
-  /// counted in `rejected`, and the last good command holds in its place.
+  /// counted in `rejected`; in its place the drive stays in the mode of the last good command, where a position holds, and a velocity
+  /// and an effort are 0: nothing moves on that nobody commands.
   [[nodiscard]] std::optional<can::cia402::Command> command(const JointCommand& joint, Time now,
                                                             std::uint64_t& rejected) noexcept {
     ++cycles_;
@@ -216,7 +217,10 @@ class Cia402Master {
     const double value = is_position                           ? joint.position
                          : joint.mode == CommandMode::velocity ? joint.velocity
                                                                : joint.effort;
-    if (!std::isfinite(value) || !(is_position || has_second_pdo())) return false;
+    if (!std::isfinite(value) || !(is_position || has_second_pdo())) {
+      rest();
+      return false;
+    }
     stand();
     if (is_position) {
       reference_.mode = can::cia402::Mode::cyclic_position;
@@ -233,6 +237,10 @@ class Cia402Master {
   /// The reference of a joint that is to stay where it is, in whatever mode.
   void stand() noexcept {
     reference_.position = control_.feedback().position;
+    rest();
+  }
+  /// Ends what would go on moving by itself: a position is held as it is, so that a joint under load does not creep.
+  void rest() noexcept {
     reference_.velocity = 0;
     reference_.torque = 0;
   }
@@ -290,7 +298,7 @@ class Cia402Master {
   can::canopen::NodeMonitor monitor_;
   can::cia402::DriveControl control_;
   std::optional<Cia402Home> home_;
-  can::cia402::Demand reference_{};   ///< the last good command
+  can::cia402::Demand reference_{};   ///< the last good command, or its rest
   can::cia402::Feedback measured_{};  ///< of transmit PDO 2
   double counts_per_radian_;
   double rated_effort_;  ///< in the drive's direction; 0: without velocity and torque
