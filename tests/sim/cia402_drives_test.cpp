@@ -6,9 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "sim/cia402_rig.hpp"
 #include "support/rt_guard.hpp"
+#include "takt/can/canopen/sdo_server.hpp"
 #include "takt/robot/cia402_hardware.hpp"
 #include "takt/robot/drive_fault.hpp"
 #include "takt/sim/simulated_hardware.hpp"
@@ -23,6 +25,41 @@ namespace {
 
 using Hardware = test::Cia402Robot::Hardware;
 using Robot = test::Cia402Robot;
+
+/// Takes whatever is written to it, but for one object.
+struct DictionaryWithout {
+  std::uint16_t absent;
+
+  tl::expected<std::size_t, can::canopen::SdoAbort> read(can::canopen::Address,
+                                                         std::span<std::uint8_t>) noexcept {
+    return tl::unexpected(can::canopen::SdoAbort::no_such_object);
+  }
+  can::canopen::SdoAbort write(can::canopen::Address object, std::span<const std::uint8_t>) noexcept {
+    return object.index == absent ? can::canopen::SdoAbort::no_such_object : can::canopen::SdoAbort::none;
+  }
+};
+
+/// Whether the master starts a drive without that object; if not, it is at fault.
+bool is_started_without(std::uint16_t absent, double rated_effort) {
+  robot::Cia402Master master({.node = 1, .rated_effort = rated_effort});
+  can::canopen::SdoServer<16> server(1);
+  DictionaryWithout dictionary{absent};
+  Time now{};
+  for (int i = 0; i < 100; ++i) {
+    now += 1ms;
+    const auto frame = master.service(now);
+    if (!frame) continue;
+    if (frame->id == 0) {  // NMT
+      if (frame->data[0] == static_cast<std::uint8_t>(can::canopen::NmtCommand::start)) return true;
+      continue;
+    }
+    const auto answer = server.receive(*frame, dictionary);
+    if (answer && *answer) CHECK(master.heard_sdo(**answer));
+  }
+  CHECK(master.state() == DriveState::fault);
+  CHECK(master.refused()->object.index == absent);
+  return false;
+}
 
 }  // namespace
 
@@ -175,6 +212,15 @@ TEST_CASE("a drive that refuses its configuration says which part, and is asked 
   robot.world.drives[0].disturb({});
   robot.run(1s);
   CHECK(robot.feedback[0].drive == DriveState::ready);
+}
+
+TEST_CASE("a drive that cannot watch its master is taken for positions, but not for velocities and efforts") {
+  for (const std::uint16_t absent : {std::uint16_t{0x1016}, std::uint16_t{0x6007}}) {
+    CAPTURE(absent);
+    CHECK(is_started_without(absent, 0));
+    CHECK_FALSE(is_started_without(absent, 50));
+  }
+  CHECK(is_started_without(0x60C2, 50));
 }
 
 TEST_CASE("a lost heartbeat makes a drive unknown, however well it answers") {

@@ -9,8 +9,9 @@
 // of positions from SYNC to SYNC, smoothed.
 //
 // A drive without a heartbeat of the master for 3 periods more than the robot's overrun limit (at least 50 ms)
-// stops by itself, where it has the objects 1016h and 6007h. JointFeedback::fault holds the code of the
-// drive's latest emergency and the bits of cia402_fault. JointDescription::board is the node, 1 to 126;
+// stops by itself: one of positions where it has the objects 1016h and 6007h, one of velocities and efforts is refused
+// (cia402_fault::not_configured) without them. JointFeedback::fault holds the code of the drive's latest emergency and the
+// bits of cia402_fault. JointDescription::board is the node, 1 to 126;
 // counts_per_radian are the drive's position units, and in one second its velocity units. Bus time at 1 Mbit/s, at worst: 250 us
 // for each drive, 480 us for one that takes velocities and efforts, and 55 us for SYNC, so three drives, or one, fit a
 // classic bus at 1 kHz.

@@ -99,13 +99,15 @@ inline void append_home(std::vector<can::canopen::ObjectWrite>& writes, const Ci
   std::int8_t exponent = -6;
   for (; timing.period.count() / unit > 255; ++exponent) unit *= 10;
 
+  // A position ends by itself, a velocity and an effort do not: with them no drive is enabled that goes on when its master is gone.
+  const bool does_without_watchdog = setup.rated_effort == 0;
   std::vector<can::canopen::ObjectWrite> writes = {
       {{0x1017, 0}, in(timing.heartbeat, ms), 2},
       {{0x1016, 1},
        std::uint32_t{cia402_master_node} << 16 | std::min(in(setup.watchdog, ms), 0xFFFFU),
        4,
-       true},
-      {{0x6007, 0}, 1, 2, true},
+       does_without_watchdog},
+      {{0x6007, 0}, 1, 2, does_without_watchdog},
       {{0x1006, 0}, in(timing.period, us), 4, true},
       {{0x60C2, 1}, in(timing.period, unit), 1, true},
       {{0x60C2, 2}, static_cast<std::uint8_t>(exponent), 1, true},
