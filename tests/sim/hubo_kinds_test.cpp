@@ -152,6 +152,25 @@ TEST_CASE("fingers follow efforts, by current or by duty, each in its joint's di
   }
 }
 
+TEST_CASE("a finger whose effort is no number any more, or no effort, is driven no more") {
+  Rig rig;
+  rig.start();
+  for (const std::size_t i : {thumb, hand}) {
+    for (const CommandMode mode : {CommandMode::effort, CommandMode::velocity}) {
+      CAPTURE(i);
+      rig.commands[i].effort = strongest / 2;
+      rig.run(100ms);
+      CHECK(std::abs(rig.simulation.velocity(i)) > 0.1);
+      rig.commands[i].mode = mode;
+      if (mode == CommandMode::effort) rig.commands[i].effort = std::numeric_limits<double>::quiet_NaN();
+      rig.run(1s);
+      CHECK(std::abs(rig.simulation.velocity(i)) < 1e-3);
+      CHECK(rig.feedback[i].drive == robot::DriveState::ready);
+      rig.commands[i] = {.want_power = true, .mode = CommandMode::effort};
+    }
+  }
+}
+
 TEST_CASE("what a motor cannot follow, or is not a number, is never sent") {
   Rig rig;
   rig.start();

@@ -120,7 +120,8 @@ class HuboHardware final : public Hardware {
     }
     return nullptr;
   }
-  /// References that were no numbers, or of another mode than the motor has: never sent, the last good one held in their place.
+  /// References that were no numbers, or of another mode than the motor has: never sent. In their place the last good position
+  /// holds, and an effort is 0.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:

@@ -197,16 +197,17 @@ class HuboBoardMaster {
     return commands;
   }
 
-  /// Takes a command; false if it is of another mode than the motor's, or not a number, and then the last good one stands.
+  /// Takes a command; false if it is of another mode than the motor's, or not a number: then the last good position stands, and an
+  /// effort is none, which would go on moving by itself.
   [[nodiscard]] bool command(std::size_t channel, const JointCommand& command) noexcept {
     Motor& motor = motors_[channel];
-    if (command.mode != mode_of(channel)) return false;
-    const auto word = channel < Kind::positions
-                          ? Kind::position_word(command.position, motor.counts_per_radian)
-                          : Kind::effort_word(command.effort / motor.rated_effort);
-    if (!word) return false;
-    motor.commanded = *word;
-    return true;
+    const bool has_position = channel < Kind::positions;
+    const auto word = has_position ? Kind::position_word(command.position, motor.counts_per_radian)
+                                   : Kind::effort_word(command.effort / motor.rated_effort);
+    const bool good = command.mode == mode_of(channel) && word;
+    if (good) motor.commanded = *word;
+    if (!good && !has_position) motor.commanded = resting_word(channel);
+    return good;
   }
 
   /// The references of this cycle, if the board is to have any: commanded ones for motors that are ready; for the others the
@@ -233,7 +234,7 @@ class HuboBoardMaster {
     double rated_effort = 0;     ///< N m at the largest word of effort, in the motor's direction
     double velocity = 0;         ///< rad/s
     std::int32_t counts = 0;     ///< as last heard
-    std::int32_t commanded = 0;  ///< the word of the last good command
+    std::int32_t commanded = 0;  ///< the word of the last good command, or of its rest
     can::hubo::MotorStatus status;
     HuboHoming homing;
 
