@@ -104,6 +104,17 @@ inline void write_text(std::string_view text, char* to, std::size_t size) noexce
   return to_seconds(Duration(nanoseconds));
 }
 
+/// Nothing lasts that long (73 years), and a clock that far from its beginning is none; up to there sums and differences of two are
+/// numbers.
+inline constexpr std::int64_t furthest_nanoseconds = std::int64_t{1} << 61;
+
+[[nodiscard]] constexpr Duration to_duration(std::int64_t nanoseconds) noexcept {
+  return Duration(std::clamp(nanoseconds, -furthest_nanoseconds, furthest_nanoseconds));
+}
+[[nodiscard]] constexpr Time to_time(std::int64_t nanoseconds) noexcept {
+  return Time(to_duration(nanoseconds));
+}
+
 /// The first nanosecond that is not before `end` seconds, as a formula will see it.
 [[nodiscard]] constexpr std::int64_t nanoseconds_not_before(double end) noexcept {
   std::int64_t nanoseconds = from_seconds(end).count();

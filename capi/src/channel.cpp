@@ -21,6 +21,7 @@ using takt::capi::AnyChannel;
 using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::to_status;
+using takt::capi::to_time;
 namespace vehicle = takt::vehicle;
 
 namespace {
@@ -30,12 +31,6 @@ using KeyBytes = std::array<std::uint8_t, TAKT_CHANNEL_KEY_BYTES>;
 static_assert(TAKT_CHANNEL_KEY_BYTES == takt::SipHash128::key_size);
 static_assert(TAKT_CHANNEL_OVERHEAD == vehicle::envelope_overhead);
 static_assert(TAKT_CHANNEL_MAX_HANDSHAKE == takt::capi::CommanderChannel::max_handshake);
-
-/// A clock that far from its beginning (73 years) is none; up to there the difference of two times is a number.
-Time to_time(std::int64_t nanoseconds) noexcept {
-  constexpr std::int64_t furthest = std::int64_t{1} << 61;
-  return takt::time_from_nanoseconds(std::clamp(nanoseconds, -furthest, furthest));
-}
 
 /// Those that are zero are the default.
 Result<vehicle::SecurityLimits> read_limits(const takt_channel_limits* limits) noexcept {

@@ -17,7 +17,6 @@ using takt::fail;
 using takt::Result;
 using takt::Status;
 using takt::Time;
-using takt::time_from_nanoseconds;
 using takt::to_nanoseconds;
 using takt::capi::AnyChannel;
 using takt::capi::CommanderChannel;
@@ -25,7 +24,9 @@ using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::OwnedLayouts;
 using takt::capi::read_struct;
+using takt::capi::to_duration;
 using takt::capi::to_status;
+using takt::capi::to_time;
 using takt::capi::VehicleChannel;
 using takt::vehicle::StopCategory;
 using takt::vehicle::System;
@@ -96,19 +97,19 @@ Result<vehicle::ClientConfiguration> to_configuration(const takt_vehicle_client_
   if (!on_timeout || !on_fault || o->reserved != 0) return fail(Errc::bad_argument);
   vehicle::ClientConfiguration c;
   c.telemetry = {.required = {},
-                 .freshness = Duration(o->freshness_ns),
-                 .period = Duration(o->status_period_ns),
+                 .freshness = to_duration(o->freshness_ns),
+                 .period = to_duration(o->status_period_ns),
                  .layouts = &layouts};
   for (std::uint8_t i = 0; i < vehicle::max_systems; ++i)
     if ((o->required >> i & 1U) != 0) c.telemetry.required.insert(static_cast<System>(i));
   c.drive = {.limits = {o->max_steering, o->max_throttle, o->max_reverse},
-             .command_timeout = Duration(o->command_timeout_ns),
+             .command_timeout = to_duration(o->command_timeout_ns),
              .on_command_timeout = *on_timeout,
              .on_fault = *on_fault,
-             .stop = {o->service_brake, o->brake_rate, o->standstill, Duration(o->settling_ns),
-                      Duration(o->longest_braking_ns)}};
+             .stop = {o->service_brake, o->brake_rate, o->standstill, to_duration(o->settling_ns),
+                      to_duration(o->longest_braking_ns)}};
   c.units = to_units(o->units);
-  c.send_period = Duration(o->send_period_ns);
+  c.send_period = to_duration(o->send_period_ns);
   c.payload = o->little_endian != 0 ? vehicle::ByteOrder::little : vehicle::ByteOrder::big;
   c.clock_epoch =
       vehicle::UnixTime(std::chrono::floor<std::chrono::milliseconds>(Duration(o->unix_ns_at_zero)));
@@ -171,7 +172,7 @@ void takt_vehicle_client_destroy(takt_vehicle_client* client) { delete client; }
 std::int32_t takt_vehicle_client_receive(takt_vehicle_client* client, const std::uint8_t* datagram,
                                          std::size_t bytes, std::int64_t now_ns) {
   if (client == nullptr || (datagram == nullptr && bytes > 0)) return to_status(Errc::null_pointer);
-  return to_status(client->client.receive({datagram, bytes}, time_from_nanoseconds(now_ns)));
+  return to_status(client->client.receive({datagram, bytes}, to_time(now_ns)));
 }
 
 std::int64_t takt_vehicle_client_next_send_ns(const takt_vehicle_client* client) {
@@ -182,7 +183,7 @@ std::int32_t takt_vehicle_client_poll(takt_vehicle_client* client, std::int64_t 
                                       std::size_t size, std::size_t* bytes) {
   if (client == nullptr || bytes == nullptr || (out == nullptr && size > 0))
     return to_status(Errc::null_pointer);
-  const auto written = client->client.poll(time_from_nanoseconds(now_ns), {out, size});
+  const auto written = client->client.poll(to_time(now_ns), {out, size});
   *bytes = written.value_or(0);
   return written ? TAKT_OK : to_status(written.error());
 }
@@ -190,8 +191,8 @@ std::int32_t takt_vehicle_client_poll(takt_vehicle_client* client, std::int64_t 
 std::int32_t takt_vehicle_client_drive(takt_vehicle_client* client, const takt_drive_command* command,
                                        std::int64_t now_ns) {
   if (client == nullptr || command == nullptr) return to_status(Errc::null_pointer);
-  return to_status(client->client.drive({command->steering, command->throttle, command->brake},
-                                        time_from_nanoseconds(now_ns)));
+  return to_status(
+      client->client.drive({command->steering, command->throttle, command->brake}, to_time(now_ns)));
 }
 
 std::int32_t takt_vehicle_client_stop(takt_vehicle_client* client, std::int32_t category,
@@ -199,13 +200,13 @@ std::int32_t takt_vehicle_client_stop(takt_vehicle_client* client, std::int32_t 
   if (client == nullptr) return to_status(Errc::null_pointer);
   const auto known = to_category(category);
   if (!known) return to_status(known.error());
-  client->client.stop(*known, time_from_nanoseconds(now_ns));
+  client->client.stop(*known, to_time(now_ns));
   return TAKT_OK;
 }
 
 std::int32_t takt_vehicle_client_recover(takt_vehicle_client* client, std::int64_t now_ns) {
   if (client == nullptr) return to_status(Errc::null_pointer);
-  return to_status(client->client.recover(time_from_nanoseconds(now_ns)));
+  return to_status(client->client.recover(to_time(now_ns)));
 }
 
 void takt_vehicle_client_state_init(takt_vehicle_client_state* state) {
@@ -239,7 +240,7 @@ std::int32_t takt_vehicle_client_system(const takt_vehicle_client* client, std::
   const auto& telemetry = client->client.telemetry();
   const auto known = static_cast<System>(std::min(system, 255U));
   if (telemetry.last().layouts().length(known) == 0) return to_status(vehicle::Errc::unknown_system);
-  const Time now = time_from_nanoseconds(now_ns);
+  const Time now = to_time(now_ns);
   if (state != nullptr) *state = static_cast<std::int32_t>(telemetry.state(known));
   if (age_ns != nullptr) *age_ns = telemetry.age(known, now).count();
   if (fresh != nullptr) *fresh = telemetry.fresh(known, now) ? 1 : 0;

@@ -246,6 +246,19 @@ class VehicleClientTest(unittest.TestCase):
         self.assertEqual(link.receive(b""), OK)
         self.assertEqual(link.receive(b"ATSF"), TOO_SHORT)
 
+    def test_any_time_is_borne(self):
+        out, size, furthest = (c_uint8 * DATAGRAM)(), c_size_t(), 2**61
+        for channel in (plain, commander):
+            for first in (-2**63, 0, 2**63 - 1):
+                link = Link(channel())
+                for now in (first, 2**63 - 1):
+                    size.value = 1
+                    while size.value > 0:
+                        self.assertEqual(takt.takt_vehicle_client_poll(link.client, now, out, DATAGRAM, byref(size)), OK)
+                    due = takt.takt_vehicle_client_next_send_ns(link.client)
+                    self.assertGreater(due, min(max(now, -furthest), furthest))
+                link.close()
+
     def test_over_the_envelope_there_is_a_hello_and_nothing_else_without_an_answer(self):
         link = Link(commander())
         self.addCleanup(link.close)
