@@ -77,6 +77,79 @@ template <class T, std::size_t I>
   return extract<signals_of<T>[I].signal.field>(data);
 }
 
+/// The data of a message that is being encoded. Where one word holds all of it, the fields of each byte order gather in a word of
+/// their own, so that bytes are swapped once, and not for each field.
+template <class T>
+class Draft {
+ public:
+  template <std::size_t I>
+  constexpr void insert(std::uint64_t bits) noexcept {
+    if constexpr (in_words) {
+      words_[order<I>] |= (bits & mask<I>) << shift<I>;
+      used_[order<I>] |= mask<I> << shift<I>;
+    } else {
+      can::insert<signals_of<T>[I].signal.field>(std::span(data_), bits);
+    }
+  }
+  template <std::size_t I>
+  [[nodiscard]] constexpr std::uint64_t bits() const noexcept {
+    if constexpr (in_words) {
+      return words_[order<I>] >> shift<I> & mask<I>;
+    } else {
+      return extract<signals_of<T>[I].signal.field>(DataView<T>(data_));
+    }
+  }
+  [[nodiscard]] constexpr Data<T> data() const noexcept {
+    if constexpr (in_words) {
+      const auto joined = [](const std::array<std::uint64_t, 2>& words) {
+        return words[0] | swap_bytes(words[1]) >> (64 - 8 * length);
+      };
+      Data<T> data{};
+      store_little<length>(data.data(), joined(words_) | (unused & ~joined(used_)));
+      return data;
+    } else {
+      return data_;
+    }
+  }
+
+  /// What is sent where no signal is.
+  [[nodiscard]] static constexpr Data<T> unused_data() noexcept {
+    Data<T> data{};
+    data.fill(static_cast<std::uint8_t>(unused));
+    return data;
+  }
+
+ private:
+  static constexpr std::size_t length = T::message.length;
+  static constexpr bool in_words = length > 0 && length <= 8;
+  static constexpr std::uint64_t unused = T::message.j1939 ? ~std::uint64_t{0} : 0;
+  template <std::size_t I>
+  static constexpr Field field = signals_of<T>[I].signal.field;
+  template <std::size_t I>
+  static constexpr std::size_t order = field<I>.order == ByteOrder::little ? 0 : 1;
+  template <std::size_t I>
+  static constexpr unsigned shift = widened(window_of(field<I>), field<I>.order, length).shift;
+  template <std::size_t I>
+  static constexpr std::uint64_t mask = mask_of(field<I>.length);
+
+  std::array<std::uint64_t, 2> words_{};  ///< by byte order: little, big
+  std::array<std::uint64_t, 2> used_{};   ///< the bits of them that are of signals
+  std::conditional_t<in_words, std::array<std::uint8_t, 0>, Data<T>> data_ = initial();
+
+  static constexpr auto initial() noexcept {
+    if constexpr (in_words) {
+      return std::array<std::uint8_t, 0>{};
+    } else {
+      return unused_data();
+    }
+  }
+};
+
+template <class T, std::size_t I>
+[[nodiscard]] constexpr std::uint64_t bits_in(const Draft<T>& draft) noexcept {
+  return draft.template bits<I>();
+}
+
 /// Whether a multiplexer's value selects a signal, leaving aside whether the multiplexer itself is there.
 template <class T, std::size_t I>
 [[nodiscard]] constexpr bool is_selected(std::uint64_t selector) noexcept {
@@ -91,8 +164,9 @@ template <class T, std::size_t I>
 inline constexpr std::size_t multiplexer_of = find_signal(signals_of<T>,
                                                           signals_of<T>[I].selection.multiplexer);
 
-template <class T, std::size_t I>
-[[nodiscard]] constexpr bool is_there(DataView<T> data) noexcept {
+/// Of data, or of a draft.
+template <class T, std::size_t I, class Source>
+[[nodiscard]] constexpr bool is_there(const Source& data) noexcept {
   if constexpr (signals_of<T>[I].selection.always()) {
     return true;
   } else {
@@ -102,8 +176,8 @@ template <class T, std::size_t I>
 }
 
 /// Whether the multiplexer I of this frame, if it is one and there, selects a signal.
-template <class T, std::size_t I>
-[[nodiscard]] constexpr bool selects_something(DataView<T> data) noexcept {
+template <class T, std::size_t I, class Source>
+[[nodiscard]] constexpr bool selects_something(const Source& data) noexcept {
   constexpr bool is_multiplexer =
       std::any_of(signals_of<T>.begin(), signals_of<T>.end(), [](const SignalSpec& signal) {
         return is_same_name(signal.selection.multiplexer, signals_of<T>[I].name);
@@ -140,8 +214,8 @@ inline constexpr auto signal_order = [] {
   return order;
 }();
 
-template <class T>
-[[nodiscard]] constexpr bool selectors_known(DataView<T> data) noexcept {
+template <class T, class Source>
+[[nodiscard]] constexpr bool selectors_known(const Source& data) noexcept {
   return for_signals<T, signal_order<T>>(
       [&]<std::size_t I>(Index<I>) { return selects_something<T, I>(data); });
 }
@@ -172,21 +246,13 @@ constexpr void decode_with(std::span<const std::uint8_t> all, Take take) noexcep
   });
 }
 
-/// What is sent where no signal is.
-template <class T>
-[[nodiscard]] constexpr Data<T> unused_data() noexcept {
-  Data<T> data{};
-  if constexpr (T::message.j1939) data.fill(0xFF);
-  return data;
-}
-
 /// encode_with() where something does not fit: rare, and long, as it would be for each policy and signal, so that the
 /// compiler is told to keep it out of what every cycle does.
 template <class T, class Round, class Beyond>
 [[nodiscard, gnu::noinline]] constexpr Error encode_beyond(Data<T>& data, Round round,
                                                            Beyond beyond) noexcept {
   Error error = no_error;
-  data = unused_data<T>();
+  data = Draft<T>::unused_data();
   for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
     if (!is_there<T, I>(data)) return true;
     const FieldBits rounded = round(index);
@@ -208,20 +274,21 @@ template <class T, class Round, class Beyond>
                                                               Beyond beyond) noexcept {
   static_assert(is_valid_message<T>);
   // Usually everything fits: it is asked once for all signals, so that they are computed side by side.
-  Data<T> quick = unused_data<T>();
+  Draft<T> draft;
   bool all_fit = true;
   for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
-    if (!is_there<T, I>(quick)) return true;
+    if (!is_there<T, I>(draft)) return true;
     const FieldBits rounded = round(index);
     all_fit = all_fit & rounded.fits;
-    insert<signals_of<T>[I].signal.field>(std::span(quick), rounded.bits);
+    draft.template insert<I>(rounded.bits);
     return true;
   });
-  data = quick;
   if (!all_fit) {
     if (const Error error = encode_beyond<T>(data, round, beyond); error != no_error) return error;
+    return selectors_known<T>(data) ? no_error : Error(Errc::unknown_selector);
   }
-  return selectors_known<T>(data) ? no_error : Error(Errc::unknown_selector);
+  data = draft.data();
+  return selectors_known<T>(draft) ? no_error : Error(Errc::unknown_selector);
 }
 
 /// The largest number in a field that is a value.

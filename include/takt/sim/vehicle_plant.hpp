@@ -1,6 +1,6 @@
 // The physics of a car-like vehicle that is driven by steering, throttle and brake: the bicycle model on rear axle, first-order
 // pedals and steering with their limits, a speed that throttle, drag, rolling resistance and brake decide on. Deterministic,
-// real-time safe, about a hundred nanoseconds a step of one millisecond.
+// real-time safe.
 //
 // The vehicle does not slip: what it does within a step is an exact arc, and its rear wheels turn exactly as far as the ground
 // under them passes (mobile/car_like.hpp). The defaults are of a light freight vehicle; of the Furbot, only the wheels are known.

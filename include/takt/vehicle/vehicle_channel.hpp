@@ -122,7 +122,7 @@ class VehicleChannel {
     return !same;
   }
 
-  /// Worked out anew when it comes back, rather than kept: any number of hellos cannot push one out.
+  /// Worked out anew when it comes back, rather than kept: no number of hellos takes any room.
   [[nodiscard]] Tag own_challenge(const Tag& commander, Time at) const noexcept {
     std::array<std::uint8_t, sizeof(Tag) + 8> input{};
     ByteWriter writer(input);
