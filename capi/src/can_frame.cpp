@@ -108,7 +108,7 @@ takt_slcan_item from_item(const can::slcan::Item& item) noexcept {
   takt_slcan_item to{};
   to.kind = static_cast<std::int32_t>(item.kind) + 1;
   to.adapter_ms = item.adapter_ms ? *item.adapter_ms : -1;
-  to.command = item.command;
+  to.command = static_cast<unsigned char>(item.command);
   to.argument = item.kind == Kind::status ? can::slcan::encode_status(item.status) : item.argument;
   to.frame = from_frame(item.frame);
   return to;

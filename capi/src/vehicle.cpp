@@ -26,7 +26,6 @@ using takt::vehicle::FieldType;
 using takt::vehicle::Layouts;
 using takt::vehicle::StatusFrame;
 using takt::vehicle::System;
-using takt::vehicle::SystemLayout;
 using takt::vehicle::UnixTime;
 namespace vehicle = takt::vehicle;
 

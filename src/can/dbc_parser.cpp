@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "can/dbc_complaints.hpp"
@@ -29,7 +30,9 @@ struct Object {
   std::size_t index = 0;   ///< of the node, message or variable
   std::size_t signal = 0;  ///< in the message
 
-  auto operator<=>(const Object&) const = default;
+  friend bool operator<(const Object& a, const Object& b) noexcept {
+    return std::tie(a.kind, a.index, a.signal) < std::tie(b.kind, b.index, b.signal);
+  }
 };
 
 struct PendingAttribute {
