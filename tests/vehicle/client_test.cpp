@@ -375,6 +375,15 @@ TEST_CASE("a clock that is wrong once, ahead, stops the vehicle wholly, and does
   CHECK(line.last().brake == 1);
   CHECK(line.last().throttle == 0);
   CHECK(line.client.category() == StopCategory::category_0);
+  line.sent.clear();
+  for (const std::int64_t end = line.ms + 1000; line.ms < end;
+       ++line.ms) {  // at its rate, however often it hears and is asked
+    const auto frame = status_frame(static_cast<std::uint32_t>(line.ms), line.wheels, SystemState::running);
+    (void)line.client.receive(encoded(frame), at(line.ms));
+    line.poll();
+  }
+  CHECK(line.sent.size() >= 99);
+  CHECK(line.sent.size() <= 101);
   line.wheels = 0;
   line.run(1000);
   CHECK(line.client.recover(at(line.ms)).error() == Errc::cause_remains);

@@ -233,6 +233,10 @@ TEST_CASE("what cannot be driven is refused") {
   };
   CHECK(error([](auto& c) { c.client.telemetry.required = {System::steering}; }) == Errc::out_of_range);
   CHECK(error([](auto& c) { c.client.units = {}; }) == Errc::out_of_range);
+  CHECK(error([](auto& c) {
+          c.client.units.full_brake = 4;
+          c.law.holding_brake = 0.1;
+        }) == Errc::out_of_range);
   CHECK(error([](auto& c) { c.limits.forward = 0; }) == mobile::Errc::not_positive);
   CHECK(error([](auto& c) { c.law.wheelbase = 0; }) == control::Errc::out_of_domain);
   CHECK(error([](auto& c) { c.odometry.timeout = 0; }) == mobile::Errc::not_positive);

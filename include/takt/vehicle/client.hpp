@@ -106,7 +106,7 @@ class VehicleClient {
     }
     if (opened->payload.empty()) return {};
     const Status taken = telemetry_.receive(opened->payload, now_);
-    update(now_);
+    update(now);
     return taken;
   }
 
