@@ -1094,7 +1094,7 @@ typedef struct takt_vehicle_client_options {
   int64_t freshness_ns;       /* what the vehicle said longer ago is stale; 100 ms */
   int64_t status_period_ns;   /* of its status frames, to count those that are lost; 10 ms */
   int64_t send_period_ns;     /* of the control frames; 10 ms */
-  int64_t command_timeout_ns; /* 200 ms */
+  int64_t command_timeout_ns; /* an hour at most; 200 ms */
   int32_t on_command_timeout; /* category of the stop; 1 */
   int32_t on_fault;           /* category of a stop for the vehicle's sake, or the way's to it; 1 */
   double max_steering;        /* rad either way, below pi/2; 0.5 */

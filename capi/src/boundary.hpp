@@ -104,15 +104,12 @@ inline void write_text(std::string_view text, char* to, std::size_t size) noexce
   return to_seconds(Duration(nanoseconds));
 }
 
-/// Nothing lasts that long (73 years), and a clock that far from its beginning is none; up to there sums and differences of two are
-/// numbers.
-inline constexpr std::int64_t furthest_nanoseconds = std::int64_t{1} << 61;
-
-[[nodiscard]] constexpr Duration to_duration(std::int64_t nanoseconds) noexcept {
-  return Duration(std::clamp(nanoseconds, -furthest_nanoseconds, furthest_nanoseconds));
-}
 [[nodiscard]] constexpr Time to_time(std::int64_t nanoseconds) noexcept {
-  return Time(to_duration(nanoseconds));
+  return within_reach(time_from_nanoseconds(nanoseconds));
+}
+/// Nothing lasts longer than times reach.
+[[nodiscard]] constexpr Duration to_duration(std::int64_t nanoseconds) noexcept {
+  return to_time(nanoseconds).time_since_epoch();
 }
 
 /// The first nanosecond that is not before `end` seconds, as a formula will see it.

@@ -27,3 +27,12 @@ TEST_CASE("a manual clock moves only when told, and never backwards") {
   clock.advance(Duration(-1));
   CHECK(to_nanoseconds(clock.now()) == 12);
 }
+
+TEST_CASE("of times within reach any sum and difference is a number, and what is beyond is the nearest") {
+  static_assert(within_reach(time_from_nanoseconds(-5)) == time_from_nanoseconds(-5));
+  static_assert(within_reach(Time::max()) == Time(time_reach));
+  static_assert(within_reach(Time::min()) == Time(-time_reach));
+  // An overflow would be no constant expression.
+  static_assert(within_reach(Time::max()) - within_reach(Time::min()) == 2 * time_reach);
+  static_assert(within_reach(Time::max()) + time_reach / 2 > Time(time_reach));
+}

@@ -323,3 +323,21 @@ TEST_CASE("a vehicle in the loop keeps its rules") {
   CHECK(guard.report() == "");
   CHECK(rig.heard > 600);
 }
+
+TEST_CASE(
+    "a vehicle bears any times: its clock may begin anywhere, and of a gap of centuries an hour happens") {
+  std::array<std::uint8_t, Vehicle::max_datagram> out{};
+  for (const Time begin : {Time::min(), Time(-time_reach), Time{}}) {
+    auto machine = Vehicle::make(furbot(), {}, {}, begin).value();
+    for (const Time now :
+         {Time::min(), within_reach(begin) + 3s, Time{} + 1h, Time::max(), Time::min(), Time::max()}) {
+      (void)machine.receive(out, now);
+      while (machine.poll(now, out).value() > 0) {
+      }
+      CHECK(machine.controller().now() > Time(-time_reach) - 1ms);
+    }
+    CHECK(machine.controller().now() > Time(time_reach) - 1ms);
+    CHECK(machine.controller().state() == vehicle::SystemState::running);
+    CHECK(machine.next_send() > Time(time_reach));
+  }
+}

@@ -2,6 +2,7 @@
 // formulas, measured from a segment's start. All of it is real-time safe.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -31,6 +32,14 @@ using Time = Timeline::time_point;
 /// The inverse of to_nanoseconds().
 [[nodiscard]] constexpr Time time_from_nanoseconds(std::int64_t nanoseconds) noexcept {
   return Time(Duration(nanoseconds));
+}
+
+/// A clock further from its epoch than that is none. Up to there sums and differences of two times are numbers.
+inline constexpr Duration time_reach = std::chrono::years(100);
+
+/// The time, or the nearest one within time_reach. For what is told the time by somebody else, where it comes in.
+[[nodiscard]] constexpr Time within_reach(Time time) noexcept {
+  return std::clamp(time, Time(-time_reach), Time(time_reach));
 }
 
 /// A duration in seconds. Exact to 1 ns up to about 100 days (double has 53 bits).

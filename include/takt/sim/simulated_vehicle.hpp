@@ -100,6 +100,7 @@ class SimulatedVehicle {
   /// made. Error: no_room (max_datagram bytes are enough), and nothing is written.
   [[nodiscard]] Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) noexcept {
     if (out.size() < max_datagram) return fail(vehicle::Errc::no_room);
+    now = within_reach(now);
     if (next_status_ <= now) make_status(now);
     controller_.advance(now);
     if (!faults_.silent && channel_.next_handshake() <= now) {
@@ -140,7 +141,7 @@ class SimulatedVehicle {
       : controller_(controller),
         link_(link),
         channel_(std::move(channel)),
-        next_status_(start + status_period),
+        next_status_(within_reach(start) + status_period),
         random_(link.seed) {}
 
   [[nodiscard]] bool happens(double share) noexcept {
@@ -178,7 +179,7 @@ class SimulatedVehicle {
   [[nodiscard]] Result<std::size_t> seal(Time at, Time now, std::span<std::uint8_t> out) noexcept {
     auto status = controller_.status();
     const auto since_zero = std::chrono::floor<std::chrono::milliseconds>(at - Time{});
-    status.stamp = vehicle::to_stamp(link_.unix_at_zero + since_zero);
+    status.stamp = vehicle::to_stamp(link_.unix_at_zero) + static_cast<std::uint32_t>(since_zero.count());
     std::array<std::uint8_t, vehicle::max_status_bytes> frame;
     const auto length = vehicle::encode_status(status, frame);
     if (!length) return length;

@@ -1,6 +1,6 @@
 // The electronics of a simulated vehicle: they start it up, make its pedals follow the control frames, stop it when none come any
 // more, and report all its systems. Time passes in whole milliseconds and only when told; what happens depends on nothing else
-// but on what was told when. Real-time safe: an advance takes as long as the time that it makes up for.
+// but on what was told when. Real-time safe: an advance takes as long as the time that it makes up for, an hour at most.
 //
 //     COLD --> INIT --> RUNNING --> HALTED        for lack of frames, or because the battery is empty
 //                ^-------recover()-----+
@@ -59,8 +59,10 @@ class VehicleController {
   /// asks for a stop counts however old it is, and until the vehicle stands no ordinary one does.
   void obey(const vehicle::ControlFrame& frame, vehicle::Urgency urgency, Time now) noexcept;
 
-  /// Lets time pass; a time in the past changes nothing.
+  /// Lets time pass; a time in the past changes nothing. Of more than an hour at once, only the last hour happens.
   void advance(Time to) noexcept {
+    to = within_reach(to);
+    if (to - now_ > longest_advance) now_ += (to - now_ - longest_advance) / status_period * status_period;
     while (to - now_ >= vehicle_period) tick();
   }
 
@@ -85,6 +87,7 @@ class VehicleController {
   [[nodiscard]] const VehicleCounters& counters() const noexcept { return counters_; }
 
  private:
+  static constexpr Duration longest_advance = std::chrono::hours(1);
   /// Rear left, rear right, front left, front right; as the systems are numbered.
   static constexpr std::size_t corners = 4;
 
@@ -92,8 +95,8 @@ class VehicleController {
                     Time start) noexcept
       : options_(options),
         units_(units),
-        start_(start),
-        now_(start),
+        start_(within_reach(start)),
+        now_(start_),
         plant_(plant),
         battery_(options.charge) {}
 

@@ -17,9 +17,9 @@
 // At the end of a program: stop(), poll(), and go on until state() says stopped, as far as one has the time. After that silence
 // alone stops the vehicle, if it looks after itself.
 //
-// One thread. Every function but make() is real-time safe; none allocates. A time before one that was told already is taken as
-// that one: a clock that goes back makes nothing younger. By more than a command may be old, and the vehicle is stopped with the
-// full brake, and not driven before the clock has caught up.
+// One thread. Every function but make() is real-time safe; none allocates. The clock may begin anywhere, with the first time that
+// is told. A time before one that was told already is taken as that one: a clock that goes back makes nothing younger. By more than
+// a command may be old, and the vehicle is stopped with the full brake, and not driven before the clock has caught up.
 #pragma once
 
 #include <algorithm>
@@ -125,7 +125,7 @@ class VehicleClient {
       if (!written || *written > 0) return written;
     }
     // A clock that went back does not stop the keep-alive.
-    const Time clock = clock_went_back_ ? now : now_;
+    const Time clock = clock_went_back_ ? within_reach(now) : now_;
     if (due_ && clock < *due_) return std::size_t{0};
     schedule(clock);
     if (!channel_.established(now_)) return std::size_t{0};
@@ -136,7 +136,8 @@ class VehicleClient {
 
   /// What has become too old by now stops the vehicle. All functions that are told the time begin with it.
   void update(Time now) noexcept {
-    const bool went_back = now < now_ - c_.drive.command_timeout;
+    now = within_reach(now);
+    const bool went_back = now_ - now > c_.drive.command_timeout;
     if (went_back && !clock_went_back_) due_.reset();
     clock_went_back_ = went_back;
     now_ = std::max(now_, now);
@@ -229,7 +230,7 @@ class VehicleClient {
   [[nodiscard]] Result<std::size_t> seal(std::span<std::uint8_t> out) noexcept {
     const DriveCommand& command = supervisor_.tell();
     const auto clock = std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch());
-    const std::uint32_t stamp = to_stamp(c_.clock_epoch + clock);
+    const std::uint32_t stamp = to_stamp(c_.clock_epoch) + static_cast<std::uint32_t>(clock.count());
     // Two frames in one millisecond are two frames.
     stamp_ = !stamp_ || newer(stamp, *stamp_) ? stamp : *stamp_ + 1;
     const Result<ControlFrame> frame = units_.control(command, *stamp_);
@@ -246,7 +247,7 @@ class VehicleClient {
   Telemetry telemetry_;
   DriveSupervisor supervisor_;
   C channel_;
-  Time now_{};                          ///< the latest that was told
+  Time now_{-time_reach};               ///< the latest that was told
   std::optional<Time> due_;             ///< the next control frame, by the caller's clock
   std::optional<std::uint32_t> stamp_;  ///< of the last control frame
   bool clock_went_back_ = false;

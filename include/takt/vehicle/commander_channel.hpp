@@ -54,7 +54,7 @@ class CommanderChannel {
   /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
   /// stale_handshake.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
-    now_ = std::max(now_, now);
+    now_ = std::max(now_, within_reach(now));
     const auto opened = judge(datagram, now_);
     if (!opened) refused_.count(opened.error());
     return opened;
@@ -69,13 +69,13 @@ class CommanderChannel {
   }
 
   [[nodiscard]] bool established(Time now) const noexcept {
-    return sessions_.current && sessions_.current->is_alive(now, limits_);
+    return sessions_.current && sessions_.current->is_alive(within_reach(now), limits_);
   }
 
   [[nodiscard]] Time next_handshake() const noexcept { return confirm_ ? Time::min() : next_hello(); }
 
   [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
-    now_ = std::max(now_, now);
+    now_ = std::max(now_, within_reach(now));
     if (confirm_) return write_confirm(now_, out);
     if (now_ < next_hello()) return std::size_t{0};
     return write_hello(now_, out);

@@ -32,7 +32,7 @@ namespace takt::vehicle {
 /// The lower, the more urgent. Numbers are part of the C API.
 enum class StopCategory : std::uint8_t { category_0 = 0, category_1 = 1, category_2 = 2 };
 
-/// A value; every function is real-time safe.
+/// A value; every function is real-time safe. Times as for StampOrder.
 class EmergencyStop {
  public:
   struct Configuration {

@@ -33,7 +33,7 @@ enum class Arrival : std::uint8_t {
   first,       ///< the first, or the first of a sender that began anew: what was known before says nothing
 };
 
-/// A value; every function is real-time safe. Times never go back, and lie within a hundred years of the clock's epoch.
+/// A value; every function is real-time safe. Times never go back, and are within time_reach.
 class StampOrder {
  public:
   /// Up to so many ms after it a stamp is known again.

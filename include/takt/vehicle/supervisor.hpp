@@ -64,7 +64,7 @@ struct DriveCounters {
   friend constexpr bool operator==(const DriveCounters&, const DriveCounters&) = default;
 };
 
-/// A value; every function is real-time safe. Times never go back.
+/// A value; every function is real-time safe. Times as for StampOrder.
 class DriveSupervisor {
  public:
   struct Configuration {
@@ -75,14 +75,14 @@ class DriveSupervisor {
     EmergencyStop::Configuration stop{};
   };
 
-  /// Errors: not_finite; out_of_range (limits, a time-out not above zero); those of EmergencyStop::make().
+  /// Errors: not_finite; out_of_range (limits, a time-out not above zero, or above an hour); those of EmergencyStop::make().
   [[nodiscard]] static Result<DriveSupervisor> make(const Configuration& c) noexcept {
     for (const double limit : {c.limits.steering, c.limits.throttle, c.limits.reverse}) {
       if (!std::isfinite(limit)) return fail(Errc::not_finite);
       if (limit < 0) return fail(Errc::out_of_range);
     }
     if (!(c.limits.steering > 0 && c.limits.steering < std::numbers::pi / 2) || c.limits.throttle > 1 ||
-        c.limits.reverse > 1 || c.command_timeout <= Duration(0))
+        c.limits.reverse > 1 || c.command_timeout <= Duration(0) || c.command_timeout > std::chrono::hours(1))
       return fail(Errc::out_of_range);
     const auto stop = EmergencyStop::make(c.stop);
     if (!stop) return fail(stop.error());

@@ -16,7 +16,8 @@ inline constexpr UnixTime stamp_epoch{std::chrono::seconds(1'531'000'000)};
 
 /// The stamp of a point in time, also of one before the epoch.
 [[nodiscard]] constexpr std::uint32_t to_stamp(UnixTime time) noexcept {
-  return static_cast<std::uint32_t>((time - stamp_epoch).count());
+  const auto count = [](UnixTime t) { return static_cast<std::uint32_t>(t.time_since_epoch().count()); };
+  return count(time) - count(stamp_epoch);
 }
 
 /// How much later `stamp` is than `other`, by the shorter way round the circle, within 24.8 days; below zero if it is earlier.

@@ -61,7 +61,7 @@ class VehicleChannel {
   /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
   /// stale_handshake, commander_busy.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
-    now_ = std::max(now_, now);
+    now_ = std::max(now_, within_reach(now));
     const auto opened = judge(datagram, now_);
     if (!opened) refused_.count(opened.error());
     return opened;
@@ -75,7 +75,7 @@ class VehicleChannel {
   }
 
   [[nodiscard]] bool established(Time now) const noexcept {
-    return sessions_.current && sessions_.current->is_alive(now, limits_);
+    return sessions_.current && sessions_.current->is_alive(within_reach(now), limits_);
   }
 
   /// At once after open() took a hello or a confirmation, else never.
@@ -84,7 +84,7 @@ class VehicleChannel {
   }
 
   [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
-    now_ = std::max(now_, now);
+    now_ = std::max(now_, within_reach(now));
     if (welcome_) return write_welcome(now_, out);
     if (hello_) return write_challenge(now_, out);
     return std::size_t{0};

@@ -110,7 +110,7 @@ class VehicleDrive {
   /// As VehicleClient::receive().
   Status receive(std::span<const std::uint8_t> datagram, Time now) noexcept {
     const Status taken = client_.receive(datagram, now);
-    track(now);
+    track(within_reach(now));
     return taken;
   }
   /// As VehicleClient's.
@@ -121,6 +121,7 @@ class VehicleDrive {
   /// VehicleClient::drive(). The command before holds then, and grows older.
   Status drive(const mobile::Twist& wanted, Time now) noexcept {
     if (!mobile::detail::is_finite(wanted)) return fail(Errc::not_finite);
+    now = within_reach(now);
     client_.update(now);
     const bool goes_on = client_.state() == DriveState::driving;
     if (!goes_on) {
