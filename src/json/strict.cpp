@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 
 #include "core/utf8.hpp"
 
@@ -143,6 +144,20 @@ class Builder : public nlohmann::json_sax<Value> {
 
 }  // namespace
 
+tl::expected<std::string, Mistake> read_file(const std::string& path, std::size_t most) {
+  const auto refuse = [](std::string reason) {
+    return tl::unexpected<Mistake>({Kind::malformed, "", std::move(reason), 0});
+  };
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return refuse("the file cannot be opened");
+  std::string text(most + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (file.fail() && !file.eof())) return refuse("the file cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > most) return refuse(fmt::format("the file is larger than {} MiB", most >> 20));
+  return text;
+}
+
 tl::expected<Value, Mistake> parse(std::string_view text) {
   Builder builder(text);
   if (Value::sax_parse(text.begin(), text.end(), &builder)) return std::move(builder.root);
@@ -167,12 +182,20 @@ std::string child(std::string_view where, std::string_view key) {
 
 std::string child(std::string_view where, std::size_t index) { return fmt::format("{}/{}", where, index); }
 
+std::string text_of(const Value& value) {
+  if (value.is_structured()) return std::string(type_of(value));
+  constexpr std::size_t longest = 40;  // a hostile word is not echoed at full length
+  std::string text = value.dump(-1, ' ', true);
+  if (text.size() > longest) text.replace(longest, std::string::npos, "...");
+  return text;
+}
+
 std::optional<double> to_number(const Value& value, const std::string& where, Mistakes& mistakes,
                                 Range range) {
   if (!value.is_number()) {
     const bool meant =
         value.is_null() || (value.is_string() && means_not_finite(value.get_ref<const std::string&>()));
-    mistakes.add(where, fmt::format("must be a finite number, not {}", type_of(value)),
+    mistakes.add(where, fmt::format("must be a finite number, not {}", text_of(value)),
                  meant ? Kind::not_finite : Kind::malformed);
     return std::nullopt;
   }
@@ -195,7 +218,8 @@ std::optional<std::uint64_t> to_integer(const Value& value, const std::string& w
     const auto number = value.get<std::uint64_t>();
     if (number >= least && number <= most) return number;
   }
-  mistakes.add(where, fmt::format("must be a whole number from {} to {}", least, most));
+  mistakes.add(where,
+               fmt::format("must be a whole number from {} to {}, not {}", least, most, text_of(value)));
   return std::nullopt;
 }
 
@@ -211,7 +235,7 @@ bool is_name(std::string_view text) noexcept {
 
 std::optional<std::string> to_name(const Value& value, const std::string& where, Mistakes& mistakes) {
   if (!value.is_string()) {
-    mistakes.add(where, fmt::format("must be a string, not {}", type_of(value)));
+    mistakes.add(where, fmt::format("must be a string, not {}", text_of(value)));
     return std::nullopt;
   }
   const auto& text = value.get_ref<const std::string&>();
@@ -253,13 +277,19 @@ void Object::required_number(std::string_view key, double& out, Range range) {
   if (const Value* value = require(key)) out = to_number(*value, at(key), *mistakes_, range).value_or(out);
 }
 
+void Object::seconds(std::string_view key, Duration& out, Range range) {
+  double number = to_seconds(out);
+  this->number(key, number, range);
+  out = from_seconds(number);
+}
+
 void Object::boolean(std::string_view key, bool& out) {
   const Value* value = find(key);
   if (value == nullptr) return;
   if (value->is_boolean())
     out = value->get<bool>();
   else
-    mistakes_->add(at(key), fmt::format("must be true or false, not {}", type_of(*value)));
+    mistakes_->add(at(key), fmt::format("must be true or false, not {}", text_of(*value)));
 }
 
 void Object::required_name(std::string_view key, std::string& out) {

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "takt/core/time.hpp"
+
 namespace takt::json {
 
 using Value = nlohmann::json;
@@ -39,6 +41,9 @@ struct Mistake {
 /// Parses a whole document; trailing bytes other than white space are a mistake. Throws nothing but
 /// bad_alloc.
 tl::expected<Value, Mistake> parse(std::string_view text);
+
+/// The text of a file of at most `most` bytes, or why there is none.
+tl::expected<std::string, Mistake> read_file(const std::string& path, std::size_t most);
 
 /// Appends one reference token to a JSON pointer, escaped as RFC 6901 says.
 std::string child(std::string_view where, std::string_view key);
@@ -72,6 +77,9 @@ struct Range {
   static constexpr Range between(double least, double most) { return {least, most, false}; }
 };
 
+/// What a value is, for complaints: a number or a word as it stands, of anything larger its type.
+std::string text_of(const Value& value);
+
 /// A finite number within the range, or a mistake at `where` and nothing.
 std::optional<double> to_number(const Value& value, const std::string& where, Mistakes& mistakes,
                                 Range range = {});
@@ -101,6 +109,8 @@ class Object {
 
   void number(std::string_view key, double& out, Range range);
   void required_number(std::string_view key, double& out, Range range);
+  /// The same, in seconds.
+  void seconds(std::string_view key, Duration& out, Range range);
   void boolean(std::string_view key, bool& out);
   void required_name(std::string_view key, std::string& out);
 
@@ -118,7 +128,7 @@ class Object {
       allowed += allowed.empty() ? "" : ", ";
       allowed += '"' + std::string(name) + '"';
     }
-    mistakes_->add(at(key), "must be one of " + allowed);
+    mistakes_->add(at(key), text_of(*value) + " is not one of " + allowed);
     return false;
   }
 

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <tuple>
 
 #include "json/strict.hpp"
+#include "robot/mistakes.hpp"
 #include "takt/can/canopen/object.hpp"
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
@@ -21,10 +20,7 @@ using json::Object;
 using json::Range;
 using json::Value;
 
-constexpr std::size_t max_file_size = std::size_t{4} << 20;
-constexpr std::size_t max_mistakes = 1000;
 constexpr std::size_t max_buses = 16;
-constexpr double huge_number = 1e9;  // beyond any joint, small enough that formulas stay exact
 
 constexpr std::array<std::pair<std::string_view, Protocol>, 3> protocols{
     {{"hubo", Protocol::hubo}, {"servo", Protocol::servo}, {"cia402", Protocol::cia402}}};
@@ -71,19 +67,13 @@ class Loader {
  public:
   tl::expected<RobotDescription, std::vector<Mistake>> load(std::string_view text) {
     auto document = json::parse(text);
-    if (!document) return tl::unexpected<std::vector<Mistake>>({to_mistake(std::move(document).error())});
+    if (!document) return tl::unexpected(to_mistakes({document.error()}));
     read_robot(*document);
     if (mistakes_.empty()) return std::move(robot_);
-    std::vector<Mistake> list;
-    for (json::Mistake& mistake : mistakes_.list()) list.push_back(to_mistake(std::move(mistake)));
-    return tl::unexpected<std::vector<Mistake>>(std::move(list));
+    return tl::unexpected(to_mistakes(mistakes_.list()));
   }
 
  private:
-  static Mistake to_mistake(json::Mistake&& mistake) {
-    return {std::move(mistake.where), std::move(mistake.reason), mistake.line};
-  }
-
   void read_robot(const Value& value) {
     Object object(value, "", mistakes_);
     object.required_name("name", robot_.name);
@@ -96,9 +86,9 @@ class Loader {
           json::to_integer(*limit, object.at("overrun_limit"), mistakes_, 0, largest_overrun_limit);
       robot_.overrun_limit = static_cast<std::uint32_t>(periods.value_or(0));
     }
-    read_seconds(object, "feedback_timeout", robot_.feedback_timeout,
-                 Range::between(to_seconds(robot_.period), 10));
-    read_seconds(object, "goal_time", robot_.goal_time, Range::between(0, 3600));
+    object.seconds("feedback_timeout", robot_.feedback_timeout,
+                   Range::between(to_seconds(robot_.period), 10));
+    object.seconds("goal_time", robot_.goal_time, Range::between(0, 3600));
     if (const Value* buses = required_list(object, "buses", max_buses)) {
       for (std::size_t i = 0; i < buses->size(); ++i)
         read_bus((*buses)[i], json::child(object.at("buses"), i));
@@ -109,12 +99,6 @@ class Loader {
     }
     if (const Value* groups = object.find("groups")) read_groups(*groups, object.at("groups"));
     object.finish();
-  }
-
-  static void read_seconds(Object& object, std::string_view key, Duration& out, Range range) {
-    double seconds = to_seconds(out);
-    object.number(key, seconds, range);
-    out = from_seconds(seconds);
   }
 
   /// A list of 1 to `most` entries, or null and a mistake.
@@ -353,17 +337,9 @@ tl::expected<RobotDescription, std::vector<Mistake>> load_robot(std::string_view
 }
 
 tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(const std::string& path) {
-  const auto refuse = [](std::string reason) {
-    return tl::unexpected<std::vector<Mistake>>({Mistake{"", std::move(reason), 0}});
-  };
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return refuse("the file cannot be opened");
-  std::string text(max_file_size + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (file.fail() && !file.eof())) return refuse("the file cannot be read");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > max_file_size) return refuse("the file is larger than 4 MiB");
-  return load_robot(text);
+  const auto text = json::read_file(path, max_description_file);
+  if (!text) return tl::unexpected(to_mistakes({text.error()}));
+  return load_robot(*text);
 }
 
 std::string to_string(const Mistake& mistake) {

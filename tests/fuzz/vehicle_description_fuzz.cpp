@@ -1,0 +1,22 @@
+// Any bytes as a vehicle's file: either a description of which a vehicle's client can be made, or a list of mistakes that is not
+// empty.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "takt/robot/vehicle_description.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using Drive = takt::vehicle::VehicleDrive<takt::vehicle::PlainChannel>;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
+  const auto vehicle = takt::robot::load_vehicle({reinterpret_cast<const char*>(data), size});
+  if (!vehicle) {
+    if (vehicle.error().empty()) std::abort();
+    for (const auto& mistake : vehicle.error())
+      if (to_string(mistake).empty() || mistake.reason.find("together") != std::string::npos) std::abort();
+    return 0;
+  }
+  if (!Drive::make(vehicle->drive, {}) || !(vehicle->drive.law.wheelbase > 0)) std::abort();
+  return 0;
+}
