@@ -14,6 +14,7 @@
 #include "takt/vehicle/vehicle_drive.hpp"
 #include "tools/commands.hpp"
 #include "tools/drive_input.hpp"
+#include "tools/drive_publication.hpp"
 #include "tools/printer.hpp"
 #include "tools/signals.hpp"
 #include "tools/vehicle_link.hpp"
@@ -29,6 +30,7 @@ struct DriveOptions {
   double hold = 2;
   std::string twists;
   std::string log;
+  std::string publish;
   double duration = 0;  ///< s; 0: until the twists end, or a signal, or the key
 };
 
@@ -83,20 +85,26 @@ constexpr std::string_view drive_log_columns =
     "duplicated,"
     "malformed,refused\n";
 
+/// For whom else there is, beside the terminal.
+struct DriveOutputs {
+  LogFile log;
+  std::optional<DrivePublication> publication;
+};
+
 template <vehicle::Channel C>
 class DriveProgram {
  public:
   using Drive = vehicle::VehicleDrive<C>;
 
   DriveProgram(Drive drive, platform::UdpSocket socket, const DriveOptions& options,
-               std::optional<TwistScript> script, Printer* log)
+               std::optional<TwistScript> script, DriveOutputs outputs)
       : drive_(std::move(drive)),
         socket_(std::move(socket)),
         options_(&options),
         script_(std::move(script)),
         keys_(options.speed, options.rotation, options.hold),
-        log_(log) {
-    if (log_ != nullptr) log_->print(std::string(drive_log_columns));
+        outputs_(std::move(outputs)) {
+    if (outputs_.log.printer) outputs_.log.printer->print(std::string(drive_log_columns));
   }
 
   /// Whether it ended as it was asked to.
@@ -116,13 +124,22 @@ class DriveProgram {
     return printer_.has_reader() && (!script_ || script_over());
   }
 
+  /// For exchange(): the drive, which publishes what it hears as it hears it.
+  void receive(std::span<const std::uint8_t> datagram, Time now) {
+    const bool taken = drive_.receive(datagram, now).has_value();  // what is refused is counted
+    const auto& estimate = drive_.estimate();
+    if (taken && estimate.stamp != Time{} && outputs_.publication) outputs_.publication->write(estimate);
+  }
+  [[nodiscard]] Time next_send() const { return drive_.next_send(); }
+  Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) { return drive_.poll(now, out); }
+
  private:
   static constexpr Duration period{20'000'000};
 
   void cycle() {
     const platform::SteadyClock clock;
     next_ = std::max(next_ + period, clock.now());
-    exchange(socket_, drive_, next_);
+    exchange(socket_, *this, next_);
     const auto state = drive_.client().state();
     if (!ending_ && (state == vehicle::DriveState::ready || state == vehicle::DriveState::driving)) {
       static_cast<void>(drive_.drive(wanted(), clock.now()));  // what is refused is counted, and times out
@@ -176,7 +193,8 @@ class DriveProgram {
     const Situation now{drive_.client().state(), drive_.client().reason()};
     if (now != told_) say(situation_text(now));
     told_ = now;
-    if (log_ != nullptr) log_->print(log_line());
+    if (outputs_.log.printer) outputs_.log.printer->print(log_line());
+    if (outputs_.publication) outputs_.publication->write(status_of(drive_, next_));
     if (is_terminal_ && ++since_shown_ >= 5) show();
   }
 
@@ -229,7 +247,7 @@ class DriveProgram {
   const DriveOptions* options_;
   std::optional<TwistScript> script_;
   KeyDriver keys_;
-  Printer* log_;
+  DriveOutputs outputs_;
   Printer printer_;
   TypedText text_;
   bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
@@ -245,6 +263,18 @@ class DriveProgram {
   throw CLI::RuntimeError(code);
 }
 
+DriveOutputs open_outputs(const DriveOptions& options) {
+  DriveOutputs outputs;
+  auto log = open_log(options.log);
+  if (!log) refuse_drive(log.error().message, exit_failed);
+  outputs.log = std::move(*log);
+  if (options.publish.empty()) return outputs;
+  auto publication = DrivePublication::open(options.publish);
+  if (!publication) refuse_drive(publication.error().message, exit_failed);
+  outputs.publication.emplace(std::move(*publication));
+  return outputs;
+}
+
 template <vehicle::Channel C>
 void drive_with(const DriveOptions& options, std::optional<TwistScript> script, C channel) {
   auto drive = vehicle::VehicleDrive<C>::make(configuration_of(options), std::move(channel));
@@ -252,10 +282,8 @@ void drive_with(const DriveOptions& options, std::optional<TwistScript> script, 
   auto socket = options.link.open();
   if (!socket) refuse_drive(socket.error().message, exit_failed);
   const sigset_t signals = block_ending_signals();
-  auto log = open_log(options.log);
-  if (!log) refuse_drive(log.error().message, exit_failed);
   DriveProgram<C> program(std::move(*drive), std::move(*socket), options, std::move(script),
-                          log->printer.get());
+                          open_outputs(options));
   if (!program.run(signals)) throw CLI::RuntimeError(exit_failed);
 }
 
@@ -300,10 +328,15 @@ void add_drive(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--log", options->log,
                       "Write what is known and commanded to this file, comma-separated");
+  command->add_option(
+      "--publish", options->publish,
+      "Share the vehicle's pose, twist and covariance, and how it is, as the shared segment of "
+      "this name");
   command->footer(
       "Keys: w s faster, slower or backwards; a d left, right; space to a stand; c x controlled stop, full "
       "brake at once;\n"
       "      r goes on after a stop; q ends; any other confirms the twist.\n"
+      "Another process reads what is published: takt shm inspect NAME, shm/opaque.hpp, or takt.h.\n"
       "Units, limits and gains are those of the simulated vehicle: a real one's must be measured first.\n"
       "Example:\n  takt key vehicle.key\n  takt vehicle-sim --key vehicle.key &\n  takt drive --key "
       "vehicle.key --log drive.csv\n"

@@ -38,8 +38,14 @@ if(TARGET takt_tool)
 endif()
 add_test(NAME capi_client COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_client_test.py
          $<TARGET_FILE:takt_c> ${robot_to_talk_to})
+if(TARGET takt_tool)
+  add_test(NAME capi_drive COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_drive_test.py
+           $<TARGET_FILE:takt_c> $<TARGET_FILE:takt_tool>)
+  set_tests_properties(capi_drive PROPERTIES TIMEOUT 300)
+  set(capi_drive capi_drive)
+endif()
 set(capi_python_tests capi_header capi_ctypes capi_can capi_can_frame capi_vehicle capi_channel capi_vehicle_client capi_shm
-    capi_client)
+    capi_client ${capi_drive})
 
 # An interpreter that is not sanitized itself can load a sanitized library if the sanitizer was loaded first; the thread sanitizer
 # does not work that way, and the C API has no threads but those of the rooms, which are tested there.

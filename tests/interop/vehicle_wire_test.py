@@ -7,60 +7,16 @@ clock, about what one knew of the other, and when the vehicle stopped.
     vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and one that is too slow.
                                               Needs root; exits with 77 where there are no namespaces
 """
-import csv, os, random, subprocess, sys, tempfile, time, unittest
+import os, random, subprocess, sys, tempfile, time, unittest
+
+from vehicle_programs import PATIENCE, Program
 
 TAKT, WAY = sys.argv[1:3]
 COMMAND_TIMEOUT = 0.2  # s, the default of both programs
-PATIENCE = 60  # s, for whatever must happen some time
 
 
 def sh(*words, check=True):
     return subprocess.run(words, check=check, capture_output=True, text=True)
-
-
-class Program:
-    """One of the two, with its log; what is typed goes to its standard input."""
-
-    def __init__(self, log, *words):
-        self.log = log
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    def type(self, text):
-        self.process.stdin.write(text)
-        self.process.stdin.flush()
-
-    def rows(self):
-        try:
-            with open(self.log, newline="") as file:
-                lines = file.read().split("\n")
-        except FileNotFoundError:
-            return []
-        found = csv.DictReader(lines[:-1])  # the last one is empty, or not yet whole
-        return [{key: number(value) for key, value in row.items()} for row in found]
-
-    def wait_until(self, condition, what):
-        """Until it holds for the last row, which is returned."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            if (rows := self.rows()) and condition(rows[-1]):
-                return rows[-1]
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.05)
-        raise AssertionError(f"{what}: {self.rows()[-1:]}")
-
-    def end(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-        output = self.process.communicate(timeout=PATIENCE)[0]
-        return output
-
-
-def number(text):
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 class Wire(unittest.TestCase):

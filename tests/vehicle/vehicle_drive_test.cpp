@@ -4,13 +4,16 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "support/rt_guard.hpp"
 #include "takt/shm/latest_value.hpp"
+#include "takt/shm/schema.hpp"
 #include "vehicle/status_frames.hpp"
 
 using namespace takt;
@@ -67,6 +70,27 @@ std::vector<std::uint8_t> said(std::int64_t ms, std::int32_t left, std::int32_t 
 double speed(double rpm) { return rpm * 0.3 * std::numbers::pi / 30; }
 
 }  // namespace
+
+TEST_CASE("a program that has only the schema of an estimate finds its fields where they are") {
+  const auto fields = shm::parse_schema(shm::schema_text<OdometryEstimate>());
+  REQUIRE(fields);
+  const auto at = [&](std::string_view name) {
+    for (const shm::Field& field : fields->all()) {
+      if (field.name == name) return std::size_t{field.offset};
+    }
+    return std::size_t{0} - 1;
+  };
+  const std::size_t pose = offsetof(OdometryEstimate, pose);
+  const std::size_t twist = offsetof(OdometryEstimate, twist);
+  CHECK(at("stamp") == offsetof(OdometryEstimate, stamp));
+  CHECK(at("x") == pose + offsetof(mobile::Pose, x));
+  CHECK(at("y") == pose + offsetof(mobile::Pose, y));
+  CHECK(at("heading") == pose + offsetof(mobile::Pose, heading));
+  CHECK(at("forward") == twist + offsetof(mobile::Twist, forward));
+  CHECK(at("left") == twist + offsetof(mobile::Twist, left));
+  CHECK(at("rotation") == twist + offsetof(mobile::Twist, rotation));
+  CHECK(at("covariance") == offsetof(OdometryEstimate, covariance));
+}
 
 TEST_CASE("before anything was heard there is an estimate without a time") {
   auto drive = made();

@@ -36,6 +36,13 @@ namespace takt::shm {
 template <class T>
 struct Schema;
 
+/// A type of a room that does not know this one carries its text itself: static constexpr std::string_view schema.
+template <class T>
+requires std::convertible_to<decltype(T::schema), std::string_view>
+struct Schema<T> {
+  static constexpr std::string_view text = T::schema;
+};
+
 enum class Scalar : std::uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f32, f64 };
 
 inline constexpr std::array<std::string_view, 10> scalar_names = {"u8",  "u16", "u32", "u64", "i8",

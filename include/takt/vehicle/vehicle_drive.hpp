@@ -43,8 +43,12 @@ namespace takt::vehicle {
 
 /// Where the vehicle is, for whoever wants to know: it can be copied bytewise. The frames have the names of REP 105.
 struct OdometryEstimate {
-  static constexpr std::string_view frame = "odom";             ///< of the pose
+  static constexpr std::string_view frame = "odom";             ///< of the pose and its covariance
   static constexpr std::string_view child_frame = "base_link";  ///< of the twist: the middle of the rear axle
+  /// As other processes read it (shm/schema.hpp): ns; m, m and rad in `frame`; m/s, m/s and rad/s in `child_frame`; the covariance
+  /// row by row: xx, xy, x heading, yx, yy, y heading, heading x, heading y, heading heading.
+  static constexpr std::string_view schema =
+      "stamp i64, x f64, y f64, heading f64, forward f64, left f64, rotation f64, covariance f64[9]";
 
   Time stamp{};  ///< when it was so; Time{} before anything was heard
   mobile::Pose pose{};

@@ -1,0 +1,72 @@
+// What `takt drive --publish NAME` tells other processes: two latest values in the named segment NAME, for one reader each.
+//   "odometry"  vehicle::OdometryEstimate, as soon as the vehicle was heard: the pose in the frame "odom", the twist in "base_link"
+//   "vehicle"   VehicleStatus, every cycle
+// Both carry their schema, so that `takt shm inspect NAME` and programs that know none of the types (shm/opaque.hpp, takt.h) have
+// their fields by name. The segment stays when the program ends: its seats are free then, the stamps grow no more, and the next
+// program that publishes under this name goes on in it, with the same readers.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "takt/core/setup_error.hpp"
+#include "takt/core/time.hpp"
+#include "takt/platform/segment.hpp"
+#include "takt/shm/latest_value.hpp"
+#include "takt/vehicle/supervisor.hpp"
+#include "takt/vehicle/vehicle_drive.hpp"
+
+namespace takt::tools {
+
+/// What whoever drives a vehicle knows of it. Times are those of the system's steady clock (CLOCK_MONOTONIC).
+struct VehicleStatus {
+  static constexpr std::string_view schema = "stamp i64, heard i64, charge f64, state u8, cause u8, _ u8[6]";
+
+  Time stamp{};         ///< when this was written: now, while the program lives
+  Time heard{};         ///< when what was heard last was sent; Time{}: never
+  double charge = NAN;  ///< of the battery, 0..1; NaN: unknown, or too old
+  vehicle::DriveState state = vehicle::DriveState::starting;
+  vehicle::StopCause cause = vehicle::StopCause::none;  ///< of the stop that is active
+  std::array<std::uint8_t, 6> unused{};
+};
+
+class DrivePublication {
+ public:
+  /// Errors: those of Segment::open_or_create() and Segment::producer(), such as seat_taken.
+  [[nodiscard]] static SetupResult<DrivePublication> open(const std::string& name);
+
+  /// Both are real-time safe.
+  void write(const vehicle::OdometryEstimate& estimate) noexcept { odometry_.end.write(estimate); }
+  /// Shows life, too.
+  void write(const VehicleStatus& status) noexcept;
+
+ private:
+  template <class T>
+  using Writer = platform::Claim<shm::LatestWriter<T>>;
+
+  DrivePublication(platform::Segment segment, Writer<vehicle::OdometryEstimate> odometry,
+                   Writer<VehicleStatus> status)
+      : segment_(std::move(segment)), odometry_(std::move(odometry)), status_(std::move(status)) {}
+
+  platform::Segment segment_;  ///< we are its owner for as long as we have this
+  Writer<vehicle::OdometryEstimate> odometry_;
+  Writer<VehicleStatus> status_;
+};
+
+/// What the driver of a vehicle knows of it now. Real-time safe.
+template <class Drive>
+[[nodiscard]] VehicleStatus status_of(const Drive& drive, Time now) noexcept {
+  const auto& client = drive.client();
+  const auto& telemetry = client.telemetry();
+  VehicleStatus status{.stamp = now, .state = client.state(), .cause = client.reason().cause};
+  if (const Duration age = telemetry.age(now); age != Duration::max()) status.heard = now - age;
+  if (const auto battery = telemetry.fresh_battery(now))
+    status.charge = client.units().reading(*battery).charge;
+  return status;
+}
+
+}  // namespace takt::tools
