@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "can/dbc_scanner.hpp"
+#include "takt/can/text.hpp"
 
 namespace takt::can::dbc {
 namespace {
@@ -37,7 +38,7 @@ bool is_reserved(std::string_view name) {
 
 constexpr bool is_small(char c) noexcept { return c >= 'a' && c <= 'z'; }
 constexpr bool is_capital(char c) noexcept { return c >= 'A' && c <= 'Z'; }
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+using can::detail::is_digit;
 constexpr bool is_word_byte(char c) noexcept { return is_small(c) || is_capital(c) || is_digit(c); }
 constexpr char small(char c) noexcept { return is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr char capital(char c) noexcept { return is_small(c) ? static_cast<char>(c - 'a' + 'A') : c; }
@@ -142,7 +143,7 @@ bool is_name_space(std::string_view text) {
   }
 }
 
-std::string Names::add(const std::string& name) {
+std::string UniqueNames::add(const std::string& name) {
   std::string free = is_reserved(name) ? name + "_" : name;
   int& number = next_numbers_.try_emplace(name, 2).first->second;
   while (!taken_.insert(free).second) free = fmt::format("{}_{}", name, number++);

@@ -18,9 +18,9 @@ namespace takt::can::dbc {
 [[nodiscard]] bool is_name_space(std::string_view text);
 
 /// The names of one scope.
-class Names {
+class UniqueNames {
  public:
-  explicit Names(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
+  explicit UniqueNames(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
   /// The name, or one made of it that is no keyword and that nothing else in the scope has.
   [[nodiscard]] std::string add(const std::string& name);
 

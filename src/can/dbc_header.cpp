@@ -163,8 +163,8 @@ class Builder {
   Struct build(const DbcMessage& message, std::string name) const {
     const Message& description = message.description();
     Struct made{&message, std::move(name), spec_of(message), {}, {}};
-    Names types({made.name});
-    Names members({"message", "signals", "parameter_group"});
+    UniqueNames types({made.name});
+    UniqueNames members({"message", "signals", "parameter_group"});
     for (const Signal& signal : description.signals) {
       made.signals.push_back(spec_of(description, signal));
       if (made.signals.back().signal.has_range() != signal.coding.has_range())
@@ -184,7 +184,7 @@ class Builder {
         comment_line(fmt::format("message {}, signal {}: {}", message.name, signal.name, what)));
   }
 
-  static Member member_of(const Signal& signal, bool is_j1939, Names& types, Names& members) {
+  static Member member_of(const Signal& signal, bool is_j1939, UniqueNames& types, UniqueNames& members) {
     const can::Signal& coding = signal.coding;
     Member member{members.add(snake_case(signal.name, "signal")), "double", {}, {}};
     const bool is_raw =
@@ -199,8 +199,8 @@ class Builder {
     return member;
   }
 
-  void add_values(Member& member, const Message& message, const Signal& signal, Names& members) const {
-    Names enumerators;
+  void add_values(Member& member, const Message& message, const Signal& signal, UniqueNames& members) const {
+    UniqueNames enumerators;
     std::map<std::string, std::size_t> uses;
     for (const ValueText& value : signal.values) ++uses[text_name(value)];
     for (const ValueText& value : signal.values) {
@@ -479,7 +479,7 @@ SetupResult<Header> make_header(const Dbc& dbc, const HeaderOptions& options) {
     return fail(Errc::bad_dbc, fmt::format("there is no node {}", options.node));
 
   Header header;
-  Names names({"Messages", "visit", "std", "takt"});
+  UniqueNames names({"Messages", "visit", "std", "takt"});
   std::vector<Struct> structs;
   for (const DbcMessage& message : dbc.messages()) {
     const Message& description = message.description();

@@ -3,11 +3,12 @@
 #include <array>
 
 #include "core/utf8.hpp"
+#include "takt/can/text.hpp"
 
 namespace takt::can::dbc {
 namespace {
 
-constexpr bool is_digit(char byte) noexcept { return byte >= '0' && byte <= '9'; }
+using can::detail::is_digit;
 
 constexpr bool begins_name(char byte) noexcept {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' ||

@@ -17,7 +17,7 @@ constexpr std::size_t least_record = 64;
 constexpr GoalId highest_goal = GoalId{1} << 53;
 
 /// How long nobody notices that nothing is done while no server is there.
-constexpr Duration idle_poll = std::chrono::milliseconds(10);
+constexpr Duration longest_wait = std::chrono::milliseconds(10);
 /// A cycle is not always as long as the one before.
 constexpr Duration late_poll = std::chrono::microseconds(50);
 
@@ -108,7 +108,7 @@ Duration RequestGateway::poll(Time now) {
   push_requests();
   report();
   if (more) return Duration(0);
-  return serves() || !pending_.empty() ? until_next_cycle(now) : idle_poll;
+  return serves() || !pending_.empty() ? until_next_cycle(now) : longest_wait;
 }
 
 /// When the loop will have published its next cycle, if that takes as long as the last.
@@ -116,7 +116,7 @@ Duration RequestGateway::until_next_cycle(Time now) const {
   const Snapshot& last = channels_->state.value();
   const Duration left = last.time + robot_->period + last.loop.lateness + last.loop.busy - now;
   // A loop that does not run, or not yet, is not waited for so closely.
-  return left < -robot_->period ? idle_poll : std::clamp(left, late_poll, idle_poll);
+  return left < -robot_->period ? longest_wait : std::clamp(left, late_poll, longest_wait);
 }
 
 // ---- to the server -------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ enum Flag : std::uint8_t {
 };
 
 /// Times that may be subtracted from one another.
-constexpr std::int64_t longest_time = std::int64_t{1} << 62;  // ns
+constexpr std::int64_t largest_time = std::int64_t{1} << 62;  // ns
 
 constexpr std::size_t segment_size(std::size_t joints) { return 8 * (2 + 6 * joints); }
 static_assert(200 + 8 * max_joints * (6 + 3 + 3 + 3) + segment_size(max_joints) <= max_request_record);
@@ -90,7 +90,7 @@ Time read_time(ByteReader& reader) { return time_from_nanoseconds(reader.little<
 
 }  // namespace
 
-bool is_moderate(Time time) noexcept { return std::abs(to_nanoseconds(time) / 2) <= longest_time / 2; }
+bool is_moderate(Time time) noexcept { return std::abs(to_nanoseconds(time) / 2) <= largest_time / 2; }
 
 // ---- writing -------------------------------------------------------------------------------------------------------------
 

@@ -274,7 +274,7 @@ class Reader {
   GoalId goal(Object& object, GoalId least) {
     const Value* value = object.find("goal");
     if (value == nullptr) return 0;
-    return json::to_integer(*value, object.at("goal"), mistakes, least, max_goal).value_or(0);
+    return json::to_integer(*value, object.at("goal"), mistakes, least, largest_exact).value_or(0);
   }
 
   SubscribeMessage subscribe(Object& object) {

@@ -87,7 +87,7 @@ class ReplyReader {
       } else if constexpr (std::is_same_v<T, std::string>) {
         entries.push_back(json::to_name(value[i], here, *mistakes_).value_or(""));
       } else {
-        entries.push_back(json::to_integer(value[i], here, *mistakes_, 0, max_goal).value_or(0));
+        entries.push_back(json::to_integer(value[i], here, *mistakes_, 0, largest_exact).value_or(0));
       }
     }
     return entries;

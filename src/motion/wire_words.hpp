@@ -17,7 +17,7 @@ namespace takt::motion::wire {
 using trajectory::Synchronisation;
 using trajectory::Through;
 
-inline constexpr std::uint64_t max_goal = std::uint64_t{1} << 53;  // exact in every JSON reader
+inline constexpr std::uint64_t largest_exact = std::uint64_t{1} << 53;  // exact in every JSON reader
 
 template <class Enum, std::size_t N>
 using Words = std::array<std::pair<std::string_view, Enum>, N>;

@@ -22,6 +22,7 @@
 #include "platform/deadline.hpp"
 #include "platform/descriptor.hpp"
 #include "platform/unshared_descriptor.hpp"
+#include "platform/wait_for.hpp"
 #include "takt/platform/steady_clock.hpp"
 
 namespace takt::platform {
@@ -30,6 +31,7 @@ namespace {
 using detail::Descriptor;
 using detail::text_of;
 using detail::UnsharedDescriptor;
+using detail::wait_for;
 
 // The whole protocol, one message each way: what is asked for, and the answer, with the descriptor if it is `given`.
 constexpr char ask_to_write = 'w';
@@ -37,14 +39,14 @@ constexpr char ask_to_read = 'r';
 constexpr char given = 'y';
 constexpr char refused = 'n';
 
-constexpr Duration step = std::chrono::milliseconds(5);                // between two tries to reach somebody
+constexpr Duration retry_period = std::chrono::milliseconds(5);        // between two tries to reach somebody
 constexpr Duration least_for_answer = std::chrono::milliseconds(100);  // of one who is there
 
-tl::unexpected<SetupError> failed(Errc error, std::string_view path, std::string_view why) {
+tl::unexpected<SetupError> failed_at(Errc error, std::string_view path, std::string_view why) {
   return fail(error, fmt::format("{}: {}", path, why));
 }
-tl::unexpected<SetupError> failed(Errc error, std::string_view path, std::string_view what, int number) {
-  return failed(error, path, fmt::format("{}: {}", what, text_of(number)));
+tl::unexpected<SetupError> failed_at(Errc error, std::string_view path, std::string_view what, int number) {
+  return failed_at(error, path, fmt::format("{}: {}", what, text_of(number)));
 }
 
 struct Address {
@@ -77,19 +79,6 @@ std::optional<std::uint32_t> user_of(int connection) {
   socklen_t size = sizeof who;
   if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return std::nullopt;
   return who.uid;
-}
-
-/// Waits until the descriptor is ready for `events`, or until `deadline`. False when it is not ready by then.
-bool wait_for(int descriptor, short events, Time deadline) {
-  const SteadyClock clock;
-  pollfd entry{descriptor, events, 0};
-  for (;;) {
-    const Duration left = std::clamp<Duration>(deadline - clock.now(), Duration(0), std::chrono::hours(1));
-    const int ready =
-        ::poll(&entry, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count()));
-    if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
-  }
 }
 
 void send_answer(int connection, char answer, int descriptor) {
@@ -153,7 +142,7 @@ Descriptor lock_folder(const std::string& path, Duration patience) {
   const Time deadline = detail::deadline_after(clock.now(), patience);
   while (::flock(opened.get(), LOCK_EX | LOCK_NB) != 0) {
     if (clock.now() >= deadline) return {};
-    clock.sleep_until(clock.now() + step);
+    clock.sleep_until(clock.now() + retry_period);
   }
   return opened;
 }
@@ -192,22 +181,22 @@ struct SegmentServer::Impl {
   SetupResult<void> listen() {
     const auto address = address_of(path);
     if (!address) {
-      return failed(Errc::listen_failed, path,
-                    fmt::format("a path has 2 to {} characters", sizeof address->name.sun_path - 1));
+      return failed_at(Errc::listen_failed, path,
+                       fmt::format("a path has 2 to {} characters", sizeof address->name.sun_path - 1));
     }
     listener.emplace(new_socket());
-    if (!listener->is_open()) return failed(Errc::listen_failed, path, "socket", errno);
+    if (!listener->is_open()) return failed_at(Errc::listen_failed, path, "socket", errno);
     // Before bind(), so that there is no moment at which the file is open to others.
-    if (::fchmod(listener->get(), 0600) != 0) return failed(Errc::listen_failed, path, "fchmod", errno);
+    if (::fchmod(listener->get(), 0600) != 0) return failed_at(Errc::listen_failed, path, "fchmod", errno);
     Descriptor folder;
     if (!is_abstract(path)) {
       folder = lock_folder(path, options.lock_patience);
-      if (!folder.is_open()) return failed(Errc::listen_failed, path, "its folder", errno);
+      if (!folder.is_open()) return failed_at(Errc::listen_failed, path, "its folder", errno);
       if (is_dead_socket(path, *address)) ::unlink(path.c_str());
     }
     if (::bind(listener->get(), address->get(), address->size) != 0) {
-      return failed(Errc::listen_failed, path, errno == EADDRINUSE ? "somebody else is there" : "bind",
-                    errno);
+      return failed_at(Errc::listen_failed, path, errno == EADDRINUSE ? "somebody else is there" : "bind",
+                       errno);
     }
     struct stat about {};
     if (!is_abstract(path) && ::lstat(path.c_str(), &about) == 0) {
@@ -215,11 +204,11 @@ struct SegmentServer::Impl {
       file = about.st_ino;
       const bool for_others = !options.users.empty() || !options.watchers.empty();
       if (for_others && ::chmod(path.c_str(), 0666) != 0) {
-        return failed(Errc::listen_failed, path, "chmod", errno);
+        return failed_at(Errc::listen_failed, path, "chmod", errno);
       }
     }
     if (::listen(listener->get(), static_cast<int>(options.max_clients)) != 0) {
-      return failed(Errc::listen_failed, path, "listen", errno);
+      return failed_at(Errc::listen_failed, path, "listen", errno);
     }
     return {};
   }
@@ -309,12 +298,12 @@ SetupResult<void> SegmentServer::open(const std::string& path, const Segment& se
   const int seals = ::fcntl(segment.descriptor(), F_GET_SEALS);
   constexpr int needed = F_SEAL_SHRINK | F_SEAL_GROW;
   if (seals < 0 || (seals & needed) != needed) {
-    return failed(Errc::not_sealed, path, "segment " + segment.name() + " is not sealed");
+    return failed_at(Errc::not_sealed, path, "segment " + segment.name() + " is not sealed");
   }
   impl->memory = Descriptor(::fcntl(segment.descriptor(), F_DUPFD_CLOEXEC, 0));
   impl->stop = Descriptor(::eventfd(0, EFD_CLOEXEC));
   if (!impl->memory.is_open() || !impl->stop.is_open()) {
-    return failed(Errc::listen_failed, path, "a descriptor", errno);
+    return failed_at(Errc::listen_failed, path, "a descriptor", errno);
   }
   if (const auto listening = impl->listen(); !listening) {
     impl->remove_path();
@@ -330,7 +319,7 @@ SetupResult<void> SegmentServer::open(const std::string& path, const Segment& se
     impl->remove_path();
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!impl->thread.joinable()) return failed(Errc::listen_failed, path, "the system gives no thread");
+  if (!impl->thread.joinable()) return failed_at(Errc::listen_failed, path, "the system gives no thread");
   impl_ = std::move(impl);
   return {};
 }
@@ -352,41 +341,42 @@ SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
                                      const SegmentOptions& options) {
   const auto address = address_of(path);
   if (!address) {
-    return failed(Errc::connect_failed, path,
-                  fmt::format("a path has 2 to {} characters", sizeof address->name.sun_path - 1));
+    return failed_at(Errc::connect_failed, path,
+                     fmt::format("a path has 2 to {} characters", sizeof address->name.sun_path - 1));
   }
   SteadyClock clock;
   const Time deadline = detail::deadline_after(clock.now(), timeout);
   Descriptor connection;
   for (;;) {
     connection = new_socket();
-    if (!connection.is_open()) return failed(Errc::connect_failed, path, "socket", errno);
+    if (!connection.is_open()) return failed_at(Errc::connect_failed, path, "socket", errno);
     if (::connect(connection.get(), address->get(), address->size) == 0) break;
     // Not there yet, dead, or busy: somebody may come.
     const int error = errno;
     const bool may_come = error == ENOENT || error == ECONNREFUSED || error == EAGAIN || error == EINTR;
-    if (!may_come || clock.now() >= deadline) return failed(Errc::connect_failed, path, "connect", error);
-    clock.sleep_until(clock.now() + step);
+    if (!may_come || clock.now() >= deadline) return failed_at(Errc::connect_failed, path, "connect", error);
+    clock.sleep_until(clock.now() + retry_period);
   }
   const auto user = user_of(connection.get());
   const bool trusted = user && (options.owner ? *user == *options.owner : *user == ::geteuid() || *user == 0);
   if (!trusted) {
-    return failed(Errc::wrong_owner, path,
-                  user ? fmt::format("its server runs as user {}", *user) : "its server's user is not known");
+    return failed_at(
+        Errc::wrong_owner, path,
+        user ? fmt::format("its server runs as user {}", *user) : "its server's user is not known");
   }
   const char asked = options.access == Access::read_write ? ask_to_write : ask_to_read;
   // Who does not want us has perhaps closed already; then the answer is there all the same.
   ::send(connection.get(), &asked, 1, MSG_NOSIGNAL);
   if (!wait_for(connection.get(), POLLIN, std::max(deadline, clock.now() + least_for_answer))) {
-    return failed(Errc::receive_failed, path, "no answer in time");
+    return failed_at(Errc::receive_failed, path, "no answer in time");
   }
   const auto answer = receive_answer(connection.get());
-  if (!answer) return failed(Errc::receive_failed, path, "recvmsg", errno);
+  if (!answer) return failed_at(Errc::receive_failed, path, "recvmsg", errno);
   if (answer->kind == refused) {
-    return failed(Errc::not_allowed, path, fmt::format("user {} may not have this segment", ::geteuid()));
+    return failed_at(Errc::not_allowed, path, fmt::format("user {} may not have this segment", ::geteuid()));
   }
   if (answer->kind != given || answer->descriptors.size() != 1) {
-    return failed(Errc::receive_failed, path, "the answer is not that of a segment's server");
+    return failed_at(Errc::receive_failed, path, "the answer is not that of a segment's server");
   }
   return Segment::attach(answer->descriptors.front().get(), options);
 }

@@ -11,31 +11,17 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <memory>
-#include <system_error>
 
+#include "platform/descriptor.hpp"
+#include "platform/wait_for.hpp"
 #include "takt/platform/steady_clock.hpp"
 
 namespace takt::platform {
 namespace {
 
-/// Waits until the descriptor is ready for `events`, or until `deadline`. False when it is not ready by then.
-bool wait_for(int descriptor, short events, Time deadline) {
-  const SteadyClock clock;
-  pollfd entry{descriptor, events, 0};
-  for (;;) {
-    const Duration left = std::max(deadline - clock.now(), Duration(0));
-    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-    const auto limit =
-        static_cast<int>(std::min<std::int64_t>(milliseconds, std::numeric_limits<int>::max()));
-    const int ready = ::poll(&entry, 1, limit);
-    if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
-  }
-}
-
-std::string text_of(int number) { return std::error_code(number, std::generic_category()).message(); }
+using detail::text_of;
+using detail::wait_for;
 
 /// 0, or the errno of what failed.
 int connect_before(int descriptor, const addrinfo& address, Time deadline) {
