@@ -249,3 +249,44 @@ TEST_CASE("whatever goes wrong: without a fresh command no throttle, and the veh
     CHECK(rig.plant().speed() == 0);
   }
 }
+
+TEST_CASE(
+    "at the end of a session's numbers, either way, the vehicle stops, and in the next one it waits to be "
+    "told") {
+  for (const bool of_the_commander : {true, false}) {
+    CAPTURE(of_the_commander);
+    SecureRig rig = secure();
+    rig.wait(3s);
+    rig.drive({0.1, 0.6, 0}, 3s);
+    REQUIRE(rig.plant().speed() > 1.5);
+    const auto before = rig.client.counters();
+    if (of_the_commander) {
+      rig.client.channel().skip_to(UINT64_MAX - 3);
+    } else {
+      rig.machine.channel().skip_to(UINT64_MAX - 3);
+    }
+    rig.drive({0.1, 0.6, 0}, 30ms);  // the last three
+    CHECK(rig.client.state() == DriveState::driving);
+    CHECK(rig.client.counters().missed == before.missed);
+    rig.drive({0.1, 0.6, 0}, 400ms);
+    if (of_the_commander) {
+      CHECK(rig.client.counters().sent == before.sent + 3);
+      CHECK(rig.client.counters().missed == before.missed + 41);  // 40 periods, and the stop at once
+      CHECK(rig.machine.controller().state() == SystemState::halted);
+    } else {
+      CHECK(rig.client.reason().cause == StopCause::telemetry_silent);
+      CHECK(rig.client.counters().missed == before.missed);
+    }
+    rig.drive({0.1, 0.6, 0}, 8s);  // within which a session is renewed
+    CHECK(rig.client.channel().established(rig.now));
+    CHECK(rig.client.telemetry().age(rig.now) <= 10ms);
+    CHECK(rig.client.state() == DriveState::stopped);
+    CHECK(rig.plant().speed() == 0);
+    rig.machine.recover();
+    rig.drive({0.1, 0.6, 0}, 2s);
+    CHECK(rig.plant().speed() == 0);
+    CHECK(rig.client.recover(rig.now));
+    rig.drive({0.1, 0.6, 0}, 3s);
+    CHECK(rig.plant().speed() > 1.5);
+  }
+}

@@ -127,7 +127,9 @@ class SimulatedVehicle {
 
   [[nodiscard]] const VehicleController& controller() const noexcept { return controller_; }
   [[nodiscard]] const VehicleLinkCounters& counters() const noexcept { return counters_; }
+  /// For what it alone can tell and do: counters, keys.
   [[nodiscard]] const C& channel() const noexcept { return channel_; }
+  [[nodiscard]] C& channel() noexcept { return channel_; }
 
  private:
   struct Datagram {

@@ -81,6 +81,11 @@ class CommanderChannel {
     return write_hello(now_, out);
   }
 
+  /// Leaves out the numbers up to this one in the present session, if there is one: for tests of the end of the numbers.
+  void skip_to(std::uint64_t last) noexcept {
+    if (sessions_.current) sessions_.current->skip_to(last);
+  }
+
   [[nodiscard]] const RefusalCounters& refused() const noexcept { return refused_; }
 
  private:

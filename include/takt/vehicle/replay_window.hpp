@@ -68,6 +68,9 @@ class SequenceCounter {
     return ++last_;
   }
 
+  /// Leaves out all numbers up to this one that were not used yet.
+  constexpr void skip_to(std::uint64_t last) noexcept { last_ = std::max(last_, last); }
+
  private:
   std::uint64_t last_;
 };

@@ -105,6 +105,9 @@ class SecureSession {
     return write_envelope(send_, {kind, key_id_, id_, *sequence, now, payload}, out);
   }
 
+  /// As SequenceCounter::skip_to().
+  void skip_to(std::uint64_t last) noexcept { sent_.skip_to(last); }
+
   /// Whether to believe the datagram, of which `envelope` is what it claims. A setpoint must be newer than all before it, telemetry
   /// not have been seen, and neither be too old; a stop must not have been seen. Returns whether it was young, as only a stop may
   /// fail to be. Errors: bad_tag, replayed, overtaken, too_old, clock_jumped.
