@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "takt/describe.hpp"
 #include "takt/platform/key_file.hpp"
 #include "takt/vehicle/commander_channel.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
@@ -17,6 +18,7 @@
 #include "tools/drive_publication.hpp"
 #include "tools/printer.hpp"
 #include "tools/signals.hpp"
+#include "tools/vehicle_file.hpp"
 #include "tools/vehicle_link.hpp"
 
 namespace takt::tools {
@@ -24,9 +26,9 @@ namespace {
 
 struct DriveOptions {
   VehicleLinkOptions link{.local = "127.0.0.1:18003", .peer = "127.0.0.1:18004"};
-  double wheelbase = 1.6;
-  double speed = 2;
-  double rotation = 0.6;
+  VehicleFileOption vehicle{};
+  std::optional<double> speed{};     ///< m/s; else the vehicle's limit
+  std::optional<double> rotation{};  ///< rad/s; else the vehicle's limit
   double hold = 2;
   std::string twists;
   std::string log;
@@ -34,29 +36,19 @@ struct DriveOptions {
   double duration = 0;  ///< s; 0: until the twists end, or a signal, or the key
 };
 
-/// Limits and gains for the simulated vehicle, as nothing is known of the real one's.
-vehicle::VehicleDriveConfiguration configuration_of(const DriveOptions& options) {
-  vehicle::VehicleDriveConfiguration c;
-  c.client.units = vehicle::provisional_units;
-  c.limits = {.forward = options.speed,
-              .backward = options.speed,
-              .left = 1,
-              .rotation = options.rotation,
-              .acceleration = 1,
-              .braking = 1,
-              .rotational_acceleration = 2};
-  c.law.wheelbase = options.wheelbase;
-  c.law.max_steering = 0.5;
-  c.law.steering_rate = 0.8;
-  c.law.throttle.proportional = 0.4;
-  c.law.throttle.integral = 0.15;
-  c.law.brake.proportional = 0.2;
-  c.law.brake.integral = 0.1;
-  c.odometry.noise = {.forward_by_way = 2e-5, .left_by_way = 2e-5, .heading_by_way = 1e-6};
-  c.wheel_radius = 0.3;
-  c.track = 1.285;
-  c.turn = vehicle::TurnSource::steering;
-  return c;
+/// The vehicle, with lower limits if those were asked for. Says what of it was guessed.
+robot::VehicleDescription description_of(const DriveOptions& options) {
+  robot::VehicleDescription description = options.vehicle.load();
+  if (!description.provisional.empty())
+    fmt::print(stderr, "takt drive: {}: these figures are guesses, and were not measured: {}\n",
+               description.name, fmt::join(description.provisional, " "));
+  auto& limits = description.drive.limits;
+  if (options.speed) {
+    limits.forward = std::min(limits.forward, *options.speed);
+    limits.backward = std::min(limits.backward, *options.speed);
+  }
+  if (options.rotation) limits.rotation = std::min(limits.rotation, *options.rotation);
+  return description;
 }
 
 /// Of a vehicle's client: what is told when it changes.
@@ -97,12 +89,13 @@ class DriveProgram {
   using Drive = vehicle::VehicleDrive<C>;
 
   DriveProgram(Drive drive, platform::UdpSocket socket, const DriveOptions& options,
-               std::optional<TwistScript> script, DriveOutputs outputs)
+               const mobile::TwistLimiter::Limits& limits, std::optional<TwistScript> script,
+               DriveOutputs outputs)
       : drive_(std::move(drive)),
         socket_(std::move(socket)),
         options_(&options),
         script_(std::move(script)),
-        keys_(options.speed, options.rotation, options.hold),
+        keys_(limits.forward, limits.rotation, options.hold),
         outputs_(std::move(outputs)) {
     if (outputs_.log.printer) outputs_.log.printer->print(std::string(drive_log_columns));
   }
@@ -277,13 +270,14 @@ DriveOutputs open_outputs(const DriveOptions& options) {
 
 template <vehicle::Channel C>
 void drive_with(const DriveOptions& options, std::optional<TwistScript> script, C channel) {
-  auto drive = vehicle::VehicleDrive<C>::make(configuration_of(options), std::move(channel));
-  if (!drive) refuse_drive("no vehicle has these measures and limits", exit_bad_input);
+  const robot::VehicleDescription description = description_of(options);
+  auto drive = vehicle::VehicleDrive<C>::make(description.drive, std::move(channel));
+  if (!drive) refuse_drive(std::string(describe(drive.error())), exit_bad_input);
   auto socket = options.link.open();
   if (!socket) refuse_drive(socket.error().message, exit_failed);
   const sigset_t signals = block_ending_signals();
-  DriveProgram<C> program(std::move(*drive), std::move(*socket), options, std::move(script),
-                          open_outputs(options));
+  DriveProgram<C> program(std::move(*drive), std::move(*socket), options, description.drive.limits,
+                          std::move(script), open_outputs(options));
   if (!program.run(signals)) throw CLI::RuntimeError(exit_failed);
 }
 
@@ -295,12 +289,12 @@ void drive_vehicle(const DriveOptions& options) {
     script = std::move(*loaded);
   }
   if (options.link.plain) return drive_with(options, std::move(script), vehicle::PlainChannel{});
-  const auto key = options.link.key();
-  if (!key) refuse_drive(key.error().message, exit_bad_input);
+  const auto keys = options.link.keys();
+  if (!keys) refuse_drive(keys.error().message, exit_bad_input);
   const auto entropy = platform::random_bytes<SipHash128::key_size>();
   if (!entropy) refuse_drive("the system has no random bytes", exit_failed);
-  auto channel = vehicle::CommanderChannel<SipHash128>::make(*key, *entropy);
-  if (!channel) refuse_drive(options.link.key_file + ": no key of zeros is one", exit_bad_input);
+  auto channel = vehicle::CommanderChannel<SipHash128>::make(keys->front(), *entropy);
+  if (!channel) refuse_drive(std::string(describe(channel.error())), exit_bad_input);
   drive_with(options, std::move(script), std::move(*channel));
 }
 
@@ -309,14 +303,11 @@ void drive_vehicle(const DriveOptions& options) {
 void add_drive(CLI::App& app) {
   auto options = std::make_shared<DriveOptions>();
   CLI::App* command = app.add_subcommand("drive", "Drive a vehicle over UDP by keys, or by a file of twists");
-  options->link.add_options(*command);
-  command->add_option("--wheelbase", options->wheelbase, "m")->capture_default_str();
-  command->add_option("--speed", options->speed, "m/s at most")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--rotation", options->rotation, "rad/s at most")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  options->vehicle.add_option(*command);
+  options->link.add_options(*command, 1);
+  command->add_option("--speed", options->speed, "m/s at most, if the vehicle's limits are not lower")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--rotation", options->rotation, "rad/s at most, likewise")->check(CLI::PositiveNumber);
   CLI::Option* hold = command->add_option("--hold", options->hold,
                                           "Seconds after which a twist that no key confirms is none");
   hold->check(CLI::PositiveNumber)->capture_default_str();
@@ -337,7 +328,7 @@ void add_drive(CLI::App& app) {
       "brake at once;\n"
       "      r goes on after a stop; q ends; any other confirms the twist.\n"
       "Another process reads what is published: takt shm inspect NAME, shm/opaque.hpp, or takt.h.\n"
-      "Units, limits and gains are those of the simulated vehicle: a real one's must be measured first.\n"
+      "Units, limits and gains are the vehicle's: a real one's must be measured first.\n"
       "Example:\n  takt key vehicle.key\n  takt vehicle-sim --key vehicle.key &\n  takt drive --key "
       "vehicle.key --log drive.csv\n"
       "  gnuplot -p -e 'set datafile separator \",\"; plot \"drive.csv\" using \"x\":\"y\" with lines'");

@@ -30,19 +30,24 @@ SetupResult<platform::UdpEndpoint> endpoint_of(const std::string& text) {
 
 }  // namespace
 
-void VehicleLinkOptions::add_options(CLI::App& command) {
+void VehicleLinkOptions::add_options(CLI::App& command, int most_keys) {
   command.add_option("--local", local, "Where we are: ADDRESS:PORT, the address in numbers")
       ->capture_default_str();
   command.add_option("--peer", peer, "Where the other side is")->capture_default_str();
   CLI::Option_group* believed = command.add_option_group("Who is believed");
   CLI::Option* key =
-      believed->add_option("--key", key_file, "Whoever has the key in this file (see: takt key)");
+      believed->add_option("--key", key_files,
+                           most_keys == 1 ? "Whoever has the key in this file (see: takt key)"
+                                          : "Whoever has the key in this file (see: takt key); twice, each "
+                                            "with a --key-id, while it is changed");
+  key->expected(1, most_keys)->allow_extra_args(false);
   believed->add_flag("--plain", plain, "Everybody: frames without any protection");
   believed->require_option(1);
-  command.add_option("--key-id", key_id, "The number by which both sides know the key")
+  command.add_option("--key-id", key_ids, "The number by which both sides know the key [1]")
+      ->expected(1, most_keys)
+      ->allow_extra_args(false)
       ->needs(key)
-      ->check(CLI::Range(0, 255))
-      ->capture_default_str();
+      ->check(CLI::Range(0, 255));
 }
 
 SetupResult<platform::UdpSocket> VehicleLinkOptions::open() const {
@@ -53,10 +58,21 @@ SetupResult<platform::UdpSocket> VehicleLinkOptions::open() const {
   return platform::UdpSocket::open({.local = *here, .peer = *there});
 }
 
-SetupResult<VehicleKey> VehicleLinkOptions::key() const {
-  const auto bytes = platform::read_key_file<SipHash128::key_size>(key_file);
-  if (!bytes) return tl::unexpected(bytes.error());
-  return VehicleKey{static_cast<std::uint8_t>(key_id), *bytes};
+SetupResult<std::vector<VehicleKey>> VehicleLinkOptions::keys() const {
+  const std::vector<int> ids = key_ids.empty() && key_files.size() == 1 ? std::vector{1} : key_ids;
+  if (ids.size() != key_files.size())
+    return fail(vehicle::Errc::no_key, "each --key has one --key-id, and each --key-id its --key");
+  std::vector<VehicleKey> keys;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (std::count(ids.begin(), ids.end(), ids[i]) > 1)
+      return fail(vehicle::Errc::no_key, fmt::format("two keys have the --key-id {}", ids[i]));
+    const auto bytes = platform::read_key_file<SipHash128::key_size>(key_files[i]);
+    if (!bytes) return tl::unexpected(bytes.error());
+    if (*bytes == std::array<std::uint8_t, SipHash128::key_size>{})
+      return fail(vehicle::Errc::no_key, key_files[i] + ": no key of zeros is one");
+    keys.push_back({static_cast<std::uint8_t>(ids[i]), *bytes});
+  }
+  return keys;
 }
 
 SetupResult<LogFile> open_log(const std::string& path) {

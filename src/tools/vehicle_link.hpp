@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "platform/descriptor.hpp"
 #include "takt/core/setup_error.hpp"
@@ -23,20 +24,20 @@ namespace takt::tools {
 
 using VehicleKey = vehicle::SharedKey<SipHash128>;
 
-/// --local, --peer, and --key or --plain of a sub-command.
+/// --local, --peer, and --key with --key-id, or --plain, of a sub-command.
 struct VehicleLinkOptions {
   std::string local{};
   std::string peer{};
-  std::string key_file{};
-  int key_id = 1;
+  std::vector<std::string> key_files{};
+  std::vector<int> key_ids{};
   bool plain = false;
 
-  /// `local` and `peer` are the defaults.
-  void add_options(CLI::App& command);
+  /// `local` and `peer` are the defaults. So many keys may be given.
+  void add_options(CLI::App& command, int most_keys);
   /// Error: bad_address, udp_failed.
   [[nodiscard]] SetupResult<platform::UdpSocket> open() const;
-  /// Errors: those of platform::read_key_file().
-  [[nodiscard]] SetupResult<VehicleKey> key() const;
+  /// One at least. Errors: those of platform::read_key_file(); no_key (zeros; two of one id; not every one of two has an id).
+  [[nodiscard]] SetupResult<std::vector<VehicleKey>> keys() const;
 };
 
 /// Carries datagrams between the socket and an end of the connection (VehicleDrive, SimulatedVehicle) until then. What has come is

@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "platform/descriptor.hpp"
+#include "takt/describe.hpp"
 #include "takt/platform/key_file.hpp"
 #include "takt/sim/simulated_vehicle.hpp"
 #include "takt/vehicle/vehicle_channel.hpp"
 #include "tools/commands.hpp"
 #include "tools/printer.hpp"
 #include "tools/signals.hpp"
+#include "tools/vehicle_file.hpp"
 #include "tools/vehicle_link.hpp"
 
 namespace takt::tools {
@@ -25,7 +27,7 @@ namespace {
 
 struct VehicleSimOptions {
   VehicleLinkOptions link{.local = "127.0.0.1:18004", .peer = "127.0.0.1:18003"};
-  sim::VehicleOptions vehicle{};
+  VehicleFileOption vehicle{};
   std::vector<std::string> words;
   std::uint64_t seed = 1;
   double duration = 0;  ///< s; 0: until a signal
@@ -177,13 +179,33 @@ class VehicleProgram {
   throw CLI::RuntimeError(code);
 }
 
+/// What a description says of the vehicle itself; it waits for commands for as long as its driver does.
+sim::VehicleOptions options_of(const vehicle::VehicleDriveConfiguration& drive) {
+  sim::VehicleOptions options;
+  options.plant.wheelbase = drive.law.wheelbase;
+  options.plant.track = drive.track;
+  options.plant.wheel_radius = drive.wheel_radius;
+  options.plant.max_steering = drive.law.max_steering;
+  options.plant.steering_rate = drive.law.steering_rate;
+  options.units = drive.client.units;
+  options.command_timeout = drive.client.drive.command_timeout;
+  return options;
+}
+
 template <vehicle::Channel C>
 void simulate(const VehicleSimOptions& options, C channel) {
+  const vehicle::VehicleDriveConfiguration drive = options.vehicle.load().drive;
+  if (drive.client.telemetry.period != sim::status_period)
+    refuse_vehicle(
+        fmt::format("the simulated vehicle tells of itself {:g} times a second: /status/rate has to be that",
+                    1 / to_seconds(sim::status_period)),
+        exit_bad_input);
   const Time start = platform::SteadyClock().now();
-  auto vehicle = sim::SimulatedVehicle<C>::make(options.vehicle,
-                                                {.unix_at_zero = unix_at_zero(start), .seed = options.seed},
-                                                std::move(channel), start);
-  if (!vehicle) refuse_vehicle("no vehicle has these measures", exit_bad_input);
+  auto vehicle = sim::SimulatedVehicle<C>::make(
+      options_of(drive),
+      {.payload = drive.client.payload, .unix_at_zero = unix_at_zero(start), .seed = options.seed},
+      std::move(channel), start);
+  if (!vehicle) refuse_vehicle(std::string(describe(vehicle.error())), exit_bad_input);
   auto socket = options.link.open();
   if (!socket) refuse_vehicle(socket.error().message, exit_failed);
   const sigset_t signals = block_ending_signals();
@@ -199,12 +221,12 @@ void simulate_vehicle(const VehicleSimOptions& options) {
       refuse_vehicle(fmt::format("--fault '{}' is not understood", line), exit_bad_input);
   }
   if (options.link.plain) return simulate(options, vehicle::PlainChannel{});
-  const auto key = options.link.key();
-  if (!key) refuse_vehicle(key.error().message, exit_bad_input);
+  const auto keys = options.link.keys();
+  if (!keys) refuse_vehicle(keys.error().message, exit_bad_input);
   const auto entropy = platform::random_bytes<SipHash128::key_size>();
   if (!entropy) refuse_vehicle("the system has no random bytes", exit_failed);
-  auto channel = vehicle::VehicleChannel<SipHash128>::make({&*key, 1}, *entropy);
-  if (!channel) refuse_vehicle(options.link.key_file + ": no key of zeros is one", exit_bad_input);
+  auto channel = vehicle::VehicleChannel<SipHash128>::make(*keys, *entropy);
+  if (!channel) refuse_vehicle(std::string(describe(channel.error())), exit_bad_input);
   simulate(options, std::move(*channel));
 }
 
@@ -212,11 +234,10 @@ void simulate_vehicle(const VehicleSimOptions& options) {
 
 void add_vehicle_sim(CLI::App& app) {
   auto options = std::make_shared<VehicleSimOptions>();
-  options->vehicle.plant.wheelbase = 1.6;
   CLI::App* command =
       app.add_subcommand("vehicle-sim", "Simulate a vehicle that is driven over UDP (see: takt drive)");
-  options->link.add_options(*command);
-  command->add_option("--wheelbase", options->vehicle.plant.wheelbase, "m")->capture_default_str();
+  options->vehicle.add_option(*command);
+  options->link.add_options(*command, vehicle::VehicleChannel<SipHash128>::max_keys);
   command->add_option("--fault", options->words, "What is wrong with it from the start on, as typed below");
   command->add_option("--seed", options->seed, "Of what is lost, corrupted and lied about");
   command->add_option("--duration", options->duration, "End after this many seconds")

@@ -4,12 +4,13 @@ clock, about what one knew of the other, and when the vehicle stopped.
 
     vehicle_wire_test.py TAKT proxy PROXY     through our own proxy: 20 % lost, 50 +- 20 ms late, reordered, doubled, corrupted;
                                               and with 100 000 datagrams of garbage a second
+    vehicle_wire_test.py TAKT loop FURBOT     straight: another vehicle than the Furbot, by its description, and who gets in by which key
     vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and one that is too slow.
                                               Needs root; exits with 77 where there are no namespaces
 """
-import os, random, subprocess, sys, tempfile, time, unittest
+import json, math, os, random, subprocess, sys, tempfile, time, unittest
 
-from vehicle_programs import PATIENCE, Program
+from vehicle_programs import PATIENCE, Program, links
 
 TAKT, WAY = sys.argv[1:3]
 COMMAND_TIMEOUT = 0.2  # s, the default of both programs
@@ -20,15 +21,31 @@ def sh(*words, check=True):
 
 
 class Wire(unittest.TestCase):
-    def start(self, sim_words, drive_words):
+    def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        true, known = os.path.join(folder.name, "true.csv"), os.path.join(folder.name, "known.csv")
-        key = os.path.join(folder.name, "vehicle.key")
-        subprocess.run([TAKT, "key", key], check=True)
-        self.vehicle = Program(true, *sim_words, "vehicle-sim", "--key", key, "--log", true, *self.vehicle_link)
+        self.folder = folder.name
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def key(self, name):
+        subprocess.run([TAKT, "key", self.file(name)], check=True)
+        return ["--key", self.file(name)]
+
+    def start(self, sim_words, drive_words, *both):
+        key = self.key("vehicle.key")
+        self.start_vehicle(sim_words, *key, *both)
+        self.start_driver(drive_words, *key, *both)
+
+    def start_vehicle(self, before, *words):
+        true = self.file("true.csv")
+        self.vehicle = Program(true, *before, "vehicle-sim", "--log", true, *self.vehicle_link, *words)
         self.addCleanup(self.vehicle.end)
-        self.driver = Program(known, *drive_words, "drive", "--key", key, "--hold", "1000", "--log", known, *self.driver_link)
+
+    def start_driver(self, before, *words):
+        known = self.file("known.csv")
+        self.driver = Program(known, *before, "drive", "--hold", "1000", "--log", known, *self.driver_link, *words)
         self.addCleanup(self.driver.end)
 
     def get_going(self):
@@ -158,6 +175,7 @@ class NamespaceTest(Wire):
                 sh("ip", "netns", "delete", name)
 
     def setUp(self):
+        super().setUp()
         self.start(["ip", "netns", "exec", self.far, TAKT], ["ip", "netns", "exec", self.near, TAKT])
 
     def test_a_cut_cable_stops_the_vehicle_and_only_being_told_lets_it_go_on(self):
@@ -191,7 +209,79 @@ class NamespaceTest(Wire):
         self.assertGreater(after["lost"], before["lost"])
 
 
+class LoopTest(Wire):
+    def setUp(self):
+        super().setUp()
+        self.driver_link, self.vehicle_link = links()
+
+    def describe_vehicle(self, **changed):
+        """The Furbot's description with other values; the option that names its file."""
+        with open(sys.argv[3]) as file:
+            vehicle = json.load(file)
+        for key, value in changed.items():
+            vehicle[key] = {**vehicle[key], **value} if isinstance(value, dict) else value
+        with open(self.file("vehicle.json"), "w") as file:
+            json.dump(vehicle, file)
+        return ["--vehicle", self.file("vehicle.json")]
+
+    def test_a_vehicle_of_another_description_drives_as_it_is_told(self):
+        vehicle = self.describe_vehicle(
+            wheelbase=1.1, track=0.9, wheel_radius=0.2, steering={"limit": 0.6, "rate": 1.1},
+            units={"speed": 0.004, "angle": -0.0005, "odometer": 0.002, "steer": -0.0002, "full_throttle": 3000, "full_brake": 511},
+            control={"byte_order": "little_endian", "rate": 50, "timeout": 3}, status={"timeout": 2},
+            limits={"forward": 1.6, "rotation": 0.8})
+        self.start([TAKT], [TAKT], *vehicle)
+        self.get_going()  # by four of eight steps
+        steady = lambda row: abs(row["speed"] - 0.8) < 0.02
+        self.vehicle.wait_until(steady, "the vehicle drives at half of its limit")
+        self.driver.wait_until(steady, "the driver knows")
+        self.driver.type("aaaa")
+        row = self.vehicle.wait_until(lambda row: row["steering"] > 0.4, "it turns left")
+        self.assertAlmostEqual(row["speed"], 0.8, delta=0.1)
+        self.vehicle.wait_until(lambda row: row["heading"] > 1.5, "it has turned by a quarter")
+        curve = self.vehicle.rows()[-1]
+        self.assertAlmostEqual(curve["steering"], math.atan(1.1 * 0.4 / 0.8), delta=0.01)
+        self.driver.type("c")
+        self.vehicle.wait_until(lambda row: row["speed"] == 0, "it stands")
+        self.driver.wait_until(lambda row: row["state"] == "stopped", "the driver knows")
+        true, known = self.vehicle.rows()[-1], self.driver.rows()[-1]
+        for key in ("x", "y", "heading"):
+            self.assertAlmostEqual(true[key], known[key], delta=0.1, msg=key)
+
+    def test_no_program_starts_with_a_vehicle_that_is_none(self):
+        vehicle = self.describe_vehicle(wheelbase=-1.6, units={"speed": "fast"})
+        for program in ("drive", "vehicle-sim"):
+            refused = subprocess.run([TAKT, program, "--plain", *vehicle, "--duration", "1"], capture_output=True, text=True)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(f'{vehicle[1]}: /wheelbase: -1.6 is not above 0', refused.stderr)
+            self.assertIn(f'{vehicle[1]}: /units/speed: must be a finite number, not "fast"', refused.stderr)
+
+    def test_two_keys_let_in_whoever_has_one_of_them_and_nobody_else(self):
+        old, new, third = (self.key(name) for name in ("old.key", "new.key", "third.key"))
+        self.start_vehicle([TAKT], *old, "--key-id", "7", *new, "--key-id", "8")
+        self.vehicle.wait_until(lambda row: row["state"] == "running", "the vehicle runs")
+        for key, number in ((third, "7"), (third, "8"), (third, "9"), (old, "8"), (new, "7")):
+            refused = subprocess.run([TAKT, "drive", *self.driver_link, *key, "--key-id", number, "--duration", "0.5"],
+                                     capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            self.assertIn("\n0 control frames sent", refused.stdout)
+            self.assertIn("status frames: 0 taken", refused.stdout)
+        for key, number in ((old, "7"), (new, "8"), (old, "7")):
+            before = self.vehicle.rows()[-1]["obeyed"]
+            self.start_driver([TAKT], *key, "--key-id", number)
+            self.driver.wait_until(lambda row: row["taken"] > 0 and row["sent"] > 0, "they know each other")
+            self.vehicle.wait_until(lambda row: row["obeyed"] > before, "the vehicle obeys")
+            self.driver.end()
+        self.assertGreater(int(self.vehicle.end().split(" refused")[0].split()[-1]), 0)
+
+    def test_each_of_two_keys_needs_a_number_of_its_own(self):
+        two = [*self.key("old.key"), *self.key("new.key")]
+        for numbers in ([], ["--key-id", "1"], ["--key-id", "1", "--key-id", "1"]):
+            refused = subprocess.run([TAKT, "vehicle-sim", *two, *numbers, "--duration", "1"], capture_output=True, text=True)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("--key-id", refused.stderr)
+
+
 if __name__ == "__main__":
-    case = ProxyTest if WAY == "proxy" else NamespaceTest
+    case = {"proxy": ProxyTest, "loop": LoopTest, "netns": NamespaceTest}[WAY]
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(case)
     sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())

@@ -1,0 +1,24 @@
+#include "tools/vehicle_file.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/commands.hpp"
+
+namespace takt::tools {
+
+void VehicleFileOption::add_option(CLI::App& command) {
+  command.add_option(
+      "--vehicle", file,
+      "The vehicle's description (see: takt/robot/vehicle_description.hpp); without one, it is the "
+      "Furbot of examples/robots/furbot.json, of which most is a guess");
+}
+
+robot::VehicleDescription VehicleFileOption::load() const {
+  auto vehicle = file.empty() ? robot::load_vehicle(furbot_json) : robot::load_vehicle_file(file);
+  if (vehicle) return std::move(*vehicle);
+  for (const robot::Mistake& mistake : vehicle.error())
+    fmt::print(stderr, "{}: {}\n", file, robot::to_string(mistake));
+  throw CLI::RuntimeError(exit_bad_input);
+}
+
+}  // namespace takt::tools

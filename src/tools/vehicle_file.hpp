@@ -1,0 +1,23 @@
+// Which vehicle `takt drive` and `takt vehicle-sim` are about: a description in a file, or the Furbot's that ships.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+
+#include "takt/robot/vehicle_description.hpp"
+
+namespace takt::tools {
+
+extern const std::string_view furbot_json;  ///< examples/robots/furbot.json, as it is
+
+/// --vehicle of a sub-command.
+struct VehicleFileOption {
+  std::string file{};  ///< empty: the Furbot
+
+  void add_option(CLI::App& command);
+  /// The description. If it is none, its mistakes are printed, and CLI::RuntimeError is thrown.
+  [[nodiscard]] robot::VehicleDescription load() const;
+};
+
+}  // namespace takt::tools
