@@ -49,7 +49,7 @@ extern "C" {
 
 /* Counts what was added to this header. A program works with every library of the same soname whose takt_abi_version() is not
  * lower than the TAKT_ABI_VERSION that it was compiled with. */
-#define TAKT_ABI_VERSION 6
+#define TAKT_ABI_VERSION 7
 
 /* The ABI version of the library that is loaded. Real-time safe. */
 TAKT_API int32_t takt_abi_version(void);
@@ -1059,10 +1059,12 @@ TAKT_API uint64_t takt_channel_refused(const takt_channel* channel, int32_t stat
  * one of its systems does not run, the vehicle is stopped, and goes on only after takt_vehicle_client_recover().
  *
  *     for (;;) {
- *       if (a datagram came before takt_vehicle_client_next_send_ns(client))
- *         takt_vehicle_client_receive(client, datagram, size, now);
- *       takt_vehicle_client_drive(client, &command, now);
- *       while (takt_vehicle_client_poll(client, now, out, sizeof out, &size) == TAKT_OK && size > 0) send(socket, out, size, 0);
+ *       next = takt_vehicle_client_next_send_ns(client);
+ *       if (takt_udp_receive(socket, next > now ? next - now : 0, in, sizeof in, &size) == TAKT_OK)
+ *         takt_vehicle_client_receive(client, in, size, now = clock());
+ *       takt_vehicle_client_drive(client, &command, now = clock());
+ *       while (takt_vehicle_client_poll(client, now, out, sizeof out, &size) == TAKT_OK && size > 0)
+ *         takt_udp_send(socket, out, size);
  *     }
  *
  * Times are nanoseconds of a clock that does not go back, from 0 on. One thread at a time. */
@@ -1219,6 +1221,168 @@ typedef struct takt_vehicle_client_counters {
 /* NULL is ignored. Real-time safe. */
 TAKT_API void takt_vehicle_client_counters_init(takt_vehicle_client_counters* counters);
 TAKT_API int32_t takt_vehicle_client_get_counters(const takt_vehicle_client* client, takt_vehicle_client_counters* counters);
+
+/* ---- driving a vehicle by twists ------------------------------------------------------------------------------------------ */
+
+/* A twist in, odometry out: a client that turns twists into commands by the law above, with the speed that the vehicle reports, and
+ * works out from what it hears where the vehicle is. In place of takt_vehicle_client_drive() in the loop above:
+ *
+ *     takt_vehicle_client* client = takt_vehicle_drive_client(drive);
+ *     ...
+ *       takt_vehicle_drive_twist(drive, &twist, now);
+ *       takt_vehicle_drive_estimate(drive, &estimate);
+ *
+ * As with the client, one thread at a time, and a caller that gives no twist any more has the vehicle stopped. */
+typedef struct takt_vehicle_drive takt_vehicle_drive;
+
+/* Of twists, which are kept within them on the same curve: all above zero, infinite is no limit. */
+typedef struct takt_twist_limits {
+  double forward;                 /* m/s */
+  double backward;                /* m/s */
+  double left;                    /* m/s, either side: a car goes to neither, whatever it says */
+  double rotation;                /* rad/s */
+  double acceleration;            /* m/s^2, while the magnitude grows */
+  double braking;                 /* m/s^2, while it falls */
+  double rotational_acceleration; /* rad/s^2 */
+} takt_twist_limits;
+
+/* What tells how a vehicle turns, and how far it goes. */
+enum {
+  TAKT_TURN_BY_WHEELS = 0,   /* the difference of the rear wheels: coarse where they report whole rpm */
+  TAKT_TURN_BY_STEERING = 1, /* the steering angle while it is fresh, else the wheels */
+  TAKT_WAY_BY_WHEELS = 0,    /* the mean rate of the rear wheels */
+  TAKT_WAY_BY_ODOMETER = 1   /* where it counts down backwards: blocks that are lost lose no way */
+};
+
+typedef struct takt_vehicle_drive_options {
+  uint32_t struct_size;     /* set by takt_vehicle_drive_options_init() */
+  uint32_t reserved;        /* 0 */
+  takt_twist_limits limits;
+  double wheel_radius;      /* m, of the rear wheels */
+  double track;             /* m, between them */
+  int32_t turn;             /* TAKT_TURN_BY_...; by the wheels */
+  int32_t way;              /* TAKT_WAY_BY_...; by the wheels */
+} takt_vehicle_drive_options;
+
+/* Zero: all must be given but what is said above. NULL is ignored. Real-time safe. */
+TAKT_API void takt_vehicle_drive_options_init(takt_vehicle_drive_options* options);
+
+/* *drive is the caller's, to be freed with takt_vehicle_drive_destroy(). `layouts` and `channel` are as for
+ * takt_vehicle_client_create(); `odometry` may be NULL: half a second, no noise. Errors: those of takt_vehicle_client_create(),
+ * takt_twist_law_create() and takt_odometry_create(); TAKT_ERROR_MOBILE_NOT_FINITE, _NOT_POSITIVE (limits and lengths);
+ * TAKT_ERROR_VEHICLE_OUT_OF_RANGE (traction is not among the required systems, a holding brake of less than one count);
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (turn, way, reserved). */
+TAKT_API int32_t takt_vehicle_drive_create(const takt_vehicle_drive_options* options, const takt_vehicle_client_options* client,
+                                           const takt_twist_law_options* law, const takt_odometry_options* odometry,
+                                           const takt_vehicle_layouts* layouts, takt_channel* channel,
+                                           takt_vehicle_drive** drive);
+TAKT_API void takt_vehicle_drive_destroy(takt_vehicle_drive* drive);
+
+/* Its client, for every function of the section above but takt_vehicle_client_destroy(): to receive and to poll, to stop, to
+ * recover, and for all that is known of the vehicle. It is freed with the drive; NULL for NULL. Real-time safe. */
+TAKT_API takt_vehicle_client* takt_vehicle_drive_client(takt_vehicle_drive* drive);
+
+/* Drives so until the next call. Errors: TAKT_ERROR_VEHICLE_NOT_FINITE; TAKT_ERROR_CONTROL_BAD_PERIOD (called twice at one time);
+ * those of takt_vehicle_client_drive(): the command before holds, and grows older. Real-time safe. */
+TAKT_API int32_t takt_vehicle_drive_twist(takt_vehicle_drive* drive, const takt_twist* wanted, int64_t now_ns);
+
+/* The frames of an estimate, with the names of REP 105: of the pose, and of the twist, which is the middle of the rear axle. */
+#define TAKT_ODOMETRY_FRAME "odom"
+#define TAKT_ODOMETRY_CHILD_FRAME "base_link"
+
+/* How an estimate is shared: `takt drive --publish` writes it as the LATEST value "odometry" of this schema. */
+#define TAKT_ODOMETRY_SCHEMA \
+  "stamp i64, x f64, y f64, heading f64, forward f64, left f64, rotation f64, covariance f64[9]"
+
+/* Where a vehicle is. */
+typedef struct takt_odometry_estimate {
+  int64_t stamp_ns;     /* when it was so, on the caller's clock; 0 before anything was heard */
+  takt_pose pose;
+  takt_twist twist;     /* measured */
+  double covariance[9]; /* of (x, y, heading), row by row: m^2, m rad, rad^2 */
+} takt_odometry_estimate;
+
+/* By all that was heard. Real-time safe. */
+TAKT_API int32_t takt_vehicle_drive_estimate(const takt_vehicle_drive* drive, takt_odometry_estimate* estimate);
+
+/* The vehicle is known to be here; `covariance` has nine numbers, row by row, or is NULL for zeros. The estimate goes on from there
+ * with the next that is heard. Errors: TAKT_ERROR_MOBILE_NOT_FINITE, _OUT_OF_DOMAIN (no covariance: not symmetric, or not positive
+ * semi-definite): nothing changes. Real-time safe. */
+TAKT_API int32_t takt_vehicle_drive_set_pose(takt_vehicle_drive* drive, const takt_pose* pose, const double* covariance);
+
+/* ---- UDP ------------------------------------------------------------------------------------------------------------------ */
+
+/* A UDP socket that talks to one peer. What comes from anybody else the kernel drops; that proves nothing, as a sender's address
+ * can be forged, and whom to believe is a channel's affair. Nothing breaks a socket: a peer that is not there, a cable that is cut
+ * and a queue that is full are counted, and it goes on when they are over. One thread at a time. takt_udp_send(), _receive() and
+ * _receive_batch() neither allocate nor lock; their system calls do not wait, but for as long as they are asked to. */
+typedef struct takt_udp_socket takt_udp_socket;
+
+typedef struct takt_udp_options {
+  uint32_t struct_size;      /* set by takt_udp_options_init() */
+  int32_t busy_poll;         /* not zero: asks the kernel again and again instead of sleeping: a fraction of the latency for a whole
+                              * core, which Linux takes away for 50 ms of each second at a real-time priority; 0 */
+  const char* local_address; /* in numbers, IPv4 or IPv6, never a name; NULL: "127.0.0.1" */
+  const char* peer_address;  /* the same */
+  uint16_t local_port;       /* 0: any free one */
+  uint16_t peer_port;        /* 0: any of the peer's; such a socket only receives */
+  uint32_t reserved;         /* 0 */
+} takt_udp_options;
+
+/* What is said above. NULL is ignored. Real-time safe. */
+TAKT_API void takt_udp_options_init(takt_udp_options* options);
+
+/* *socket is the caller's, to be closed with takt_udp_close(). On failure the reason is written to `why`, which may be NULL, as far
+ * as it fits into `size` bytes. Errors: TAKT_ERROR_PLATFORM_BAD_ADDRESS, _UDP_FAILED (the port is taken, the address is none of
+ * this machine, ...); TAKT_ERROR_CAPI_BAD_ARGUMENT (reserved). */
+TAKT_API int32_t takt_udp_open(const takt_udp_options* options, takt_udp_socket** socket, char* why, size_t size);
+TAKT_API void takt_udp_close(takt_udp_socket* socket);
+
+/* Errors: TAKT_ERROR_PLATFORM_SEND_FAILED: it was not sent, and is counted as refused. */
+TAKT_API int32_t takt_udp_send(takt_udp_socket* socket, const uint8_t* datagram, size_t bytes);
+
+/* The next datagram, of *bytes bytes; it may have none. One that does not fit into `size` bytes is passed over, and counted.
+ * Errors: TAKT_ERROR_CAPI_TIMEOUT: nothing came within timeout_ns; with zero or less it does not wait. */
+TAKT_API int32_t takt_udp_receive(takt_udp_socket* socket, int64_t timeout_ns, uint8_t* buffer, size_t size, size_t* bytes);
+
+/* One of a batch. */
+typedef struct takt_udp_datagram {
+  uint8_t* buffer;
+  size_t size;  /* of the buffer; more than 65536 becomes 65536 */
+  size_t bytes; /* of what came */
+} takt_udp_datagram;
+
+/* Datagrams of a batch at most; what is given beyond them is left alone. */
+#define TAKT_UDP_BATCH 32
+
+/* Waits as above for the first, and takes what else is there with the same system call. *came of them are now at the front of
+ * `datagrams`, oldest first; which of the buffers each is in is the socket's choice. Errors: TAKT_ERROR_CAPI_TIMEOUT; _BAD_ARGUMENT
+ * (a count of 0). */
+TAKT_API int32_t takt_udp_receive_batch(takt_udp_socket* socket, int64_t timeout_ns, takt_udp_datagram* datagrams, size_t count,
+                                        size_t* came);
+
+/* Since it was opened. An output: the library writes as many fields as struct_size covers. */
+typedef struct takt_udp_counters {
+  uint32_t struct_size; /* set by takt_udp_counters_init() */
+  uint32_t reserved;
+  uint64_t sent;
+  uint64_t refused;     /* not sent: the queue full, no route, the link down, more bytes than a datagram has */
+  uint64_t unreachable; /* how often the peer's machine, or one on the way, said that nobody is there */
+  uint64_t received;
+  uint64_t too_long;    /* came, but did not fit the buffer */
+  uint64_t dropped;     /* by the kernel, because nobody received in time */
+} takt_udp_counters;
+
+/* NULL is ignored. Real-time safe. */
+TAKT_API void takt_udp_counters_init(takt_udp_counters* counters);
+/* One system call. */
+TAKT_API int32_t takt_udp_get_counters(const takt_udp_socket* socket, takt_udp_counters* counters);
+
+/* The port that it has; 0 for NULL. One system call. */
+TAKT_API uint16_t takt_udp_local_port(const takt_udp_socket* socket);
+
+/* To wait with poll() for this socket and others; -1 for NULL. It stays the socket's. Real-time safe. */
+TAKT_API int32_t takt_udp_descriptor(const takt_udp_socket* socket);
 
 /* ---- CAN messages of a DBC file ------------------------------------------------------------------------------------------ */
 

@@ -1,10 +1,15 @@
 // The channel of the C API, for whatever of it sends frames through one.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <variant>
 
 #include "takt.h"
+#include "takt/core/error.hpp"
 #include "takt/core/siphash.hpp"
+#include "takt/core/time.hpp"
 #include "takt/vehicle/channel.hpp"
 #include "takt/vehicle/commander_channel.hpp"
 #include "takt/vehicle/vehicle_channel.hpp"
@@ -14,6 +19,35 @@ namespace takt::capi {
 using CommanderChannel = vehicle::CommanderChannel<SipHash128>;
 using VehicleChannel = vehicle::VehicleChannel<SipHash128>;
 using AnyChannel = std::variant<vehicle::PlainChannel, CommanderChannel, VehicleChannel>;
+
+/// The caller's channel, for what is made of one.
+class BorrowedChannel {
+ public:
+  static constexpr std::size_t overhead = CommanderChannel::overhead;
+  static constexpr std::size_t max_handshake = CommanderChannel::max_handshake;
+
+  explicit BorrowedChannel(AnyChannel& channel) noexcept : channel_(&channel) {}
+
+  [[nodiscard]] Result<vehicle::Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
+    return std::visit([&](auto& channel) { return channel.open(datagram, now); }, *channel_);
+  }
+  [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, vehicle::Urgency urgency,
+                                         Time now, std::span<std::uint8_t> out) noexcept {
+    return std::visit([&](auto& channel) { return channel.seal(payload, urgency, now, out); }, *channel_);
+  }
+  [[nodiscard]] bool established(Time now) const noexcept {
+    return std::visit([&](const auto& channel) { return channel.established(now); }, *channel_);
+  }
+  [[nodiscard]] Time next_handshake() const noexcept {
+    return std::visit([](const auto& channel) { return channel.next_handshake(); }, *channel_);
+  }
+  [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
+    return std::visit([&](auto& channel) { return channel.poll_handshake(now, out); }, *channel_);
+  }
+
+ private:
+  AnyChannel* channel_;
+};
 
 }  // namespace takt::capi
 

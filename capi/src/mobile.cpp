@@ -1,4 +1,6 @@
 // Drives, odometry and the twist law of the C API.
+#include "mobile.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,16 +11,16 @@
 #include "takt/mobile/car_like.hpp"
 #include "takt/mobile/differential_drive.hpp"
 #include "takt/mobile/holonomic_drive.hpp"
-#include "takt/mobile/odometry.hpp"
-#include "takt/vehicle/twist_law.hpp"
 
 using takt::fail;
+using takt::Result;
 using takt::Status;
 using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::read_struct;
 using takt::capi::seconds;
 using takt::capi::to_status;
+using takt::capi::to_twist;
 namespace mobile = takt::mobile;
 using takt::vehicle::TwistLaw;
 
@@ -31,10 +33,6 @@ struct takt_twist_law {
 };
 
 namespace {
-
-mobile::Twist to_twist(const takt_twist& twist) noexcept {
-  return {twist.forward, twist.left, twist.rotation};
-}
 
 std::int32_t put(const mobile::Twist& made, takt_twist* twist) noexcept {
   if (!mobile::detail::is_finite(made)) return to_status(mobile::Errc::not_finite);
@@ -149,19 +147,26 @@ void takt_odometry_options_init(takt_odometry_options* options) {
   *options = {sizeof *options, 0, 500'000'000, 0, 0, 0, 0};
 }
 
+Result<mobile::Odometry::Configuration> takt::capi::to_configuration(
+    const takt_odometry_options* options) noexcept {
+  takt_odometry_options usual;
+  takt_odometry_options_init(&usual);
+  const auto o =
+      read_struct(options != nullptr ? options : &usual, offsetof(takt_odometry_options, forward_by_way));
+  if (!o) return fail(o.error());
+  if (o->reserved != 0) return fail(Errc::bad_argument);
+  return mobile::Odometry::Configuration{
+      mobile::Integration::exact_arc,
+      seconds(o->timeout_ns),
+      {o->forward_by_way, o->left_by_way, o->heading_by_way, o->heading_by_rotation}};
+}
+
 std::int32_t takt_odometry_create(const takt_odometry_options* options, takt_odometry** odometry) {
   return guarded([&]() -> Status {
     if (odometry == nullptr) return fail(Errc::null_pointer);
-    takt_odometry_options usual;
-    takt_odometry_options_init(&usual);
-    const auto o =
-        read_struct(options != nullptr ? options : &usual, offsetof(takt_odometry_options, forward_by_way));
-    if (!o) return fail(o.error());
-    if (o->reserved != 0) return fail(Errc::bad_argument);
-    auto made = mobile::Odometry::make(
-        {mobile::Integration::exact_arc,
-         seconds(o->timeout_ns),
-         {o->forward_by_way, o->left_by_way, o->heading_by_way, o->heading_by_rotation}});
+    const auto c = takt::capi::to_configuration(options);
+    if (!c) return fail(c.error());
+    const auto made = mobile::Odometry::make(*c);
     if (!made) return fail(made.error());
     *odometry = std::make_unique<takt_odometry>(takt_odometry{*made}).release();
     return {};
@@ -212,19 +217,25 @@ void takt_twist_law_options_init(takt_twist_law_options* options) {
   options->holding_brake = usual.holding_brake;
 }
 
+Result<TwistLaw::Configuration> takt::capi::to_configuration(const takt_twist_law_options* options) noexcept {
+  const auto o = read_struct(options, sizeof(takt_twist_law_options));
+  if (!o) return fail(o.error());
+  if (o->reserved != 0) return fail(Errc::bad_argument);
+  const auto gains = [](const double(&pid)[3]) {
+    return control::PidGains{
+        .proportional = pid[0], .integral = pid[1], .derivative = pid[2], .derivative_weight = 1};
+  };
+  return TwistLaw::Configuration{
+      o->wheelbase,  o->max_steering, o->steering_rate, o->command_threshold, o->measured_threshold,
+      o->standstill, o->hysteresis,   o->holding_brake, gains(o->throttle),   gains(o->brake)};
+}
+
 std::int32_t takt_twist_law_create(const takt_twist_law_options* options, takt_twist_law** law) {
   return guarded([&]() -> Status {
     if (law == nullptr) return fail(Errc::null_pointer);
-    const auto o = read_struct(options, sizeof(takt_twist_law_options));
-    if (!o) return fail(o.error());
-    if (o->reserved != 0) return fail(Errc::bad_argument);
-    const auto gains = [](const double(&pid)[3]) {
-      return takt::control::PidGains{
-          .proportional = pid[0], .integral = pid[1], .derivative = pid[2], .derivative_weight = 1};
-    };
-    auto made = TwistLaw::make({o->wheelbase, o->max_steering, o->steering_rate, o->command_threshold,
-                                o->measured_threshold, o->standstill, o->hysteresis, o->holding_brake,
-                                gains(o->throttle), gains(o->brake)});
+    const auto c = takt::capi::to_configuration(options);
+    if (!c) return fail(c.error());
+    const auto made = TwistLaw::make(*c);
     if (!made) return fail(made.error());
     *law = std::make_unique<takt_twist_law>(takt_twist_law{*made}).release();
     return {};

@@ -1,4 +1,6 @@
 // The vehicle's client of the C API: vehicle/client.hpp over either channel.
+#include "vehicle_client.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,9 +10,6 @@
 #include <variant>
 
 #include "boundary.hpp"
-#include "channel.hpp"
-#include "takt/vehicle/client.hpp"
-#include "vehicle.hpp"
 
 using takt::Duration;
 using takt::fail;
@@ -18,52 +17,21 @@ using takt::Result;
 using takt::Status;
 using takt::Time;
 using takt::to_nanoseconds;
-using takt::capi::AnyChannel;
-using takt::capi::CommanderChannel;
+using takt::capi::BorrowedChannel;
+using takt::capi::Client;
+using takt::capi::ClientParts;
 using takt::capi::Errc;
 using takt::capi::guarded;
-using takt::capi::OwnedLayouts;
 using takt::capi::read_struct;
 using takt::capi::to_duration;
 using takt::capi::to_status;
 using takt::capi::to_time;
-using takt::capi::VehicleChannel;
 using takt::vehicle::StopCategory;
 using takt::vehicle::System;
 namespace vehicle = takt::vehicle;
 
 namespace {
 
-/// The caller's channel.
-class BorrowedChannel {
- public:
-  static constexpr std::size_t overhead = CommanderChannel::overhead;
-  static constexpr std::size_t max_handshake = CommanderChannel::max_handshake;
-
-  explicit BorrowedChannel(AnyChannel& channel) noexcept : channel_(&channel) {}
-
-  [[nodiscard]] Result<vehicle::Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
-    return std::visit([&](auto& channel) { return channel.open(datagram, now); }, *channel_);
-  }
-  [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, vehicle::Urgency urgency,
-                                         Time now, std::span<std::uint8_t> out) noexcept {
-    return std::visit([&](auto& channel) { return channel.seal(payload, urgency, now, out); }, *channel_);
-  }
-  [[nodiscard]] bool established(Time now) const noexcept {
-    return std::visit([&](const auto& channel) { return channel.established(now); }, *channel_);
-  }
-  [[nodiscard]] Time next_handshake() const noexcept {
-    return std::visit([](const auto& channel) { return channel.next_handshake(); }, *channel_);
-  }
-  [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
-    return std::visit([&](auto& channel) { return channel.poll_handshake(now, out); }, *channel_);
-  }
-
- private:
-  AnyChannel* channel_;
-};
-
-using Client = vehicle::VehicleClient<BorrowedChannel>;
 static_assert(Client::max_datagram <= TAKT_VEHICLE_CLIENT_DATAGRAM);
 
 constexpr std::size_t options_required = sizeof(takt_vehicle_client_options);
@@ -118,10 +86,15 @@ Result<vehicle::ClientConfiguration> to_configuration(const takt_vehicle_client_
 
 }  // namespace
 
-struct takt_vehicle_client {
-  std::shared_ptr<const OwnedLayouts> owned;  // null for the Furbot's
-  Client client;
-};
+Result<ClientParts> takt::capi::to_parts(const takt_vehicle_client_options* options,
+                                         const takt_vehicle_layouts* layouts, takt_channel* channel) {
+  if (channel == nullptr) return fail(Errc::null_pointer);
+  if (std::holds_alternative<VehicleChannel>(channel->channel)) return fail(Errc::bad_argument);
+  auto owned = layouts == nullptr ? nullptr : layouts->owned;
+  const auto configuration = to_configuration(options, owned ? owned->layouts : vehicle::furbot_layouts);
+  if (!configuration) return fail(configuration.error());
+  return ClientParts{std::move(owned), *configuration, BorrowedChannel(channel->channel)};
+}
 
 void takt_vehicle_client_options_init(takt_vehicle_client_options* options) {
   if (options == nullptr) return;
@@ -155,14 +128,13 @@ std::int32_t takt_vehicle_client_create(const takt_vehicle_client_options* optio
                                         const takt_vehicle_layouts* layouts, takt_channel* channel,
                                         takt_vehicle_client** client) {
   return guarded([&]() -> Status {
-    if (channel == nullptr || client == nullptr) return fail(Errc::null_pointer);
-    if (std::holds_alternative<VehicleChannel>(channel->channel)) return fail(Errc::bad_argument);
-    auto owned = layouts == nullptr ? nullptr : layouts->owned;
-    const auto configuration = to_configuration(options, owned ? owned->layouts : vehicle::furbot_layouts);
-    if (!configuration) return fail(configuration.error());
-    const auto made = Client::make(*configuration, BorrowedChannel(channel->channel));
+    if (client == nullptr) return fail(Errc::null_pointer);
+    auto parts = takt::capi::to_parts(options, layouts, channel);
+    if (!parts) return fail(parts.error());
+    const auto made = Client::make(parts->configuration, parts->channel);
     if (!made) return fail(made.error());
-    *client = std::make_unique<takt_vehicle_client>(takt_vehicle_client{std::move(owned), *made}).release();
+    *client = std::make_unique<takt_vehicle_client>(takt_vehicle_client{std::move(parts->layouts), *made})
+                  .release();
     return {};
   });
 }
@@ -172,18 +144,19 @@ void takt_vehicle_client_destroy(takt_vehicle_client* client) { delete client; }
 std::int32_t takt_vehicle_client_receive(takt_vehicle_client* client, const std::uint8_t* datagram,
                                          std::size_t bytes, std::int64_t now_ns) {
   if (client == nullptr || (datagram == nullptr && bytes > 0)) return to_status(Errc::null_pointer);
-  return to_status(client->client.receive({datagram, bytes}, to_time(now_ns)));
+  return to_status(std::visit(
+      [&](auto& end) { return end.receive(std::span(datagram, bytes), to_time(now_ns)); }, client->end));
 }
 
 std::int64_t takt_vehicle_client_next_send_ns(const takt_vehicle_client* client) {
-  return client == nullptr ? INT64_MAX : to_nanoseconds(client->client.next_send());
+  return client == nullptr ? INT64_MAX : to_nanoseconds(client->client().next_send());
 }
 
 std::int32_t takt_vehicle_client_poll(takt_vehicle_client* client, std::int64_t now_ns, std::uint8_t* out,
                                       std::size_t size, std::size_t* bytes) {
   if (client == nullptr || bytes == nullptr || (out == nullptr && size > 0))
     return to_status(Errc::null_pointer);
-  const auto written = client->client.poll(to_time(now_ns), {out, size});
+  const auto written = client->client().poll(to_time(now_ns), {out, size});
   *bytes = written.value_or(0);
   return written ? TAKT_OK : to_status(written.error());
 }
@@ -192,7 +165,7 @@ std::int32_t takt_vehicle_client_drive(takt_vehicle_client* client, const takt_d
                                        std::int64_t now_ns) {
   if (client == nullptr || command == nullptr) return to_status(Errc::null_pointer);
   return to_status(
-      client->client.drive({command->steering, command->throttle, command->brake}, to_time(now_ns)));
+      client->client().drive({command->steering, command->throttle, command->brake}, to_time(now_ns)));
 }
 
 std::int32_t takt_vehicle_client_stop(takt_vehicle_client* client, std::int32_t category,
@@ -200,13 +173,13 @@ std::int32_t takt_vehicle_client_stop(takt_vehicle_client* client, std::int32_t 
   if (client == nullptr) return to_status(Errc::null_pointer);
   const auto known = to_category(category);
   if (!known) return to_status(known.error());
-  client->client.stop(*known, to_time(now_ns));
+  client->client().stop(*known, to_time(now_ns));
   return TAKT_OK;
 }
 
 std::int32_t takt_vehicle_client_recover(takt_vehicle_client* client, std::int64_t now_ns) {
   if (client == nullptr) return to_status(Errc::null_pointer);
-  return to_status(client->client.recover(to_time(now_ns)));
+  return to_status(client->client().recover(to_time(now_ns)));
 }
 
 void takt_vehicle_client_state_init(takt_vehicle_client_state* state) {
@@ -220,11 +193,11 @@ std::int32_t takt_vehicle_client_get_state(const takt_vehicle_client* client,
                                            takt_vehicle_client_state* state) {
   if (client == nullptr || state == nullptr) return to_status(Errc::null_pointer);
   if (const Status size = takt::capi::check_size(state, state_required); !size) return to_status(size);
-  const auto reason = client->client.reason();
-  const auto category = client->client.category();
-  const auto& command = client->client.command();
+  const auto reason = client->client().reason();
+  const auto category = client->client().category();
+  const auto& command = client->client().command();
   takt_vehicle_client_state now{};
-  now.state = static_cast<std::int32_t>(client->client.state());
+  now.state = static_cast<std::int32_t>(client->client().state());
   now.cause = static_cast<std::int32_t>(reason.cause);
   now.system = static_cast<std::uint32_t>(reason.system);
   now.category = category ? static_cast<std::int32_t>(*category) : -1;
@@ -237,7 +210,7 @@ std::int32_t takt_vehicle_client_system(const takt_vehicle_client* client, std::
                                         std::int64_t now_ns, std::int32_t* state, std::int64_t* age_ns,
                                         std::int32_t* fresh) {
   if (client == nullptr) return to_status(Errc::null_pointer);
-  const auto& telemetry = client->client.telemetry();
+  const auto& telemetry = client->client().telemetry();
   const auto known = static_cast<System>(std::min(system, 255U));
   if (telemetry.last().layouts().length(known) == 0) return to_status(vehicle::Errc::unknown_system);
   const Time now = to_time(now_ns);
@@ -250,7 +223,7 @@ std::int32_t takt_vehicle_client_system(const takt_vehicle_client* client, std::
 std::int32_t takt_vehicle_client_value(const takt_vehicle_client* client, std::uint32_t system,
                                        const char* field, std::int64_t* value) {
   if (client == nullptr || field == nullptr || value == nullptr) return to_status(Errc::null_pointer);
-  const auto& last = client->client.telemetry().last();
+  const auto& last = client->client().telemetry().last();
   const auto known = static_cast<System>(std::min(system, 255U));
   const auto found = last.layouts().find(known, field);
   if (!found) return to_status(found.error());
@@ -270,9 +243,9 @@ std::int32_t takt_vehicle_client_get_counters(const takt_vehicle_client* client,
                                               takt_vehicle_client_counters* counters) {
   if (client == nullptr || counters == nullptr) return to_status(Errc::null_pointer);
   if (const Status size = takt::capi::check_size(counters, counters_required); !size) return to_status(size);
-  const auto& wire = client->client.counters();
-  const auto& heard = client->client.telemetry().counters();
-  const auto& driven = client->client.drive_counters();
+  const auto& wire = client->client().counters();
+  const auto& heard = client->client().telemetry().counters();
+  const auto& driven = client->client().drive_counters();
   takt_vehicle_client_counters now{};
   now.received = wire.received;
   now.refused = wire.refused;

@@ -8,7 +8,7 @@ target_compile_options(takt_capi_c99 PRIVATE -Wall -Wextra -Wpedantic -pedantic-
 target_link_libraries(takt_capi_c99 PRIVATE takt::c m)
 add_test(NAME capi_c99 COMMAND takt_capi_c99)
 
-add_executable(takt_capi_test capi_test.cpp capi_shm_test.cpp)
+add_executable(takt_capi_test capi_test.cpp capi_shm_test.cpp capi_vehicle_test.cpp)
 target_link_libraries(takt_capi_test PRIVATE takt_test_main takt::c)
 target_include_directories(takt_capi_test PRIVATE ${PROJECT_SOURCE_DIR}/capi/src)
 add_test(NAME capi COMMAND takt_capi_test)
@@ -33,19 +33,24 @@ add_test(NAME capi_shm COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/
          $<TARGET_FILE:takt_c> $<TARGET_FILE:takt_capi_shm_peer>)
 # Against the real-time process where it is built, and against servers that lie in any case.
 set(robot_to_talk_to "")
+set(vehicle_to_drive "")
 if(TARGET takt_tool)
+  set(vehicle_to_drive $<TARGET_FILE:takt_tool>)
   set(robot_to_talk_to $<TARGET_FILE:takt_tool> ${takt_patient_arm})
 endif()
 add_test(NAME capi_client COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_client_test.py
          $<TARGET_FILE:takt_c> ${robot_to_talk_to})
+add_test(NAME capi_vehicle_drive COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_vehicle_drive_test.py
+         $<TARGET_FILE:takt_c> ${vehicle_to_drive})
+set_tests_properties(capi_vehicle_drive PROPERTIES TIMEOUT 400)
 if(TARGET takt_tool)
   add_test(NAME capi_drive COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_drive_test.py
            $<TARGET_FILE:takt_c> $<TARGET_FILE:takt_tool>)
   set_tests_properties(capi_drive PROPERTIES TIMEOUT 300)
   set(capi_drive capi_drive)
 endif()
-set(capi_python_tests capi_header capi_ctypes capi_can capi_can_frame capi_vehicle capi_channel capi_vehicle_client capi_shm
-    capi_client ${capi_drive})
+set(capi_python_tests capi_header capi_ctypes capi_can capi_can_frame capi_vehicle capi_channel capi_vehicle_client
+    capi_vehicle_drive capi_shm capi_client ${capi_drive})
 
 # An interpreter that is not sanitized itself can load a sanitized library if the sanitizer was loaded first; the thread sanitizer
 # does not work that way, and the C API has no threads but those of the rooms, which are tested there.

@@ -211,6 +211,49 @@ static void test_can_frames(void) {
   CHECK(takt_j1939_encode_id(&id, &number) == TAKT_OK && number == 0x18F00401);
 }
 
+static void test_driving_a_vehicle(void) {
+  takt_udp_options udp;
+  takt_vehicle_drive_options options;
+  takt_vehicle_client_options client;
+  takt_twist_law_options law;
+  takt_odometry_estimate estimate;
+  takt_channel* channel = NULL;
+  takt_vehicle_drive* drive = NULL;
+  takt_udp_socket* socket = NULL;
+  uint8_t out[TAKT_VEHICLE_CLIENT_DATAGRAM];
+  size_t bytes = 0;
+  takt_udp_options_init(&udp);
+  udp.peer_port = 9; /* nobody that answers */
+  CHECK(takt_udp_open(&udp, &socket, NULL, 0) == TAKT_OK);
+  takt_vehicle_drive_options_init(&options);
+  options.limits.forward = options.limits.backward = options.limits.rotation = 2;
+  options.limits.acceleration = options.limits.braking = options.limits.rotational_acceleration = 1;
+  options.limits.left = HUGE_VAL;
+  options.wheel_radius = 0.3;
+  options.track = 1.285;
+  options.turn = TAKT_TURN_BY_STEERING;
+  options.way = TAKT_WAY_BY_ODOMETER;
+  takt_vehicle_client_options_init(&client);
+  client.units.speed = 0.01;
+  client.units.angle = client.units.odometer = client.units.steer = 0.001;
+  client.units.full_throttle = client.units.full_brake = 100;
+  takt_twist_law_options_init(&law);
+  law.wheelbase = 1.6;
+  law.max_steering = 0.5;
+  law.steering_rate = 0.8;
+  CHECK(takt_channel_create_plain(&channel) == TAKT_OK);
+  CHECK(takt_vehicle_drive_create(&options, &client, &law, NULL, NULL, channel, &drive) == TAKT_OK);
+  CHECK(takt_vehicle_client_poll(takt_vehicle_drive_client(drive), 0, out, sizeof out, &bytes) == TAKT_OK);
+  CHECK(bytes == TAKT_VEHICLE_CONTROL_BYTES);
+  CHECK(takt_udp_send(socket, out, bytes) == TAKT_OK);
+  CHECK(takt_udp_receive(socket, 0, out, sizeof out, &bytes) == TAKT_ERROR_CAPI_TIMEOUT);
+  CHECK(takt_vehicle_drive_estimate(drive, &estimate) == TAKT_OK && estimate.covariance[8] == 0);
+  CHECK(strcmp(TAKT_ODOMETRY_FRAME, "odom") == 0 && strcmp(TAKT_ODOMETRY_CHILD_FRAME, "base_link") == 0);
+  takt_vehicle_drive_destroy(drive);
+  takt_channel_destroy(channel);
+  takt_udp_close(socket);
+}
+
 int main(void) {
   test_can_frames();
   test_version();
@@ -220,6 +263,7 @@ int main(void) {
   test_append_stop();
   test_stop();
   test_client_without_a_server();
+  test_driving_a_vehicle();
   if (failures != 0) fprintf(stderr, "%d checks failed\n", failures);
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

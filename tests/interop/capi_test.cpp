@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "capi_allocations.hpp"
 #include "error.hpp"
 #include "support/rt_guard.hpp"
 #include "takt.h"
@@ -19,19 +19,20 @@
 // ---- an allocator that can be told to fail, for this program and every library in it ----
 
 namespace {
-std::atomic<long> allocations_left{-1};  // negative: as many as there is memory
-std::atomic<long> live{0};
+using takt::test::allocations_left;
+using takt::test::allocations_needed;
+using takt::test::live_allocations;
 
 void* allocate(std::size_t size, std::size_t alignment) {
   if (allocations_left.load() == 0) throw std::bad_alloc();
   if (allocations_left.load() > 0) --allocations_left;
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment, size) != 0) throw std::bad_alloc();
-  ++live;
+  ++live_allocations;
   return memory;
 }
 void release(void* memory) {
-  if (memory != nullptr) --live;
+  if (memory != nullptr) --live_allocations;
   std::free(memory);
 }
 }  // namespace
@@ -80,22 +81,6 @@ struct Memory {
   [[nodiscard]] void* data() { return bytes.data(); }
   [[nodiscard]] static constexpr std::size_t size() { return 8192; }
 };
-
-/// Runs `call` with memory for 0, 1, 2, ... allocations until it succeeds; every failure must be a clean one.
-template <class Call>
-long allocations_needed(Call&& call) {
-  for (long allowed = 0; allowed < 1000; ++allowed) {
-    const long before = live;
-    allocations_left = allowed;
-    const std::int32_t status = call();
-    allocations_left = -1;
-    if (status == TAKT_OK) return allowed;
-    const long after = live;
-    CHECK(status == TAKT_ERROR_CAPI_OUT_OF_MEMORY);
-    CHECK(after == before);
-  }
-  return -1;
-}
 
 }  // namespace
 

@@ -8,11 +8,11 @@ import math
 import struct
 import sys
 import unittest
-from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64,
-                    c_void_p)
+from ctypes import byref, c_int32, c_int64, c_size_t, c_uint8, c_void_p
 
 import furbot_peer as peer
 from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, DriveCommand, status, takt
+from capi_vehicle_bindings import DATAGRAM, Counters, Key, State, Units, commander, options, plain
 
 NOT_FINITE, OUT_OF_RANGE, TOO_SHORT, NO_ROOM, UNKNOWN_SYSTEM, UNKNOWN_FIELD, NO_BLOCK = (
     status(6, code) for code in (13, 11, 1, 8, 9, 10, 14))
@@ -22,88 +22,6 @@ STARTING, READY, DRIVING, STOPPING, AT_STAND = range(5)
 TOLD, COMMAND_TIMEOUT, DISCONNECTED, SILENT, STALE, NOT_RUNNING = range(1, 7)
 TRACTION, HYDRAULICS, RUNNING, HALTED = 3, 5, 2, 3
 MS = 1_000_000
-DATAGRAM = 128
-
-
-class Units(Structure):
-    _fields_ = [(name, c_double) for name in ("wheel_rate", "speed", "angle", "odometer", "steer", "full_throttle",
-                                              "full_brake", "charge", "current", "voltage")]
-
-
-class Options(Structure):
-    _fields_ = [("struct_size", c_uint32), ("required", c_uint32)] + [(name, c_int64) for name in (
-        "freshness_ns", "status_period_ns", "send_period_ns", "command_timeout_ns")] + [
-        ("on_command_timeout", c_int32), ("on_fault", c_int32)] + [(name, c_double) for name in (
-            "max_steering", "max_throttle", "max_reverse", "service_brake", "brake_rate", "standstill")] + [
-        ("settling_ns", c_int64), ("longest_braking_ns", c_int64), ("units", Units), ("unix_ns_at_zero", c_int64),
-        ("little_endian", c_int32), ("reserved", c_uint32)]
-
-
-class State(Structure):
-    _fields_ = [("struct_size", c_uint32), ("state", c_int32), ("cause", c_int32), ("system", c_uint32),
-                ("category", c_int32), ("reserved", c_uint32), ("command", DriveCommand)]
-
-
-class Counters(Structure):
-    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32)] + [(name, c_uint64) for name in (
-        "received", "refused", "malformed", "taken", "lost", "late", "duplicated", "impossible", "restarts",
-        "unknown_blocks", "sent", "missed", "handshakes", "commands", "commands_limited", "commands_refused",
-        "command_timeouts", "stops")]
-
-
-class Key(Structure):
-    _fields_ = [("id", c_uint8), ("bytes", c_uint8 * 16)]
-
-
-for name, result, *arguments in (
-        ("create_plain", c_int32, POINTER(c_void_p)),
-        ("create_commander", c_int32, POINTER(Key), c_void_p, POINTER(c_void_p)),
-        ("create_vehicle", c_int32, POINTER(Key), c_size_t, c_void_p, POINTER(c_void_p)),
-        ("destroy", None, c_void_p)):
-    function = getattr(takt, "takt_channel_" + name)
-    function.restype, function.argtypes = result, arguments
-
-for name, result, *arguments in (
-        ("options_init", None, POINTER(Options)),
-        ("create", c_int32, POINTER(Options), c_void_p, c_void_p, POINTER(c_void_p)),
-        ("destroy", None, c_void_p),
-        ("receive", c_int32, c_void_p, c_char_p, c_size_t, c_int64),
-        ("next_send_ns", c_int64, c_void_p),
-        ("poll", c_int32, c_void_p, c_int64, POINTER(c_uint8), c_size_t, POINTER(c_size_t)),
-        ("drive", c_int32, c_void_p, POINTER(DriveCommand), c_int64),
-        ("stop", c_int32, c_void_p, c_int32, c_int64),
-        ("recover", c_int32, c_void_p, c_int64),
-        ("state_init", None, POINTER(State)),
-        ("get_state", c_int32, c_void_p, POINTER(State)),
-        ("system", c_int32, c_void_p, c_uint32, c_int64, POINTER(c_int32), POINTER(c_int64), POINTER(c_int32)),
-        ("value", c_int32, c_void_p, c_uint32, c_char_p, POINTER(c_int64)),
-        ("counters_init", None, POINTER(Counters)),
-        ("get_counters", c_int32, c_void_p, POINTER(Counters))):
-    function = getattr(takt, "takt_vehicle_client_" + name)
-    function.restype, function.argtypes = result, arguments
-
-
-def options(**changes):
-    made = Options()
-    takt.takt_vehicle_client_options_init(byref(made))
-    made.units.speed = 0.01
-    made.units.angle = made.units.odometer = made.units.steer = 0.001
-    made.units.full_throttle = made.units.full_brake = 100
-    for name, value in changes.items():
-        setattr(made, name, value)
-    return made
-
-
-def plain():
-    channel = c_void_p()
-    assert takt.takt_channel_create_plain(byref(channel)) == OK
-    return channel
-
-
-def commander():
-    channel, key = c_void_p(), Key(1, (c_uint8 * 16)(*range(16)))
-    assert takt.takt_channel_create_commander(byref(key), None, byref(channel)) == OK
-    return channel
 
 
 class Link:
