@@ -227,12 +227,12 @@ class DriveProgram {
     const auto& heard = drive_.client().telemetry().counters();
     const auto& sent = drive_.client().counters();
     const auto wire = socket_.counters();
-    say(
-        fmt::format("{} control frames sent, {} missed; status frames: {} taken, {} lost, {} late, {} "
-                    "duplicated, {} malformed; "
-                    "{} datagrams refused, {} too long, {} dropped by the system",
-                    sent.sent, sent.missed, heard.taken, heard.lost, heard.late, heard.duplicated,
-                    heard.malformed, sent.refused, wire.too_long, wire.dropped));
+    say(fmt::format(
+        "{} control frames sent, {} missed, {} handshakes; status frames: {} taken, {} lost, {} late, {} "
+        "duplicated, {} malformed; "
+        "{} datagrams received, {} refused, {} too long, {} dropped by the system",
+        sent.sent, sent.missed, sent.handshakes, heard.taken, heard.lost, heard.late, heard.duplicated,
+        heard.malformed, sent.received, sent.refused, wire.too_long, wire.dropped));
   }
 
   Drive drive_;

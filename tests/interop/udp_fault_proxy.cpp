@@ -2,13 +2,16 @@
 // tests/support says, each way with a seed of its own. Runs until it is ended, then says what became of the datagrams.
 //   takt_udp_fault_proxy NEAR_LOCAL NEAR_PEER FAR_LOCAL FAR_PEER [NAME=VALUE]...
 // The first four are ports: where the near program sends to, where it is, and the same of the far one. Names: loss, duplicate,
-// corrupt, reorder (shares from 0 to 1), delay, jitter (ms), seed; garbage (datagrams a second that the near program gets beside).
+// corrupt, reorder (shares from 0 to 1), delay, jitter (ms), seed; garbage (datagrams a second that the near program gets beside,
+// from its first own one on) and of_garbage (how many in all).
 #include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -27,6 +30,7 @@ struct Arguments {
   test::WayFaults faults;
   std::uint64_t seed = 1;
   double garbage = 0;
+  double of_garbage = 0;
 };
 
 bool read(const std::string& text, Arguments& arguments) {
@@ -42,6 +46,7 @@ bool read(const std::string& text, Arguments& arguments) {
   if (name == "delay") return faults.delay = from_seconds(value * 1e-3), true;
   if (name == "jitter") return faults.jitter = from_seconds(value * 1e-3), true;
   if (name == "garbage") return arguments.garbage = value, true;
+  if (name == "of_garbage") return arguments.of_garbage = value, true;
   if (name == "seed") return arguments.seed = static_cast<std::uint64_t>(value), true;
   return false;
 }
@@ -64,26 +69,37 @@ void carry(UdpSocket& from, test::FaultyWay& way, UdpSocket& to, Time now, std::
   while (const auto datagram = way.give(now)) to.send(*datagram);
 }
 
-/// Random bytes, as many a second as asked for; what was missed is made up for, a little at a time.
+/// Random bytes, as many a second as asked for; what was missed is made up for, a little at a time. Half of them have the header of
+/// a secure channel's frame, so that its tag must be looked at, and one of fifty is longer than any frame.
 class Garbage {
  public:
-  Garbage(double rate, std::uint64_t seed, Time start) : rate_(rate), random_(seed), start_(start) {}
+  Garbage(const Arguments& arguments, Time start)
+      : rate_(arguments.garbage), all_(arguments.of_garbage), random_(arguments.seed + 2), start_(start) {}
+
   void send(UdpSocket& socket, Time now) {
-    const double due = rate_ * to_seconds(now - start_);
-    for (int i = 0; i < 500 && static_cast<double>(sent_) < due; ++i, ++sent_) {
-      std::array<std::uint8_t, 132> bytes;
-      for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random_());
-      socket.send(bytes);
+    const double due = std::min(all_, rate_ * to_seconds(now - start_));
+    for (int i = 0; i < 500 && static_cast<double>(sent_) < due; ++i) {
+      std::array<std::uint8_t, 1500> bytes;
+      const auto datagram = std::span(bytes).first(sent_ % 50 == 0 ? bytes.size() : 132);
+      for (std::uint8_t& byte : datagram) byte = static_cast<std::uint8_t>(random_());
+      constexpr std::array<std::uint8_t, 8> header{0x54, 0x4b, 1, 5, 1, 0, 0, 132 - 48};
+      if (sent_ % 2 == 1) std::ranges::copy(header, bytes.begin());
+      sent_ += socket.send(datagram) ? 1U : 0U;
     }
+    if (going_on() || said_) return;
+    said_ = true;
+    fmt::print("garbage: {} sent, {:.0f} a second\n", sent_,
+               static_cast<double>(sent_) / to_seconds(now - start_));
+    std::fflush(stdout);
   }
-  [[nodiscard]] bool any() const { return rate_ > 0; }
-  [[nodiscard]] double rate(Time now) const { return static_cast<double>(sent_) / to_seconds(now - start_); }
+  [[nodiscard]] bool going_on() const { return static_cast<double>(sent_) < all_; }
 
  private:
-  double rate_;
+  double rate_, all_;
   std::minstd_rand random_;
   Time start_;
   std::uint64_t sent_ = 0;
+  bool said_ = false;
 };
 
 /// How regularly they came.
@@ -104,6 +120,11 @@ void wait(const UdpSocket& near, const UdpSocket& far, Duration left) {
   const Duration limit = std::clamp(left, Duration(0), Duration(std::chrono::milliseconds(20)));
   const timespec until{0, static_cast<long>(limit.count())};
   static_cast<void>(::ppoll(entries.data(), entries.size(), &until, nullptr));
+}
+
+void say(const char* name, const platform::UdpCounters& counters) {
+  fmt::print("{}: {} sent, {} received, {} dropped by the system\n", name, counters.sent, counters.received,
+             counters.dropped);
 }
 
 void say(const char* way, const test::WayCounters& counters) {
@@ -127,20 +148,22 @@ int main(int count, char** words) {
   test::FaultyWay there(arguments.faults, arguments.seed);
   test::FaultyWay back(arguments.faults, arguments.seed + 1);
   const platform::SteadyClock clock;
-  Garbage garbage(arguments.garbage, arguments.seed + 2, clock.now());
+  std::optional<Garbage> garbage;
   std::vector<Time> came_there, came_back;
   constexpr timespec at_once{};
   while (sigtimedwait(&signals, nullptr, &at_once) <= 0) {
     const Time now = clock.now();
     carry(near, there, far, now, came_there);
     carry(far, back, near, now, came_back);
-    garbage.send(near, now);
-    const Time next =
-        std::min({there.next(), back.next(), now + std::chrono::milliseconds(garbage.any() ? 1 : 20)});
+    if (!garbage && arguments.garbage > 0 && !came_there.empty()) garbage.emplace(arguments, now);
+    if (garbage) garbage->send(near, now);
+    const auto patience = std::chrono::milliseconds(garbage && garbage->going_on() ? 1 : 20);
+    const Time next = std::min({there.next(), back.next(), now + patience});
     wait(near, far, next - now);
   }
   say("there", there.counters());
   say("back", back.counters());
+  say("near", near.counters());
+  say("far", far.counters());
   say_intervals(came_there);
-  if (garbage.any()) fmt::print("garbage: {:.0f} a second\n", garbage.rate(clock.now()));
 }

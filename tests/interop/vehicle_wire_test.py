@@ -8,16 +8,30 @@ clock, about what one knew of the other, and when the vehicle stopped.
     vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and one that is too slow.
                                               Needs root; exits with 77 where there are no namespaces
 """
-import json, math, os, random, subprocess, sys, tempfile, time, unittest
+import json, math, os, random, re, subprocess, sys, tempfile, time, unittest
 
 from vehicle_programs import PATIENCE, Program, links
 
 TAKT, WAY = sys.argv[1:3]
 COMMAND_TIMEOUT = 0.2  # s, the default of both programs
+SEND_PERIOD = 0.01  # s, of the control frames
 
 
 def sh(*words, check=True):
     return subprocess.run(words, check=check, capture_output=True, text=True)
+
+
+def counts(text):
+    """Of a program's summary: {"control frames sent": 1200, ...}."""
+    return {name: int(number) for number, name in re.findall(r"(\d+) ([a-z ]+)", text)}
+
+
+def waited_for_a_core(process):
+    """Ends it: for how many seconds it could have run, but others did."""
+    process.terminate()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    with open(f"/proc/{process.pid}/schedstat") as file:
+        return int(file.read().split()[1]) * 1e-9
 
 
 class Wire(unittest.TestCase):
@@ -103,7 +117,8 @@ class ProxyTest(Wire):
         ports = [str(port) for port in random.sample(range(20000, 30000), 4)]
         self.driver_link = ["--local", f"127.0.0.1:{ports[1]}", "--peer", f"127.0.0.1:{ports[0]}"]
         self.vehicle_link = ["--local", f"127.0.0.1:{ports[3]}", "--peer", f"127.0.0.1:{ports[2]}"]
-        self.proxy = subprocess.Popen([sys.argv[3], *ports, *faults])
+        self.proxy = subprocess.Popen([sys.argv[3], *ports, *faults], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.proxy.stdout.close)
         self.addCleanup(self.proxy.wait)
         self.addCleanup(self.proxy.terminate)
         self.start([TAKT], [TAKT])
@@ -126,14 +141,35 @@ class ProxyTest(Wire):
 
     def test_under_a_hundred_thousand_datagrams_of_garbage_a_second(self):
         """From the vehicle's own address, so that the driver must look at each."""
-        self.start_through_proxy("garbage=100000")
-        before = self.driver.rows()[-1]
-        time.sleep(3)
-        after = self.driver.rows()[-1]
-        self.assertGreater(after["refused"] - before["refused"], 10000)
-        self.assertGreater(after["taken"], before["taken"])
-        self.assertGreater(after["sent"], before["sent"])
+        garbage = 1000000
+        self.start_through_proxy("garbage=100000", f"of_garbage={garbage}")
+        started = self.driver.rows()[-1]  # in the midst of it
+        told = self.proxy.stdout.readline()
+        print(told, end="", flush=True)
+        self.assertEqual(counts(told)["sent"], garbage)
+        self.assertGreater(self.driver.rows()[-1]["taken"], started["taken"])
         self.check_known_is_true(self.driver.rows(), self.vehicle.rows())
+        self.proxy.terminate()  # nothing more comes
+        ends = [line.split(": ") for line in self.proxy.communicate()[0].splitlines()]
+        near, far = (counts(dict(ends)[name]) for name in ("near", "far"))
+        waited = waited_for_a_core(self.driver.process)
+        driver, vehicle = counts(self.driver.end()), counts(self.vehicle.end())
+
+        # What became of each datagram that was sent to the driver.
+        came, dropped = driver["datagrams received"], driver["dropped by the system"]
+        self.assertEqual(came + driver["too long"] + dropped, near["sent"])
+        self.assertGreater(driver["refused"], 10000)
+        self.assertGreaterEqual(driver["refused"] + driver["too long"] + dropped, garbage)
+        self.assertLessEqual(driver["too long"], garbage // 50)
+        self.assertGreaterEqual(driver["too long"] + dropped, garbage // 50)
+        self.assertGreaterEqual(came - driver["refused"], driver["taken"] + driver["late"] + driver["duplicated"])
+        print(f"driver: {driver}, waited for a core {waited:.3f} s", flush=True)
+        # The driver's own: the vehicle has had them all, and none was left out but while others had the core.
+        self.assertEqual(near["received"], far["sent"])
+        missing = far["sent"] - sum(vehicle[what] for what in ("control frames obeyed", "outdated", "refused", "malformed"))
+        self.assertGreaterEqual(missing, 0)
+        self.assertLessEqual(missing, driver["handshakes"])
+        self.assertLessEqual(driver["missed"] * SEND_PERIOD, waited + SEND_PERIOD)
 
     def check_known_is_true(self, known, true):
         """How fast the vehicle was said to be, it was at some moment no longer ago than its age and the longest way say."""
