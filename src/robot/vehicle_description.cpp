@@ -9,6 +9,7 @@
 
 #include "json/strict.hpp"
 #include "robot/mistakes.hpp"
+#include "robot/system_layouts.hpp"
 #include "takt/mobile/car_like.hpp"
 
 namespace takt::robot {
@@ -156,7 +157,18 @@ class VehicleLoader {
     vehicle::Telemetry::Configuration& telemetry = drive_.client.telemetry;
     read_rate(status, telemetry.period);
     status.seconds("timeout", telemetry.freshness, times);
+    if (const Value* list = status.find("systems")) read_systems(*list, status.at("systems"));
     if (const Value* list = status.find("required")) read_required(*list, status.at("required"));
+  }
+
+  void read_systems(const Value& list, const std::string& where) {
+    vehicle_.layouts = read_layouts(list, where, mistakes_);
+    if (vehicle_.layouts == nullptr) return;
+    vehicle::Telemetry::Configuration& telemetry = drive_.client.telemetry;
+    telemetry.layouts = vehicle_.layouts.get();
+    telemetry.required = {};
+    for (const vehicle::SystemLayout& layout : telemetry.layouts->systems())
+      telemetry.required.insert(layout.system);
   }
 
   void read_required(const Value& list, const std::string& where) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 
 #include "takt/vehicle/timestamp.hpp"
@@ -18,21 +17,19 @@ namespace {
 constexpr double mass = 1500;           // kg, which the battery feels
 constexpr double standing_power = 150;  // W
 
-/// Whole counts that fit into the field, whatever it is that is measured.
-template <class Field>
-[[nodiscard]] std::int32_t counts(double value, double of_one) noexcept {
-  const double low = std::numeric_limits<Field>::min(), high = std::numeric_limits<Field>::max();
-  return static_cast<std::int32_t>(std::lrint(std::clamp(value / of_one, low, high)));
+/// So many times `of_one`, as far as the field has room for it. A field that the table does not have is left out.
+void put(StatusFrame& status, System system, std::string_view field, double value,
+         double of_one = 1) noexcept {
+  const auto found = status.layouts().find(system, field);
+  if (!found) return;
+  const double count = std::ldexp(1.0, 8 * static_cast<int>(size_of(found->type)));  // of its values
+  const double low = is_signed(found->type) ? -count / 2 : 0;
+  const auto counts = std::llrint(std::clamp(value / of_one, low, low + count - 1));
+  static_cast<void>(status.set(system, field, counts));
 }
 
-/// The fields of the provisional blocks, in tenths of a bar and of a degree, revolutions per minute and millimetres.
-[[nodiscard]] std::int32_t tenths(double value) noexcept { return counts<std::int16_t>(value, 0.1); }
-[[nodiscard]] std::int32_t millimetres(double value) noexcept { return counts<std::int16_t>(value, 1e-3); }
-
-/// The table has all that is written here: nothing can fail.
-void put(StatusFrame& status, System system, std::string_view field, std::int64_t value) noexcept {
-  static_cast<void>(status.set(system, field, value));
-}
+/// The units of the provisional blocks: tenths of a bar and of a degree, millimetres.
+constexpr double tenths = 0.1, millimetres = 1e-3;
 
 [[nodiscard]] System numbered(System first, std::size_t i) noexcept {
   return static_cast<System>(static_cast<std::size_t>(first) + i);
@@ -141,7 +138,7 @@ void VehicleController::measure_wheels() noexcept {
   const double step = options_.units.wheel_rate * to_seconds(status_period);
   for (std::size_t i = 0; i < turned.size(); ++i) {
     const auto count = static_cast<std::int64_t>(std::floor(turned[i] / step));
-    wheel_speeds_[i] = counts<std::int16_t>(static_cast<double>(count - wheel_counts_[i]), 1);
+    wheel_speeds_[i] = static_cast<std::int32_t>(count - wheel_counts_[i]);
     wheel_counts_[i] = count;
   }
 }
@@ -180,47 +177,38 @@ SystemState VehicleController::state_of(System system) const noexcept {
 void VehicleController::report_drive(StatusFrame& status) const noexcept {
   const vehicle::Units::Configuration& units = options_.units;
   const vehicle::DriveCommand command = effective();
-  vehicle::Traction traction;
-  traction.state = static_cast<std::int32_t>(state_of(System::traction));
-  traction.mode = may_drive_ ? 1 : 0;
-  traction.speed = counts<std::int16_t>(plant_.speed(), units.speed);
-  traction.left_speed = wheel_speeds_[0];
-  traction.right_speed = wheel_speeds_[1];
-  traction.throttle = counts<std::int16_t>(plant_.throttle(), 1 / units.full_throttle);
-  traction.brake = counts<std::int16_t>(plant_.brake(), 1 / units.full_brake);
-  traction.reverse = plant_.speed() < 0 ? 1 : 0;
-  traction.odometer = units_.odometer(plant_.travelled()).value_or(0);
-  vehicle::Steering steering;
-  steering.state = static_cast<std::int32_t>(state_of(System::steering));
-  steering.current_angle = counts<std::int16_t>(plant_.steering(), units.angle);
-  steering.target_angle = counts<std::int16_t>(command.steering, units.angle);
-  vehicle::Battery battery;
-  battery.state = static_cast<std::int32_t>(state_of(System::battery));
-  battery.charge = counts<std::uint8_t>(battery_.charge(), units.charge);
-  battery.current = counts<std::uint16_t>(battery_.current(), units.current);
-  battery.voltage = counts<std::uint16_t>(battery_.voltage(), units.voltage);
-  battery.highest_temperature = counts<std::uint8_t>(battery_.temperature() + 2, 1);
-  battery.lowest_temperature = counts<std::uint8_t>(battery_.temperature() - 1, 1);
-  static_cast<void>(status.set(traction));
-  static_cast<void>(status.set(steering));
-  static_cast<void>(status.set(battery));
-  put(status, System::motion_control, "steer", steering.target_angle);
-  put(status, System::motion_control, "throttle",
-      counts<std::int16_t>(command.throttle, 1 / units.full_throttle));
-  put(status, System::motion_control, "brake", counts<std::int16_t>(command.brake, 1 / units.full_brake));
+  const double throttle = 1 / units.full_throttle, brake = 1 / units.full_brake;
+  put(status, System::traction, "mode", may_drive_ ? 1 : 0);
+  put(status, System::traction, "speed", plant_.speed(), units.speed);
+  put(status, System::traction, "left_speed", wheel_speeds_[0]);
+  put(status, System::traction, "right_speed", wheel_speeds_[1]);
+  put(status, System::traction, "throttle", plant_.throttle(), throttle);
+  put(status, System::traction, "brake", plant_.brake(), brake);
+  put(status, System::traction, "reverse", plant_.speed() < 0 ? 1 : 0);
+  put(status, System::traction, "odometer", units_.odometer(plant_.travelled()).value_or(0));
+  put(status, System::steering, "current_angle", plant_.steering(), units.angle);
+  put(status, System::steering, "target_angle", command.steering, units.angle);
+  put(status, System::battery, "charge", battery_.charge(), units.charge);
+  put(status, System::battery, "current", battery_.current(), units.current);
+  put(status, System::battery, "voltage", battery_.voltage(), units.voltage);
+  put(status, System::battery, "highest_temperature", battery_.temperature() + 2);
+  put(status, System::battery, "lowest_temperature", battery_.temperature() - 1);
+  put(status, System::motion_control, "steer", command.steering, units.angle);
+  put(status, System::motion_control, "throttle", command.throttle, throttle);
+  put(status, System::motion_control, "brake", command.brake, brake);
 }
 
 /// What is guessed.
 void VehicleController::report_auxiliaries(StatusFrame& status) const noexcept {
   put(status, System::hydraulics, "hydraulic_state", static_cast<std::uint8_t>(hydraulics_.state()));
-  put(status, System::hydraulics, "pressure", tenths(hydraulics_.pressure()));
-  put(status, System::hydraulics, "temperature", tenths(hydraulics_.temperature()));
-  put(status, System::hydraulics, "motor_speed", counts<std::int16_t>(hydraulics_.motor_speed(), 1));
+  put(status, System::hydraulics, "pressure", hydraulics_.pressure(), tenths);
+  put(status, System::hydraulics, "temperature", hydraulics_.temperature(), tenths);
+  put(status, System::hydraulics, "motor_speed", hydraulics_.motor_speed());
   for (std::size_t i = 0; i < suspension_.size(); ++i) {
     const System corner = numbered(System::suspension_rear_left, i);
-    put(status, corner, "height", millimetres(suspension_[i].height()));
-    put(status, corner, "target_height", millimetres(SimulatedSuspension::ride_height));
-    put(status, corner, "pressure", tenths(suspension_[i].pressure()));
+    put(status, corner, "height", suspension_[i].height(), millimetres);
+    put(status, corner, "target_height", SimulatedSuspension::ride_height, millimetres);
+    put(status, corner, "pressure", suspension_[i].pressure(), tenths);
   }
   for (std::size_t i = 0; i < forks_.size(); ++i) {
     const System fork = numbered(System::rear_fork, i);
@@ -230,11 +218,9 @@ void VehicleController::report_auxiliaries(StatusFrame& status) const noexcept {
 }
 
 StatusFrame VehicleController::status() const noexcept {
-  StatusFrame status;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(vehicle::furbot_systems.size()); ++i) {
-    const auto system = static_cast<System>(i);
-    static_cast<void>(status.set(system, state_of(system)));
-  }
+  StatusFrame status(*options_.layouts);
+  for (const vehicle::SystemLayout& layout : options_.layouts->systems())
+    static_cast<void>(status.set(layout.system, state_of(layout.system)));
   report_drive(status);
   report_auxiliaries(status);
   return status;

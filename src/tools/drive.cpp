@@ -58,13 +58,13 @@ struct Situation {
   friend bool operator==(const Situation&, const Situation&) = default;
 };
 
-std::string situation_text(const Situation& now) {
+std::string situation_text(const Situation& now, const vehicle::Layouts& layouts) {
   std::string text{to_string(now.state)};
   if (now.reason.cause == vehicle::StopCause::none) return text;
   text += fmt::format(": {}", to_string(now.reason.cause));
   const bool of_a_system = now.reason.cause == vehicle::StopCause::system_stale ||
                            now.reason.cause == vehicle::StopCause::system_not_running;
-  const auto* const layout = vehicle::furbot_layouts.find(now.reason.system);
+  const auto* const layout = layouts.find(now.reason.system);
   if (of_a_system && layout != nullptr) text += fmt::format(" ({})", layout->name);
   return text;
 }
@@ -184,7 +184,7 @@ class DriveProgram {
 
   void tell() {
     const Situation now{drive_.client().state(), drive_.client().reason()};
-    if (now != told_) say(situation_text(now));
+    if (now != told_) say(situation_text(now, drive_.client().telemetry().last().layouts()));
     told_ = now;
     if (outputs_.log.printer) outputs_.log.printer->print(log_line());
     if (outputs_.publication) outputs_.publication->write(status_of(drive_, next_));

@@ -42,11 +42,11 @@ bool read_fault_number(std::istream& words, double most, double& number) {
   return true;
 }
 
-bool read_halted(std::istream& words, vehicle::SystemSet& systems) {
+bool read_halted(std::istream& words, const vehicle::Layouts& layouts, vehicle::SystemSet& systems) {
   systems = {};
   for (std::string name; words >> name;) {
     bool found = false;
-    for (const vehicle::SystemLayout& layout : vehicle::furbot_layouts.systems()) {
+    for (const vehicle::SystemLayout& layout : layouts.systems()) {
       if (layout.name != name) continue;
       systems.insert(layout.system);
       found = true;
@@ -57,7 +57,7 @@ bool read_halted(std::istream& words, vehicle::SystemSet& systems) {
 }
 
 /// Changes what is wrong with a vehicle as the line says. False if it makes no sense: nothing changes then.
-bool apply_fault(const std::string& line, sim::VehicleFaults& faults) {
+bool apply_fault(const std::string& line, const vehicle::Layouts& layouts, sim::VehicleFaults& faults) {
   std::istringstream words(line);
   std::string what;
   words >> what;
@@ -78,7 +78,7 @@ bool apply_fault(const std::string& line, sim::VehicleFaults& faults) {
   } else if (what == "lying") {
     understood = read_fault_number(words, 1, changed.lying);
   } else if (what == "halted") {
-    understood = read_halted(words, changed.halted);
+    understood = read_halted(words, layouts, changed.halted);
   } else {
     understood = false;
   }
@@ -106,12 +106,26 @@ vehicle::UnixTime unix_at_zero(Time now) {
   return unix - std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch());
 }
 
+/// The vehicle that was asked for, and what is wrong with it from the start on.
+struct SimulatedScene {
+  robot::VehicleDescription description;
+  sim::VehicleFaults faults{};
+  double duration = 0;
+
+  [[nodiscard]] const vehicle::Layouts& layouts() const {
+    return *description.drive.client.telemetry.layouts;
+  }
+};
+
 template <class Vehicle>
 class VehicleProgram {
  public:
-  VehicleProgram(Vehicle vehicle, platform::UdpSocket socket, const VehicleSimOptions& options, Printer* log)
-      : vehicle_(std::move(vehicle)), socket_(std::move(socket)), options_(&options), log_(log) {
-    for (const std::string& line : options.words) apply_fault(line, faults_);
+  VehicleProgram(Vehicle vehicle, platform::UdpSocket socket, const SimulatedScene& scene, Printer* log)
+      : vehicle_(std::move(vehicle)),
+        socket_(std::move(socket)),
+        scene_(&scene),
+        log_(log),
+        faults_(scene.faults) {
     vehicle_.set_faults(faults_);
     if (log_ != nullptr) log_->print(std::string(sim_log_columns));
   }
@@ -122,7 +136,7 @@ class VehicleProgram {
     constexpr timespec at_once{};
     Time next = start;
     while (sigtimedwait(&signals, nullptr, &at_once) <= 0 && printer_.has_reader()) {
-      if (options_->duration > 0 && to_seconds(next - start) >= options_->duration) break;
+      if (scene_->duration > 0 && to_seconds(next - start) >= scene_->duration) break;
       next = std::max(next + sim::status_period, clock.now());
       exchange(socket_, vehicle_, next);
       listen();
@@ -139,7 +153,7 @@ class VehicleProgram {
       typed_.erase(0, end + 1);
       if (line == "recover") {
         vehicle_.recover();
-      } else if (apply_fault(line, faults_)) {
+      } else if (apply_fault(line, scene_->layouts(), faults_)) {
         vehicle_.set_faults(faults_);
       } else {
         printer_.print_error(fmt::format("takt vehicle-sim: '{}' is not understood\n", line));
@@ -165,7 +179,7 @@ class VehicleProgram {
 
   Vehicle vehicle_;
   platform::UdpSocket socket_;
-  const VehicleSimOptions* options_;
+  const SimulatedScene* scene_;
   Printer* log_;
   Printer printer_;
   sim::VehicleFaults faults_;
@@ -188,18 +202,14 @@ sim::VehicleOptions options_of(const vehicle::VehicleDriveConfiguration& drive) 
   options.plant.max_steering = drive.law.max_steering;
   options.plant.steering_rate = drive.law.steering_rate;
   options.units = drive.client.units;
+  options.layouts = drive.client.telemetry.layouts;
   options.command_timeout = drive.client.drive.command_timeout;
   return options;
 }
 
 template <vehicle::Channel C>
-void simulate(const VehicleSimOptions& options, C channel) {
-  const vehicle::VehicleDriveConfiguration drive = options.vehicle.load().drive;
-  if (drive.client.telemetry.period != sim::status_period)
-    refuse_vehicle(
-        fmt::format("the simulated vehicle tells of itself {:g} times a second: /status/rate has to be that",
-                    1 / to_seconds(sim::status_period)),
-        exit_bad_input);
+void simulate(const VehicleSimOptions& options, const SimulatedScene& scene, C channel) {
+  const vehicle::VehicleDriveConfiguration& drive = scene.description.drive;
   const Time start = platform::SteadyClock().now();
   auto vehicle = sim::SimulatedVehicle<C>::make(
       options_of(drive),
@@ -211,23 +221,33 @@ void simulate(const VehicleSimOptions& options, C channel) {
   const sigset_t signals = block_ending_signals();
   auto log = open_log(options.log);
   if (!log) refuse_vehicle(log.error().message, exit_failed);
-  VehicleProgram(std::move(*vehicle), std::move(*socket), options, log->printer.get()).run(signals);
+  VehicleProgram(std::move(*vehicle), std::move(*socket), scene, log->printer.get()).run(signals);
+}
+
+SimulatedScene scene_of(const VehicleSimOptions& options) {
+  SimulatedScene scene{options.vehicle.load(), {}, options.duration};
+  if (scene.description.drive.client.telemetry.period != sim::status_period)
+    refuse_vehicle(
+        fmt::format("the simulated vehicle tells of itself {:g} times a second: /status/rate has to be that",
+                    1 / to_seconds(sim::status_period)),
+        exit_bad_input);
+  for (const std::string& line : options.words) {
+    if (!apply_fault(line, scene.layouts(), scene.faults))
+      refuse_vehicle(fmt::format("--fault '{}' is not understood", line), exit_bad_input);
+  }
+  return scene;
 }
 
 void simulate_vehicle(const VehicleSimOptions& options) {
-  sim::VehicleFaults faults;
-  for (const std::string& line : options.words) {
-    if (!apply_fault(line, faults))
-      refuse_vehicle(fmt::format("--fault '{}' is not understood", line), exit_bad_input);
-  }
-  if (options.link.plain) return simulate(options, vehicle::PlainChannel{});
+  const SimulatedScene scene = scene_of(options);
+  if (options.link.plain) return simulate(options, scene, vehicle::PlainChannel{});
   const auto keys = options.link.keys();
   if (!keys) refuse_vehicle(keys.error().message, exit_bad_input);
   const auto entropy = platform::random_bytes<SipHash128::key_size>();
   if (!entropy) refuse_vehicle("the system has no random bytes", exit_failed);
   auto channel = vehicle::VehicleChannel<SipHash128>::make(*keys, *entropy);
   if (!channel) refuse_vehicle(std::string(describe(channel.error())), exit_bad_input);
-  simulate(options, std::move(*channel));
+  simulate(options, scene, std::move(*channel));
 }
 
 }  // namespace

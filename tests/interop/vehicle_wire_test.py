@@ -17,6 +17,19 @@ COMMAND_TIMEOUT = 0.2  # s, the default of both programs
 SEND_PERIOD = 0.01  # s, of the control frames
 
 
+def system(number, name, length, **fields):
+    fields = {field: {"offset": offset, "type": kind} for field, (offset, kind) in fields.items()}
+    return {"id": number, "name": name, "length": length, "fields": fields}
+
+
+# Not the Furbot's: others, elsewhere, in another order.
+OTHER_SYSTEMS = [
+    system(17, "winch", 3, state=(2, "u8"), load=(0, "u16")),
+    system(4, "steering", 10, state=(0, "u8"), current_angle=(2, "i32"), target_angle=(6, "i32")),
+    system(3, "traction", 22, state=(21, "i8"), mode=(20, "u8"), speed=(16, "i32"), left_speed=(14, "i16"), right_speed=(12, "i16"),
+           throttle=(10, "i16"), brake=(8, "i16"), reverse=(7, "u8"), odometer=(0, "i32"))]
+
+
 def sh(*words, check=True):
     return subprocess.run(words, check=check, capture_output=True, text=True)
 
@@ -264,7 +277,7 @@ class LoopTest(Wire):
         vehicle = self.describe_vehicle(
             wheelbase=1.1, track=0.9, wheel_radius=0.2, steering={"limit": 0.6, "rate": 1.1},
             units={"speed": 0.004, "angle": -0.0005, "odometer": 0.002, "steer": -0.0002, "full_throttle": 3000, "full_brake": 511},
-            control={"byte_order": "little_endian", "rate": 50, "timeout": 3}, status={"timeout": 2},
+            control={"byte_order": "little_endian", "rate": 50, "timeout": 3}, status={"timeout": 2, "systems": OTHER_SYSTEMS},
             limits={"forward": 1.6, "rotation": 0.8})
         self.start([TAKT], [TAKT], *vehicle)
         self.get_going()  # by four of eight steps

@@ -301,6 +301,113 @@ TEST_CASE("each rule for a vehicle is enforced at its place") {
   }
 }
 
+/// Three systems, of which the third is none of the Furbot's, in another order and other places than its.
+Json systems() {
+  return Json::parse(R"([
+    {"id": 17, "name": "winch", "length": 3, "fields": {"state": {"offset": 2, "type": "u8"}, "load": {"offset": 0, "type": "u16"}}},
+    {"id": 4, "name": "steering", "length": 10, "provisional": false,
+     "fields": {"state": {"offset": 0, "type": "u8"}, "current_angle": {"offset": 2, "type": "i32"},
+                "target_angle": {"offset": 6, "type": "i32"}}},
+    {"id": 3, "name": "traction", "length": 20,
+     "fields": {"state": {"offset": 19, "type": "i8"}, "mode": {"offset": 18, "type": "u8"}, "speed": {"offset": 16, "type": "i16"},
+                "left_speed": {"offset": 14, "type": "i16"}, "right_speed": {"offset": 12, "type": "i16"},
+                "throttle": {"offset": 10, "type": "i16"}, "brake": {"offset": 8, "type": "i16"},
+                "reverse": {"offset": 7, "type": "u8"}, "odometer": {"offset": 0, "type": "i32"}}}])");
+}
+
+TEST_CASE("a table of systems takes the place of the Furbot's") {
+  Json document = full_vehicle();
+  document["status"]["systems"] = systems();
+  document["status"].erase("required");
+  auto loaded = load_vehicle(document.dump());
+  REQUIRE(loaded);
+  const auto vehicle = *std::move(loaded);  // what it refers to does not move
+  const takt::vehicle::Layouts& layouts = *vehicle.drive.client.telemetry.layouts;
+  CHECK(&layouts == vehicle.layouts.get());
+  constexpr auto winch = static_cast<System>(17);
+  CHECK(vehicle.drive.client.telemetry.required ==
+        takt::vehicle::SystemSet{System::traction, System::steering, winch});
+  REQUIRE(layouts.systems().size() == 3);
+  CHECK(layouts.systems()[0].name == "winch");
+  CHECK(layouts.systems()[0].provisional);
+  CHECK_FALSE(layouts.systems()[1].provisional);
+  CHECK(layouts.length(System::steering) == 10);
+  takt::vehicle::StatusFrame frame(layouts);
+  REQUIRE(frame.set(takt::vehicle::Steering{.state = 2, .current_angle = 70'000, .target_angle = -70'000}));
+  CHECK(frame.bytes(System::steering)[0] == 2);
+  CHECK(frame.value(System::steering, "current_angle") == 70'000);
+  REQUIRE(frame.set(winch, "load", 0x1234));
+  CHECK(frame.bytes(winch)[1] == 0x34);
+}
+
+TEST_CASE("systems are required by the names that the table gives them") {
+  Json document = full_vehicle();
+  document["status"]["systems"] = systems();
+  document["status"]["required"] = {"winch", "traction"};
+  const auto vehicle = load_vehicle(document.dump());
+  REQUIRE(vehicle);
+  CHECK(vehicle->drive.client.telemetry.required ==
+        takt::vehicle::SystemSet{System::traction, static_cast<System>(17)});
+  document["status"]["required"] = {"battery", "traction"};
+  CHECK(places(document) == std::multiset<std::string>{"/status/required/0"});
+}
+
+TEST_CASE("each rule for a table of systems is enforced at its place") {
+  struct Case {
+    const char* where;
+    Json value;
+    const char* blamed = nullptr;  // if it is another place
+  };
+  const Json byte = {{"offset", 0}, {"type", "u8"}};
+  const Case cases[] = {
+      {"", Json::array()},
+      {"", 5},
+      {"/0", 5},
+      {"/0/id", 32},
+      {"/0/id", -1},
+      {"/0/id", 4, ""},  // two of them
+      {"/0/name", "steering", "/1/name"},
+      {"/0/name", ""},
+      {"/0/length", 0},
+      {"/0/length", 243},
+      {"/0/length", 242, ""},  // no frame holds it beside the others
+      {"/0/length", 2, "/0/fields/state"},
+      {"/0/provisional", 1},
+      {"/0/colour", "red"},
+      {"/0/fields", Json::array()},
+      {"/0/fields/load", 1},
+      {"/0/fields/load/offset", 2, "/0/fields/load"},
+      {"/0/fields/load/offset", 1.5},
+      {"/0/fields/load/type", "f32"},
+      {"/0/fields/load/unit", "kg"},
+      {"/0/fields/state/type", "u16", "/0/fields/state"},
+      {"/1/fields/current_angle/type", "u32", "/1/fields/current_angle"},
+      {"/2/fields/speed/type", "u32", "/2/fields/speed"},
+      {"/2/id", 18, ""},  // no traction
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.where);
+    CAPTURE(c.value.dump());
+    Json document = full_vehicle();
+    document["status"].erase("required");
+    document["status"]["systems"] = systems();
+    document["status"]["systems"][Json::json_pointer(c.where)] = c.value;
+    const auto found = places(document);
+    CHECK(found.size() >= 1);
+    const std::string blamed = std::string("/status/systems") + (c.blamed != nullptr ? c.blamed : c.where);
+    for (const std::string& place : found) CHECK(place.rfind(blamed, 0) == 0);
+  }
+  for (const char* field : {"state", "odometer"}) {
+    CAPTURE(field);
+    Json document = full_vehicle();
+    document["status"]["systems"] = systems();
+    document["status"]["required"] = {"traction"};
+    document["status"]["systems"][2]["fields"].erase(field);
+    const auto found = places(document);
+    CHECK(found.count(std::string("/status/systems/2/fields/") + field) == 1);
+  }
+}
+
 TEST_CASE("a vehicle that would turn about a point between its wheels is none") {
   Json vehicle = full_vehicle();
   vehicle["steering"]["limit"] = 1.5;

@@ -48,6 +48,43 @@ TEST_CASE("a vehicle starts up from cold to running, all twelve systems, a hundr
   CHECK(rig.status.stamp == 3000);
 }
 
+namespace {
+constexpr std::array other_traction{vehicle::Field{"odometer", 0, vehicle::FieldType::i32},
+                                    vehicle::Field{"state", 4, vehicle::FieldType::u8},
+                                    vehicle::Field{"mode", 5, vehicle::FieldType::u8},
+                                    vehicle::Field{"speed", 6, vehicle::FieldType::i8},
+                                    vehicle::Field{"left_speed", 7, vehicle::FieldType::u8},
+                                    vehicle::Field{"right_speed", 8, vehicle::FieldType::i16},
+                                    vehicle::Field{"throttle", 10, vehicle::FieldType::i16},
+                                    vehicle::Field{"brake", 12, vehicle::FieldType::i16},
+                                    vehicle::Field{"reverse", 14, vehicle::FieldType::u8}};
+constexpr std::array other_state{vehicle::Field{"state", 1, vehicle::FieldType::u8}};
+constexpr auto winch = static_cast<System>(17);
+constexpr std::array other_table{
+    vehicle::SystemLayout{winch, "winch", 2, false, other_state},
+    vehicle::SystemLayout{System::traction, "traction", 15, false, other_traction}};
+constexpr vehicle::Layouts other_layouts = *vehicle::Layouts::make(other_table);
+}  // namespace
+
+TEST_CASE("by another table it tells of the systems and fields that this has, as far as they have room") {
+  auto options = furbot();
+  options.layouts = &other_layouts;
+  Rig rig(options);
+  rig.start();
+  rig.command = {0, -0.5, 0};
+  rig.run(5s);
+  CHECK(rig.plant().speed() < -2);
+  const auto status = rig.machine.controller().status();
+  CHECK(status.present() == vehicle::SystemSet{winch, System::traction});
+  CHECK(status.state(winch) == SystemState::running);
+  const auto traction = status.traction().value();
+  CHECK(traction.speed == -128);
+  CHECK(traction.left_speed == 0);
+  CHECK(traction.right_speed < -60);
+  CHECK(traction.throttle < -40);
+  CHECK(traction.odometer == doctest::Approx(rig.plant().travelled() * 1000).epsilon(0.001));
+}
+
 TEST_CASE("it drives as it is told, and says what it does in the units that were agreed on") {
   Rig rig;
   rig.start();

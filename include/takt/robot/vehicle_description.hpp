@@ -32,7 +32,15 @@
 //     "status": {                       the frames in which it tells of itself
 //       "rate": 100,                    Hz, 1..1000
 //       "timeout": 0.1,                 s: what is older is stale, and the vehicle is stopped
-//       "required": ["traction"]        systems that must run, by name, traction among them; if not given, all
+//       "required": ["traction"],       systems that must run, by name, traction among them; if not given, all
+//       "systems": [{                   what stands in the frame (vehicle/system_layout.hpp), in the order in which it is sent; if not
+//                                       given, what is known of the Furbot
+//         "id": 3, "name": "traction",  0..31, as numbered on the wire. As the Furbot's: 1 is the battery, 3 traction, which must be
+//                                       there, 4 the steering, and these have at least the fields that they have there
+//         "length": 17,                 bytes
+//         "provisional": true,          optional: where its fields are is a guess
+//         "fields": {"state": {"offset": 0, "type": "i8"}}          bytes; u8, u16, u32, i8, i16 or i32. A state has each system
+//       }]
 //     },
 //     "limits": {                       of the twists that are asked for, all required
 //       "forward": 2, "backward": 2, "rotation": 0.6,                                   m/s, m/s, rad/s
@@ -69,6 +77,7 @@
 //   }
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -84,6 +93,8 @@ struct VehicleDescription {
   std::string name;
   std::vector<std::string> provisional;      ///< JSON pointers to what is a guess
   vehicle::VehicleDriveConfiguration drive;  ///< VehicleDrive::make() takes it
+  /// The table of systems, if the file has one: `drive` and what is made of it refer to it, which ends with the last copy of this.
+  std::shared_ptr<const vehicle::Layouts> layouts;
 };
 
 /// A description, or every mistake that was found (never an empty list). The text comes from outside and may be anything.

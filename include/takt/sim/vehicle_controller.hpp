@@ -35,8 +35,11 @@ inline constexpr Duration status_period{10'000'000};
 struct VehicleOptions {
   VehicleParameters plant{};                                         ///< its wheelbase must be given
   vehicle::Units::Configuration units = vehicle::provisional_units;  ///< of the frames' counts
-  mobile::Pose start{};                                              ///< where it stands
-  double charge = 0.8;                                               ///< of its battery, 0..1
+  /// Of the status frames; kept: it lives longer. Not nullptr. A system or field that it does not have is not told of; of a system
+  /// that no Furbot has, the state.
+  const vehicle::Layouts* layouts = &vehicle::furbot_layouts;
+  mobile::Pose start{};                   ///< where it stands
+  double charge = 0.8;                    ///< of its battery, 0..1
   Duration command_timeout{200'000'000};  ///< without a control frame for so long, it halts
   Duration cold{200'000'000};             ///< so long it is COLD
 };
