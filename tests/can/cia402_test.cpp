@@ -339,6 +339,43 @@ TEST_CASE("a mode that changes while the drive is enabled moves nothing before t
 }
 
 TEST_CASE(
+    "a drive that does not take the mode that it is to change to moves on no longer than a silent one") {
+  for (const Mode from : {Mode::cyclic_velocity, Mode::cyclic_torque, Mode::profile_velocity,
+                          Mode::profile_position, Mode::homing}) {
+    for (const bool halts : {false, true}) {
+      CAPTURE(static_cast<int>(from));
+      CAPTURE(halts);
+      Rig rig;
+      rig.enable(from);
+      rig.demand.velocity = 500;
+      rig.demand.torque = 50;
+      rig.cycles(3);
+      rig.drive.has_mode = false;
+      rig.demand.mode = Mode::cyclic_position;
+      rig.cycles(halts ? 1 : 51);
+      const bool moved = from == Mode::cyclic_velocity || from == Mode::profile_velocity;
+      CHECK(rig.command.velocity == (moved ? 500 : 0));
+      CHECK(rig.command.torque == (from == Mode::cyclic_torque ? 50 : 0));
+      CHECK_FALSE(rig.high(control::halt));
+      rig.demand.halt = halts;
+      rig.drive.position = 3000;
+      rig.cycles(2);
+      CHECK(rig.command.velocity == 0);
+      CHECK(rig.command.torque == 0);
+      CHECK(rig.command.position == 3000);  // the mode that it was told would not move either
+      CHECK(rig.high(control::halt) == (from != Mode::cyclic_velocity && from != Mode::cyclic_torque));
+      CHECK(rig.drive.state == State::operation_enabled);
+      rig.demand.halt = false;
+      rig.demand.position = 3000;
+      rig.drive.has_mode = true;
+      rig.cycles(2);
+      CHECK(rig.control.mode_confirmed());
+      CHECK_FALSE(rig.high(control::halt));
+    }
+  }
+}
+
+TEST_CASE(
     "an enabled drive whose answers are lost is held where it was told to be, until operation is wanted "
     "anew") {
   Rig rig;

@@ -88,6 +88,26 @@ TEST_CASE("a drive goes from positions to velocities to efforts and back without
   }
 }
 
+TEST_CASE("a drive that refuses a mode does not go on in the one before") {
+  for (const double position : {0.0, nothing}) {
+    Switcher robot;
+    robot.command() = {.velocity = 3, .want_power = true, .mode = CommandMode::velocity};
+    robot.run(300ms);
+    CHECK(robot.drive().velocity() == doctest::Approx(3).epsilon(0.05));
+    robot.drive().disturb({.mode_refused = true});
+    const double stood = robot.drive().position();
+    robot.command() = {.position = stood, .want_power = true};
+    robot.run(10ms);
+    robot.command().position += position;
+    robot.run(400ms);
+    CHECK(std::abs(robot.drive().velocity()) < 0.05);
+    CHECK(std::abs(robot.drive().position() - stood) < 0.4);
+    CHECK(robot.drive().state() == State::operation_enabled);
+    robot.run(1s);
+    CHECK(robot.feedback[0].drive == DriveState::fault);
+  }
+}
+
 TEST_CASE("what stands in a command of another mode never reaches the drive") {
   Switcher robot;
   robot.command().velocity = 3;

@@ -34,8 +34,9 @@ struct JointFeedback {
   double effort = 0;                         ///< N m or N, of drives that tell it; else 0
 };
 
-/// What one joint is to do next. When the mode changes, the drive is held as it is until JointFeedback::mode shows the new one, and
-/// then follows: whoever changes it begins where the joint stands and how it moves. Drives that do not have the mode stay in the
+/// What one joint is to do next. When the mode changes, the drive is held as it is until JointFeedback::mode shows the new one, but
+/// without velocity and effort once that takes longer than it may be silent, and then follows: whoever changes it begins where the
+/// joint stands and how it moves. Drives that do not have the mode stay in the
 /// one that they are in, and follow the last command of it.
 struct JointCommand {
   double position = 0;       ///< rad or m

@@ -8,7 +8,8 @@
 //  * one transition of the state machine per cycle, towards Demand::target (state.hpp);
 //  * operation is not enabled before the drive has confirmed its mode (6061h = 6060h). A mode that changes
 //    while it is enabled takes effect when it is confirmed. Until then the mode that it says it is in is told what it was told
-//    before, and what that mode does not use is such that the new one would not move either;
+//    before, and what that mode does not use is such that the new one would not move either; but no longer than a drive may be
+//    silent, and not while it is to halt: then it is without velocity and torque, and profile modes and homing are halted;
 //  * as long as operation is known not to be enabled, the target position is the measured one, velocity and torque are zero;
 //  * a fault stays until Demand::clear_fault; then bit 7 rises, a few times, held long enough for drives that
 //    look at their control word less often than every cycle;
@@ -122,7 +123,7 @@ class DriveControl {
     } else if (mode_confirmed()) {
       obey(demand);
     } else {
-      keep_to(feedback_.mode);
+      keep_to(feedback_.mode, !demand.halt && now - mode_since_ <= options_.silence);
     }
     if (reset_pulse(demand.clear_fault)) command_.control_word |= control::fault_reset;
     return command_;
@@ -172,15 +173,18 @@ class DriveControl {
     command_.torque = 0;
   }
   /// The drive is in this mode, and may follow the one that it was told before it says so.
-  constexpr void keep_to(Mode mode) noexcept {
+  constexpr void keep_to(Mode mode, bool may_move) noexcept {
     if (mode != Mode::cyclic_position) command_.position = feedback_.position;
-    if (mode != Mode::cyclic_velocity && mode != Mode::profile_velocity) command_.velocity = 0;
-    if (mode != Mode::cyclic_torque) command_.torque = 0;
+    if (!may_move || (mode != Mode::cyclic_velocity && mode != Mode::profile_velocity)) command_.velocity = 0;
+    if (!may_move || mode != Mode::cyclic_torque) command_.torque = 0;
+    if (!may_move && !is_cyclic(mode)) command_.control_word |= control::halt;
+  }
+  [[nodiscard]] static constexpr bool is_cyclic(Mode mode) noexcept {
+    return mode >= Mode::cyclic_position && mode <= Mode::cyclic_torque;
   }
 
   constexpr void obey(const Demand& demand) noexcept {
-    const bool cyclic = command_.mode >= Mode::cyclic_position && command_.mode <= Mode::cyclic_torque;
-    if (demand.halt && cyclic) return hold();
+    if (demand.halt && is_cyclic(command_.mode)) return hold();
     if (demand.halt) command_.control_word |= control::halt;
     command_.velocity = demand.velocity;
     command_.torque = demand.torque;
