@@ -246,19 +246,23 @@ TEST_CASE("a home that is not found, or not in time, is a fault, and looked for 
 }
 
 TEST_CASE("homes of no joint, and numbers that no drive takes, are refused") {
-  const auto error_after = [](double rated_effort, const robot::Cia402Home& home) {
+  const auto error_after = [](double rated_effort, auto... homes) {
     test::Cia402World world({1, 2});
     world.robot.joints[1].rated_effort = rated_effort;
     auto* const port = &world.host;
-    const auto hardware = Robot::Hardware::create(world.robot, {&port, 1}, {&home, 1});
+    const std::array list{homes...};
+    const auto hardware = Robot::Hardware::create(world.robot, {&port, 1}, list);
     return hardware ? Error{} : hardware.error().error;
   };
+  using Home = robot::Cia402Home;
   constexpr double huge = std::numeric_limits<double>::infinity();
-  CHECK(error_after(0, {.joint = 1}) == Error{});
-  CHECK(error_after(0, {.joint = 2}) == robot::Errc::no_such_joint);
-  CHECK(error_after(-1, {.joint = 1}) == robot::Errc::bad_scale);
-  CHECK(error_after(huge, {.joint = 1}) == robot::Errc::bad_scale);
-  CHECK(error_after(0, {.joint = 1, .offset = huge}) == robot::Errc::bad_scale);
-  CHECK(error_after(0, {.joint = 1, .switch_speed = -1}) == robot::Errc::bad_scale);
-  CHECK(error_after(0, {.joint = 1, .offset = 1e6}) == robot::Errc::bad_scale);
+  CHECK(error_after(0, Home{.joint = 1}) == Error{});
+  CHECK(error_after(0, Home{.joint = 0}, Home{.joint = 1}) == Error{});
+  CHECK(error_after(0, Home{.joint = 1}, Home{.joint = 1, .method = 34}) == robot::Errc::duplicate_address);
+  CHECK(error_after(0, Home{.joint = 2}) == robot::Errc::no_such_joint);
+  CHECK(error_after(-1, Home{.joint = 1}) == robot::Errc::bad_scale);
+  CHECK(error_after(huge, Home{.joint = 1}) == robot::Errc::bad_scale);
+  CHECK(error_after(0, Home{.joint = 1, .offset = huge}) == robot::Errc::bad_scale);
+  CHECK(error_after(0, Home{.joint = 1, .switch_speed = -1}) == robot::Errc::bad_scale);
+  CHECK(error_after(0, Home{.joint = 1, .offset = 1e6}) == robot::Errc::bad_scale);
 }

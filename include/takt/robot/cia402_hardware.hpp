@@ -52,8 +52,8 @@ class Cia402Hardware final : public Hardware {
 
   /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
   /// buses must outlive the hardware. `homes` says which drives look for their home before they are ready. Allocates. Errors:
-  /// no_such_bus, bad_address, duplicate_address, bad_scale (of the rated effort and a home, too), too_many_joints, no_such_joint
-  /// (of a home).
+  /// no_such_bus, bad_address, duplicate_address (also two homes of one joint), bad_scale (of the rated effort and a home, too),
+  /// too_many_joints, no_such_joint (of a home).
   [[nodiscard]] static SetupResult<std::unique_ptr<Cia402Hardware>> create(
       const RobotDescription& description, std::span<Bus* const> buses,
       std::span<const Cia402Home> homes = {}) {
@@ -152,6 +152,8 @@ class Cia402Hardware final : public Hardware {
                            description.joints[home.joint].bus < description.buses.size() &&
                            description.buses[description.joints[home.joint].bus].protocol == Protocol::cia402;
       if (!is_here) return fail(Errc::no_such_joint, "home of joint " + std::to_string(home.joint));
+      if (std::ranges::count(homes, home.joint, &Cia402Home::joint) > 1)
+        return fail(Errc::duplicate_address, "homes of joint " + std::to_string(home.joint));
     }
     return {};
   }

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -35,12 +33,13 @@ struct Cia402Timing {
 /// A joint whose drive looks for its home, by itself, for seconds, whenever it was started anew: nothing must be in its way. Where
 /// a number is 0, what the drive has of its own stands.
 struct Cia402Home {
-  std::size_t joint = 0;          ///< of the robot
-  std::int8_t method = 37;        ///< 6098h; 37: where it stands is home
-  double switch_speed = 0;        ///< rad/s, 6099h:1: while it looks for the switch
-  double zero_speed = 0;          ///< rad/s, 6099h:2: while it looks for the index pulse
-  double acceleration = 0;        ///< rad/s^2, 609Ah
-  double offset = 0;              ///< rad, 607Ch: where its home is
+  std::size_t joint = 0;    ///< of the robot
+  std::int8_t method = 37;  ///< 6098h; 37: where it stands is home
+  double switch_speed = 0;  ///< rad/s, 6099h:1: while it looks for the switch
+  double zero_speed = 0;    ///< rad/s, 6099h:2: while it looks for the index pulse
+  double acceleration = 0;  ///< rad/s^2, 609Ah
+  double offset =
+      0;  ///< rad, 607Ch: from its home to its zero, says the standard; some drives have it the other way round
   Duration most{60'000'000'000};  ///< a drive that has not found it by then has failed
 };
 
@@ -66,23 +65,23 @@ struct Cia402Setup {
 
 namespace detail {
 
-/// The writes of a home that are not 0. The setup must be good.
+/// The writes of a home's numbers that are not 0. The setup must be good.
 inline void append_home(std::vector<can::canopen::ObjectWrite>& writes, const Cia402Setup& setup) {
   const auto counts = [&](double value) {
-    return static_cast<std::uint32_t>(
-        static_cast<std::int32_t>(std::lround(value * setup.counts_per_radian)));
+    return static_cast<std::int32_t>(std::lround(value * setup.counts_per_radian));
   };
-  const auto magnitude = [&](double value) {
-    return static_cast<std::uint32_t>(std::lround(std::abs(value * setup.counts_per_radian)));
+  const auto append = [&](can::canopen::Address object, std::int32_t value) {
+    writes.push_back({object, static_cast<std::uint32_t>(value), 4});
+  };
+  // However small, it is not 0, with which the drive's own would stand, or nothing would move.
+  const auto append_magnitude = [&](can::canopen::Address object, double value) {
+    if (value != 0) append(object, std::max(std::abs(counts(value)), 1));
   };
   writes.push_back({{0x6098, 0}, static_cast<std::uint8_t>(setup.home->method), 1});
-  const std::initializer_list<can::canopen::ObjectWrite> others = {
-      {{0x6099, 1}, magnitude(setup.home->switch_speed), 4},
-      {{0x6099, 2}, magnitude(setup.home->zero_speed), 4},
-      {{0x609A, 0}, magnitude(setup.home->acceleration), 4},
-      {{0x607C, 0}, counts(setup.home->offset), 4}};
-  std::copy_if(others.begin(), others.end(), std::back_inserter(writes),
-               [](const can::canopen::ObjectWrite& write) { return write.value != 0; });
+  append_magnitude({0x6099, 1}, setup.home->switch_speed);
+  append_magnitude({0x6099, 2}, setup.home->zero_speed);
+  append_magnitude({0x609A, 0}, setup.home->acceleration);
+  if (setup.home->offset != 0) append({0x607C, 0}, counts(setup.home->offset));
 }
 
 }  // namespace detail
