@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <tuple>
 
 #include "json/strict.hpp"
@@ -54,12 +55,16 @@ constexpr AddressRules address_rules(Protocol protocol, can::hubo::BoardKind kin
   return {1, can::canopen::max_node - 1, 0};  // the last one is the master's
 }
 
-/// How far from zero a joint may be, in its own unit, so that its position still fits into the bus's words.
-double reach_of(Protocol protocol, double counts_per_radian) {
+/// How far from zero a joint may be, in its own unit, so that its position still fits into the bus's words, both ways.
+double reach_of(Protocol protocol, can::hubo::BoardKind kind, double counts_per_radian) {
+  using can::hubo::BoardKind;
   constexpr double whole_word = 2'147'483'647.0;
+  constexpr double half_word = 32'767.0;  // in which boards with more than two encoders answer
   if (protocol == Protocol::servo) return whole_word * can::servo::position_unit;
-  const double counts = protocol == Protocol::hubo ? can::hubo::max_reference : whole_word;
-  return counts / std::abs(counts_per_radian);
+  if (protocol == Protocol::cia402) return whole_word / std::abs(counts_per_radian);
+  if (kind == BoardKind::neck) return std::numbers::pi;
+  return (kind == BoardKind::two_channel ? can::hubo::max_reference : half_word) /
+         std::abs(counts_per_radian);
 }
 
 /// Reads the document into `robot_`, part by part, collecting mistakes as it goes.
@@ -223,7 +228,7 @@ class Loader {
     if (joint.board_kind != can::hubo::BoardKind::two_channel && protocol != Protocol::hubo)
       mistakes_.add(object.at("board_kind"), "drives of this protocol are of one kind");
     const AddressRules rules = address_rules(protocol, joint.board_kind);
-    const double reach = reach_of(protocol, joint.counts_per_radian);
+    const double reach = reach_of(protocol, joint.board_kind, joint.counts_per_radian);
     if (joint.kind == JointKind::continuous) {
       joint.limits.position_min = -reach;
       joint.limits.position_max = reach;

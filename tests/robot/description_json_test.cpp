@@ -313,6 +313,29 @@ TEST_CASE("boards of fingers and of the neck have channels of their own, and are
   CHECK(places(robot) == Places{"/joints/0/board_kind"});
 }
 
+TEST_CASE("joints of boards whose position words are short reach no farther than those") {
+  const auto with = [](const char* kind, int board, double most) {
+    Json robot = small_robot();
+    Json& joint = robot["joints"][1];
+    joint["board_kind"] = kind;
+    joint["board"] = board;
+    joint["channel"] = 0;
+    joint["counts_per_radian"] = 4'000;
+    joint["limits"]["position"] = {-1, most};
+    if (std::string(kind) == "hand") joint["rated_effort"] = 1;
+    return places(robot);
+  };
+  const std::multiset<std::string> too_far{"/joints/1/limits/position"};
+  for (const char* kind : {"hybrid", "hand"}) {
+    CHECK(with(kind, 36, 8.1).empty());
+    CHECK(with(kind, 36, 8.2) == too_far);
+  }
+  CHECK(with("neck", 34, 3.14).empty());
+  CHECK(with("neck", 34, 3.15) == too_far);
+  CHECK(with("two_channel", 36, 2'000).empty());
+  CHECK(with("two_channel", 36, 2'100) == too_far);
+}
+
 TEST_CASE("two joints on one address of a bus clash") {
   Json robot = small_robot();
   robot["joints"][1]["bus"] = "a";
