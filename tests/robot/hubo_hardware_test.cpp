@@ -206,6 +206,21 @@ TEST_CASE("a board that already runs is taken over without being initialised") {
   CHECK(rig.boards[0][17].reference == std::array<std::int32_t, 2>{777, 777});
 }
 
+TEST_CASE("a board that already runs is not moved by a first command that is not a number") {
+  Rig rig;
+  for (auto& motor : rig.boards[0][17].status) motor.driver_on = motor.control_on = true;
+  rig.boards[0][17].counts = {777, 777};
+  rig.power(true);
+  rig.commands[0].position = std::numeric_limits<double>::quiet_NaN();
+  for (int i = 0; i < 20; ++i) {
+    rig.cycles(1);
+    if (rig.boards[0][17].references > 0)
+      CHECK(rig.boards[0][17].reference == std::array<std::int32_t, 2>{777, 777});
+  }
+  CHECK(rig.feedback[0].drive == DriveState::ready);
+  CHECK(rig.boards[0][17].references > 10);
+}
+
 TEST_CASE("a board that runs although nobody wants it is switched off") {
   Rig rig;
   for (auto& motor : rig.boards[0][17].status) motor.driver_on = motor.control_on = true;

@@ -142,14 +142,15 @@ TEST_CASE(
   board.motors[0].home = hubo::home_done;
   board.counts[0] = 3;
   board.run(100ms);
-  CHECK(board.master.state(0) == DriveState::ready);
   CHECK(board.home_orders() == std::vector<std::uint8_t>{0x12, 0x22});
-  CHECK(board.master.state(1) == DriveState::off);
+  for (const std::size_t channel : {0U, 1U}) CHECK(board.master.state(channel) == DriveState::off);
+  CHECK(board.master.command(
+      0, {.position = 1}));  // by somebody who does not look: the board heeds no reference now
   board.run(3s);
   board.motors[1].home = hubo::home_done;
   board.counts[1] = -3;
   board.run(100ms);
-  CHECK(board.master.state(1) == DriveState::ready);
+  for (const std::size_t channel : {0U, 1U}) CHECK(board.master.state(channel) == DriveState::ready);
   CHECK(!board.master.searching());
   CHECK(board.references > references);
   CHECK(board.master.reference()->counts == std::array<std::int32_t, 2>{3, -3});  // where it stands: no jump

@@ -223,6 +223,52 @@ TEST_CASE("a board that falls silent is unknown, and a hand that lost its power 
   CHECK(std::abs(rig.simulation.velocity(hand)) < 1e-3);
 }
 
+TEST_CASE("motors of a board that runs already, and are nobody's joints, stay where they are") {
+  const auto stood = [](auto& master, const auto& encoders, std::size_t joint) {
+    hubo::ShortStatusReply status;
+    for (auto& motor : status.motors) motor.driver_on = motor.control_on = true;
+    master.attach(joint, 1'000, strongest);
+    for (int cycle = 0; cycle < 3; ++cycle) {
+      (void)master.power(true, false);
+      (void)master.command(joint, {.mode = master.mode_of(joint)});
+      if (cycle == 2) break;
+      (void)master.reference();
+      const Time now = Time{} + (cycle + 1) * 5ms;
+      master.heard(encoders, now);
+      master.heard(status, now);
+    }
+    CHECK(master.state(joint) == DriveState::ready);
+    return master.reference().value();
+  };
+  robot::HuboBoardMaster<BoardKind::hybrid> wrist_board(0x24);
+  CHECK(stood(wrist_board, hubo::HybridEncoders{0x24, {9'000, 0, 0}}, 1).wrist == 9'000);
+  robot::HuboBoardMaster<BoardKind::neck> neck_board(hubo::neck_board);
+  CHECK(stood(neck_board, hubo::NeckEncoders{hubo::neck_board, {2'048, 3'000, 1'000}}, 0).words ==
+        std::array<std::uint16_t, 3>{2'048, 2'999, 1'000});
+}
+
+TEST_CASE("a board that is not heard any more is told to drive no finger, and to hold the rest") {
+  robot::HuboBoardMaster<BoardKind::hybrid> master(0x24);
+  for (std::size_t i = 0; i < 3; ++i) master.attach(i, 1'000, strongest);
+  const auto told = [&](double wrist_position, double effort) {
+    (void)master.power(true, false);
+    (void)master.command(0, {.position = wrist_position});
+    for (const std::size_t i : {1U, 2U})
+      (void)master.command(i, {.mode = CommandMode::effort, .effort = effort});
+    return master.reference();
+  };
+  CHECK_FALSE(told(0, 0).has_value());
+  hubo::ShortStatusReply status;
+  for (auto& motor : status.motors) motor.driver_on = motor.control_on = true;
+  master.heard(hubo::HybridEncoders{0x24, {50, 0, 0}}, Time(5ms));
+  master.heard(status, Time(5ms));
+  CHECK(told(0.1, strongest) == hubo::HybridReference{0x24, 100, {10, 10}});
+  master.check_silence(Time(1s), 100ms);
+  CHECK(told(0.2, strongest) == hubo::HybridReference{0x24, 100, {0, 0}});
+  master.heard(status, Time(1s));
+  CHECK(told(0.3, strongest) == hubo::HybridReference{0x24, 300, {10, 10}});
+}
+
 TEST_CASE("a hybrid board's fingers are deaf outside its hybrid mode; replies are cut and late as told") {
   const robot::RobotDescription robot = robot_of_all_kinds();
   sim::HuboBoard board(0x24, {.kind = BoardKind::hybrid}, Time{});

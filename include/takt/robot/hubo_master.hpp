@@ -14,7 +14,8 @@
 //
 // From the first step on, the board is sent its measured position as reference: cycles before control goes
 // on, because a board that holds an older reference would jump, and because commands overtake references on
-// the bus. Commanded references go only to motors that are ready. Switching off is `control off` and `driver
+// the bus. Commanded references go only to motors that are ready: a board whose motors look for their home has none that is.
+// Switching off is `control off` and `driver
 // off` at once, and again until the status shows both; only then can the board be brought up again. A motor
 // that was ready and goes off unasked is at fault (power_lost) until somebody clears the fault or switches it
 // off. All of it is real-time safe.
@@ -101,6 +102,8 @@ class HuboBoardMaster {
         motor.velocity += options_.velocity_smoothing * (velocity - motor.velocity);
       }
       motor.counts = counts;
+      if (!halves_heard_[half])
+        motor.commanded = resting_word(i);  // it may run already: nothing else is good yet
     }
     halves_heard_[half] = true;
     encoder_times_[half] = time;
@@ -146,7 +149,7 @@ class HuboBoardMaster {
     const Motor& motor = motors_[channel];
     if (motor.faulty()) return DriveState::fault;  // also when the board has fallen silent since
     if (!status_heard_) return DriveState::unknown;
-    return motor.status.running() && is_home(motor) ? DriveState::ready : DriveState::off;
+    return motor.status.running() && is_home() ? DriveState::ready : DriveState::off;
   }
   [[nodiscard]] std::uint32_t faults(std::size_t channel) const noexcept {
     const Motor& motor = motors_[channel];
@@ -197,28 +200,30 @@ class HuboBoardMaster {
     return commands;
   }
 
-  /// Takes a command; false if it is of another mode than the motor's, or not a number: then the last good position stands, and an
-  /// effort is none, which would go on moving by itself.
+  /// Takes a command, which is forgotten while the motor is not ready; false if it is of another mode than the motor's, or not a
+  /// number: then the last good position stands, and an effort is none, which would go on moving by itself.
   [[nodiscard]] bool command(std::size_t channel, const JointCommand& command) noexcept {
     Motor& motor = motors_[channel];
     const bool has_position = channel < Kind::positions;
     const auto word = has_position ? Kind::position_word(command.position, motor.counts_per_radian)
                                    : Kind::effort_word(command.effort / motor.rated_effort);
     const bool good = command.mode == mode_of(channel) && word;
-    if (good) motor.commanded = *word;
+    if (good && state(channel) == DriveState::ready) motor.commanded = *word;
     if (!good && !has_position) motor.commanded = resting_word(channel);
     return good;
   }
 
   /// The references of this cycle, if the board is to have any: commanded ones for motors that are ready; for the others the
-  /// measured position, and no effort. A board that is driven by duty alone knows no last reference to hold: it is told
-  /// to let go also when it is not heard.
+  /// measured position, and no effort. A board that is not heard any more holds its positions by itself, but goes on with an
+  /// effort: one that takes efforts is told to let go, and to hold where it was told last.
   [[nodiscard]] std::optional<typename Kind::Reference> reference() noexcept {
     for (std::size_t i = 0; i < channels; ++i) {
-      if (state(i) != DriveState::ready) motors_[i].commanded = resting_word(i);
+      const bool holds = i < Kind::positions && !status_heard_;
+      if (state(i) != DriveState::ready && !holds) motors_[i].commanded = resting_word(i);
     }
-    const bool is_heard = Kind::positions == 0 || (status_heard_ && encoders_heard());
-    if (!want_power_ || stopping_ || searching() || !is_heard) return std::nullopt;
+    const bool is_known = Kind::positions == 0 || encoders_heard();
+    const bool is_heard = Kind::positions < channels || status_heard_;
+    if (!want_power_ || stopping_ || searching() || !is_known || !is_heard) return std::nullopt;
     return Kind::reference(board_, motors_);
   }
 
@@ -252,8 +257,11 @@ class HuboBoardMaster {
     motor.commanded = motor.counts;  // what was commanded and measured before had another zero
     motor.velocity = 0;
   }
-  [[nodiscard]] bool is_home(const Motor& motor) const noexcept {
-    return !options_.home_at_start || motor.homing.state() == HuboHomingState::done;
+  /// Whether no motor has to look for its home any more: till then the whole board is without references.
+  [[nodiscard]] bool is_home() const noexcept {
+    return !options_.home_at_start || !any([](const Motor& motor) {
+      return motor.homing.state() == HuboHomingState::idle || motor.homing.searching();
+    });
   }
 
   template <class Predicate>
