@@ -9,12 +9,10 @@
 #include "sim/client_rig.hpp"
 #include "support/random.hpp"
 #include "support/rt_guard.hpp"
-#include "takt/core/siphash.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
 
 using namespace takt;
 using namespace std::chrono_literals;
+using test::SecureRig;
 using vehicle::DriveState;
 using vehicle::PlainChannel;
 using vehicle::StopCause;
@@ -35,15 +33,6 @@ Rig driving() {
   REQUIRE(rig.client.state() == DriveState::driving);
   REQUIRE(rig.plant().speed() > 1.5);
   return rig;
-}
-
-using SecureRig = test::ClientRig<vehicle::CommanderChannel<SipHash128>, vehicle::VehicleChannel<SipHash128>>;
-
-SecureRig secure(std::uint8_t key_of_vehicle = 7) {
-  const vehicle::SharedKey<SipHash128> near{1, {7, 1, 2}};
-  const std::array far{vehicle::SharedKey<SipHash128>{1, {key_of_vehicle, 1, 2}}};
-  return SecureRig(vehicle::CommanderChannel<SipHash128>::make(near, {1, 2, 3}).value(),
-                   vehicle::VehicleChannel<SipHash128>::make(far, {4, 5, 6}).value());
 }
 
 /// What a stop must come to: the vehicle stands, the client says why, and stays so while commands go on.
@@ -162,7 +151,7 @@ TEST_CASE("corrupt frames in plain datagrams can say anything, and the client st
 
 TEST_CASE(
     "behind an authenticated channel corrupt frames are refused, and what is genuine is enough to drive") {
-  SecureRig rig = secure();
+  SecureRig rig = test::secure_rig();
   rig.wait(3s);
   rig.drive({0.1, 0.6, 0}, 3s);
   CHECK(rig.plant().speed() > 1.5);
@@ -186,7 +175,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a commander with another key drives nothing and hears nothing") {
-  SecureRig rig = secure(8);
+  SecureRig rig = test::secure_rig(8);
   rig.drive({0.1, 0.6, 0}, 5s);
   CHECK(rig.plant().travelled() == 0);
   CHECK(rig.client.state() == DriveState::starting);
@@ -255,7 +244,7 @@ TEST_CASE(
     "told") {
   for (const bool of_the_commander : {true, false}) {
     CAPTURE(of_the_commander);
-    SecureRig rig = secure();
+    SecureRig rig = test::secure_rig();
     rig.wait(3s);
     rig.drive({0.1, 0.6, 0}, 3s);
     REQUIRE(rig.plant().speed() > 1.5);
