@@ -40,8 +40,8 @@ struct VehicleLinkOptions {
   [[nodiscard]] SetupResult<std::vector<VehicleKey>> keys() const;
 };
 
-/// Carries datagrams between the socket and an end of the connection (VehicleDrive, SimulatedVehicle) until then. What has come is
-/// taken in batches, and what is due is sent after each datagram: a flood delays nothing.
+/// Carries datagrams between the socket and an end of the connection (VehicleDrive, SimulatedVehicle) until then, and once in any
+/// case. What has come is taken in batches, and what is due is sent after each datagram: a flood delays nothing.
 template <class End>
 void exchange(platform::UdpSocket& socket, End& end, Time until) {
   constexpr std::size_t room = 1024;  // more than any frame has: what is longer is refused by the socket
@@ -53,16 +53,18 @@ void exchange(platform::UdpSocket& socket, End& end, Time until) {
   const auto send_due = [&](Time now) {
     while (const std::size_t size = end.poll(now, out).value_or(0)) socket.send(std::span(out).first(size));
   };
-  for (Time now = clock.now(); now < until; now = clock.now()) {
+  Time now = clock.now();
+  do {
     send_due(now);
-    const Time next = std::clamp(end.next_send(), now, until);
+    const Time next = std::clamp(end.next_send(), now, std::max(now, until));
     const std::size_t came = socket.receive(batch, next - now);
     for (const platform::Datagram& datagram : std::span(batch).first(came)) {
       const Time came_at = clock.now();
       static_cast<void>(end.receive(datagram.bytes(), came_at));  // what is refused is counted
       if (end.next_send() <= came_at) send_due(came_at);
     }
-  }
+    now = clock.now();
+  } while (now < until);
 }
 
 /// A file that is written beside the loop; without a name, none.
