@@ -324,9 +324,9 @@ void add_drive(CLI::App& app) {
       "Share the vehicle's pose, twist and covariance, and how it is, as the shared segment of "
       "this name");
   command->footer(
-      "Keys: w s faster, slower or backwards; a d left, right; space to a stand; c x controlled stop, full "
+      "Keys: w s faster, slower or backwards; a d left, right; . as before; c x controlled stop, full "
       "brake at once;\n"
-      "      r goes on after a stop; q ends; any other confirms the twist.\n"
+      "      r goes on after a stop; q ends; space, and any other: to a stand.\n"
       "Another process reads what is published: takt shm inspect NAME, shm/opaque.hpp, or takt.h.\n"
       "Units, limits and gains are the vehicle's: a real one's must be measured first.\n"
       "Example:\n  takt key vehicle.key\n  takt vehicle-sim --key vehicle.key &\n  takt drive --key "

@@ -13,6 +13,7 @@
 namespace takt::tools {
 
 DriveKey KeyDriver::press(char key, Time now) {
+  twist_ = twist(now);  // what has expired does not come back
   pressed_ = now;
   switch (key) {
     case 'w':
@@ -27,21 +28,25 @@ DriveKey KeyDriver::press(char key, Time now) {
     case 'd':
       twist_.rotation = std::max(twist_.rotation - rotation_ / steps, -rotation_);
       break;
-    case ' ':
-      twist_ = {};
+    case '.':
       break;
     case 'x':
+    case 'X':
       twist_ = {};
       return DriveKey::stop_at_once;
     case 'c':
+    case 'C':
       twist_ = {};
       return DriveKey::stop;
     case 'r':
       twist_ = {};
       return DriveKey::recover;
     case 'q':
+    case 'Q':
+      twist_ = {};
       return DriveKey::quit;
-    default:
+    default:  // the space bar, and whatever was hit by mistake
+      twist_ = {};
       break;
   }
   return DriveKey::none;

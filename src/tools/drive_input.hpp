@@ -16,8 +16,9 @@ namespace takt::tools {
 /// What a key asks for, beside a twist.
 enum class DriveKey { none, stop_at_once, stop, recover, quit };
 
-/// Keys change the twist by steps; one that was not confirmed by any key for `hold` seconds is none any more, as whoever drives may
-/// have fallen asleep.
+/// Keys change the twist by steps; one that no such key nor '.' confirmed for `hold` seconds is none any more, for ever, as whoever
+/// drives may have fallen asleep. Any other key, as of somebody who hits the keyboard in a hurry, ends it. Keys that stop do so with
+/// caps lock too.
 class KeyDriver {
  public:
   KeyDriver(double speed, double rotation, double hold) : speed_(speed), rotation_(rotation), hold_(hold) {}

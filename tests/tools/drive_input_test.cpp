@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -54,6 +55,30 @@ TEST_CASE("a twist that nobody confirms is none, and after a stop none is left")
   CHECK(keys.press('r', Time{12s}) == DriveKey::recover);
   CHECK(keys.press('q', Time{12s}) == DriveKey::quit);
   CHECK(keys.twist(Time{12s}).forward == 0);
+}
+
+TEST_CASE("a twist that has expired does not come back with any key") {
+  for (const char key : {'w', 's', '.', 'a', 'h'}) {
+    CAPTURE(key);
+    KeyDriver keys(2, 0.8, 1);
+    for (int i = 0; i < 8; ++i) keys.press('w', Time{10s});
+    keys.press(key, Time{70s});
+    CHECK(std::abs(keys.twist(Time{70s}).forward) <= 0.25);
+  }
+}
+
+TEST_CASE("what is no key for driving brings to a stand, and the keys that stop do so with caps lock too") {
+  for (const char key : {' ', 'h', 'W', '\n', '\0', '\x1b'}) {
+    CAPTURE(key);
+    KeyDriver keys(2, 0.8, 1);
+    keys.press('w', Time{10s});
+    CHECK(keys.press(key, Time{10s}) == DriveKey::none);
+    CHECK(keys.twist(Time{10s}).forward == 0);
+  }
+  KeyDriver keys(2, 0.8, 1);
+  CHECK(keys.press('X', Time{10s}) == DriveKey::stop_at_once);
+  CHECK(keys.press('C', Time{10s}) == DriveKey::stop);
+  CHECK(keys.press('Q', Time{10s}) == DriveKey::quit);
 }
 
 TEST_CASE("a file of twists gives each from its second on, and ends with the last") {
