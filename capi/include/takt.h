@@ -1520,7 +1520,8 @@ typedef struct takt_can_load {
 
 /* Whether a plan fits a bus of these bit rates (bit/s; data_rate of FD frames that switch), worked out for cycles of a length of
  * your choice: usually the shortest period. Errors: TAKT_ERROR_CAN_BAD_PLAN (a period, the cycle or a bit rate that is not
- * positive), TAKT_ERROR_CAN_WRONG_LENGTH, TAKT_ERROR_CAPI_BAD_ARGUMENT (other flags). Real-time safe. */
+ * positive), TAKT_ERROR_CAN_WRONG_LENGTH, TAKT_ERROR_CAPI_BAD_ARGUMENT (other flags). Some ten microseconds for each entry: not for
+ * the cycle. */
 TAKT_API int32_t takt_can_bus_load(const takt_can_planned_frame* plan, size_t count, uint32_t nominal_rate, uint32_t data_rate,
                                    int64_t cycle_ns, takt_can_load* load);
 

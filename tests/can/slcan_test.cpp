@@ -130,6 +130,12 @@ TEST_CASE("frames that no line can say are refused") {
   CHECK(slcan::encode_line(frame, slcan::stamp_period).error() == Errc::out_of_range);
   frame.error = true;
   CHECK(slcan::encode_line(frame).error() == Errc::wrong_format);
+  frame = {.id = 1, .bit_rate_switch = true};  // would read back without it
+  CHECK(slcan::encode_line(frame).error() == Errc::wrong_format);
+  frame = {.id = 1, .error_state = true};
+  CHECK(slcan::encode_line(frame).error() == Errc::wrong_format);
+  frame.fd = true;
+  CHECK(slcan::encode_line(frame).has_value());
 }
 
 TEST_CASE("answers and commands are told from frames and from each other") {

@@ -79,7 +79,8 @@ class TransportSender {
     }
   }
 
-  /// Gives up on a receiver that is silent for too long.
+  /// Gives up on a receiver that is silent for too long. One that says "wait" again and again is waited for, as the standard sets
+  /// no limit: cancel() is the caller's.
   constexpr void poll(Time now) noexcept {
     if (state_ == State::waiting && now > deadline_) give_up(AbortReason::timeout);
   }

@@ -183,12 +183,14 @@ namespace detail {
 }
 
 /// The frame as a line with its end; with `adapter_ms` (0 to 59999) as an adapter with time stamps sends it. The stamp of the
-/// frame and ESI have no place in it. Errors: id_too_large, wrong_format (an error
-/// frame, or remote and FD), wrong_length, out_of_range.
+/// frame and ESI have no place in it. Errors: id_too_large, wrong_format (an error frame, remote and FD, or flags of FD without
+/// it), wrong_length, out_of_range.
 [[nodiscard]] constexpr Result<Line> encode_line(const Frame& frame,
                                                  std::optional<std::uint16_t> adapter_ms = {}) noexcept {
   if (frame.id > (frame.extended ? max_extended_id : max_standard_id)) return fail(Errc::id_too_large);
-  if (frame.error || (frame.remote && frame.fd)) return fail(Errc::wrong_format);
+  const bool has_fd_flags = frame.bit_rate_switch || frame.error_state;
+  if (frame.error || (frame.remote && frame.fd) || (has_fd_flags && !frame.fd))
+    return fail(Errc::wrong_format);
   if (!is_frame_length(frame.length, {.fd = frame.fd})) return fail(Errc::wrong_length);
   if (adapter_ms && *adapter_ms >= stamp_period) return fail(Errc::out_of_range);
   Line line;
