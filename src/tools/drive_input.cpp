@@ -90,6 +90,7 @@ RawTerminal::RawTerminal() {
   if (::tcgetattr(STDIN_FILENO, &settings) != 0) return;
   before_ = settings;
   settings.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  settings.c_cc[VSUSP] = _POSIX_VDISABLE;
   ::tcsetattr(STDIN_FILENO, TCSANOW, &settings);
 }
 

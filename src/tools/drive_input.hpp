@@ -56,7 +56,8 @@ class TwistScript {
   std::vector<Line> lines_;  ///< one at least, in the order of time
 };
 
-/// A terminal that gives each key at once and does not show it; as it was before, in the end. Without a terminal, nothing.
+/// A terminal that gives each key at once and does not show it, ^Z too: a program that sleeps drives nothing to a stand. As it was
+/// before, in the end. Without a terminal, nothing.
 class RawTerminal {
  public:
   RawTerminal();

@@ -502,7 +502,7 @@ void add_run(CLI::App& app) {
   command->add_option("ROBOT", options->robot_file, "Robot description (JSON)")->required();
   command
       ->add_option("--duration", options->duration,
-                   "Stop after this many seconds (default: on SIGINT or SIGTERM)")
+                   "Stop after this many seconds (default: on SIGINT, SIGTERM, SIGHUP or SIGQUIT)")
       ->check(CLI::NonNegativeNumber);
   CLI::Option* port =
       command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one");
@@ -536,7 +536,8 @@ void add_run(CLI::App& app) {
       ->check(CLI::Range(1, 99));
   command->add_option("--cpu", options->cores, "Pin the loop to these processors");
   command->footer(
-      "Ends, with a controlled stop, on SIGINT or SIGTERM, after --duration, and when the reader of its "
+      "Ends, with a controlled stop, on SIGINT, SIGTERM, SIGHUP or SIGQUIT, after --duration, and when the "
+      "reader of its "
       "output is gone.\n"
       "Exit code: 0 it ended as it should, 1 it did not, or the reader went, 2 the file is wrong.\n"
       "Examples:\n"

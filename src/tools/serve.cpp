@@ -254,7 +254,7 @@ void add_serve(CLI::App& app) {
       "When the loop's process is gone, goals end aborted (loop_lost), the state is `stopped`, and this "
       "program waits\n"
       "for a loop of the same robot.\n"
-      "Ends on SIGINT or SIGTERM, and when the reader of its output is gone.\n"
+      "Ends on SIGINT, SIGTERM, SIGHUP or SIGQUIT, and when the reader of its output is gone.\n"
       "Exit code: 0 a signal ended it, 1 it failed, or the reader went, 2 the file is wrong.");
   command->callback([options] {
     const int code = serve(*options);

@@ -257,6 +257,17 @@ class TaktRun(unittest.TestCase):
             self.assertEqual(summary["whole"]["goal_events"]["rejected"], 1)
             self.assertEqual(summary["state_changes"][-1]["state"], "down")
 
+    def test_a_terminal_that_goes_and_a_signal_to_quit_end_both_processes_as_they_should(self):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever started us may not mind it: our programs do
+        for number in (signal.SIGHUP, signal.SIGQUIT):
+            with self.subTest(number), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "loop")
+                with loop_at(path) as (loop, _), server_of(path) as (server, _):
+                    for process, last_word in ((server, "not understood"), (loop, "robot down")):
+                        process.send_signal(number)
+                        self.assertIn(last_word, process.communicate(timeout=60)[0])
+                        self.assertEqual(process.returncode, 0)
+
     def test_a_process_whose_output_nobody_reads_ends_when_it_is_told_to(self):
         for arguments in [(), ("--duration", "3")]:
             with self.subTest(arguments), tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 """takt vehicle-sim and takt drive as processes, for the tests that look at them from outside."""
-import csv, random, subprocess, time
+import csv, os, pty, random, subprocess, termios, time
 
 PATIENCE = 60  # s, for whatever must happen some time
 
@@ -7,9 +7,9 @@ PATIENCE = 60  # s, for whatever must happen some time
 class Program:
     """One of the two, with its log; what is typed goes to its standard input."""
 
-    def __init__(self, log, *words):
+    def __init__(self, log, *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE):
         self.log = log
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=subprocess.STDOUT, text=True)
 
     def type(self, text):
         self.process.stdin.write(text)
@@ -40,6 +40,26 @@ class Program:
             self.process.terminate()
         output = self.process.communicate(timeout=PATIENCE)[0]
         return output
+
+
+class TerminalProgram(Program):
+    """One at a terminal of its own, of which nobody reads what is shown."""
+
+    def __init__(self, log, *words):
+        self.keyboard, self.terminal = pty.openpty()
+        self.before = self.settings()
+        super().__init__(log, *words, stdin=self.terminal, stdout=self.terminal)
+
+    def type(self, text):
+        os.write(self.keyboard, text.encode())
+
+    def settings(self):
+        return termios.tcgetattr(self.terminal)
+
+    def end(self):
+        super().end()
+        for end in (self.keyboard, self.terminal):
+            os.close(end)
 
 
 def number(text):

@@ -5,12 +5,13 @@ clock, about what one knew of the other, and when the vehicle stopped.
     vehicle_wire_test.py TAKT proxy PROXY     through our own proxy: 20 % lost, 50 +- 20 ms late, reordered, doubled, corrupted;
                                               and with 100 000 datagrams of garbage a second
     vehicle_wire_test.py TAKT loop FURBOT     straight: another vehicle than the Furbot, by its description, and who gets in by which key
+    vehicle_wire_test.py TAKT console         who drives at a terminal, through a pipe, and how both programs end
     vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and one that is too slow.
                                               Needs root; exits with 77 where there are no namespaces
 """
-import json, math, os, random, re, subprocess, sys, tempfile, time, unittest
+import json, math, os, random, re, signal, subprocess, sys, tempfile, termios, time, unittest
 
-from vehicle_programs import PATIENCE, Program, links
+from vehicle_programs import PATIENCE, Program, TerminalProgram, links
 
 TAKT, WAY = sys.argv[1:3]
 COMMAND_TIMEOUT = 0.2  # s, the default of both programs
@@ -70,9 +71,9 @@ class Wire(unittest.TestCase):
         self.vehicle = Program(true, *before, "vehicle-sim", "--log", true, *self.vehicle_link, *words)
         self.addCleanup(self.vehicle.end)
 
-    def start_driver(self, before, *words):
+    def start_driver(self, before, *words, kind=Program):
         known = self.file("known.csv")
-        self.driver = Program(known, *before, "drive", "--hold", "1000", "--log", known, *self.driver_link, *words)
+        self.driver = kind(known, *before, "drive", "--hold", "1000", "--log", known, *self.driver_link, *words)
         self.addCleanup(self.driver.end)
 
     def get_going(self):
@@ -195,6 +196,27 @@ class ProxyTest(Wire):
             self.assertTrue(speeds)
             self.assertGreaterEqual(row["speed"], min(speeds) - 0.1)
             self.assertLessEqual(row["speed"], max(speeds) + 0.1)
+
+
+class ConsoleTest(Wire):
+    def setUp(self):
+        super().setUp()
+        self.driver_link, self.vehicle_link = links()
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever started us may not mind it: our programs do
+
+    def test_a_terminal_that_goes_and_a_signal_to_quit_end_in_a_stop(self):
+        self.start_vehicle([TAKT], "--plain")
+        for number in (signal.SIGHUP, signal.SIGQUIT):
+            with self.subTest(number):
+                self.start_driver([TAKT], "--plain", kind=TerminalProgram)
+                self.get_going()
+                cc = self.driver.settings()[6]
+                self.assertEqual(cc[termios.VSUSP], b"\0")  # who sleeps stops nothing
+                self.driver.process.send_signal(number)
+                self.assertEqual(self.driver.process.wait(PATIENCE), 0)
+                self.assertEqual(self.driver.rows()[-1]["state"], "stopped")
+                self.assertEqual(self.driver.settings(), self.driver.before)
+                self.vehicle.wait_until(lambda row: row["speed"] == 0, "it stands")
 
 
 class NamespaceTest(Wire):
@@ -331,6 +353,6 @@ class LoopTest(Wire):
 
 
 if __name__ == "__main__":
-    case = {"proxy": ProxyTest, "loop": LoopTest, "netns": NamespaceTest}[WAY]
+    case = {"proxy": ProxyTest, "loop": LoopTest, "console": ConsoleTest, "netns": NamespaceTest}[WAY]
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(case)
     sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())
