@@ -87,18 +87,12 @@ SetupResult<LogFile> open_log(const std::string& path) {
 }
 
 std::string TypedText::take() {
-  std::string text;
   pollfd entry{STDIN_FILENO, POLLIN, 0};
-  while (!ended_ && ::poll(&entry, 1, 0) > 0) {
-    std::array<char, 256> buffer;
-    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (got <= 0) {
-      ended_ = true;
-    } else {
-      text.append(buffer.data(), static_cast<std::size_t>(got));
-    }
-  }
-  return text;
+  if (ended_ || ::poll(&entry, 1, 0) <= 0) return {};
+  std::array<char, 256> buffer;
+  const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+  ended_ = got <= 0;
+  return ended_ ? std::string{} : std::string(buffer.data(), static_cast<std::size_t>(got));
 }
 
 }  // namespace takt::tools

@@ -77,7 +77,7 @@ struct LogFile {
 /// What is typed, or comes through a pipe; never waited for.
 class TypedText {
  public:
-  /// What has come since the last call.
+  /// The next of it, at most as much as a person types in a cycle: a device that never ends does not hold the caller.
   [[nodiscard]] std::string take();
 
  private:

@@ -147,6 +147,7 @@ class VehicleProgram {
 
  private:
   void listen() {
+    constexpr std::size_t longest_line = 1024;
     typed_ += text_.take();
     for (std::size_t end = typed_.find('\n'); end != std::string::npos; end = typed_.find('\n')) {
       const std::string line = typed_.substr(0, end);
@@ -159,6 +160,9 @@ class VehicleProgram {
         printer_.print_error(fmt::format("takt vehicle-sim: '{}' is not understood\n", line));
       }
     }
+    if (typed_.size() <= longest_line) return;
+    printer_.print_error("takt vehicle-sim: a line without an end is not understood\n");
+    typed_.clear();
   }
 
   void tell(Time now) {

@@ -9,7 +9,7 @@ clock, about what one knew of the other, and when the vehicle stopped.
     vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and one that is too slow.
                                               Needs root; exits with 77 where there are no namespaces
 """
-import json, math, os, random, re, signal, subprocess, sys, tempfile, termios, time, unittest
+import json, math, os, random, re, resource, signal, subprocess, sys, tempfile, termios, time, unittest
 
 from vehicle_programs import PATIENCE, Program, TerminalProgram, links
 
@@ -66,14 +66,14 @@ class Wire(unittest.TestCase):
         self.start_vehicle(sim_words, *key, *both)
         self.start_driver(drive_words, *key, *both)
 
-    def start_vehicle(self, before, *words):
+    def start_vehicle(self, before, *words, **streams):
         true = self.file("true.csv")
-        self.vehicle = Program(true, *before, "vehicle-sim", "--log", true, *self.vehicle_link, *words)
+        self.vehicle = Program(true, *before, "vehicle-sim", "--log", true, *self.vehicle_link, *words, **streams)
         self.addCleanup(self.vehicle.end)
 
-    def start_driver(self, before, *words, kind=Program):
+    def start_driver(self, before, *words, kind=Program, **streams):
         known = self.file("known.csv")
-        self.driver = kind(known, *before, "drive", "--hold", "1000", "--log", known, *self.driver_link, *words)
+        self.driver = kind(known, *before, "drive", "--hold", "1000", "--log", known, *self.driver_link, *words, **streams)
         self.addCleanup(self.driver.end)
 
     def get_going(self):
@@ -217,6 +217,18 @@ class ConsoleTest(Wire):
                 self.assertEqual(self.driver.rows()[-1]["state"], "stopped")
                 self.assertEqual(self.driver.settings(), self.driver.before)
                 self.vehicle.wait_until(lambda row: row["speed"] == 0, "it stands")
+
+
+    def test_standard_input_that_never_ends_keeps_neither_program_from_its_work(self):
+        with open("/dev/zero") as zeros:
+            self.start_vehicle([TAKT], "--plain", stdin=zeros)
+            self.start_driver([TAKT], "--plain", "--duration", "2", stdin=zeros)
+        for program in (self.vehicle, self.driver):
+            resource.prlimit(program.process.pid, resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        self.vehicle.wait_until(lambda row: row["obeyed"] > 0, "the vehicle hears of the driver")
+        self.assertEqual(self.driver.process.wait(PATIENCE), 0)
+        self.vehicle.process.send_signal(signal.SIGINT)
+        self.assertEqual(self.vehicle.process.wait(PATIENCE), 0)
 
 
 class NamespaceTest(Wire):
