@@ -1,6 +1,7 @@
 #include "tools/drive_input.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -96,6 +97,12 @@ RawTerminal::RawTerminal() {
 
 RawTerminal::~RawTerminal() {
   if (before_) ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
 }
 
 }  // namespace takt::tools

@@ -3,6 +3,7 @@
 
 #include <termios.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,5 +69,8 @@ class RawTerminal {
  private:
   std::optional<termios> before_;
 };
+
+/// Of the terminal that our output is; 80 if it does not say.
+[[nodiscard]] std::size_t terminal_columns();
 
 }  // namespace takt::tools

@@ -18,11 +18,14 @@ SetupResult<DrivePublication> DrivePublication::open(const std::string& name) {
   return DrivePublication(std::move(*segment), std::move(*odometry), std::move(*status));
 }
 
-void DrivePublication::write(const VehicleStatus& status) noexcept {
+void DrivePublication::write(const DriveView& view) noexcept {
+  VehicleStatus status{.stamp = view.time, .state = view.state, .cause = view.reason.cause};
+  if (view.age != Duration::max()) status.heard = view.time - view.age;
+  if (view.charge) status.charge = *view.charge;
   status_.end.write(status);
-  segment_.owner_seat().beat(status.stamp);
-  odometry_.seat.beat(status.stamp);
-  status_.seat.beat(status.stamp);
+  segment_.owner_seat().beat(view.time);
+  odometry_.seat.beat(view.time);
+  status_.seat.beat(view.time);
 }
 
 }  // namespace takt::tools

@@ -19,6 +19,7 @@
 #include "takt/shm/latest_value.hpp"
 #include "takt/vehicle/supervisor.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
+#include "tools/drive_view.hpp"
 
 namespace takt::tools {
 
@@ -41,8 +42,8 @@ class DrivePublication {
 
   /// Both are real-time safe.
   void write(const vehicle::OdometryEstimate& estimate) noexcept { odometry_.end.write(estimate); }
-  /// Shows life, too.
-  void write(const VehicleStatus& status) noexcept;
+  /// The vehicle's status; shows life, too.
+  void write(const DriveView& view) noexcept;
 
  private:
   template <class T>
@@ -56,17 +57,5 @@ class DrivePublication {
   Writer<vehicle::OdometryEstimate> odometry_;
   Writer<VehicleStatus> status_;
 };
-
-/// What the driver of a vehicle knows of it now. Real-time safe.
-template <class Drive>
-[[nodiscard]] VehicleStatus status_of(const Drive& drive, Time now) noexcept {
-  const auto& client = drive.client();
-  const auto& telemetry = client.telemetry();
-  VehicleStatus status{.stamp = now, .state = client.state(), .cause = client.reason().cause};
-  if (const Duration age = telemetry.age(now); age != Duration::max()) status.heard = now - age;
-  if (const auto battery = telemetry.fresh_battery(now))
-    status.charge = client.units().reading(*battery).charge;
-  return status;
-}
 
 }  // namespace takt::tools

@@ -1,36 +1,23 @@
 #include "tools/report_plots.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
 
-#include "takt/record/error.hpp"
+#include "tools/gnuplot.hpp"
 #include "tools/report_tables.hpp"
 #include "tools/report_text.hpp"
 
 namespace takt::tools {
 namespace {
 
-// One meaning, one colour, in every figure (Okabe and Ito's palette, safe for colour-blind readers).
 constexpr std::string_view command_colour = "#9a9a9a";
-constexpr std::string_view reference_colour = "#0072b2";
-constexpr std::string_view measured_colour = "#d55e00";
 constexpr std::string_view reference_tint = "#80b9d9";  // of areas
-constexpr std::string_view ink = "#3a4149";
-constexpr std::string_view rule = "#dfe3e8";
 constexpr std::string_view shade = "#f4f6f8";
 constexpr std::array<std::string_view, 6> bus_colours{"#0072b2", "#d55e00", "#009e73",
                                                       "#cc79a7", "#e69f00", "#56b4e9"};
@@ -42,41 +29,12 @@ constexpr int chart_height = 340;
 constexpr double visible_gap = 0.02;  ///< ° or mm: a command closer to its reference than this is not drawn
 constexpr std::size_t max_compared = 24;  ///< sections in one figure
 
-/// Builds one gnuplot script.
-class Script {
+/// Of a figure.
+class Script : public PlotScript {
  public:
-  Script(const std::string& stem, int height) {
-    add("set terminal svg size {},{} dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background "
-        "'#ffffff'\n",
-        width, height);
-    add("set encoding utf8\nset output '{}.svg'\n", stem);
-    add("set border 3 linewidth 1 linecolor rgb '{}'\n", ink);
-    add("set tics nomirror out scale 0.6 textcolor rgb '{}'\n", ink);
-    add("set grid back linewidth 0.7 linetype 1 linecolor rgb '{}'\n", rule);
-    add("set key above right horizontal Left reverse samplen 1.6 spacing 1 textcolor rgb '{}'\n", ink);
-    add("set style fill solid 1 noborder\n");
-  }
+  Script(const std::string& stem, int height) : PlotScript(stem + ".svg", width, height) {}
 
-  template <class... Arguments>
-  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
-  }
-
-  void data(std::string_view name, const Envelope& curve) {
-    add("${} << EOD\n", name);
-    bool any = false;
-    for (const Envelope::Point& point : curve.points()) {
-      if (std::isnan(point.value)) {
-        add("\n");
-      } else {
-        add("{:.6f} {:.6g}\n", point.time, point.value);
-        any = true;
-      }
-    }
-    if (!any) add("NaN NaN\n");
-    add("EOD\n");
-  }
-
+  using PlotScript::data;
   void data(std::string_view name, const std::vector<Bin>& bins) {
     add("${} << EOD\n", name);
     for (const Bin& bin : bins) {
@@ -93,15 +51,6 @@ class Script {
     }
     add("EOD\n");
   }
-
-  void axis(char which, std::string_view label) {
-    add("set {}label '{}' textcolor rgb '{}'\n", which, label, ink);
-  }
-
-  [[nodiscard]] std::string take() { return fmt::to_string(text_); }
-
- private:
-  fmt::memory_buffer text_;
 };
 
 /// Shades every second section and numbers them all, in figures that show the whole recording.
@@ -121,28 +70,6 @@ void add_sections(Script& script, const ReportData& data, bool with_numbers) {
                  i + 1, i + 1, (section.begin + section.end) / 2);
     }
   }
-}
-
-/// A vertical axis with room above and below the curves and about four tics at round numbers.
-void add_value_range(Script& script, std::initializer_list<const Envelope*> curves, bool with_zero) {
-  double low = with_zero ? 0 : std::numeric_limits<double>::infinity();
-  double high = with_zero ? 0 : -low;
-  for (const Envelope* curve : curves) {
-    for (const Envelope::Point& point : curve->points()) {
-      if (std::isnan(point.value)) continue;
-      low = std::min(low, point.value);
-      high = std::max(high, point.value);
-    }
-  }
-  if (!(low <= high)) low = high = 0;
-  const double span = std::max(high - low, 1e-3);
-  const double power = std::pow(10.0, std::floor(std::log10(span / 4)));
-  const double step = power * (span / 4 < 1.5 * power   ? 1
-                               : span / 4 < 3.5 * power ? 2
-                               : span / 4 < 7.5 * power ? 5
-                                                        : 10);
-  const double room = 0.08 * span;
-  script.add("set yrange [{:.9g}:{:.9g}]\nset ytics {:.9g}\n", low - room, high + room, step);
 }
 
 /// Equal margins make the panels of one figure line up.
@@ -172,7 +99,7 @@ std::string joint_script(const std::string& stem, const ReportData& data, std::s
   upper_panel(script);
   script.axis('y', fmt::format("position ({})", unit));
   script.add("set key at screen 0.985, screen 0.985 right top horizontal\n");
-  add_value_range(script, {&curves.reference, &curves.measured}, false);
+  script.value_range({&curves.reference, &curves.measured}, false);
   script.add("plot ");
   if (show_command) script.add("$command with lines lw 1.6 lc rgb '{}' title 'command', ", command_colour);
   script.add("$reference with lines lw 2.6 lc rgb '{}' title 'reference', ", reference_colour);
@@ -181,9 +108,8 @@ std::string joint_script(const std::string& stem, const ReportData& data, std::s
   script.axis('x', "time (s)");
   script.axis('y', fmt::format("error ({})", unit));
   script.add("set xzeroaxis linewidth 1 linetype 1 linecolor rgb '{}'\n", ink);
-  add_value_range(script,
-                  {&curves.reference_error, show_command ? &curves.command_error : &curves.reference_error},
-                  true);
+  script.value_range(
+      {&curves.reference_error, show_command ? &curves.command_error : &curves.reference_error}, true);
   script.add("set key at screen 0.985, screen 0.49 right top horizontal\nplot ");
   if (show_command) {
     script.add("$command_error with lines lw 1.4 lc rgb '{}' title 'command − measured', ", command_colour);
@@ -412,41 +338,6 @@ Figure bus_figure(const ReportData& data) {
   return figure;
 }
 
-// ---- gnuplot ----
-
-/// Runs gnuplot on the scripts, in `directory`; what it says goes to gnuplot.log there.
-SetupResult<void> run_gnuplot(const std::vector<std::string>& scripts,
-                              const std::filesystem::path& directory) {
-  std::vector<std::string> arguments{"gnuplot"};
-  arguments.insert(arguments.end(), scripts.begin(), scripts.end());
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "gnuplot.log", O_WRONLY | O_CREAT | O_TRUNC,
-                                   0644);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, "gnuplot", &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error == ENOENT) {
-    return fail(record::Errc::write_failed,
-                "gnuplot is not installed, so there are no plots (on Debian: apt-get install gnuplot-nox)");
-  }
-  if (error != 0) return fail(record::Errc::write_failed, fmt::format("gnuplot: {}", std::strerror(error)));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return fail(record::Errc::write_failed, "gnuplot failed: see " + (directory / "gnuplot.log").string());
-  }
-  return {};
-}
-
 }  // namespace
 
 std::vector<Chapter> make_figures(const ReportData& data) {
@@ -494,7 +385,7 @@ SetupResult<void> draw(const std::vector<Chapter>& chapters, const std::filesyst
     }
   }
   if (scripts.empty()) return {};
-  return run_gnuplot(scripts, directory);
+  return run_gnuplot(scripts, directory, "gnuplot.log");
 }
 
 }  // namespace takt::tools

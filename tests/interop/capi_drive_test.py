@@ -64,7 +64,8 @@ class PublishedDriveTest(unittest.TestCase):
         self.near, far = links()
         self.vehicle = Program(true, TAKT, "vehicle-sim", "--plain", "--log", true, *far)
         self.addCleanup(self.vehicle.end)
-        self.driver = Program(known, TAKT, "drive", "--plain", "--twists", twists, "--log", known, "--publish", self.name, *self.near)
+        self.driver = Program(known, TAKT, "drive", "--plain", "--twists", twists, "--log", known, "--publish", self.name,
+                              *self.near)
         self.addCleanup(self.driver.end)
         self.driver.wait_until(lambda row: True, "it drives")
         self.segment = made(takt.takt_segment_open, self.name.encode())
@@ -96,7 +97,8 @@ class PublishedDriveTest(unittest.TestCase):
         """The reader goes on with what was said last; the seats say that nobody is there."""
         first, _ = self.odometry.read()
         self.assertEqual(self.odometry.read(), (first, False))
-        inspected = json.loads(subprocess.run([TAKT, "shm", "inspect", self.name, "--json"], check=True, capture_output=True).stdout)
+        inspected = json.loads(subprocess.run([TAKT, "shm", "inspect", self.name, "--json"], check=True,
+                                              capture_output=True).stdout)
         alive = {seat["place"]: seat["alive"] for seat in inspected["seats"]}
         self.assertEqual(alive, {"segment": False, "odometry producer 0": False, "odometry consumer 0": True,
                                  "vehicle producer 0": False, "vehicle consumer 0": True})

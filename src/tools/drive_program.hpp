@@ -1,0 +1,188 @@
+// The loop of `takt drive`: keys or a file in, twists to the vehicle, and what is known of it told to whoever wants to know.
+#pragma once
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "takt/mobile/pose.hpp"
+#include "takt/platform/steady_clock.hpp"
+#include "takt/platform/udp_socket.hpp"
+#include "takt/vehicle/vehicle_drive.hpp"
+#include "tools/drive_input.hpp"
+#include "tools/drive_plot.hpp"
+#include "tools/drive_publication.hpp"
+#include "tools/drive_view.hpp"
+#include "tools/printer.hpp"
+#include "tools/vehicle_link.hpp"
+
+namespace takt::tools {
+
+/// For whom else there is, beside the terminal.
+struct DriveOutputs {
+  LogFile log;
+  std::optional<DrivePublication> publication;
+  std::optional<DrivePlot> plot;
+};
+
+/// Who drives.
+struct DriveInputs {
+  KeyDriver keys;
+  std::optional<TwistScript> script;  ///< instead of keys
+  double duration = 0;                ///< s; 0: until the script ends, or a signal, or the key
+};
+
+/// Drives a vehicle that is at the other end of a socket, with 50 twists a second, until it is to end, and then stops it.
+template <vehicle::Channel C>
+class DriveProgram {
+ public:
+  using Drive = vehicle::VehicleDrive<C>;
+
+  DriveProgram(Drive drive, platform::UdpSocket socket, DriveInputs inputs, DriveOutputs outputs)
+      : drive_(std::move(drive)),
+        socket_(std::move(socket)),
+        keys_(inputs.keys),
+        script_(std::move(inputs.script)),
+        duration_(inputs.duration),
+        outputs_(std::move(outputs)) {
+    if (outputs_.log.printer) outputs_.log.printer->print(std::string(drive_log_columns));
+  }
+
+  /// Whether it ended as it was asked to.
+  bool run(const sigset_t& signals) {
+    const RawTerminal terminal;
+    const platform::SteadyClock clock;
+    const Time start = next_ = clock.now();
+    constexpr timespec at_once{};
+    bool asked = false;
+    while (!asked && !script_over() && printer_.has_reader()) {
+      cycle();
+      asked = listen() || sigtimedwait(&signals, nullptr, &at_once) > 0 ||
+              (duration_ > 0 && to_seconds(next_ - start) >= duration_);
+    }
+    come_to_a_stand();
+    summarise();
+    return printer_.has_reader() && (!script_ || script_over());
+  }
+  [[nodiscard]] const std::optional<DrivePlot>& plot() const { return outputs_.plot; }
+
+  /// For exchange(): the drive, which publishes what it hears as it hears it.
+  void receive(std::span<const std::uint8_t> datagram, Time now) {
+    const bool taken = drive_.receive(datagram, now).has_value();  // what is refused is counted
+    const auto& estimate = drive_.estimate();
+    if (taken && estimate.stamp != Time{} && outputs_.publication) outputs_.publication->write(estimate);
+  }
+  [[nodiscard]] Time next_send() const { return drive_.next_send(); }
+  Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) { return drive_.poll(now, out); }
+
+ private:
+  static constexpr Duration period{20'000'000};
+
+  void cycle() {
+    const platform::SteadyClock clock;
+    next_ = std::max(next_ + period, clock.now());
+    exchange(socket_, *this, next_);
+    const auto state = drive_.client().state();
+    if (!ending_ && (state == vehicle::DriveState::ready || state == vehicle::DriveState::driving)) {
+      static_cast<void>(drive_.drive(wanted(), clock.now()));  // what is refused is counted, and times out
+      driven_ += to_seconds(period);
+    }
+    tell();
+  }
+
+  [[nodiscard]] mobile::Twist wanted() const {
+    return script_ ? script_->twist(driven_) : keys_.twist(next_);
+  }
+  [[nodiscard]] bool script_over() const { return script_ && script_->ended(driven_); }
+
+  /// Whether to end.
+  bool listen() {
+    for (const char key : text_.take()) {
+      switch (keys_.press(key, next_)) {
+        case DriveKey::none:
+          break;
+        case DriveKey::stop_at_once:
+          drive_.client().stop(vehicle::StopCategory::category_0, next_);
+          break;
+        case DriveKey::stop:
+          drive_.client().stop(vehicle::StopCategory::category_1, next_);
+          break;
+        case DriveKey::recover:
+          if (const Status recovered = drive_.client().recover(next_); !recovered)
+            say(fmt::format("it cannot go on: {}",
+                            describe(static_cast<vehicle::Errc>(recovered.error().code))));
+          break;
+        case DriveKey::quit:
+          return true;
+      }
+    }
+    return false;
+  }
+
+  /// As far as it can be seen.
+  void come_to_a_stand() {
+    constexpr Duration patience = std::chrono::seconds(5);
+    ending_ = true;
+    const Time end = next_ + patience;
+    if (drive_.client().state() != vehicle::DriveState::starting)
+      drive_.client().stop(vehicle::StopCategory::category_1, next_);
+    while (drive_.client().category() && drive_.client().state() != vehicle::DriveState::stopped &&
+           next_ < end)
+      cycle();
+  }
+
+  void tell() {
+    const DriveView view = view_of(drive_, next_);
+    if (std::string situation = situation_text(view); situation != told_) {
+      say(situation);
+      told_ = std::move(situation);
+    }
+    if (outputs_.log.printer) outputs_.log.printer->print(log_line(view));
+    if (outputs_.publication) outputs_.publication->write(view);
+    if (outputs_.plot) outputs_.plot->add(view);
+    if (is_terminal_ && ++since_shown_ >= 5) {
+      since_shown_ = 0;
+      printer_.print("\r\x1b[K" + live_line(view, terminal_columns() - 1));
+    }
+  }
+
+  void say(const std::string& text) { printer_.print((is_terminal_ ? "\r\x1b[K" : "") + text + '\n'); }
+
+  void summarise() {
+    const auto& heard = drive_.client().telemetry().counters();
+    const auto& sent = drive_.client().counters();
+    const auto wire = socket_.counters();
+    say(fmt::format(
+        "{} control frames sent, {} missed, {} handshakes; status frames: {} taken, {} lost, {} late, {} "
+        "duplicated, {} malformed; "
+        "{} datagrams received, {} refused, {} too long, {} dropped by the system",
+        sent.sent, sent.missed, sent.handshakes, heard.taken, heard.lost, heard.late, heard.duplicated,
+        heard.malformed, sent.received, sent.refused, wire.too_long, wire.dropped));
+  }
+
+  Drive drive_;
+  platform::UdpSocket socket_;
+  KeyDriver keys_;
+  std::optional<TwistScript> script_;
+  double duration_;
+  DriveOutputs outputs_;
+  Printer printer_;
+  TypedText text_;
+  bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
+  bool ending_ = false;
+  int since_shown_ = 0;
+  double driven_ = 0;  ///< s that the vehicle could be driven
+  Time next_{};
+  std::string told_;  ///< of its situation
+};
+
+}  // namespace takt::tools

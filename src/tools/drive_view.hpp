@@ -1,0 +1,75 @@
+// What whoever drives a vehicle knows of it at one moment, and how that is told: in a terminal, in a log.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "takt/core/time.hpp"
+#include "takt/vehicle/client.hpp"
+#include "takt/vehicle/stop_cause.hpp"
+#include "takt/vehicle/supervisor.hpp"
+#include "takt/vehicle/telemetry.hpp"
+#include "takt/vehicle/twist_law.hpp"
+#include "takt/vehicle/vehicle_drive.hpp"
+
+namespace takt::tools {
+
+struct DriveView {
+  Time time{};  ///< of the system's steady clock
+  vehicle::DriveState state = vehicle::DriveState::starting;
+  vehicle::StopReason reason{};
+  std::string_view system{};       ///< of a reason that is a system's, as the vehicle's layouts name it
+  Duration age = Duration::max();  ///< of what was heard last; Duration::max(): nothing was
+  vehicle::OdometryEstimate estimate{};
+  vehicle::DriveCommand command{};
+  std::optional<double> speed{};     ///< m/s, as the vehicle reports it; nothing if that is too old
+  std::optional<double> steering{};  ///< rad, likewise
+  std::optional<double> charge{};    ///< of the battery, 0..1, likewise
+  vehicle::ClientCounters sent{};
+  vehicle::TelemetryCounters heard{};
+};
+
+/// Real-time safe.
+template <class Drive>
+[[nodiscard]] DriveView view_of(const Drive& drive, Time now) noexcept {
+  const auto& client = drive.client();
+  const auto& telemetry = client.telemetry();
+  DriveView view{.time = now,
+                 .state = client.state(),
+                 .reason = client.reason(),
+                 .age = telemetry.age(now),
+                 .estimate = drive.estimate(),
+                 .command = client.command(),
+                 .sent = client.counters(),
+                 .heard = telemetry.counters()};
+  const bool of_a_system = view.reason.cause == vehicle::StopCause::system_stale ||
+                           view.reason.cause == vehicle::StopCause::system_not_running;
+  const auto* const layout = telemetry.last().layouts().find(view.reason.system);
+  if (of_a_system && layout != nullptr) view.system = layout->name;
+  if (const auto traction = telemetry.fresh_traction(now)) view.speed = client.units().speed(*traction);
+  if (const auto steering = telemetry.fresh_steering(now)) view.steering = client.units().angle(*steering);
+  if (const auto battery = telemetry.fresh_battery(now))
+    view.charge = client.units().reading(*battery).charge;
+  return view;
+}
+
+/// s; infinite if nothing was heard.
+[[nodiscard]] double seconds_old(const DriveView& view);
+
+/// "the vehicle is silent"; a system is named.
+[[nodiscard]] std::string reason_text(const DriveView& view);
+/// "stopped: the vehicle is silent".
+[[nodiscard]] std::string situation_text(const DriveView& view);
+
+/// What matters most stands first, as the end is cut off where a line of a terminal has no more than `columns`.
+[[nodiscard]] std::string live_line(const DriveView& view, std::size_t columns);
+
+/// A line of the log for each cycle, comma-separated, below the names of its columns.
+inline constexpr std::string_view drive_log_columns =
+    "time,state,cause,age_ms,x,y,heading,speed,rotation,steering,throttle,brake,sent,taken,lost,late,"
+    "duplicated,malformed,refused\n";
+[[nodiscard]] std::string log_line(const DriveView& view);
+
+}  // namespace takt::tools

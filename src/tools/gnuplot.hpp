@@ -1,0 +1,65 @@
+// Pictures by gnuplot: scripts with their data inside, so that whoever wants to can change and redraw them, and the program, which
+// is started without a shell. What comes from outside gets into a script only as plot_label() makes it (report_text.hpp).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "takt/core/setup_error.hpp"
+#include "tools/report_statistics.hpp"
+
+namespace takt::tools {
+
+// One meaning, one colour, in every figure (Okabe and Ito's palette, safe for colour-blind readers).
+inline constexpr std::string_view reference_colour = "#0072b2";
+inline constexpr std::string_view measured_colour = "#d55e00";
+inline constexpr std::string_view ink = "#3a4149";
+inline constexpr std::string_view rule = "#dfe3e8";
+
+/// A part of a picture, from the bottom up; fractions of its height.
+struct Panel {
+  double top;
+  double bottom;
+};
+
+/// Builds one script.
+class PlotScript {
+ public:
+  /// It writes the file of this name, a PNG if that is how it ends, else an SVG, of so many pixels.
+  PlotScript(std::string_view file, int width, int height);
+
+  template <class... Arguments>
+  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  /// What is plotted next is there, up to `right`, a fraction of the width.
+  void panel(const Panel& panel, double right);
+  /// Data of this name: "$name" in the script.
+  void data(std::string_view name, const Envelope& curve);
+  /// 'x' or 'y'.
+  void axis(char which, std::string_view label);
+  /// A vertical axis with room above and below the curves and about four tics at round numbers.
+  void value_range(std::initializer_list<const Envelope*> curves, bool with_zero);
+
+  [[nodiscard]] std::string take() { return fmt::to_string(text_); }
+
+ private:
+  fmt::memory_buffer text_;
+};
+
+/// Runs gnuplot on the scripts, in `directory`; what it says goes to `log` there, or without one to our own errors. Errors:
+/// write_failed when gnuplot is missing or failed; the message says what to do.
+[[nodiscard]] SetupResult<void> run_gnuplot(const std::vector<std::string>& scripts,
+                                            const std::filesystem::path& directory,
+                                            const std::optional<std::string>& log);
+
+}  // namespace takt::tools

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""takt drive as whoever drives meets it: in a terminal, with keys; and the picture that is left when it is over.
+
+usage: takt_drive_test.py TAKT [unittest arguments]
+"""
+import fcntl, os, pty, shutil, struct, subprocess, sys, tempfile, termios, threading, unittest
+import xml.etree.ElementTree as xml
+
+from vehicle_programs import PATIENCE, Program, links, wait_for
+
+TAKT = sys.argv[1]
+COLUMNS = 60
+LINE_BEGIN = "\r\x1b[K"
+
+
+class Terminal:
+    """A pseudo-terminal with a program in it."""
+
+    def __init__(self, *words):
+        self.master, self.slave = pty.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+        self.before = termios.tcgetattr(self.slave)
+        self.process = subprocess.Popen(words, stdin=self.slave, stdout=self.slave, stderr=subprocess.DEVNULL)
+        self.text = ""
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        while True:
+            try:
+                self.text += os.read(self.master, 4096).decode()
+            except OSError:  # the program and this test have let go of it
+                return
+
+    def type(self, keys):
+        os.write(self.master, keys.encode())
+
+    def pieces(self):
+        """What was written over what: lines that are there for a moment, and those that stay, which end."""
+        return self.text.split(LINE_BEGIN)[1:]
+
+    def told(self):
+        return [piece.rstrip() for piece in self.pieces() if piece.endswith("\n")]
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(PATIENCE)
+        os.close(self.slave)
+        self.reader.join(PATIENCE)
+        os.close(self.master)
+
+
+class DriveTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.near, self.far = links()
+
+    def start_vehicle(self):
+        log = os.path.join(self.folder, "true.csv")
+        self.vehicle = Program(log, TAKT, "vehicle-sim", "--plain", "--log", log, *self.far)
+        self.addCleanup(self.vehicle.end)
+
+    def drive(self, *words, **keywords):
+        return subprocess.run([TAKT, "drive", "--plain", "--duration", "0.2", *self.near, *words], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE, **keywords)
+
+    def drive_some_way(self, press, situation):
+        """A machine that is too busy stops the vehicle, and then it is told to go on."""
+        begin = None
+
+        def look():
+            nonlocal begin
+            if situation().startswith("stopped"):
+                self.vehicle.type("recover\n")
+                press("r")
+            if situation() != "driving" or not (rows := self.vehicle.rows()):
+                return False
+            begin = rows[-1]["x"] if begin is None else begin
+            press("w")
+            return abs(rows[-1]["x"] - begin) > 0.3
+
+        wait_for(look, "the vehicle drives")
+
+
+class TerminalTest(DriveTest):
+    def test_keys_drive_the_vehicle_and_what_becomes_of_it_is_told(self):
+        self.start_vehicle()
+        terminal = Terminal(TAKT, "drive", "--plain", "--hold", "1000", *self.near)
+        self.addCleanup(terminal.close)
+
+        def situation():
+            return (terminal.told() or [""])[-1]
+
+        self.drive_some_way(terminal.type, situation)
+        self.assertFalse(termios.tcgetattr(terminal.slave)[3] & (termios.ECHO | termios.ICANON))
+        terminal.type("c")
+        wait_for(lambda: situation() == "stopped: told to stop", "it stops")
+        self.drive_some_way(terminal.type, situation)  # after an r, and not before
+        terminal.type("x")
+        wait_for(lambda: situation().startswith("stop"), "it stops at once")
+        terminal.type("q")
+        self.assertEqual(terminal.process.wait(PATIENCE), 0)
+        self.assertEqual(termios.tcgetattr(terminal.slave), terminal.before)
+
+        wait_for(lambda: "status frames" in situation(), "it says how the link was")
+        live = [piece for piece in terminal.pieces() if not piece.endswith("\n")]
+        self.assertGreater(len(live), 3)
+        self.assertTrue(any(line.startswith("driving") and "m/s" in line for line in live))
+        for line in live:
+            self.assertLess(len(line), COLUMNS)  # one that is longer could not be written over
+            self.assertTrue(line.isprintable())
+
+
+class PlotTest(DriveTest):
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
+    def test_the_picture_of_a_drive_says_where_it_stopped_and_why(self):
+        self.start_vehicle()
+        log, picture = (os.path.join(self.folder, name) for name in ("known.csv", "it's a lap.svg"))
+        driver = Program(log, TAKT, "drive", "--plain", "--hold", "1000", "--log", log, "--plot", picture, *self.near)
+        self.addCleanup(driver.end)
+        driver.wait_until(lambda row: True, "it begins")
+        self.drive_some_way(driver.type, lambda: driver.rows()[-1]["state"])
+        self.vehicle.type("silent\n")
+        driver.wait_until(lambda row: row["cause"] == "the vehicle is silent", "it stops")
+        self.vehicle.type("well\n")
+        driver.wait_until(lambda row: row["state"] == "stopped", "it is seen to stand")
+        driver.type("q")
+        self.assertEqual(driver.process.wait(PATIENCE), 0)
+        texts = "".join(xml.parse(picture).getroot().itertext())
+        for text in ("x (m), odom", "speed (m/s)", "steering (rad)", "age (s)", "stops:", "the vehicle is silent"):
+            self.assertIn(text, texts)
+        subprocess.run(["gnuplot", picture + ".gp"], cwd=self.folder, check=True, timeout=PATIENCE)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
+    def test_there_is_a_picture_of_a_vehicle_that_was_never_heard(self):
+        picture = os.path.join(self.folder, "nothing.png")
+        self.assertEqual(self.drive("--plot", picture).returncode, 0)
+        with open(picture, "rb") as file:
+            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+    def check_refused(self, why, *words, **keywords):
+        done = self.drive(*words, **keywords)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(why, done.stderr)
+        self.assertEqual(done.stdout, "")  # it never began
+
+    def test_what_cannot_be_drawn_is_refused_before_the_drive(self):
+        self.check_refused("gnuplot is not installed", "--plot", os.path.join(self.folder, "lap.svg"), env={"PATH": self.folder})
+        self.check_refused(".png or .svg", "--plot", os.path.join(self.folder, "lap.pdf"))
+        self.check_refused("No such file", "--plot", os.path.join(self.folder, "nowhere", "lap.svg"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
