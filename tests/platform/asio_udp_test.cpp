@@ -5,6 +5,7 @@
 
 #include <array>
 #include <asio/awaitable.hpp>
+#include <asio/bind_executor.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/io_context.hpp>
@@ -112,4 +113,23 @@ TEST_CASE("waiting ends with the wire, or when it is cancelled") {
   context.restart();
   context.run();
   CHECK(aborted == 2);
+}
+
+TEST_CASE("a wire that ends before its handler's executor comes to it was aborted, whatever came") {
+  asio::io_context context, application;
+  auto pair = test::udp_pair();
+  std::array<std::uint8_t, 4> buffer{};
+  std::optional<std::error_code> told;
+  {
+    AsioUdp wire(context, std::move(pair.near));
+    wire.async_receive(buffer, asio::bind_executor(application, [&](std::error_code error, std::size_t size) {
+                         CHECK(size == 0);
+                         told = error;
+                       }));
+    CHECK(pair.far.send(Bytes{1, 2, 3}));
+    context.run_one();
+    CHECK(!told.has_value());
+  }
+  application.run();
+  CHECK(told == asio::error::operation_aborted);
 }

@@ -7,9 +7,11 @@
 
 #include <asio/async_result.hpp>
 #include <asio/compose.hpp>
+#include <asio/error.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -28,14 +30,18 @@ class AsioUdp {
       : socket_(std::move(socket)), wait_(std::forward<ExecutorOrContext>(where), socket_.descriptor()) {}
   AsioUdp(const AsioUdp&) = delete;
   AsioUdp& operator=(const AsioUdp&) = delete;
-  /// What is waited for completes with operation_aborted. The socket is closed by its owner, which is not the descriptor.
-  ~AsioUdp() { wait_.release(); }
+  /// What is waited for completes with operation_aborted, also where its handler waits for another executor. The socket is closed by
+  /// its owner, which is not the descriptor.
+  ~AsioUdp() {
+    *here_ = nullptr;
+    wait_.release();
+  }
 
   /// Completes with (std::error_code, std::size_t) once a datagram is in the buffer, which must last until then. The only error is
   /// what stops waiting: cancel(), the end of this object. One at a time.
   template <class Token>
   auto async_receive(std::span<std::uint8_t> buffer, Token&& token) {
-    return asio::async_compose<Token, void(std::error_code, std::size_t)>(Receive{this, buffer}, token,
+    return asio::async_compose<Token, void(std::error_code, std::size_t)>(Receive{here_, buffer}, token,
                                                                           wait_);
   }
 
@@ -51,19 +57,20 @@ class AsioUdp {
 
  private:
   struct Receive {
-    AsioUdp* udp;
+    std::shared_ptr<AsioUdp*> udp;  ///< outlives it: to nothing then
     std::span<std::uint8_t> buffer;
 
     /// Begins to wait.
     template <class Self>
     void operator()(Self& self) {
-      udp->wait_.async_wait(asio::posix::descriptor_base::wait_read, std::move(self));
+      (*udp)->wait_.async_wait(asio::posix::descriptor_base::wait_read, std::move(self));
     }
     /// There may be something.
     template <class Self>
     void operator()(Self& self, std::error_code error) {
+      if (*udp == nullptr) error = asio::error::operation_aborted;
       if (error) return self.complete(error, 0);
-      const auto size = udp->socket_.receive(buffer, Duration(0));
+      const auto size = (*udp)->socket_.receive(buffer, Duration(0));
       if (size) return self.complete(error, *size);
       (*this)(self);  // what woke us was not for us
     }
@@ -71,6 +78,7 @@ class AsioUdp {
 
   UdpSocket socket_;
   asio::posix::stream_descriptor wait_;
+  std::shared_ptr<AsioUdp*> here_ = std::make_shared<AsioUdp*>(this);
 };
 
 }  // namespace takt::platform
