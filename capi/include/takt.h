@@ -1165,7 +1165,8 @@ enum {
   TAKT_STOP_CAUSE_TELEMETRY_SILENT = 4,   /* the vehicle says nothing, or nothing that is still true */
   TAKT_STOP_CAUSE_SYSTEM_STALE = 5,       /* of a required system nothing was heard for too long */
   TAKT_STOP_CAUSE_SYSTEM_NOT_RUNNING = 6, /* a required system is cold, starting or halted */
-  TAKT_STOP_CAUSE_CLOCK_WENT_BACK = 7     /* the caller's: nobody knows how old anything is */
+  TAKT_STOP_CAUSE_CLOCK_WENT_BACK = 7,    /* the caller's: nobody knows how old anything is */
+  TAKT_STOP_CAUSE_SPEED_CONTRADICTED = 8  /* of takt_vehicle_drive: the vehicle's speed is not that of its wheels */
 };
 
 /* An output: the library writes as many fields as struct_size covers. */

@@ -74,6 +74,7 @@ struct Rig {
   [[nodiscard]] std::int32_t hear(std::uint32_t ms) {
     return takt_vehicle_status_set_stamp(status, ms) |
            takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "state", TAKT_SYSTEM_RUNNING) |
+           takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "speed", 94) |
            takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "left_speed", 30) |
            takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "right_speed", 30) |
            takt_vehicle_status_encode(status, datagram.data(), datagram.size(), &bytes) |
@@ -118,7 +119,7 @@ TEST_CASE("driving a vehicle neither allocates nor locks nor enters the kernel")
   const std::int32_t recovered = takt_vehicle_client_recover(rig.client, Rig::now(3000));
   CHECK(guard.report() == "");
   CHECK(failed == 0);
-  CHECK(recovered == TAKT_ERROR_VEHICLE_NOT_STANDING);  // its wheels turn
+  CHECK(recovered == TAKT_ERROR_VEHICLE_NOT_STANDING);  // it drives
   CHECK(state.state == TAKT_DRIVE_DRIVING);
   CHECK(value == 30);
   CHECK(counters.commands == 200);

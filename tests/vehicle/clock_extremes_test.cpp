@@ -58,7 +58,9 @@ Bytes sent_from(Time begin) {
   std::array<std::uint8_t, control_frame_bytes> out;
   for (std::int64_t ms = 0; ms < 4000; ms += 10) {
     const Time now = begin + ms * 1ms;
-    (void)drive.receive(encoded(status_frame(static_cast<std::uint32_t>(ms), ms < 1000 ? 50 : 0)), now);
+    auto frame = status_frame(static_cast<std::uint32_t>(ms), ms < 1000 ? 50 : 0);
+    (void)frame.set(System::traction, "speed", ms < 1000 ? 157 : 0);
+    (void)drive.receive(encoded(frame), now);
     if (ms % 20 == 0) (void)drive.drive({1, 0, 0.2}, now);
     if (ms == 1000) drive.client().stop(StopCategory::category_1, now);
     if (ms == 3000) CHECK(drive.client().recover(now));

@@ -223,6 +223,50 @@ TEST_CASE(
   CHECK(drive.client().reason().cause == StopCause::command_timeout);
 }
 
+TEST_CASE("a vehicle whose speed is not that of its wheels is stopped, unless they agree again in time") {
+  struct Case {
+    int cm_per_s, left, right;
+    bool is_stopped;
+  };
+  for (const Case& one : {Case{0, 32, 32, true},      // a dead speed sensor, at 1 m/s
+                          Case{45, 50, 50, true},     // a stuck one
+                          Case{100, 0, 0, true},      // dead wheels
+                          Case{100, -32, -32, true},  // a sign that is wrong
+                          Case{0, 15, 15, false},     // too slow to tell
+                          Case{100, 20, 44, false},   // a curve
+                          Case{-100, -45, -45, false}}) {
+    CAPTURE(one.cm_per_s);
+    CAPTURE(one.left);
+    auto drive = made();
+    std::array<std::uint8_t, Drive::Client::max_datagram> out;
+    const auto run = [&](int from, int to, const Case& says) {
+      for (int ms = from; ms < to; ms += 10) {
+        auto frame = status_frame(static_cast<std::uint32_t>(ms));
+        (void)frame.set(
+            Traction{.state = 2, .speed = says.cm_per_s, .left_speed = says.left, .right_speed = says.right});
+        CHECK(drive.receive(encoded(frame), at(ms)));
+        (void)drive.drive({1, 0, 0}, at(ms));
+        (void)drive.poll(at(ms), out);
+      }
+    };
+    run(0, 1000, {});
+    run(1000, 1100, one);
+    run(1100, 1200, {});
+    CHECK(drive.client().state() == DriveState::driving);
+    run(1200, 1300, one);
+    CHECK(drive.client().state() == DriveState::driving);
+    run(1300, 1310, one);
+    CHECK(drive.client().category().has_value() == one.is_stopped);
+    if (!one.is_stopped) continue;
+    CHECK(drive.client().reason() == StopReason{StopCause::speed_contradicted, {}});
+    CHECK(drive.drive({1, 0, 0}, at(1305)).error() == Errc::stopped);
+    run(1310, 3000, {});
+    CHECK(drive.client().recover(at(3000)));
+    run(3000, 4000, {});
+    CHECK(drive.client().state() == DriveState::driving);
+  }
+}
+
 TEST_CASE("after a stop the law begins anew, from the steering as it is") {
   auto drive = made();
   int ms = 0;

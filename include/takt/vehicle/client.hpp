@@ -155,10 +155,10 @@ class VehicleClient {
   }
 
   /// Stops the vehicle, in any state. The next poll() sends it.
-  void stop(StopCategory category, Time now) noexcept {
+  void stop(StopCategory category, Time now, StopCause cause = StopCause::told) noexcept {
     update(now);
     const auto before = supervisor_.category();
-    supervisor_.stop(category, now_);
+    supervisor_.stop(category, now_, cause);
     hurry_if_changed(before);
   }
 

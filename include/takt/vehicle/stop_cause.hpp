@@ -18,6 +18,7 @@ enum class StopCause : std::uint8_t {
   system_stale = 5,        ///< of a required system nothing was heard for too long
   system_not_running = 6,  ///< a required system is cold, starting or halted
   clock_went_back = 7,     ///< the caller's: nobody knows how old anything is
+  speed_contradicted = 8,  ///< the vehicle's speed and its wheels are at odds: nobody knows how fast it is
 };
 
 /// For people. Real-time safe.
@@ -39,6 +40,8 @@ enum class StopCause : std::uint8_t {
       return "a required system is not running";
     case StopCause::clock_went_back:
       return "the clock went back";
+    case StopCause::speed_contradicted:
+      return "the vehicle's speed is not that of its wheels";
   }
   return "unknown";
 }

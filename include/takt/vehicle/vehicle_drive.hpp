@@ -6,7 +6,8 @@
 //     whenever something was heard:  latest.write(drive.estimate());              // an shm::LatestValue<OdometryEstimate>
 //
 // The twist is kept within its limits on the same curve (mobile/twist_limiter.hpp) and becomes steering, throttle and brake by the
-// law of the Furbot (twist_law.hpp), with the speed that the vehicle reports. As each twist is driven when it is given, a caller
+// law of the Furbot (twist_law.hpp), with the speed that the vehicle reports. If that is not the speed of its wheels for longer than
+// telemetry may be old, as of a sensor that died, the vehicle is stopped. As each twist is driven when it is given, a caller
 // that gives none any more has the vehicle stopped by the client's command time-out. To hold a slow commander's twists for a while,
 // and come to a stand without a latched stop, put a mobile::TwistCommand in between.
 //
@@ -114,7 +115,9 @@ class VehicleDrive {
   /// As VehicleClient::receive().
   Status receive(std::span<const std::uint8_t> datagram, Time now) noexcept {
     const Status taken = client_.receive(datagram, now);
-    track(within_reach(now));
+    now = within_reach(now);
+    watch_speed(now);
+    track(now);
     return taken;
   }
   /// As VehicleClient's.
@@ -154,6 +157,8 @@ class VehicleDrive {
                const TwistLaw& law, const mobile::Odometry& odometry, const mobile::DifferentialDrive& wheels,
                const mobile::Car& car) noexcept
       : first_period_(c.client.send_period),
+        freshness_(c.client.telemetry.freshness),
+        on_fault_(c.client.drive.on_fault),
         turn_(c.turn),
         way_(c.way),
         fastest_(std::max(c.limits.forward, c.limits.backward)),
@@ -170,15 +175,34 @@ class VehicleDrive {
     return traction ? client_.units().speed(*traction) : 0;
   }
 
+  /// Whether two measurements of one thing cannot both be right: they differ by more than the lesser of them, and than what is
+  /// too little to tell.
+  [[nodiscard]] static bool contradict(double a, double b, double too_little) noexcept {
+    return std::abs(a - b) > std::min(std::abs(a), std::abs(b)) + too_little;
+  }
+
+  /// By a speed sensor that died, the law would press the throttle ever further.
+  void watch_speed(Time now) noexcept {
+    const auto traction = client_.telemetry().fresh_traction(now);
+    const bool agrees =
+        !traction || !contradict(client_.units().speed(*traction), wheel_twist(*traction).forward, 0.5);
+    if (agrees || client_.state() != DriveState::driving) agreed_ = now;
+    if (now - agreed_ > freshness_) client_.stop(on_fault_, now, StopCause::speed_contradicted);
+  }
+
+  [[nodiscard]] mobile::Twist wheel_twist(const Traction& traction) const noexcept {
+    return wheels_.twist(client_.units().wheel_rates(traction));
+  }
+
   [[nodiscard]] mobile::Twist measured_twist(const Traction& traction, Time now) const noexcept {
-    return turning(traction, wheels_.twist(client_.units().wheel_rates(traction)).forward, now);
+    return turning(traction, wheel_twist(traction).forward, now);
   }
 
   /// At this speed, m/s, with the turn that was measured.
   [[nodiscard]] mobile::Twist turning(const Traction& traction, double speed, Time now) const noexcept {
     const auto steering = client_.telemetry().fresh_steering(now);
     if (turn_ == TurnSource::steering && steering) return car_.twist(speed, client_.units().angle(*steering));
-    return {speed, 0, wheels_.twist(client_.units().wheel_rates(traction)).rotation};
+    return {speed, 0, wheel_twist(traction).rotation};
   }
 
   /// Goes on by a block that was not seen before.
@@ -234,6 +258,8 @@ class VehicleDrive {
   };
 
   Duration first_period_;
+  Duration freshness_;
+  StopCategory on_fault_;
   TurnSource turn_;
   WaySource way_;
   double fastest_;  ///< m/s
@@ -244,6 +270,7 @@ class VehicleDrive {
   mobile::DifferentialDrive wheels_;
   mobile::Car car_;
   Time driven_{};  ///< when the last twist was
+  Time agreed_{};  ///< speed and wheels
   std::optional<Block> last_;
   OdometryEstimate estimate_;
 };
