@@ -826,7 +826,7 @@ typedef struct takt_twist_law_options {
   double hysteresis;         /* m/s: too fast by this, it brakes; 0.1 */
   double holding_brake;      /* 0..1: holds the vehicle where it stands, or is blind; 0.2 */
   double throttle[3];        /* proportional, integral, derivative: from m/s to 0..1 */
-  double brake[3];           /* from m/s too fast to 0..1 */
+  double brake[3];           /* from m/s too fast to 0..1, the proportional one above zero */
 } takt_twist_law_options;
 
 /* Everything zero but what is said above. NULL is ignored. Real-time safe. */
@@ -839,7 +839,8 @@ typedef struct takt_drive_command {
   double brake;    /* 0..1 */
 } takt_drive_command;
 
-/* *law is the caller's, to be freed with takt_twist_law_destroy(). Errors: TAKT_ERROR_CONTROL_NOT_FINITE, _OUT_OF_DOMAIN,
+/* *law is the caller's, to be freed with takt_twist_law_destroy(). Errors: TAKT_ERROR_CONTROL_NOT_FINITE, _OUT_OF_DOMAIN (a gain
+ * below zero, too),
  * TAKT_ERROR_CAPI_BAD_ARGUMENT (reserved). */
 TAKT_API int32_t takt_twist_law_create(const takt_twist_law_options* options, takt_twist_law** law);
 TAKT_API void takt_twist_law_destroy(takt_twist_law* law);
@@ -1103,10 +1104,10 @@ typedef struct takt_vehicle_client_options {
   double max_throttle;        /* 0..1; 1 */
   double max_reverse;         /* 0..1; 1 */
   double service_brake;       /* 0..1: how far the categories 1 and 2 press the brake; 0.5 */
-  double brake_rate;          /* 1/s of full braking: how fast they do; 1 */
+  double brake_rate;          /* 1/s of full braking: how fast they do, within longest_braking_ns; 1 */
   double standstill;          /* m/s: slower, the vehicle stands; 0.05 */
   int64_t settling_ns;        /* for so long it must be slow to be taken to stand; 500 ms */
-  int64_t longest_braking_ns; /* if it does not stand by then, full brake; 5 s */
+  int64_t longest_braking_ns; /* if it does not stand by then, full brake; a minute at most; 5 s */
   takt_vehicle_units units;
   int64_t unix_ns_at_zero; /* Unix time where the clock is zero, for the time stamps; 1 531 000 000 s: they count from there */
   int32_t little_endian;   /* not zero: the payload of control frames as the original sender wrote it; 0 */

@@ -264,6 +264,9 @@ class VehicleLoader {
       mistakes_.add("/units/steer",
                     fmt::format("{} rad a count: the steering's limit has more than 32 bits", units.steer));
     check_brake("/stop/service_brake", client.drive.stop.service_brake);
+    check_braking(client.drive.stop);
+    if (drive_.law.brake.proportional == 0)
+      mistakes_.add("/law/brake/proportional", "must be above 0: else nothing brakes");
     if (drive_.law.holding_brake > 0) check_brake("/law/holding_brake", drive_.law.holding_brake);
     if (!mobile::Car::make({drive_.law.wheelbase, drive_.track, drive_.law.max_steering}))
       mistakes_.add("/steering/limit",
@@ -281,6 +284,14 @@ class VehicleLoader {
     if (std::round(brake * drive_.client.units.full_brake) >= 1) return;
     mistakes_.add(where, fmt::format("{} of {} counts is less than one of them", brake,
                                      drive_.client.units.full_brake));
+  }
+
+  void check_braking(const vehicle::EmergencyStop::Configuration& stop) {
+    const double longest = to_seconds(stop.longest_braking);
+    if (stop.service_brake <= stop.brake_rate * longest) return;
+    mistakes_.add("/stop/brake_rate",
+                  fmt::format("a brake of {} is not reached in the longest_braking of {} s",
+                              stop.service_brake, longest));
   }
 
   /// Whatever those say for whom the figures are.

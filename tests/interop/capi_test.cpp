@@ -255,7 +255,7 @@ TEST_CASE(
   takt_odometry* odometry = nullptr;
   takt_twist_law_options options;
   takt_twist_law_options_init(&options);
-  options.wheelbase = options.max_steering = options.steering_rate = 1;
+  options.wheelbase = options.max_steering = options.steering_rate = options.brake[0] = 1;
   takt_twist_law* law = nullptr;
   REQUIRE(takt_pid_create(&gains, &pid) == TAKT_OK);
   REQUIRE(takt_joint_limiter_create(&limits, &joint) == TAKT_OK);

@@ -279,8 +279,10 @@ TEST_CASE("each rule for a vehicle is enforced at its place") {
       {"/law/holding_brake", 0.001},  // less than a count
       {"/law/throttle/proportional", -1},
       {"/law/brake/setpoint_weight", 2},
+      {"/law/brake/proportional", 0},
       {"/stop/service_brake", 0},
       {"/stop/service_brake", 0.001},
+      {"/stop/brake_rate", 0.06},  // not pressed in the longest braking
       {"/stop/on_fault", 3},
       {"/stop/on_fault", 0.5},
       {"/odometry/turn", "gyro"},

@@ -173,4 +173,9 @@ TEST_CASE("a configuration that cannot stop is refused") {
   CHECK(error([](auto& c) { c.standstill = -1; }) == Errc::out_of_range);
   CHECK(error([](auto& c) { c.settling = -1ns; }) == Errc::out_of_range);
   CHECK(error([](auto& c) { c.longest_braking = 0ns; }) == Errc::out_of_range);
+  CHECK(error([](auto& c) { c.longest_braking = 61s; }) == Errc::out_of_range);
+  CHECK(error([](auto& c) { c.brake_rate = 0.099; }) == Errc::out_of_range);  // 0.5 after 5 s
+  EmergencyStop::Configuration slow;
+  slow.brake_rate = 0.1;
+  CHECK(EmergencyStop::make(slow));
 }

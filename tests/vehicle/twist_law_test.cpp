@@ -138,7 +138,7 @@ TEST_CASE_TEMPLATE(
     c.throttle.proportional = any(0, 2);
     c.throttle.integral = any(0, 2);
     c.throttle.derivative = any(0, 0.1);
-    c.brake.proportional = any(0, 2);
+    c.brake.proportional = any(0.01, 2);
     c.brake.integral = any(0, 2);
     auto forward = Law::make(c).value();
     auto reverse = Law::make(c).value();
@@ -265,14 +265,14 @@ TEST_CASE("no derivative kicks a pedal that is taken up, and it is the vehicle's
 TEST_CASE("a pedal that is pressed again begins anew, not with what had wound up before") {
   auto c = furbot();
   c.throttle = {.integral = 1};
-  c.brake = {.integral = 1};
+  c.brake = {.proportional = 1e-9, .integral = 1};
   auto law = TwistLaw::make(c).value();
   for (int k = 0; k < 50; ++k) REQUIRE(law.step({1, 0, 0}, 0, 0.01).has_value());
   CHECK(law.command().throttle > 0.4);
   for (int k = 0; k < 50; ++k) REQUIRE(law.step({0, 0, 0}, 1, 0.01).has_value());
   CHECK(law.command().brake > 0.4);
   CHECK(law.step({1, 0, 0}, 0, 0.01)->throttle == 0);
-  CHECK(law.step({0, 0, 0}, 1, 0.01)->brake == 0);
+  CHECK(law.step({0, 0, 0}, 1, 0.01)->brake == doctest::Approx(0));
 }
 
 TEST_CASE("bad periods change nothing, vehicles that cannot be are refused by name") {
@@ -291,6 +291,20 @@ TEST_CASE("bad periods change nothing, vehicles that cannot be are refused by na
   }
   law.reset(0.3);
   CHECK(law.command() == DriveCommand{0.3, 0, 0.2});
+}
+
+TEST_CASE("gains by which nothing would brake are refused") {
+  const auto error = [](auto change) {
+    auto c = furbot();
+    change(c);
+    return TwistLaw::make(c).error();
+  };
+  CHECK(error([](auto& c) { c.brake = {}; }) == control::Errc::out_of_domain);
+  CHECK(error([](auto& c) { c.brake.proportional = -0.5; }) == control::Errc::out_of_domain);
+  CHECK(error([](auto& c) { c.brake.integral = -0.1; }) == control::Errc::out_of_domain);
+  CHECK(error([](auto& c) { c.brake.derivative = -0.1; }) == control::Errc::out_of_domain);
+  CHECK(error([](auto& c) { c.throttle.proportional = -0.1; }) == control::Errc::out_of_domain);
+  CHECK(error([](auto& c) { c.brake.proportional = not_a_number; }) == control::Errc::not_finite);
 }
 
 TEST_CASE("the law keeps the rules of the loop") {

@@ -52,7 +52,7 @@
 //         "proportional": 0.4,          required
 //         "integral": 0, "derivative": 0, "derivative_filter": 0, "dead_band": 0, "setpoint_weight": 1, "derivative_weight": 0
 //       },
-//       "brake": {"proportional": 0.2},                             required, from m/s too fast to 0..1
+//       "brake": {"proportional": 0.2},                             required, above 0: from m/s too fast to 0..1
 //       "command_threshold": 0.1, "measured_threshold": 0.5,        m/s
 //       "hysteresis": 0.1,              m/s: too fast by this, it brakes
 //       "holding_brake": 0.2            0..1

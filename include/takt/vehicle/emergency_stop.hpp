@@ -41,17 +41,20 @@ class EmergencyStop {
     double standstill = 0.05;    ///< m/s: slower, the vehicle stands
     /// For so long it has to be slow before it is taken to stand: locked wheels stand while the vehicle slides.
     Duration settling = std::chrono::milliseconds(500);
-    /// If it does not stand by then, or nobody knows, the full brake is pressed.
+    /// If it does not stand by then, or nobody knows, the full brake is pressed. A minute at most.
     Duration longest_braking = std::chrono::seconds(5);
   };
 
-  /// Errors: not_finite; out_of_range (the service brake is above 0 and at most 1, settling zero or more, the others above zero).
+  /// Errors: not_finite; out_of_range (the service brake is above 0 and at most 1, settling zero or more, the others above zero;
+  /// the service brake is reached within the longest braking).
   [[nodiscard]] static Result<EmergencyStop> make(const Configuration& c) noexcept {
     for (const double number : {c.service_brake, c.brake_rate, c.standstill}) {
       if (!std::isfinite(number)) return fail(Errc::not_finite);
       if (!(number > 0)) return fail(Errc::out_of_range);
     }
-    if (c.service_brake > 1 || c.settling < Duration(0) || c.longest_braking <= Duration(0))
+    if (c.service_brake > 1 || c.settling < Duration(0) || c.longest_braking <= Duration(0) ||
+        c.longest_braking > std::chrono::minutes(1) ||
+        c.service_brake > c.brake_rate * to_seconds(c.longest_braking))
       return fail(Errc::out_of_range);
     return EmergencyStop(c);
   }

@@ -61,11 +61,12 @@ class BasicTwistLaw {
     Scalar hysteresis = Scalar(0.1);            ///< m/s: too fast by this, it brakes
     Scalar holding_brake = Scalar(0.2);         ///< 0..1: holds the vehicle where it stands, or is blind
     control::BasicPidGains<Scalar> throttle{};  ///< from m/s to 0..1
-    control::BasicPidGains<Scalar> brake{};     ///< from m/s too fast to 0..1
+    control::BasicPidGains<Scalar> brake{};     ///< from m/s too fast to 0..1, the proportional one above 0
   };
 
   /// Errors: not_finite; out_of_domain (lengths, angles, rates and thresholds are above zero, the steering below pi/2, the
-  /// holding brake within 0..1); those of BasicPid::make().
+  /// holding brake within 0..1, no gain below zero, and the brake's proportional one above it: else nothing brakes); those of
+  /// BasicPid::make().
   [[nodiscard]] static Result<BasicTwistLaw> make(const Configuration& c) noexcept {
     for (const Scalar number : {c.wheelbase, c.max_steering, c.steering_rate, c.command_threshold,
                                 c.measured_threshold, c.standstill, c.hysteresis}) {
@@ -74,6 +75,10 @@ class BasicTwistLaw {
     }
     if (!(c.holding_brake >= 0 && c.holding_brake <= 1) || !(c.max_steering < Scalar(1.57)))
       return fail(control::Errc::out_of_domain);
+    for (const auto* gains : {&c.throttle, &c.brake})
+      if (gains->proportional < 0 || gains->integral < 0 || gains->derivative < 0)
+        return fail(control::Errc::out_of_domain);
+    if (c.brake.proportional == 0) return fail(control::Errc::out_of_domain);
     auto throttle = c.throttle;
     auto brake = c.brake;
     throttle.output_min = brake.output_min = 0;
