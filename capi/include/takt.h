@@ -236,6 +236,12 @@ enum {
   TAKT_ERROR_MOTION_OTHER_VERSION = TAKT_STATUS(12, 60),
   TAKT_ERROR_MOTION_LOOP_TAKEN = TAKT_STATUS(12, 61),
 
+  /* room 14: what is simulated */
+  TAKT_ERROR_SIM_BAD_PLANT = TAKT_STATUS(14, 1),
+  TAKT_ERROR_SIM_BAD_PLACE = TAKT_STATUS(14, 2),
+  TAKT_ERROR_SIM_TOO_MANY_NODES = TAKT_STATUS(14, 3),
+  TAKT_ERROR_SIM_BAD_VEHICLE = TAKT_STATUS(14, 4),
+
   /* room 15: the operating system and the network */
   TAKT_ERROR_PLATFORM_LISTEN_FAILED = TAKT_STATUS(15, 1),
   TAKT_ERROR_PLATFORM_CONNECT_FAILED = TAKT_STATUS(15, 2),
@@ -279,7 +285,8 @@ enum {
   TAKT_ERROR_CAPI_INTERNAL = TAKT_STATUS(16, 6),
   TAKT_ERROR_CAPI_BUFFER_TOO_SMALL = TAKT_STATUS(16, 7),
   TAKT_ERROR_CAPI_MISALIGNED = TAKT_STATUS(16, 8),
-  TAKT_ERROR_CAPI_TIMEOUT = TAKT_STATUS(16, 9)
+  TAKT_ERROR_CAPI_TIMEOUT = TAKT_STATUS(16, 9),
+  TAKT_ERROR_CAPI_BAD_DESCRIPTION = TAKT_STATUS(16, 10)
 };
 
 /* The English text of any status, of those of other rooms too; of a number that is none, a text that begins with "unknown".
@@ -1269,14 +1276,28 @@ typedef struct takt_vehicle_drive_options {
 /* Zero: all must be given but what is said above. NULL is ignored. Real-time safe. */
 TAKT_API void takt_vehicle_drive_options_init(takt_vehicle_drive_options* options);
 
-/* *drive is the caller's, to be freed with takt_vehicle_drive_destroy(). `layouts` and `channel` are as for
- * takt_vehicle_client_create(); `odometry` may be NULL: half a second, no noise. Errors: those of takt_vehicle_client_create(),
- * takt_twist_law_create() and takt_odometry_create(); TAKT_ERROR_MOBILE_NOT_FINITE, _NOT_POSITIVE (limits and lengths);
- * TAKT_ERROR_VEHICLE_OUT_OF_RANGE (traction is not among the required systems, a holding brake of less than one count);
- * TAKT_ERROR_CAPI_BAD_ARGUMENT (turn, way, reserved). */
-TAKT_API int32_t takt_vehicle_drive_create(const takt_vehicle_drive_options* options, const takt_vehicle_client_options* client,
-                                           const takt_twist_law_options* law, const takt_odometry_options* odometry,
-                                           const takt_vehicle_layouts* layouts, takt_channel* channel,
+/* What is known of a vehicle and how it is to be driven: drives are made of it, and simulated vehicles. */
+typedef struct takt_vehicle_description takt_vehicle_description;
+
+/* *description is the caller's, to be freed with takt_vehicle_description_destroy() any time. `odometry` may be NULL: half a
+ * second, no noise. `layouts` may be NULL for the Furbot's own. Whether there can be such a vehicle shows when a drive is made. Errors:
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (turn, way, a category, reserved). */
+TAKT_API int32_t takt_vehicle_description_create(const takt_vehicle_drive_options* options,
+                                                 const takt_vehicle_client_options* client, const takt_twist_law_options* law,
+                                                 const takt_odometry_options* odometry, const takt_vehicle_layouts* layouts,
+                                                 takt_vehicle_description** description);
+
+/* The same from a file, as include/takt/robot/vehicle_description.hpp has it, and `takt drive --vehicle` takes it. To `text`, which
+ * may be NULL, are written, a line each and as far as they fit into `size` bytes: its mistakes; or, if there is none, what in it
+ * was guessed and not measured, to tell whoever drives. Errors: TAKT_ERROR_CAPI_BAD_DESCRIPTION. */
+TAKT_API int32_t takt_vehicle_description_load(const char* path, takt_vehicle_description** description, char* text, size_t size);
+TAKT_API void takt_vehicle_description_destroy(takt_vehicle_description* description);
+
+/* *drive is the caller's, to be freed with takt_vehicle_drive_destroy(); the channel is as for takt_vehicle_client_create().
+ * Errors: those of takt_vehicle_client_create(), takt_twist_law_create() and takt_odometry_create(); TAKT_ERROR_MOBILE_NOT_FINITE,
+ * _NOT_POSITIVE (limits and lengths); TAKT_ERROR_VEHICLE_OUT_OF_RANGE (traction is not among the required systems, a holding brake
+ * of less than one count). */
+TAKT_API int32_t takt_vehicle_drive_create(const takt_vehicle_description* description, takt_channel* channel,
                                            takt_vehicle_drive** drive);
 TAKT_API void takt_vehicle_drive_destroy(takt_vehicle_drive* drive);
 
@@ -1311,6 +1332,73 @@ TAKT_API int32_t takt_vehicle_drive_estimate(const takt_vehicle_drive* drive, ta
  * with the next that is heard. Errors: TAKT_ERROR_MOBILE_NOT_FINITE, _OUT_OF_DOMAIN (no covariance: not symmetric, or not positive
  * semi-definite): nothing changes. Real-time safe. */
 TAKT_API int32_t takt_vehicle_drive_set_pose(takt_vehicle_drive* drive, const takt_pose* pose, const double* covariance);
+
+/* ---- a simulated vehicle --------------------------------------------------------------------------------------------------- */
+
+/* What is at the other end of the datagrams, to try what drives it before there is a vehicle, in any time that the caller tells: it
+ * starts up by itself, obeys control frames as a bicycle with pedals that follow does, tells every 10 ms of all its systems, and
+ * halts when no more control frames come. `takt vehicle-sim` is the same as a program. A call takes as long as the time that it
+ * makes up for; of more than an hour only the last one happens. One thread at a time. */
+typedef struct takt_simulated_vehicle takt_simulated_vehicle;
+
+/* Room for whatever takt_simulated_vehicle_poll() writes. */
+#define TAKT_SIMULATED_VEHICLE_DATAGRAM 304
+
+/* At the origin, cold, at start_ns. *vehicle is the caller's, to be freed with takt_simulated_vehicle_destroy(). The channel, a
+ * plain one or a vehicle's, stays the caller's: it lives longer, and is used for nothing else meanwhile. The seed decides on what
+ * its faults meet. Errors: TAKT_ERROR_SIM_BAD_VEHICLE; TAKT_ERROR_VEHICLE_NOT_FINITE, _OUT_OF_RANGE (units);
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (a commander's channel; a description whose status frames do not come every 10 ms). */
+TAKT_API int32_t takt_simulated_vehicle_create(const takt_vehicle_description* description, takt_channel* channel, uint64_t seed,
+                                               int64_t start_ns, takt_simulated_vehicle** vehicle);
+TAKT_API void takt_simulated_vehicle_destroy(takt_simulated_vehicle* vehicle);
+
+/* As those of takt_vehicle_client. Errors: those of takt_channel_open() and takt_vehicle_control_decode(); of poll
+ * TAKT_ERROR_VEHICLE_NO_ROOM. Real-time safe. */
+TAKT_API int32_t takt_simulated_vehicle_receive(takt_simulated_vehicle* vehicle, const uint8_t* datagram, size_t bytes,
+                                                int64_t now_ns);
+TAKT_API int64_t takt_simulated_vehicle_next_send_ns(const takt_simulated_vehicle* vehicle);
+TAKT_API int32_t takt_simulated_vehicle_poll(takt_simulated_vehicle* vehicle, int64_t now_ns, uint8_t* out, size_t size,
+                                             size_t* bytes);
+
+/* Somebody at the vehicle lets it start again after it has halted. NULL is ignored. Real-time safe. */
+TAKT_API void takt_simulated_vehicle_recover(takt_simulated_vehicle* vehicle);
+
+/* What is broken; shares are of the status frames, 0..1. */
+typedef struct takt_vehicle_faults {
+  uint32_t struct_size; /* set by takt_vehicle_faults_init() */
+  uint32_t halted;      /* systems that broke down, bit n for system n */
+  int64_t late_ns;      /* so much later leave its datagrams; 0 to 500 ms */
+  double lost;          /* share that never leaves */
+  double corrupt;       /* share in which a bit is turned over on the way */
+  double lying;         /* share in which the length of a block is not what it says */
+  int32_t silent;       /* not zero: it says nothing, but hears and drives */
+  uint32_t reserved;    /* 0 */
+} takt_vehicle_faults;
+
+/* Nothing. NULL is ignored. Real-time safe. */
+TAKT_API void takt_vehicle_faults_init(takt_vehicle_faults* faults);
+/* From now on. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (a share, the delay, reserved): nothing changes. Real-time safe. */
+TAKT_API int32_t takt_simulated_vehicle_set_faults(takt_simulated_vehicle* vehicle, const takt_vehicle_faults* faults);
+
+/* The truth, as of the last call. An output: the library writes as many fields as struct_size covers. */
+typedef struct takt_simulated_vehicle_state {
+  uint32_t struct_size;       /* set by takt_simulated_vehicle_state_init() */
+  int32_t state;              /* TAKT_SYSTEM_..., of the vehicle as a whole */
+  takt_pose pose;             /* of the middle of the rear axle */
+  takt_twist twist;
+  takt_drive_command command; /* what steering, drive and brakes give */
+  double travelled;           /* m; backwards it counts down */
+  uint64_t sent;              /* status frames */
+  uint64_t refused;           /* datagrams, by the channel */
+  uint64_t malformed;         /* no control frames */
+  uint64_t obeyed;            /* control frames */
+  uint64_t outdated;          /* control frames, no newer than one before */
+  uint64_t halts;             /* for lack of control frames */
+} takt_simulated_vehicle_state;
+
+/* NULL is ignored. Real-time safe. */
+TAKT_API void takt_simulated_vehicle_state_init(takt_simulated_vehicle_state* state);
+TAKT_API int32_t takt_simulated_vehicle_get_state(const takt_simulated_vehicle* vehicle, takt_simulated_vehicle_state* state);
 
 /* ---- UDP ------------------------------------------------------------------------------------------------------------------ */
 

@@ -19,6 +19,7 @@ enum class Errc : std::uint16_t {
   buffer_too_small = 7,
   misaligned = 8,
   timeout = 9,
+  bad_description = 10,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::capi; }
@@ -43,6 +44,8 @@ enum class Errc : std::uint16_t {
       return "the caller's memory is not aligned as it must be";
     case Errc::timeout:
       return "nothing came within the time allowed";
+    case Errc::bad_description:
+      return "a description cannot be read, or has mistakes";
   }
   return "unknown error of the C interface";
 }

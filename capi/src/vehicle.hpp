@@ -1,6 +1,7 @@
-// A table of layouts of the caller's, with all that it points to: kept by whatever uses it.
+// A table of layouts of the caller's, with all that it points to: kept by whatever uses it. And sets of systems.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "takt.h"
 #include "takt/vehicle/system_layout.hpp"
+#include "takt/vehicle/systems.hpp"
 
 namespace takt::capi {
 
@@ -18,6 +20,14 @@ struct OwnedLayouts {
   std::vector<vehicle::SystemLayout> systems;
   vehicle::Layouts layouts = vehicle::furbot_layouts;
 };
+
+/// Bit n is system n.
+[[nodiscard]] constexpr vehicle::SystemSet to_systems(std::uint32_t bits) noexcept {
+  vehicle::SystemSet systems;
+  for (std::uint8_t i = 0; i < vehicle::max_systems; ++i)
+    if ((bits >> i & 1U) != 0) systems.insert(static_cast<vehicle::System>(i));
+  return systems;
+}
 
 }  // namespace takt::capi
 

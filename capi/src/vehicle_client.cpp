@@ -19,7 +19,6 @@ using takt::Time;
 using takt::to_nanoseconds;
 using takt::capi::BorrowedChannel;
 using takt::capi::Client;
-using takt::capi::ClientParts;
 using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::read_struct;
@@ -56,20 +55,25 @@ vehicle::Units::Configuration to_units(const takt_vehicle_units& u) noexcept {
           .voltage = u.voltage};
 }
 
-Result<vehicle::ClientConfiguration> to_configuration(const takt_vehicle_client_options* options,
-                                                      const vehicle::Layouts& layouts) noexcept {
+}  // namespace
+
+std::shared_ptr<const vehicle::Layouts> takt::capi::to_layouts(const takt_vehicle_layouts* layouts) noexcept {
+  if (layouts == nullptr) return nullptr;
+  return {layouts->owned, &layouts->owned->layouts};
+}
+
+Result<vehicle::ClientConfiguration> takt::capi::to_configuration(const takt_vehicle_client_options* options,
+                                                                  const vehicle::Layouts* layouts) noexcept {
   const auto o = read_struct(options, options_required);
   if (!o) return fail(o.error());
   const auto on_timeout = to_category(o->on_command_timeout);
   const auto on_fault = to_category(o->on_fault);
   if (!on_timeout || !on_fault || o->reserved != 0) return fail(Errc::bad_argument);
   vehicle::ClientConfiguration c;
-  c.telemetry = {.required = {},
+  c.telemetry = {.required = takt::capi::to_systems(o->required),
                  .freshness = to_duration(o->freshness_ns),
                  .period = to_duration(o->status_period_ns),
-                 .layouts = &layouts};
-  for (std::uint8_t i = 0; i < vehicle::max_systems; ++i)
-    if ((o->required >> i & 1U) != 0) c.telemetry.required.insert(static_cast<System>(i));
+                 .layouts = layouts == nullptr ? &vehicle::furbot_layouts : layouts};
   c.drive = {.limits = {o->max_steering, o->max_throttle, o->max_reverse},
              .command_timeout = to_duration(o->command_timeout_ns),
              .on_command_timeout = *on_timeout,
@@ -84,16 +88,10 @@ Result<vehicle::ClientConfiguration> to_configuration(const takt_vehicle_client_
   return c;
 }
 
-}  // namespace
-
-Result<ClientParts> takt::capi::to_parts(const takt_vehicle_client_options* options,
-                                         const takt_vehicle_layouts* layouts, takt_channel* channel) {
+Result<BorrowedChannel> takt::capi::to_commander(takt_channel* channel) noexcept {
   if (channel == nullptr) return fail(Errc::null_pointer);
   if (std::holds_alternative<VehicleChannel>(channel->channel)) return fail(Errc::bad_argument);
-  auto owned = layouts == nullptr ? nullptr : layouts->owned;
-  const auto configuration = to_configuration(options, owned ? owned->layouts : vehicle::furbot_layouts);
-  if (!configuration) return fail(configuration.error());
-  return ClientParts{std::move(owned), *configuration, BorrowedChannel(channel->channel)};
+  return BorrowedChannel(channel->channel);
 }
 
 void takt_vehicle_client_options_init(takt_vehicle_client_options* options) {
@@ -129,12 +127,14 @@ std::int32_t takt_vehicle_client_create(const takt_vehicle_client_options* optio
                                         takt_vehicle_client** client) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
-    auto parts = takt::capi::to_parts(options, layouts, channel);
-    if (!parts) return fail(parts.error());
-    const auto made = Client::make(parts->configuration, parts->channel);
+    auto kept = takt::capi::to_layouts(layouts);
+    const auto configuration = takt::capi::to_configuration(options, kept.get());
+    if (!configuration) return fail(configuration.error());
+    const auto commander = takt::capi::to_commander(channel);
+    if (!commander) return fail(commander.error());
+    const auto made = Client::make(*configuration, *commander);
     if (!made) return fail(made.error());
-    *client = std::make_unique<takt_vehicle_client>(takt_vehicle_client{std::move(parts->layouts), *made})
-                  .release();
+    *client = std::make_unique<takt_vehicle_client>(takt_vehicle_client{std::move(kept), *made}).release();
     return {};
   });
 }

@@ -15,21 +15,21 @@ namespace takt::capi {
 using Client = vehicle::VehicleClient<BorrowedChannel>;
 using Drive = vehicle::VehicleDrive<BorrowedChannel>;
 
-/// What either is made of. The configuration points into the layouts.
-struct ClientParts {
-  std::shared_ptr<const OwnedLayouts> layouts;  // null for the Furbot's
-  vehicle::ClientConfiguration configuration;
-  BorrowedChannel channel;
-};
+/// The caller's, or null for the Furbot's.
+[[nodiscard]] std::shared_ptr<const vehicle::Layouts> to_layouts(
+    const takt_vehicle_layouts* layouts) noexcept;
 
-/// Errors: null_pointer, wrong_struct_size, bad_argument (reserved, a category, a vehicle's channel).
-[[nodiscard]] Result<ClientParts> to_parts(const takt_vehicle_client_options* options,
-                                           const takt_vehicle_layouts* layouts, takt_channel* channel);
+/// Points to the layouts. Errors: null_pointer, wrong_struct_size, bad_argument (reserved, a category).
+[[nodiscard]] Result<vehicle::ClientConfiguration> to_configuration(
+    const takt_vehicle_client_options* options, const vehicle::Layouts* layouts) noexcept;
+
+/// For a client. Errors: null_pointer, bad_argument (a vehicle's channel).
+[[nodiscard]] Result<BorrowedChannel> to_commander(takt_channel* channel) noexcept;
 
 }  // namespace takt::capi
 
 struct takt_vehicle_client {
-  std::shared_ptr<const takt::capi::OwnedLayouts> layouts;
+  std::shared_ptr<const takt::vehicle::Layouts> layouts;  // null for the Furbot's
   std::variant<takt::capi::Client, takt::capi::Drive> end;
 
   [[nodiscard]] takt::capi::Drive* drive() noexcept { return std::get_if<takt::capi::Drive>(&end); }

@@ -10,20 +10,16 @@
 #include "boundary.hpp"
 #include "mobile.hpp"
 #include "vehicle_client.hpp"
+#include "vehicle_description.hpp"
 
 using takt::fail;
-using takt::Result;
 using takt::Status;
 using takt::capi::Drive;
 using takt::capi::Errc;
 using takt::capi::guarded;
-using takt::capi::to_configuration;
 using takt::capi::to_status;
 using takt::capi::to_time;
 using takt::vehicle::OdometryEstimate;
-using takt::vehicle::TurnSource;
-using takt::vehicle::WaySource;
-namespace vehicle = takt::vehicle;
 
 /// The client's end is always a drive.
 struct takt_vehicle_drive {
@@ -41,59 +37,19 @@ static_assert(std::string_view(TAKT_ODOMETRY_SCHEMA) == OdometryEstimate::schema
 static_assert(std::string_view(TAKT_ODOMETRY_FRAME) == OdometryEstimate::frame);
 static_assert(std::string_view(TAKT_ODOMETRY_CHILD_FRAME) == OdometryEstimate::child_frame);
 
-Result<vehicle::VehicleDriveConfiguration> read_options(const takt_vehicle_drive_options* options) noexcept {
-  const auto o = takt::capi::read_struct(options, sizeof(takt_vehicle_drive_options));
-  if (!o) return fail(o.error());
-  const bool known_turn = o->turn == TAKT_TURN_BY_WHEELS || o->turn == TAKT_TURN_BY_STEERING;
-  const bool known_way = o->way == TAKT_WAY_BY_WHEELS || o->way == TAKT_WAY_BY_ODOMETER;
-  if (!known_turn || !known_way || o->reserved != 0) return fail(Errc::bad_argument);
-  vehicle::VehicleDriveConfiguration c;
-  c.limits = {.forward = o->limits.forward,
-              .backward = o->limits.backward,
-              .left = o->limits.left,
-              .rotation = o->limits.rotation,
-              .acceleration = o->limits.acceleration,
-              .braking = o->limits.braking,
-              .rotational_acceleration = o->limits.rotational_acceleration};
-  c.wheel_radius = o->wheel_radius;
-  c.track = o->track;
-  c.turn = static_cast<TurnSource>(o->turn);
-  c.way = static_cast<WaySource>(o->way);
-  return c;
-}
-
 }  // namespace
 
-void takt_vehicle_drive_options_init(takt_vehicle_drive_options* options) {
-  if (options == nullptr) return;
-  *options = {};
-  options->struct_size = sizeof(takt_vehicle_drive_options);
-}
-
-std::int32_t takt_vehicle_drive_create(const takt_vehicle_drive_options* options,
-                                       const takt_vehicle_client_options* client,
-                                       const takt_twist_law_options* law,
-                                       const takt_odometry_options* odometry,
-                                       const takt_vehicle_layouts* layouts, takt_channel* channel,
+std::int32_t takt_vehicle_drive_create(const takt_vehicle_description* description, takt_channel* channel,
                                        takt_vehicle_drive** drive) {
   return guarded([&]() -> Status {
-    if (drive == nullptr) return fail(Errc::null_pointer);
-    auto configuration = read_options(options);
-    if (!configuration) return fail(configuration.error());
-    auto parts = takt::capi::to_parts(client, layouts, channel);
-    if (!parts) return fail(parts.error());
-    const auto law_configuration = to_configuration(law);
-    if (!law_configuration) return fail(law_configuration.error());
-    const auto odometry_configuration = to_configuration(odometry);
-    if (!odometry_configuration) return fail(odometry_configuration.error());
-    configuration->client = parts->configuration;
-    configuration->law = *law_configuration;
-    configuration->odometry = *odometry_configuration;
-    auto made = Drive::make(*configuration, parts->channel);
+    if (description == nullptr || drive == nullptr) return fail(Errc::null_pointer);
+    const auto commander = takt::capi::to_commander(channel);
+    if (!commander) return fail(commander.error());
+    auto made = Drive::make(description->drive, *commander);
     if (!made) return fail(made.error());
-    *drive = std::make_unique<takt_vehicle_drive>(
-                 takt_vehicle_drive{{std::move(parts->layouts), std::move(*made)}})
-                 .release();
+    *drive =
+        std::make_unique<takt_vehicle_drive>(takt_vehicle_drive{{description->layouts, std::move(*made)}})
+            .release();
     return {};
   });
 }

@@ -197,26 +197,12 @@ class VehicleProgram {
   throw CLI::RuntimeError(code);
 }
 
-/// What a description says of the vehicle itself; it waits for commands for as long as its driver does.
-sim::VehicleOptions options_of(const vehicle::VehicleDriveConfiguration& drive) {
-  sim::VehicleOptions options;
-  options.plant.wheelbase = drive.law.wheelbase;
-  options.plant.track = drive.track;
-  options.plant.wheel_radius = drive.wheel_radius;
-  options.plant.max_steering = drive.law.max_steering;
-  options.plant.steering_rate = drive.law.steering_rate;
-  options.units = drive.client.units;
-  options.layouts = drive.client.telemetry.layouts;
-  options.command_timeout = drive.client.drive.command_timeout;
-  return options;
-}
-
 template <vehicle::Channel C>
 void simulate(const VehicleSimOptions& options, const SimulatedScene& scene, C channel) {
   const vehicle::VehicleDriveConfiguration& drive = scene.description.drive;
   const Time start = platform::SteadyClock().now();
   auto vehicle = sim::SimulatedVehicle<C>::make(
-      options_of(drive),
+      sim::options_of(drive),
       {.payload = drive.client.payload, .unix_at_zero = unix_at_zero(start), .seed = options.seed},
       std::move(channel), start);
   if (!vehicle) refuse_vehicle(std::string(describe(vehicle.error())), exit_bad_input);

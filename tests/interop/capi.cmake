@@ -40,8 +40,12 @@ if(TARGET takt_tool)
 endif()
 add_test(NAME capi_client COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_client_test.py
          $<TARGET_FILE:takt_c> ${robot_to_talk_to})
+add_test(NAME capi_udp COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_udp_test.py
+         $<TARGET_FILE:takt_c>)
+add_test(NAME capi_simulated_vehicle COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_simulated_vehicle_test.py
+         $<TARGET_FILE:takt_c>)
 add_test(NAME capi_vehicle_drive COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_vehicle_drive_test.py
-         $<TARGET_FILE:takt_c> ${vehicle_to_drive})
+         $<TARGET_FILE:takt_c> ${PROJECT_SOURCE_DIR}/examples/robots/furbot.json ${vehicle_to_drive})
 set_tests_properties(capi_vehicle_drive PROPERTIES TIMEOUT 400)
 if(TARGET takt_tool)
   add_test(NAME capi_drive COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_drive_test.py
@@ -50,7 +54,7 @@ if(TARGET takt_tool)
   set(capi_drive capi_drive)
 endif()
 set(capi_python_tests capi_header capi_ctypes capi_can capi_can_frame capi_vehicle capi_channel capi_vehicle_client
-    capi_vehicle_drive capi_shm capi_client ${capi_drive})
+    capi_udp capi_simulated_vehicle capi_vehicle_drive capi_shm capi_client ${capi_drive})
 
 # An interpreter that is not sanitized itself can load a sanitized library if the sanitizer was loaded first; the thread sanitizer
 # does not work that way, and the C API has no threads but those of the rooms, which are tested there.

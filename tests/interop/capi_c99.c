@@ -218,7 +218,10 @@ static void test_driving_a_vehicle(void) {
   takt_twist_law_options law;
   takt_odometry_estimate estimate;
   takt_channel* channel = NULL;
+  takt_vehicle_description* description = NULL;
   takt_vehicle_drive* drive = NULL;
+  takt_simulated_vehicle* vehicle = NULL;
+  takt_simulated_vehicle_state truth;
   takt_udp_socket* socket = NULL;
   uint8_t out[TAKT_VEHICLE_CLIENT_DATAGRAM];
   size_t bytes = 0;
@@ -242,7 +245,12 @@ static void test_driving_a_vehicle(void) {
   law.max_steering = 0.5;
   law.steering_rate = 0.8;
   CHECK(takt_channel_create_plain(&channel) == TAKT_OK);
-  CHECK(takt_vehicle_drive_create(&options, &client, &law, NULL, NULL, channel, &drive) == TAKT_OK);
+  CHECK(takt_vehicle_description_create(&options, &client, &law, NULL, NULL, &description) == TAKT_OK);
+  CHECK(takt_vehicle_drive_create(description, channel, &drive) == TAKT_OK);
+  CHECK(takt_simulated_vehicle_create(description, channel, 1, 0, &vehicle) == TAKT_OK);
+  takt_vehicle_description_destroy(description);
+  takt_simulated_vehicle_state_init(&truth);
+  CHECK(takt_simulated_vehicle_get_state(vehicle, &truth) == TAKT_OK && truth.state == TAKT_SYSTEM_COLD);
   CHECK(takt_vehicle_client_poll(takt_vehicle_drive_client(drive), 0, out, sizeof out, &bytes) == TAKT_OK);
   CHECK(bytes == TAKT_VEHICLE_CONTROL_BYTES);
   CHECK(takt_udp_send(socket, out, bytes) == TAKT_OK);
@@ -250,6 +258,7 @@ static void test_driving_a_vehicle(void) {
   CHECK(takt_vehicle_drive_estimate(drive, &estimate) == TAKT_OK && estimate.covariance[8] == 0);
   CHECK(strcmp(TAKT_ODOMETRY_FRAME, "odom") == 0 && strcmp(TAKT_ODOMETRY_CHILD_FRAME, "base_link") == 0);
   takt_vehicle_drive_destroy(drive);
+  takt_simulated_vehicle_destroy(vehicle);
   takt_channel_destroy(channel);
   takt_udp_close(socket);
 }

@@ -22,6 +22,7 @@ ERROR_FILES = {
     "vehicle": "include/takt/vehicle/error.hpp",
     "shm": "include/takt/shm/error.hpp",
     "motion": "include/takt/motion/error.hpp",
+    "sim": "include/takt/sim/error.hpp",
     "platform": "include/takt/platform/error.hpp",
     "capi": "capi/src/error.hpp",
 }

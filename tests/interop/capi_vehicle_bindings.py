@@ -1,7 +1,7 @@
 """What a user of the C API writes once for Python to drive a vehicle: channels, client, drive and sockets of takt.h for ctypes."""
 
-from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64,
-                    c_void_p)
+from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32,
+                    c_uint64, c_void_p)
 
 from capi_bindings import OK, DriveCommand, OdometryOptions, Pose, Twist, TwistLawOptions, takt
 
@@ -80,6 +80,17 @@ class Estimate(Structure):
     _fields_ = [("stamp_ns", c_int64), ("pose", Pose), ("twist", Twist), ("covariance", c_double * 9)]
 
 
+class Faults(Structure):
+    _fields_ = [("struct_size", c_uint32), ("halted", c_uint32), ("late_ns", c_int64)] + [
+        (name, c_double) for name in ("lost", "corrupt", "lying")] + [("silent", c_int32), ("reserved", c_uint32)]
+
+
+class Truth(Structure):
+    _fields_ = [("struct_size", c_uint32), ("state", c_int32), ("pose", Pose), ("twist", Twist), ("command", DriveCommand),
+                ("travelled", c_double)] + [(name, c_uint64) for name in (
+                    "sent", "refused", "malformed", "obeyed", "outdated", "halts")]
+
+
 class UdpOptions(Structure):
     _fields_ = [("struct_size", c_uint32), ("busy_poll", c_int32), ("local_address", c_char_p), ("peer_address", c_char_p),
                 ("local_port", c_uint16), ("peer_port", c_uint16), ("reserved", c_uint32)]
@@ -96,13 +107,26 @@ class UdpCounters(Structure):
 
 for name, result, *arguments in (
         ("vehicle_drive_options_init", None, POINTER(DriveOptions)),
-        ("vehicle_drive_create", c_int32, POINTER(DriveOptions), POINTER(Options), POINTER(TwistLawOptions),
-         POINTER(OdometryOptions), c_void_p, c_void_p, POINTER(c_void_p)),
+        ("vehicle_description_create", c_int32, POINTER(DriveOptions), POINTER(Options), POINTER(TwistLawOptions),
+         POINTER(OdometryOptions), c_void_p, POINTER(c_void_p)),
+        ("vehicle_description_load", c_int32, c_char_p, POINTER(c_void_p), c_char_p, c_size_t),
+        ("vehicle_description_destroy", None, c_void_p),
+        ("vehicle_drive_create", c_int32, c_void_p, c_void_p, POINTER(c_void_p)),
         ("vehicle_drive_destroy", None, c_void_p),
         ("vehicle_drive_client", c_void_p, c_void_p),
         ("vehicle_drive_twist", c_int32, c_void_p, POINTER(Twist), c_int64),
         ("vehicle_drive_estimate", c_int32, c_void_p, POINTER(Estimate)),
         ("vehicle_drive_set_pose", c_int32, c_void_p, POINTER(Pose), POINTER(c_double)),
+        ("simulated_vehicle_create", c_int32, c_void_p, c_void_p, c_uint64, c_int64, POINTER(c_void_p)),
+        ("simulated_vehicle_destroy", None, c_void_p),
+        ("simulated_vehicle_receive", c_int32, c_void_p, c_char_p, c_size_t, c_int64),
+        ("simulated_vehicle_next_send_ns", c_int64, c_void_p),
+        ("simulated_vehicle_poll", c_int32, c_void_p, c_int64, POINTER(c_uint8), c_size_t, POINTER(c_size_t)),
+        ("simulated_vehicle_recover", None, c_void_p),
+        ("vehicle_faults_init", None, POINTER(Faults)),
+        ("simulated_vehicle_set_faults", c_int32, c_void_p, POINTER(Faults)),
+        ("simulated_vehicle_state_init", None, POINTER(Truth)),
+        ("simulated_vehicle_get_state", c_int32, c_void_p, POINTER(Truth)),
         ("udp_options_init", None, POINTER(UdpOptions)),
         ("udp_open", c_int32, POINTER(UdpOptions), POINTER(c_void_p), c_char_p, c_size_t),
         ("udp_close", None, c_void_p),

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""A vehicle driven by takt.h alone: twists, odometry and UDP sockets of the C API; and round a circle, with `takt vehicle-sim` on the
+"""A vehicle driven by takt.h alone: twists and odometry of the C API; and round a circle, with `takt vehicle-sim` on the
 other side of a wire on which both believe nobody but each other.
 
-    capi_vehicle_drive_test.py LIBRARY [TAKT]
+    capi_vehicle_drive_test.py LIBRARY FURBOT [TAKT]
+
+FURBOT is examples/robots/furbot.json.
 """
 
-import itertools
+import json
 import math
 import os
-import select
 import socket
 import subprocess
 import sys
@@ -18,93 +19,17 @@ import unittest
 from ctypes import byref, c_double, c_size_t, c_uint8, c_void_p, create_string_buffer
 
 from capi_bindings import (BAD_ARGUMENT, CONTROL_NOT_FINITE, CONTROL_OUT_OF_DOMAIN, MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE,
-                           MOBILE_OUT_OF_DOMAIN, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, OdometryOptions, Pose, Twist,
-                           TwistLawOptions, status, takt)
-from capi_vehicle_bindings import (DATAGRAM, Counters, DriveOptions, Estimate, Key, State, UdpCounters, UdpDatagram, UdpOptions,
-                                   options, plain)
+                           MOBILE_OUT_OF_DOMAIN, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, Pose, Twist, status, takt)
+from capi_vehicle_bindings import DATAGRAM, Counters, Estimate, Key, State, options, plain
+from capi_vehicle_rig import SECOND, Round, Udp, create, drive_options, initialised, is_covariance, law, sigmas
 from vehicle_programs import PATIENCE, Program
 
+FURBOT = sys.argv[2]
+TAKT = sys.argv[3] if len(sys.argv) > 3 else None
 NOT_FINITE, OUT_OF_RANGE, NOT_READY, STOPPED = (status(6, code) for code in (13, 11, 41, 42))
-SEND_FAILED, BAD_ADDRESS, UDP_FAILED = (status(15, code) for code in (4, 24, 25))
+BAD_DESCRIPTION = status(16, 10)
 STARTING, READY, DRIVING, STOPPING, AT_STAND = range(5)
-BY_STEERING = BY_ODOMETER = 1
-TOLD, TRACTION, BATCH, NEVER, AT_ONCE = 1, 3, 32, 2**63 - 1, -2**63
-MS, SECOND = 1_000_000, 1_000_000_000
-TAKT = sys.argv[2] if len(sys.argv) > 2 else None
-
-
-def initialised(structure):
-    names = {DriveOptions: "vehicle_drive_options", TwistLawOptions: "twist_law_options", OdometryOptions: "odometry_options",
-             State: "vehicle_client_state", Counters: "vehicle_client_counters", UdpOptions: "udp_options",
-             UdpCounters: "udp_counters"}
-    made = structure()
-    getattr(takt, f"takt_{names[structure]}_init")(byref(made))
-    return made
-
-
-def drive_options():
-    made = initialised(DriveOptions)
-    limits = made.limits
-    limits.forward = limits.backward = limits.acceleration = limits.braking = limits.rotational_acceleration = 2
-    limits.left = math.inf
-    limits.rotation = 1
-    made.wheel_radius, made.track, made.turn, made.way = 0.3, 1.285, BY_STEERING, BY_ODOMETER
-    return made
-
-
-def law():
-    made = initialised(TwistLawOptions)
-    made.wheelbase, made.max_steering, made.steering_rate = 1.6, 0.5, 0.8
-    made.throttle[:], made.brake[:] = (0.4, 0.15, 0), (0.5, 0.2, 0)
-    return made
-
-
-def odometry():
-    made = initialised(OdometryOptions)
-    made.timeout_ns = 5 * SECOND
-    made.forward_by_way = made.left_by_way = 1e-4
-    made.heading_by_way = 1e-5
-    return made
-
-
-def changed(made, changes):
-    for name, value in changes.items():
-        setattr(made, name, value)
-    return made
-
-
-def create(channel, drive, drive_changes={}, client_changes={}, law_changes={}, odometry_changes={}):
-    return takt.takt_vehicle_drive_create(
-        byref(changed(drive_options(), drive_changes)), byref(options(**client_changes)), byref(changed(law(), law_changes)),
-        byref(changed(odometry(), odometry_changes)), None, channel, byref(drive))
-
-
-def determinant(m):
-    if len(m) == 1:
-        return m[0][0]
-    return sum((-1) ** column * m[0][column] * determinant([row[:column] + row[column + 1:] for row in m[1:]])
-               for column in range(len(m)))
-
-
-def is_covariance(c):
-    """Symmetric, and no principal minor of the correlations is below zero, but for rounding: that is what positive semi-definite
-    means. Nine numbers, row by row."""
-    c = [list(c[3 * row:3 * row + 3]) for row in range(3)]
-    if any(not math.isfinite(x) for row in c for x in row) or any(c[i][i] < 0 for i in range(3)):
-        return False
-    scale = [math.sqrt(c[i][i]) or 1.0 for i in range(3)]
-    r = [[c[i][j] / scale[i] / scale[j] for j in range(3)] for i in range(3)]
-    chosen = (kept for size in (1, 2, 3) for kept in itertools.combinations(range(3), size))
-    return all(c[i][j] == c[j][i] for i in range(3) for j in range(3)) and all(
-        determinant([[r[i][j] for j in kept] for i in kept]) >= -1e-9 for kept in chosen)
-
-
-def sigmas(off, covariance):
-    """How many standard deviations (x, y, heading) is off: the solution of covariance s = off by Cramer's rule."""
-    c = [list(covariance[3 * row:3 * row + 3]) for row in range(3)]
-    whole = determinant(c)
-    solved = [determinant([[off[i] if j == k else c[i][j] for j in range(3)] for i in range(3)]) / whole for k in range(3)]
-    return math.sqrt(sum(a * b for a, b in zip(off, solved)))
+TOLD, TRACTION, NEVER, AT_ONCE, MS = 1, 3, 2**63 - 1, -2**63, 1_000_000
 
 
 class CovarianceTest(unittest.TestCase):
@@ -155,7 +80,8 @@ class DriveTest(unittest.TestCase):
     def test_nothing_is_known_before_anything_was_heard(self):
         estimate = Estimate()
         self.assertEqual(takt.takt_vehicle_drive_estimate(self.drive, byref(estimate)), OK)
-        self.assertEqual((estimate.stamp_ns, estimate.pose.x, estimate.twist.forward, list(estimate.covariance)), (0, 0, 0, [0] * 9))
+        self.assertEqual((estimate.stamp_ns, estimate.pose.x, estimate.twist.forward), (0, 0, 0))
+        self.assertEqual(list(estimate.covariance), [0] * 9)
 
     def test_a_pose_comes_with_a_covariance_or_without(self):
         def set_pose(pose, covariance):
@@ -193,13 +119,18 @@ class DriveTest(unittest.TestCase):
         self.assertIsNone(drive.value)
 
     def test_null_pointers_are_errors(self):
-        drive, key = c_void_p(), Key(1, (c_uint8 * 16)(*range(16)))
-        good = [byref(drive_options()), byref(options()), byref(law()), None, None, self.channel, byref(drive)]
-        for which in (0, 1, 2, 5, 6):
-            self.assertEqual(takt.takt_vehicle_drive_create(*good[:which], None, *good[which + 1:]), NULL_POINTER)
+        description, drive, key = c_void_p(), c_void_p(), Key(1, (c_uint8 * 16)(*range(16)))
+        good = [byref(drive_options()), byref(options()), byref(law()), None, None, byref(description)]
+        for which in (0, 1, 2, 5):
+            self.assertEqual(takt.takt_vehicle_description_create(*good[:which], None, *good[which + 1:]), NULL_POINTER)
+        self.assertIsNone(description.value)
+        self.assertEqual(takt.takt_vehicle_description_create(*good), OK)
+        self.addCleanup(takt.takt_vehicle_description_destroy, description)
+        for arguments in ((None, self.channel, byref(drive)), (description, None, byref(drive)), (description, self.channel, None)):
+            self.assertEqual(takt.takt_vehicle_drive_create(*arguments), NULL_POINTER)
         other_end = c_void_p()
         self.assertEqual(takt.takt_channel_create_vehicle(byref(key), 1, None, byref(other_end)), OK)
-        self.assertEqual(takt.takt_vehicle_drive_create(*good[:5], other_end, byref(drive)), BAD_ARGUMENT)
+        self.assertEqual(takt.takt_vehicle_drive_create(description, other_end, byref(drive)), BAD_ARGUMENT)
         takt.takt_channel_destroy(other_end)
         self.assertIsNone(drive.value)
         self.assertEqual(takt.takt_vehicle_drive_twist(self.drive, None, 0), NULL_POINTER)
@@ -211,192 +142,40 @@ class DriveTest(unittest.TestCase):
         self.assertIsNone(takt.takt_vehicle_drive_client(None))
         takt.takt_vehicle_drive_options_init(None)
         takt.takt_vehicle_drive_destroy(None)
+        takt.takt_vehicle_description_destroy(None)
 
 
-class Udp:
-    """A socket of the library's to a port of 127.0.0.1."""
+class DescriptionTest(unittest.TestCase):
+    def load(self, path, size=10000):
+        """The status, what is told, and whether a drive can be made of it."""
+        description, drive, channel, text = c_void_p(), c_void_p(), plain(), create_string_buffer(size)
+        failed = takt.takt_vehicle_description_load(os.fsencode(path), byref(description), text, size)
+        made = takt.takt_vehicle_drive_create(description, channel, byref(drive)) == OK
+        for destroy, handle in (("vehicle_drive", drive), ("vehicle_description", description), ("channel", channel)):
+            getattr(takt, f"takt_{destroy}_destroy")(handle)
+        return failed, text.value.decode().splitlines(), made
 
-    def __init__(self, port, **changes):
-        self.handle, self.why = c_void_p(), create_string_buffer(200)
-        self.options = changed(initialised(UdpOptions), {"peer_port": port, **changes})
-        self.status = takt.takt_udp_open(byref(self.options), byref(self.handle), self.why, len(self.why))
+    def test_one_from_a_file_says_what_is_a_guess(self):
+        with open(FURBOT) as file:
+            guesses = json.load(file)["provisional"]
+        self.assertTrue(guesses)
+        self.assertEqual(self.load(FURBOT), (OK, guesses, True))
+        self.assertEqual(self.load(FURBOT, 5), (OK, [guesses[0][:4]], True))
 
-    def close(self):
-        takt.takt_udp_close(self.handle)
-
-    def port(self):
-        return takt.takt_udp_local_port(self.handle)
-
-    def send(self, datagram):
-        return takt.takt_udp_send(self.handle, datagram, len(datagram))
-
-    def receive(self, timeout_ns=PATIENCE * SECOND, size=1024):
-        """The datagram, or why there is none."""
-        buffer, came = create_string_buffer(max(size, 1)), c_size_t()
-        failed = takt.takt_udp_receive(self.handle, timeout_ns, buffer, size, byref(came))
-        return buffer.raw[:came.value] if failed == OK else failed
-
-    def counters(self):
-        counters = initialised(UdpCounters)
-        assert takt.takt_udp_get_counters(self.handle, byref(counters)) == OK
-        return counters
-
-
-class UdpTest(unittest.TestCase):
-    def setUp(self):
-        self.peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.addCleanup(self.peer.close)
-        self.peer.bind(("127.0.0.1", 0))
-        self.peer.settimeout(PATIENCE)
-        self.socket = Udp(self.peer.getsockname()[1])
-        self.assertEqual(self.socket.status, OK)
-        self.addCleanup(self.socket.close)
-
-    def give(self, *datagrams):
-        for datagram in datagrams:
-            self.peer.sendto(datagram, ("127.0.0.1", self.socket.port()))
-
-    def test_datagrams_go_both_ways(self):
-        for datagram in (b"twelve bytes", b"", bytes(range(256)) * 4):
-            self.assertEqual(self.socket.send(datagram), OK)
-            self.assertEqual(self.peer.recvfrom(2000), (datagram, ("127.0.0.1", self.socket.port())))
-            self.give(datagram)
-            self.assertEqual(self.socket.receive(), datagram)
-        self.assertEqual(self.socket.receive(0), TIMEOUT)
-        self.assertEqual(self.socket.receive(AT_ONCE), TIMEOUT)
-        self.assertEqual(self.socket.receive(MS), TIMEOUT)
-        counters = self.socket.counters()
-        self.assertEqual((counters.sent, counters.received, counters.refused, counters.dropped), (3, 3, 0, 0))
-
-    def test_strangers_are_not_heard(self):
-        stranger = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.addCleanup(stranger.close)
-        stranger.sendto(b"stranger", ("127.0.0.1", self.socket.port()))
-        self.give(b"peer")
-        self.assertEqual(self.socket.receive(), b"peer")
-        self.assertEqual(self.socket.receive(0), TIMEOUT)
-
-    def test_what_does_not_fit_is_passed_over_and_counted(self):
-        self.give(b"much too long", b"fits", b"")
-        self.assertEqual(self.socket.receive(NEVER, 4), b"fits")
-        self.assertEqual(self.socket.receive(NEVER, 0), b"")
-        self.assertEqual(self.socket.counters().too_long, 1)
-        self.assertEqual(self.socket.send(bytes(70000)), SEND_FAILED)
-        self.assertEqual(self.socket.counters().refused, 1)
-
-    def batch(self, count, size):
-        buffers = [(c_uint8 * max(size, 1))() for _ in range(count)]
-        return buffers, (UdpDatagram * max(count, 1))(*(UdpDatagram(buffer, size) for buffer in buffers))
-
-    def test_a_batch_is_taken_at_once(self):
-        sent = [bytes([number]) * (2 + number) for number in range(40)]
-        self.give(*sent)
-        buffers, datagrams = self.batch(40, 1000)
-        came, got = c_size_t(), []
-        while len(got) < 40:
-            self.assertEqual(takt.takt_udp_receive_batch(self.socket.handle, NEVER, datagrams, 40, byref(came)), OK)
-            self.assertIn(came.value, range(1, BATCH + 1))
-            got += [bytes(one.buffer[:one.bytes]) for one in datagrams[:came.value]]
-        self.assertEqual(got, sent)
-        self.assertEqual(takt.takt_udp_receive_batch(self.socket.handle, 0, datagrams, 40, byref(came)), TIMEOUT)
-
-    def test_of_a_batch_those_that_fit_come_first(self):
-        self.give(b"a", b"long", b"b", b"long", b"c")
-        buffers, datagrams = self.batch(8, 2)
-        came = c_size_t()
-        self.assertEqual(takt.takt_udp_receive_batch(self.socket.handle, NEVER, datagrams, 8, byref(came)), OK)
-        self.assertEqual([bytes(one.buffer[:one.bytes]) for one in datagrams[:came.value]], [b"a", b"b", b"c"])
-        addresses = {id(buffer) for buffer in buffers}
-        self.assertEqual(len(addresses), 8)
-        self.assertEqual(self.socket.counters().too_long, 2)
-
-    def test_hostile_sizes_and_counts_are_borne(self):
-        came, huge = c_size_t(), 2**64 - 1
-        buffers, datagrams = self.batch(BATCH, 100)
-        for one in datagrams:
-            one.size = huge  # as a caller says who has 64 KiB: nothing longer comes
-        self.give(b"one", b"two")
-        self.assertEqual(takt.takt_udp_receive_batch(self.socket.handle, NEVER, datagrams, huge, byref(came)), OK)
-        self.assertEqual(bytes(datagrams[0].buffer[:datagrams[0].bytes]), b"one")
-        self.assertEqual(datagrams[0].size, 65536)
-        self.assertEqual(takt.takt_udp_receive_batch(self.socket.handle, 0, datagrams, 0, byref(came)), BAD_ARGUMENT)
-        while takt.takt_udp_receive_batch(self.socket.handle, 0, datagrams, BATCH, byref(came)) == OK:
-            pass
-        datagrams[31].buffer = None
-        self.assertEqual(takt.takt_udp_receive_batch(self.socket.handle, 0, datagrams, BATCH, byref(came)), NULL_POINTER)
-
-    def test_a_peer_that_is_not_there_is_counted(self):
-        self.peer.close()
-        self.assertEqual(self.socket.send(b"anybody?"), OK)
-        deadline = time.monotonic() + PATIENCE
-        while self.socket.counters().unreachable == 0 and time.monotonic() < deadline:
-            self.assertEqual(self.socket.receive(MS), TIMEOUT)
-        self.assertGreater(self.socket.counters().unreachable, 0)
-
-    def test_others_can_wait_for_its_descriptor(self):
-        self.give(b"x")
-        readable, _, _ = select.select([takt.takt_udp_descriptor(self.socket.handle)], [], [], PATIENCE)
-        self.assertTrue(readable)
-        self.assertEqual(self.socket.receive(0), b"x")
-
-    def test_it_says_why_it_cannot_be_opened(self):
-        for changes, error, why in (({"local_address": b"localhost"}, BAD_ADDRESS, b"localhost"),
-                                    ({"peer_address": b"1.2.3"}, BAD_ADDRESS, b"1.2.3"),
-                                    ({"local_port": self.peer.getsockname()[1]}, UDP_FAILED, b"in use"),
-                                    ({"local_address": b"192.0.2.1"}, UDP_FAILED, b"192.0.2.1"),
-                                    ({"struct_size": 8}, WRONG_STRUCT_SIZE, b""),
-                                    ({"reserved": 1}, BAD_ARGUMENT, b"")):
-            refused = Udp(1, **changes)
-            self.assertEqual(refused.status, error)
-            self.assertIn(why, refused.why.value)
-            self.assertIsNone(refused.handle.value)
-        self.assertEqual(Udp(1, busy_poll=1, local_address=b"::1", peer_address=b"::1").status, OK)
-        short = create_string_buffer(5)
-        bad = changed(initialised(UdpOptions), {"peer_address": b"nobody"})
-        self.assertEqual(takt.takt_udp_open(byref(bad), byref(c_void_p()), short, len(short)), BAD_ADDRESS)
-        self.assertEqual(len(short.value), 4)
-
-    def test_null_pointers_are_errors(self):
-        handle, size, buffer, one = self.socket.handle, c_size_t(), create_string_buffer(4), UdpDatagram()
-        self.assertEqual(takt.takt_udp_open(None, byref(c_void_p()), None, 0), NULL_POINTER)
-        self.assertEqual(takt.takt_udp_open(byref(initialised(UdpOptions)), None, None, 0), NULL_POINTER)
-        self.assertEqual(takt.takt_udp_send(None, b"x", 1), NULL_POINTER)
-        self.assertEqual(takt.takt_udp_send(handle, None, 1), NULL_POINTER)
-        for arguments in ((None, 0, buffer, 4, byref(size)), (handle, 0, None, 4, byref(size)), (handle, 0, buffer, 4, None)):
-            self.assertEqual(takt.takt_udp_receive(*arguments), NULL_POINTER)
-        for arguments in ((None, 0, byref(one), 1, byref(size)), (handle, 0, None, 1, byref(size)), (handle, 0, byref(one), 1, None)):
-            self.assertEqual(takt.takt_udp_receive_batch(*arguments), NULL_POINTER)
-        self.assertEqual(takt.takt_udp_get_counters(None, byref(initialised(UdpCounters))), NULL_POINTER)
-        self.assertEqual(takt.takt_udp_get_counters(handle, None), NULL_POINTER)
-        self.assertEqual(takt.takt_udp_get_counters(handle, byref(UdpCounters())), WRONG_STRUCT_SIZE)
-        self.assertEqual((takt.takt_udp_local_port(None), takt.takt_udp_descriptor(None)), (0, -1))
-        takt.takt_udp_options_init(None)
-        takt.takt_udp_counters_init(None)
-        takt.takt_udp_close(None)
-
-
-class Round:
-    """Twists that lead once round a circle to the left, each on the arc through a point a little ahead (pure pursuit)."""
-    radius, fastest, braking, look_ahead = 4, 2, 0.4, 1.5
-
-    def __init__(self):
-        self.angle = 0
-
-    def left(self):
-        return self.radius * (2 * math.pi - self.angle)
-
-    def arrived(self):
-        return self.left() < 0.05
-
-    def twist(self, pose):
-        self.angle += math.remainder(math.atan2(pose.x, self.radius - pose.y) - self.angle, 2 * math.pi)
-        if self.arrived():
-            return Twist()
-        ahead = self.angle + self.look_ahead / self.radius
-        dx, dy = self.radius * math.sin(ahead) - pose.x, self.radius * (1 - math.cos(ahead)) - pose.y
-        across = dy * math.cos(pose.heading) - dx * math.sin(pose.heading)
-        speed = min(self.fastest, max(0.15, math.sqrt(2 * self.braking * self.left())))
-        return Twist(speed, 0, speed * 2 * across / (dx * dx + dy * dy))
+    def test_mistakes_are_listed(self):
+        with open(FURBOT) as file:
+            furbot = json.load(file)
+        furbot["wheelbase"], furbot["colour"] = -1, "red"
+        with tempfile.NamedTemporaryFile("w") as file:
+            json.dump(furbot, file)
+            file.flush()
+            failed, mistakes, made = self.load(file.name)
+        self.assertEqual((failed, made, len(mistakes)), (BAD_DESCRIPTION, False, 2))
+        self.assertTrue(any("/wheelbase" in mistake for mistake in mistakes) and any("colour" in mistake for mistake in mistakes))
+        self.assertEqual(self.load("/nowhere")[0], BAD_DESCRIPTION)
+        self.assertEqual(takt.takt_vehicle_description_load(None, byref(c_void_p()), None, 0), NULL_POINTER)
+        self.assertEqual(takt.takt_vehicle_description_load(os.fsencode(FURBOT), None, None, 0), NULL_POINTER)
+        self.assertEqual(takt.takt_vehicle_description_load(b"/nowhere", byref(c_void_p()), None, 0), BAD_DESCRIPTION)
 
 
 class Commander:

@@ -40,8 +40,8 @@ struct Options {
     law.throttle[0] = law.brake[0] = 0.4;
   }
 
-  std::int32_t create(takt_channel* channel, takt_vehicle_drive** drive_out) const {
-    return takt_vehicle_drive_create(&drive, &client, &law, nullptr, nullptr, channel, drive_out);
+  std::int32_t create(takt_vehicle_description** description) const {
+    return takt_vehicle_description_create(&drive, &client, &law, nullptr, nullptr, description);
   }
 };
 
@@ -58,7 +58,10 @@ struct Rig {
 
   Rig() {
     REQUIRE(takt_channel_create_plain(&channel) == TAKT_OK);
-    REQUIRE(Options().create(channel, &drive) == TAKT_OK);
+    takt_vehicle_description* description = nullptr;
+    REQUIRE(Options().create(&description) == TAKT_OK);
+    REQUIRE(takt_vehicle_drive_create(description, channel, &drive) == TAKT_OK);
+    takt_vehicle_description_destroy(description);
     REQUIRE(takt_vehicle_status_create(nullptr, &status) == TAKT_OK);
     client = takt_vehicle_drive_client(drive);
   }
@@ -139,13 +142,60 @@ TEST_CASE("the estimate of a drive goes on from a pose that was set") {
   CHECK(estimate.pose.y == doctest::Approx(20));
 }
 
-TEST_CASE("running out of memory while a drive or a socket is made is a status and leaks nothing") {
+TEST_CASE("a simulated vehicle neither allocates nor locks nor enters the kernel") {
+  takt_channel* channel = nullptr;
+  takt_vehicle_description* description = nullptr;
+  takt_simulated_vehicle* vehicle = nullptr;
+  REQUIRE(takt_channel_create_plain(&channel) == TAKT_OK);
+  REQUIRE(Options().create(&description) == TAKT_OK);
+  REQUIRE(takt_simulated_vehicle_create(description, channel, 1, 0, &vehicle) == TAKT_OK);
+  std::array<std::uint8_t, TAKT_SIMULATED_VEHICLE_DATAGRAM> out{};
+  std::array<std::uint8_t, TAKT_VEHICLE_CONTROL_BYTES> in{};
+  takt_vehicle_faults faults;
+  takt_simulated_vehicle_state state;
+  std::size_t bytes = 0;
+  std::int32_t failed = 0;
+
+  takt::test::RtGuard guard;
+  takt_vehicle_faults_init(&faults);
+  takt_simulated_vehicle_state_init(&state);
+  for (std::uint32_t ms = 10; ms < 5000; ms += 10) {
+    const takt_vehicle_control control{ms, 0, ms > 4000 ? 100 : 0, 0};
+    failed |= takt_vehicle_control_encode(&control, 0, in.data(), in.size());
+    failed |= takt_simulated_vehicle_receive(vehicle, in.data(), in.size(), Rig::now(ms));
+    failed |= takt_simulated_vehicle_poll(vehicle, Rig::now(ms), out.data(), out.size(), &bytes);
+    failed |= takt_simulated_vehicle_next_send_ns(vehicle) >= Rig::now(ms) ? 0 : 1;
+    failed |= takt_simulated_vehicle_get_state(vehicle, &state);
+  }
+  faults.silent = 1;
+  failed |= takt_simulated_vehicle_set_faults(vehicle, &faults);
+  takt_simulated_vehicle_recover(vehicle);
+  CHECK(guard.report() == "");
+  CHECK(failed == 0);
+  CHECK(state.state == TAKT_SYSTEM_RUNNING);
+  CHECK(state.pose.x > 0.1);
+  CHECK(state.obeyed == 499);
+  takt_simulated_vehicle_destroy(vehicle);
+  takt_vehicle_description_destroy(description);
+  takt_channel_destroy(channel);
+}
+
+TEST_CASE(
+    "running out of memory while a drive, a simulated vehicle or a socket is made is a status and leaks "
+    "nothing") {
   takt_channel* channel = nullptr;
   REQUIRE(takt_channel_create_plain(&channel) == TAKT_OK);
-  takt_vehicle_drive* drive = nullptr;
   const Options options;
-  CHECK(allocations_needed([&] { return options.create(channel, &drive); }) > 0);
+  takt_vehicle_description* description = nullptr;
+  CHECK(allocations_needed([&] { return options.create(&description); }) > 0);
+  takt_vehicle_drive* drive = nullptr;
+  CHECK(allocations_needed([&] { return takt_vehicle_drive_create(description, channel, &drive); }) > 0);
   takt_vehicle_drive_destroy(drive);
+  takt_simulated_vehicle* vehicle = nullptr;
+  CHECK(allocations_needed(
+            [&] { return takt_simulated_vehicle_create(description, channel, 1, 0, &vehicle); }) > 0);
+  takt_simulated_vehicle_destroy(vehicle);
+  takt_vehicle_description_destroy(description);
   takt_channel_destroy(channel);
 
   takt_udp_options udp;

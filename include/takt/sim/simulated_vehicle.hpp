@@ -27,6 +27,7 @@
 #include "takt/vehicle/status_frame.hpp"
 #include "takt/vehicle/systems.hpp"
 #include "takt/vehicle/timestamp.hpp"
+#include "takt/vehicle/vehicle_drive.hpp"
 
 namespace takt::sim {
 
@@ -54,6 +55,20 @@ struct VehicleLinkCounters {
   std::uint64_t refused = 0;    ///< datagrams that its channel did not take
   std::uint64_t malformed = 0;  ///< payloads that were no control frame
 };
+
+/// The vehicle that a drive is configured for. It waits for commands for as long as its driver does.
+[[nodiscard]] inline VehicleOptions options_of(const vehicle::VehicleDriveConfiguration& drive) noexcept {
+  VehicleOptions options;
+  options.plant.wheelbase = drive.law.wheelbase;
+  options.plant.track = drive.track;
+  options.plant.wheel_radius = drive.wheel_radius;
+  options.plant.max_steering = drive.law.max_steering;
+  options.plant.steering_rate = drive.law.steering_rate;
+  options.units = drive.client.units;
+  options.layouts = drive.client.telemetry.layouts;
+  options.command_timeout = drive.client.drive.command_timeout;
+  return options;
+}
 
 /// C says whom it believes: vehicle::PlainChannel or the vehicle's end of a secure one.
 template <vehicle::Channel C>
