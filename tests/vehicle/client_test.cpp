@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -353,6 +354,28 @@ TEST_CASE("a loop that drives a vehicle keeps the rules of the loop") {
   }
   CHECK(guard.report() == "");
   CHECK(sent == 100 * control_frame_bytes);
+}
+
+TEST_CASE(
+    "however far a clock goes back, no control frame is missing for as long as a vehicle would notice") {
+  for (const std::int64_t back : {1, 9, 11, 190, 1000, 3'600'000}) {
+    CAPTURE(back);
+    Line line = driving();
+    std::int64_t last = 0, longest = 0;
+    for (std::int64_t real = 0; real < 3000; ++real) {  // ms; it catches up on the way
+      line.ms += real == 500 ? -back : 1;
+      const std::size_t before = line.sent.size();
+      if (real % 10 == 0)
+        (void)line.client.receive(encoded(status_frame(static_cast<std::uint32_t>(real), 0)), at(line.ms));
+      if (real % 20 == 0) (void)line.client.drive({0, 0.5, 0}, at(line.ms));
+      line.poll();
+      if (line.sent.size() == before) continue;
+      longest = std::max(longest, real - last);
+      last = real;
+    }
+    CHECK(longest <= 20);
+    CHECK(line.sent.size() <= 3550 / 10 + 5);
+  }
 }
 
 TEST_CASE("a stop in the millisecond of another frame has a stamp of its own") {

@@ -124,10 +124,8 @@ class VehicleClient {
       if (written && *written > 0) ++counters_.handshakes;
       if (!written || *written > 0) return written;
     }
-    // A clock that went back does not stop the keep-alive.
-    const Time clock = clock_went_back_ ? within_reach(now) : now_;
-    if (due_ && clock < *due_) return std::size_t{0};
-    schedule(clock);
+    if (due_ && clock_ < *due_) return std::size_t{0};
+    schedule();
     if (!channel_.established(now_)) return std::size_t{0};
     const Result<std::size_t> sealed = seal(out);
     ++(sealed ? counters_.sent : counters_.missed);
@@ -136,14 +134,14 @@ class VehicleClient {
 
   /// What has become too old by now stops the vehicle. All functions that are told the time begin with it.
   void update(Time now) noexcept {
-    now = within_reach(now);
-    const bool went_back = now_ - now > c_.drive.command_timeout;
-    if (went_back && !clock_went_back_) due_.reset();
-    clock_went_back_ = went_back;
-    now_ = std::max(now_, now);
+    clock_ = within_reach(now);
+    // A clock that went back does not stop the keep-alive.
+    if (due_) due_ = std::min(*due_, clock_ + c_.send_period);
+    clock_went_back_ = now_ - clock_ > c_.drive.command_timeout;
+    now_ = std::max(now_, clock_);
     const auto before = supervisor_.category();
     // No brake is pressed gradually in a time that stands still.
-    if (went_back) supervisor_.stop(StopCategory::category_0, now_, StopCause::clock_went_back);
+    if (clock_went_back_) supervisor_.stop(StopCategory::category_0, now_, StopCause::clock_went_back);
     supervisor_.update(wrong(), speed(), now_);
     hurry_if_changed(before);
   }
@@ -205,7 +203,7 @@ class VehicleClient {
 
   /// A stop does not wait for the next period.
   void hurry_if_changed(std::optional<StopCategory> before) noexcept {
-    if (supervisor_.category() && supervisor_.category() != before && due_) due_ = std::min(*due_, now_);
+    if (supervisor_.category() && supervisor_.category() != before && due_) due_ = std::min(*due_, clock_);
   }
 
   /// Nothing if nobody knows: neither does a vehicle that says it stands while its wheels turn.
@@ -220,9 +218,9 @@ class VehicleClient {
   }
 
   /// When the next frame is due. What was missed is not made up for.
-  void schedule(Time now) noexcept {
-    if (!due_) due_ = now;
-    const auto late = static_cast<std::uint64_t>((now - *due_) / c_.send_period);
+  void schedule() noexcept {
+    if (!due_) due_ = clock_;
+    const auto late = static_cast<std::uint64_t>((clock_ - *due_) / c_.send_period);
     counters_.missed += late;
     *due_ += static_cast<std::int64_t>(late + 1) * c_.send_period;
   }
@@ -248,7 +246,8 @@ class VehicleClient {
   DriveSupervisor supervisor_;
   C channel_;
   Time now_{-time_reach};               ///< the latest that was told
-  std::optional<Time> due_;             ///< the next control frame, by the caller's clock
+  Time clock_ = now_;                   ///< the last that was told
+  std::optional<Time> due_;             ///< the next control frame, by clock_
   std::optional<std::uint32_t> stamp_;  ///< of the last control frame
   bool clock_went_back_ = false;
   ClientCounters counters_;
