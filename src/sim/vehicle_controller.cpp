@@ -60,12 +60,22 @@ void VehicleController::obey(const vehicle::ControlFrame& frame, vehicle::Urgenc
     newest_ = frame.stamp;
     heard_at_ = now_;
   }
+  if (stopping_ && !is_stop) {
+    ++counters_.overruled;
+    return;
+  }
   ++counters_.obeyed;
-  if (stopping_ && !is_stop) return;
   stopping_ = is_stop;
   // A stop may be old: it brakes, whatever else it says.
   command_ = is_stop ? vehicle::DriveCommand{command_.steering, 0, 1} : units_.command(frame);
-  may_drive_ = may_drive_ || (state_ == SystemState::running && command_.throttle == 0);
+  // Nor does an old one say that whoever drives has let go of the throttle.
+  if (is_new && state_ == SystemState::running && command_.throttle == 0) may_drive_ = true;
+}
+
+void VehicleController::set_halted(vehicle::SystemSet systems) noexcept {
+  for (const System drives : {System::traction, System::steering, System::hydraulics})
+    if (broken_.contains(drives) && !systems.contains(drives)) may_drive_ = false;
+  broken_ = systems;
 }
 
 void VehicleController::tick() noexcept {

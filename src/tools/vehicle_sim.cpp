@@ -176,9 +176,11 @@ class VehicleProgram {
     const auto& link = vehicle_.counters();
     const auto& heard = vehicle_.controller().counters();
     printer_.print(
-        fmt::format("{} control frames obeyed, {} outdated, {} refused, {} malformed; {} halts for lack of "
+        fmt::format("{} control frames obeyed, {} outdated, {} overruled by a stop, {} refused, {} "
+                    "malformed; {} halts for lack of "
                     "them; {} status frames sent\n",
-                    heard.obeyed, heard.outdated, link.refused, link.malformed, heard.timeouts, link.sent));
+                    heard.obeyed, heard.outdated, heard.overruled, link.refused, link.malformed,
+                    heard.timeouts, link.sent));
   }
 
   Vehicle vehicle_;

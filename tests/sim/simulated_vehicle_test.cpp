@@ -254,9 +254,36 @@ TEST_CASE("a frame that asks for a stop counts however late, and until it stands
   drive(1, 200ms);
   CHECK(controller.plant().speed() < speed - 0.4);
   CHECK(controller.plant().throttle() < 0.5);
+  CHECK(controller.counters().overruled == 20);
+  CHECK(controller.counters().obeyed == 501);
   drive(1, 1500ms);
   CHECK(controller.counters().outdated == 1);
   drive(1, 1s);  // it stood meanwhile, and is driven again
+  CHECK(controller.plant().speed() > 0.5);
+}
+
+TEST_CASE(
+    "an old stop does not say that the throttle was let go: after a halt it takes a new frame to drive") {
+  auto controller = sim::VehicleController::make(furbot(), Time{}).value();
+  Time now{};
+  const auto units = *vehicle::Units::make(vehicle::provisional_units);
+  std::uint32_t stamp = 1000;
+  const auto drive = [&](double throttle, Duration duration) {
+    for (const Time end = now + duration; now < end; now += 10ms)
+      controller.obey(*units.control({0, throttle, 0}, stamp += 10), Urgency::ordinary, now);
+  };
+  drive(0, 3s);
+  drive(1, 2s);
+  now += 3s;
+  controller.advance(now);
+  REQUIRE(controller.state() == SystemState::halted);
+  controller.recover();
+  drive(1, 1s);
+  controller.obey(*units.control({0, 0, 1}, 500), Urgency::stop, now);
+  drive(1, 1s);
+  CHECK(controller.plant().speed() == 0);
+  controller.obey(*units.control({0, 0, 1}, stamp += 10), Urgency::stop, now);
+  drive(1, 1s);
   CHECK(controller.plant().speed() > 0.5);
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("a system that broke down says so, and what depends on it does not wor
   CHECK(rig.status.state(System::traction) == SystemState::running);
   CHECK(rig.plant().steering() == steering);
   CHECK(rig.plant().speed() > 1);
-  rig.machine.set_faults({.halted = {System::traction}});
+  rig.machine.set_faults({.halted = {System::steering, System::traction}});
   rig.run(1s);
   CHECK(rig.status.state(System::traction) == SystemState::halted);
   CHECK(rig.plant().throttle() < 0.01);
@@ -132,7 +132,30 @@ TEST_CASE("a system that broke down says so, and what depends on it does not wor
   rig.machine.set_faults({});
   rig.run(1s);
   CHECK(rig.status.state(System::hydraulics) == SystemState::running);
-  CHECK(rig.plant().speed() > 0);
+  CHECK(rig.plant().speed() == 0);
+}
+
+TEST_CASE("what drives the vehicle and is well again does so only after a frame without throttle") {
+  for (const System system : {System::traction, System::steering, System::hydraulics}) {
+    CAPTURE(system);
+    Rig rig;
+    rig.start();
+    rig.command = {0, 0.5, 0};
+    rig.run(2s);
+    rig.machine.set_faults({.halted = {system}});
+    rig.command = {};  // let go of too early
+    rig.run(100ms);
+    rig.command = {0, 0.5, 0};
+    rig.run(1s);
+    rig.machine.set_faults({});
+    rig.run(3s);
+    CHECK(rig.plant().speed() == 0);
+    rig.command = {};
+    rig.run(100ms);
+    rig.command = {0, 0.5, 0};
+    rig.run(1s);
+    CHECK(rig.plant().speed() > 0.5);
+  }
 }
 
 TEST_CASE("the faults of a run are those of its seed") {

@@ -6,8 +6,8 @@
 //                ^-------recover()-----+
 //
 // COLD lasts for the options' time. INIT lasts until the hydraulics have their pressure, all corners stand at ride height, the
-// forks are in, and the vehicle stands. In RUNNING the frames are obeyed, but driven is only after one without throttle. In every
-// other state, and before the first frame, the brakes are on, the throttle is off, and the steering stays where it is.
+// forks are in, and the vehicle stands. In RUNNING the frames are obeyed, but driven is only after one without throttle, a stop too
+// unless it is old. In every other state, and before the first frame, the brakes are on, the throttle is off, and the steering stays where it is.
 #pragma once
 
 #include <array>
@@ -46,9 +46,10 @@ struct VehicleOptions {
 
 /// What a vehicle counts, from its start on.
 struct VehicleCounters {
-  std::uint64_t obeyed = 0;    ///< control frames
-  std::uint64_t outdated = 0;  ///< no newer than one before: overtaken, or sent twice
-  std::uint64_t timeouts = 0;  ///< halts for lack of frames
+  std::uint64_t obeyed = 0;     ///< control frames
+  std::uint64_t outdated = 0;   ///< no newer than one before: overtaken, or sent twice
+  std::uint64_t overruled = 0;  ///< by a stop, until the vehicle stood
+  std::uint64_t timeouts = 0;   ///< halts for lack of frames
 };
 
 /// A value.
@@ -75,8 +76,9 @@ class VehicleController {
   }
 
   /// These systems are broken from now on, until others are or none: they say HALTED. Traction then gives no throttle, the steering
-  /// stays where it is, and without hydraulics springs press the brakes; the rest only says so.
-  void set_halted(vehicle::SystemSet systems) noexcept { broken_ = systems; }
+  /// stays where it is, and without hydraulics springs press the brakes; the rest only says so. Once one of these three is well
+  /// again, the brakes are on until a frame without throttle comes: no vehicle goes on by itself.
+  void set_halted(vehicle::SystemSet systems) noexcept;
 
   /// Of the vehicle as a whole.
   [[nodiscard]] vehicle::SystemState state() const noexcept { return state_; }
@@ -132,7 +134,7 @@ class VehicleController {
   Time heard_at_{};
   vehicle::DriveCommand command_;
   bool stopping_ = false;   // until it stands: it was asked for a stop
-  bool may_drive_ = false;  // a frame without throttle was heard since it is RUNNING
+  bool may_drive_ = false;  // a frame without throttle was heard since it is RUNNING and well
   std::array<std::int64_t, 2>
       wheel_counts_{};  // left, right: as encoders that count one step a period at the least speed
   std::array<std::int32_t, 2> wheel_speeds_{};  // the last of them
