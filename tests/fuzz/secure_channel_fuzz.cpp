@@ -1,6 +1,7 @@
 // Somebody on the wire between a commander and a vehicle, whose every act the fuzzer chooses: he hears all datagrams, delivers any
 // of them to either end as often and as late as he likes, changed or not, and makes others. Whatever he does, an end believes only
-// what the other one sealed, once; setpoints in their order; and nothing but a stop when it is older than the limit.
+// what the other one sealed, once; setpoints in their order; and nothing but a stop when it is older than the limit, whichever clock
+// is set meanwhile.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -46,7 +47,7 @@ class Wire {
           now_ += std::chrono::milliseconds(argument);
           break;
         case 1:
-          now_ += std::chrono::milliseconds(50) * argument;
+          pass(std::chrono::milliseconds(50) * argument);
           break;
         case 2:
           handshake(commander_);
@@ -95,10 +96,23 @@ class Wire {
     return heard_[heard_.size() - 1 - back % heard_.size()];
   }
 
+  [[nodiscard]] Time time_of(const Commander&) const { return now_ + commander_clock_; }
+  [[nodiscard]] Time time_of(const Vehicle&) const { return now_ + vehicle_clock_; }
+
+  void tell_time() {
+    require(!commander_.open({}, time_of(commander_)));
+    require(!vehicle_.open({}, time_of(vehicle_)));
+  }
+  void pass(Duration duration) {
+    for (const Time end = now_ + duration; now_ < end; tell_time()) {
+      now_ = std::min(now_ + limits.silence, end);
+    }
+  }
+
   template <class Channel>
   void handshake(Channel& channel) {
     Bytes out(Channel::max_handshake);
-    const auto size = channel.poll_handshake(now_, out);
+    const auto size = channel.poll_handshake(time_of(channel), out);
     require(size.has_value());
     out.resize(*size);
     if (*size > 0) heard_.push_back(out);
@@ -109,16 +123,16 @@ class Wire {
     Bytes payload(4);
     ByteWriter(payload).big(static_cast<std::uint32_t>(sent.size()));
     Bytes out(payload.size() + Channel::overhead);
-    const auto size = channel.seal(payload, urgency, now_, out);
-    require(size.has_value() == channel.established(now_));
+    const auto size = channel.seal(payload, urgency, time_of(channel), out);
+    require(size.has_value() == channel.established(time_of(channel)));
     if (!size) return;
     sent.push_back({now_, urgency});
     heard_.push_back(out);
   }
 
   void deliver(const Bytes& datagram) {
-    if (const auto opened = vehicle_.open(datagram, now_)) believe_command(*opened);
-    if (const auto opened = commander_.open(datagram, now_)) believe(*opened, reports_);
+    if (const auto opened = vehicle_.open(datagram, time_of(vehicle_))) believe_command(*opened);
+    if (const auto opened = commander_.open(datagram, time_of(commander_))) believe(*opened, reports_);
   }
 
   void believe_command(const Opened& opened) {
@@ -137,8 +151,9 @@ class Wire {
     const std::size_t index = ByteReader(opened.payload).big<std::uint32_t>();
     require(index < sent.size() && !sent[index].believed);
     sent[index].believed = true;
-    const Duration drift = limits.lifetime() / 2500;
-    require(sent[index].urgency == Urgency::stop || now_ - sent[index].at <= limits.age + drift);
+    const Duration drift = limits.lifetime() / SecurityLimits::drift_divisor;
+    const Duration oldest = limits.age + 2 * (drift + limits.disorder());
+    require(sent[index].urgency == Urgency::stop || now_ - sent[index].at <= oldest);
     return index;
   }
 
@@ -152,7 +167,7 @@ class Wire {
       const std::size_t place = at / 8 % datagram.size();
       datagram[place] = static_cast<std::uint8_t>(datagram[place] ^ 1U << at % 8);
     }
-    require(!vehicle_.open(datagram, now_) && !commander_.open(datagram, now_));
+    require(!vehicle_.open(datagram, time_of(vehicle_)) && !commander_.open(datagram, time_of(commander_)));
   }
 
   /// Bytes of the script, by themselves or behind the header of something that was heard.
@@ -162,7 +177,7 @@ class Wire {
     datagram.resize(size % 2 == 0 ? 0 : std::min(datagram.size(), envelope_header));
     datagram.insert(datagram.end(), bytes.begin(), bytes.end());
     if (std::find(heard_.begin(), heard_.end(), datagram) != heard_.end()) return;
-    require(!vehicle_.open(datagram, now_) && !commander_.open(datagram, now_));
+    require(!vehicle_.open(datagram, time_of(vehicle_)) && !commander_.open(datagram, time_of(commander_)));
   }
 
   /// All that is needed for a session, if nobody interferes.
@@ -177,6 +192,7 @@ class Wire {
   }
 
   void restart(std::uint8_t which) {
+    if (which % 4 >= 2) return set_clock(which);
     ++boots_;
     if (which % 2 == 0) {
       commander_ = new_commander(boots_);
@@ -185,7 +201,18 @@ class Wire {
     }
   }
 
+  /// By more than anybody could take for an unordered call, or for a pause.
+  void set_clock(std::uint8_t how) {
+    const Duration step = how % 8 >= 4 ? limits.silence + std::chrono::milliseconds(how)
+                                       : -limits.disorder() - std::chrono::milliseconds(how);
+    tell_time();
+    (how % 2 == 0 ? commander_clock_ : vehicle_clock_) += how >= 128 ? 60 * step : step;
+    tell_time();
+  }
+
   ByteReader script_;
+  Duration commander_clock_{};
+  Duration vehicle_clock_{};
   Time now_ = time_from_nanoseconds(1'000'000'000);
   std::uint8_t boots_ = 1;
   Commander commander_ = new_commander(1);

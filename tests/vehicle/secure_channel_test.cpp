@@ -102,7 +102,7 @@ TEST_CASE("a session that is never renewed dies, at both ends") {
   pair.connect();
   const Bytes late_stop = pair.stop({1});
   const Bytes late_telemetry = pair.telemetry({1});
-  pair.now += SecurePair::limits.lifetime();
+  pair.pass(SecurePair::limits.lifetime());
   CHECK_FALSE(pair.commander.established(pair.now));
   CHECK_FALSE(pair.vehicle.established(pair.vehicle_now()));
   CHECK(pair.to_vehicle(late_stop).error() == Errc::unknown_session);
@@ -176,7 +176,7 @@ TEST_CASE(
     SecurePair pair;
     pair.connect(Duration(1));
     const Duration elapsed = SecurePair::limits.lifetime() - seconds(1);
-    pair.now += elapsed;
+    pair.pass(elapsed);
     pair.vehicle_clock += from_seconds(drift * to_seconds(elapsed));
     CHECK(pair.to_vehicle(pair.command({1})));  // at once: before it was sent, by a clock that is slow
     CHECK(pair.to_commander(pair.telemetry({2})));
@@ -186,6 +186,56 @@ TEST_CASE(
     CHECK(pair.to_vehicle(command));
     CHECK(pair.to_commander(telemetry));
   }
+}
+
+TEST_CASE("times that come in the wrong order, by a few milliseconds, cost nothing") {
+  SecurePair pair;
+  pair.connect();
+  auto random = test::generator(3);
+  for (Time now = pair.now; now < pair.now + seconds(9);) {
+    now += milliseconds(1);
+    const auto unordered = [&] { return now - Duration(test::uniform_int(random, 0, 18'000'000)); };
+    Bytes out(envelope_overhead + 1);
+    REQUIRE(pair.commander.seal(Bytes{1}, Urgency::ordinary, unordered(), out));
+    REQUIRE(pair.vehicle.open(out, unordered() + pair.vehicle_clock));
+    REQUIRE(pair.vehicle.seal(Bytes{1}, Urgency::ordinary, unordered() + pair.vehicle_clock, out));
+    REQUIRE(pair.commander.open(out, unordered()));
+  }
+}
+
+TEST_CASE("one time that is wrong costs either end a new handshake, at once, and no more") {
+  for (const Duration wrong : {Duration(std::chrono::hours(1)), Duration(-std::chrono::hours(1))}) {
+    for (const bool at_vehicle : {true, false}) {
+      SecurePair pair;
+      pair.connect();
+      const Bytes stop = pair.stop({2});
+      if (at_vehicle) {
+        (void)pair.vehicle.open({}, pair.vehicle_now() + wrong);
+      } else {
+        (void)pair.commander.open({}, pair.now + wrong);
+      }
+      pair.pass(milliseconds(1));
+      CHECK(pair.to_vehicle(stop));
+      const Time before = pair.now;
+      pair.connect();
+      CHECK(pair.now - before <= SecurePair::limits.silence + milliseconds(10));
+      CHECK(pair.to_vehicle(pair.command({1})));
+      CHECK(pair.to_commander(pair.telemetry({1})));
+    }
+  }
+}
+
+TEST_CASE("an end that nobody called for long begins a new session as soon as somebody does") {
+  SecurePair pair;
+  pair.connect();
+  REQUIRE(pair.to_vehicle(pair.command({1})));
+  pair.now += SecurePair::limits.silence + milliseconds(1);
+  CHECK_FALSE(pair.commander.established(pair.now));
+  CHECK_FALSE(pair.vehicle.established(pair.vehicle_now()));
+  const Time before = pair.now;
+  pair.connect();
+  CHECK(pair.now - before == milliseconds(4));
+  CHECK(pair.to_vehicle(pair.command({1})));
 }
 
 TEST_CASE("a channel is not made without a key, without randomness, or with limits that make no sense") {

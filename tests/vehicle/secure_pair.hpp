@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +63,15 @@ struct SecurePair {
 
   Result<vehicle::Opened> to_vehicle(const Bytes& datagram) { return vehicle.open(datagram, vehicle_now()); }
   Result<vehicle::Opened> to_commander(const Bytes& datagram) { return commander.open(datagram, now); }
+
+  /// Lets time pass, which both ends are told as often as in use; nothing is sent.
+  void pass(Duration duration) {
+    for (const Time end = now + duration; now < end;) {
+      now = std::min(now + milliseconds(10), end);
+      (void)commander.seal({}, vehicle::Urgency::ordinary, now, {});
+      (void)vehicle.seal({}, vehicle::Urgency::ordinary, vehicle_now(), {});
+    }
+  }
 
   /// One handshake without loss, each of whose datagrams takes `delay`. Waits until the commander wants one.
   void connect(Duration delay = milliseconds(1)) {

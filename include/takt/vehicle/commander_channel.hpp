@@ -26,8 +26,8 @@
 
 namespace takt::vehicle {
 
-/// A Channel. Seals setpoints and stops, opens telemetry, of which frames may overtake each other by up to WindowBits. A time before
-/// one that was told already is taken as that one. Real-time safe throughout.
+/// A Channel. Seals setpoints and stops, opens telemetry, of which frames may overtake each other by up to WindowBits. A clock that
+/// is set ends the session (detail::ToldTime). Real-time safe throughout.
 template <Authenticator A, std::size_t WindowBits = 256>
 class CommanderChannel {
  public:
@@ -54,8 +54,8 @@ class CommanderChannel {
   /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
   /// stale_handshake.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
-    now_ = std::max(now_, within_reach(now));
-    const auto opened = judge(datagram, now_);
+    tell(now);
+    const auto opened = judge(datagram, time_.latest());
     if (!opened) refused_.count(opened.error());
     return opened;
   }
@@ -63,22 +63,24 @@ class CommanderChannel {
   /// Errors: not_established, too_long, no_room, sequence_end.
   [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency urgency, Time now,
                                          std::span<std::uint8_t> out) noexcept {
+    tell(now);
     if (!established(now)) return fail(Errc::not_established);
     const auto kind = urgency == Urgency::stop ? EnvelopeKind::stop : EnvelopeKind::setpoint;
-    return sessions_.current->seal(kind, payload, now, out);
+    return sessions_.current->seal(kind, payload, time_.latest(), out);
   }
 
   [[nodiscard]] bool established(Time now) const noexcept {
-    return sessions_.current && sessions_.current->is_alive(within_reach(now), limits_);
+    return sessions_.current && !time_.is_jump(now, limits_) &&
+           sessions_.current->is_alive(std::max(within_reach(now), time_.latest()), limits_);
   }
 
   [[nodiscard]] Time next_handshake() const noexcept { return confirm_ ? Time::min() : next_hello(); }
 
   [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
-    now_ = std::max(now_, within_reach(now));
-    if (confirm_) return write_confirm(now_, out);
-    if (now_ < next_hello()) return std::size_t{0};
-    return write_hello(now_, out);
+    tell(now);
+    if (confirm_) return write_confirm(time_.latest(), out);
+    if (time_.latest() < next_hello()) return std::size_t{0};
+    return write_hello(time_.latest(), out);
   }
 
   /// Leaves out the numbers up to this one in the present session, if there is one: for tests of the end of the numbers.
@@ -104,13 +106,21 @@ class CommanderChannel {
                    const SecurityLimits& limits) noexcept
       : limits_(limits), key_(key), entropy_(entropy) {}
 
+  void tell(Time now) noexcept {
+    if (!time_.tell(now, limits_)) return;
+    sessions_.lose_anchors(time_.latest());
+    asked_.reset();
+    confirm_.reset();
+    retry_ = Time::min();
+  }
+
   [[nodiscard]] std::uint64_t session_id() const noexcept {
     return sessions_.current ? sessions_.current->id() : 0;
   }
 
-  /// At once without a session; else when it is to be renewed or the vehicle fell silent. Never before an answer can have come.
+  /// At once without a session of use; else when it is to be renewed or the vehicle fell silent. Never before an answer can have come.
   [[nodiscard]] Time next_hello() const noexcept {
-    if (!sessions_.current) return retry_;
+    if (!sessions_.current || !sessions_.current->is_anchored()) return retry_;
     return std::max(retry_, std::min(sessions_.current->begin() + limits_.renewal, heard_ + limits_.silence));
   }
 
@@ -186,7 +196,7 @@ class CommanderChannel {
   std::optional<Confirm> confirm_;
   Time retry_ = Time::min();
   Time heard_{};
-  Time now_ = Time::min();  ///< the latest that was told
+  detail::ToldTime time_;
   detail::Sessions<A, WindowBits> sessions_;
   RefusalCounters refused_;
 };

@@ -12,6 +12,9 @@
 // The commander renews the session while it is used. One commander at a time: while a session lives, only a hello out of it is
 // answered.
 //
+// The clocks should be steady ones. When one was set, or nobody told its end the time for as long as the silence that is allowed,
+// the session is over but for stops, and the two ends shake hands again.
+//
 // A datagram is judged in this order: layout, kind, key id and session, tag, replay window, age. Only what passed all of it moves
 // anything. There is no way to take unsigned frames, and none to make a channel without a key.
 //
@@ -30,6 +33,7 @@
 #include "takt/core/authenticator.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/key_derivation.hpp"
+#include "takt/core/time.hpp"
 #include "takt/vehicle/envelope.hpp"
 #include "takt/vehicle/secure_session.hpp"
 
@@ -98,6 +102,29 @@ inline constexpr std::size_t max_handshake = envelope_overhead + confirm_size;
   return challenges;
 }
 
+/// The time as the caller tells it. Where two calls came in the wrong order it stands still. A larger step back is a clock that was
+/// set. So is one ahead by more than the silence that is allowed, unless nobody called for as long, which looks the same: a sender
+/// whose clock was set ahead makes frames that somebody could hold back until they seem young.
+class ToldTime {
+ public:
+  [[nodiscard]] Time latest() const noexcept { return latest_.value_or(Time{}); }
+
+  /// Whether the clock was set, or nobody called for too long, which looks the same.
+  [[nodiscard]] bool is_jump(Time now, const SecurityLimits& limits) const noexcept {
+    now = within_reach(now);
+    return latest_ && (now < *latest_ - limits.disorder() || now > *latest_ + limits.silence);
+  }
+  /// Returns the same.
+  bool tell(Time now, const SecurityLimits& limits) noexcept {
+    const bool jump = is_jump(now, limits);
+    latest_ = jump ? within_reach(now) : std::max(latest_.value_or(Time::min()), within_reach(now));
+    return jump;
+  }
+
+ private:
+  std::optional<Time> latest_;
+};
+
 /// The session in use, and that which comes after it (commander) or was before it (vehicle), while frames of both are under way.
 template <Authenticator A, std::size_t WindowBits>
 struct Sessions {
@@ -105,12 +132,17 @@ struct Sessions {
 
   [[nodiscard]] Session* find(const Envelope& envelope, Time now, const SecurityLimits& limits) noexcept {
     for (std::optional<Session>* session : {&current, &other}) {
-      if (*session && (*session)->claims(envelope) && (*session)->is_alive(now, limits)) return &**session;
+      if (*session && (*session)->claims(envelope) && !(*session)->is_over(now, limits)) return &**session;
     }
     return nullptr;
   }
   [[nodiscard]] bool is_current(const Session* session) const noexcept {
     return current && session == &*current;
+  }
+  void lose_anchors(Time now) noexcept {
+    for (std::optional<Session>* session : {&current, &other}) {
+      if (*session) (*session)->lose_anchor(now);
+    }
   }
 
   std::optional<Session> current;

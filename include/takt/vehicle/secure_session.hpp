@@ -7,7 +7,8 @@
 //     age(t, s) = (t - ours) - (s - theirs)
 //
 // old: too much by the time that the answer took, but never too little, however an attacker delays what. Between two handshakes
-// the clocks may drift apart by 200 ppm. Times never go back.
+// the clocks may drift apart by 200 ppm. A clock that was set in between takes the anchor away: from then on nobody can tell how
+// old a frame is, and nothing is believed but stops.
 #pragma once
 
 #include <array>
@@ -34,6 +35,9 @@ struct SecurityLimits {
       std::chrono::seconds(10);  ///< the commander begins a new session; after six of these one is dead
 
   [[nodiscard]] constexpr Duration answer() const noexcept { return age / 2; }
+  /// The time of a call may be so much before that of an earlier one, or before what is in the datagram was sent. A frame may
+  /// then be as much older.
+  [[nodiscard]] constexpr Duration disorder() const noexcept { return age / 16; }
   [[nodiscard]] constexpr Duration lifetime() const noexcept { return 6 * renewal; }
 
   /// Two clocks drift apart by 1/drift_divisor at most: 200 ppm.
@@ -92,9 +96,20 @@ class SecureSession {
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   /// When it was made, by our clock.
   [[nodiscard]] Time begin() const noexcept { return anchor_.ours; }
-  [[nodiscard]] bool is_alive(Time now, const SecurityLimits& limits) const noexcept {
-    return now >= anchor_.ours && now - anchor_.ours <= limits.lifetime();
+  [[nodiscard]] bool is_over(Time now, const SecurityLimits& limits) const noexcept {
+    return now < anchor_.ours || now - anchor_.ours > limits.lifetime();
   }
+  /// Whether there is more to it than stops.
+  [[nodiscard]] bool is_alive(Time now, const SecurityLimits& limits) const noexcept {
+    return anchored_ && !is_over(now, limits);
+  }
+
+  /// For when our clock was set, and shows this now.
+  void lose_anchor(Time now) noexcept {
+    anchored_ = false;
+    anchor_.ours = now;  // stops are believed for as long as in a new session
+  }
+  [[nodiscard]] bool is_anchored() const noexcept { return anchored_; }
 
   /// Errors: too_long, no_room, sequence_end.
   [[nodiscard]] Result<std::size_t> seal(EnvelopeKind kind, std::span<const std::uint8_t> payload, Time now,
@@ -118,7 +133,7 @@ class SecureSession {
     if (freshness == Freshness::seen) return fail(Errc::replayed);
     if (freshness == Freshness::overtaken && envelope.kind == EnvelopeKind::setpoint)
       return fail(Errc::overtaken);
-    const Status young = check_age(envelope.sent, now, limits.age);
+    const Status young = check_age(envelope.sent, now, limits);
     if (!young && envelope.kind != EnvelopeKind::stop) return fail(young.error());
     received_.accept(envelope.sequence);
     return young.has_value();
@@ -132,8 +147,8 @@ class SecureSession {
         receive_(end == End::commander ? vehicle : commander),
         anchor_(anchor) {}
 
-  [[nodiscard]] Status check_age(Time sent, Time now, Duration limit) const noexcept {
-    if (now < anchor_.ours) return fail(Errc::clock_jumped);
+  [[nodiscard]] Status check_age(Time sent, Time now, const SecurityLimits& limits) const noexcept {
+    if (!anchored_ || now < anchor_.ours) return fail(Errc::clock_jumped);
     // The stamp may be any number: differences of it are formed where they may wrap.
     const auto difference = [](Time later, Time earlier) {
       return static_cast<std::uint64_t>(to_nanoseconds(later)) -
@@ -142,14 +157,15 @@ class SecureSession {
     const std::uint64_t elapsed = difference(now, anchor_.ours);
     const Duration age(static_cast<std::int64_t>(elapsed - difference(sent, anchor_.theirs)));
     const Duration drift(static_cast<std::int64_t>(elapsed / SecurityLimits::drift_divisor));
-    if (age < -drift) return fail(Errc::clock_jumped);
-    if (age > limit + drift) return fail(Errc::too_old);
+    if (age < -drift - limits.disorder()) return fail(Errc::clock_jumped);
+    if (age > limits.age + drift) return fail(Errc::too_old);
     return {};
   }
 
   A send_;
   A receive_;
   ClockAnchor anchor_;
+  bool anchored_ = true;
   std::uint64_t id_ = 0;
   std::uint8_t key_id_ = 0;
   SequenceCounter sent_;

@@ -28,8 +28,8 @@
 namespace takt::vehicle {
 
 /// A Channel. Seals telemetry, opens setpoints and stops. Whoever says hello costs it a tag and an answer that is not larger, and
-/// no memory: send what is due after each datagram, as a second hello takes the place of one that waits. A time before one that was
-/// told already is taken as that one. Real-time safe throughout.
+/// no memory: send what is due after each datagram, as a second hello takes the place of one that waits. A clock that is set ends
+/// the session (detail::ToldTime). Real-time safe throughout.
 template <Authenticator A>
 class VehicleChannel {
  public:
@@ -61,8 +61,8 @@ class VehicleChannel {
   /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
   /// stale_handshake, commander_busy.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
-    now_ = std::max(now_, within_reach(now));
-    const auto opened = judge(datagram, now_);
+    tell(now);
+    const auto opened = judge(datagram, time_.latest());
     if (!opened) refused_.count(opened.error());
     return opened;
   }
@@ -70,12 +70,14 @@ class VehicleChannel {
   /// Errors: not_established, too_long, no_room, sequence_end.
   [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency /*urgency*/, Time now,
                                          std::span<std::uint8_t> out) noexcept {
+    tell(now);
     if (!established(now)) return fail(Errc::not_established);
-    return sessions_.current->seal(EnvelopeKind::telemetry, payload, now, out);
+    return sessions_.current->seal(EnvelopeKind::telemetry, payload, time_.latest(), out);
   }
 
   [[nodiscard]] bool established(Time now) const noexcept {
-    return sessions_.current && sessions_.current->is_alive(within_reach(now), limits_);
+    return sessions_.current && !time_.is_jump(now, limits_) &&
+           sessions_.current->is_alive(std::max(within_reach(now), time_.latest()), limits_);
   }
 
   /// At once after open() took a hello or a confirmation, else never.
@@ -84,9 +86,9 @@ class VehicleChannel {
   }
 
   [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
-    now_ = std::max(now_, within_reach(now));
-    if (welcome_) return write_welcome(now_, out);
-    if (hello_) return write_challenge(now_, out);
+    tell(now);
+    if (welcome_) return write_welcome(time_.latest(), out);
+    if (hello_) return write_challenge(time_.latest(), out);
     return std::size_t{0};
   }
 
@@ -112,6 +114,15 @@ class VehicleChannel {
     for (std::size_t i = 0; i < keys.size(); ++i) keys_[i].emplace(keys[i]);
   }
 
+  /// After a jump challenges are others than before, though the time may be the same again.
+  void tell(Time now) noexcept {
+    if (!time_.tell(now, limits_)) return;
+    sessions_.lose_anchors(time_.latest());
+    welcome_ = false;
+    confirmed_ = Time::min();
+    ++jumps_;
+  }
+
   [[nodiscard]] const Key* find_key(std::uint8_t id) const noexcept {
     for (const std::optional<Key>& key : keys_) {
       if (key && key->id == id) return &*key;
@@ -129,10 +140,11 @@ class VehicleChannel {
 
   /// Worked out anew when it comes back, rather than kept: no number of hellos takes any room.
   [[nodiscard]] Tag own_challenge(const Tag& commander, Time at) const noexcept {
-    std::array<std::uint8_t, sizeof(Tag) + 8> input{};
+    std::array<std::uint8_t, sizeof(Tag) + 16> input{};
     ByteWriter writer(input);
     writer.bytes(commander);
     writer.big(to_nanoseconds(at));
+    writer.big(jumps_);
     return entropy_.tag(input);
   }
 
@@ -223,7 +235,8 @@ class VehicleChannel {
   bool welcome_ = false;
   Time confirmed_ = Time::min();  ///< the challenge of the last session
   Time heard_{};
-  Time now_ = Time::min();  ///< the latest that was told
+  detail::ToldTime time_;
+  std::uint64_t jumps_ = 0;  ///< of the time
   detail::Sessions<A, 64> sessions_;
   RefusalCounters refused_;
 };
