@@ -463,3 +463,62 @@ TEST_CASE("a brake of no count, and a speed that would pass for standing, are re
   CHECK(refused([](auto& c) { c.units.speed = 1; }));
   CHECK(refused([](auto& c) { c.send_period = 999us; }));
 }
+
+TEST_CASE("either rear wheel alone tells that the vehicle moves, by more than a count") {
+  struct Case {
+    std::int32_t left, right;
+    bool stands;
+  };
+  for (const Case& one : {Case{2, 0, false}, Case{0, -2, false}, Case{1, -1, true}}) {
+    Line line = driving();
+    line.client.stop(StopCategory::category_1, at(line.ms));
+    for (const std::int64_t end = line.ms + 1000; line.ms < end; line.ms += 10) {
+      auto frame = status_frame(static_cast<std::uint32_t>(line.ms));
+      (void)frame.set(System::traction, "left_speed", one.left);
+      (void)frame.set(System::traction, "right_speed", one.right);
+      (void)line.client.receive(encoded(frame), at(line.ms));
+      line.poll();
+    }
+    CHECK(line.client.recover(at(line.ms)).has_value() == one.stands);
+  }
+}
+
+TEST_CASE(
+    "a vehicle that stands does not go on while the clock is back, and is stopped at once when it is "
+    "forgotten") {
+  Line line = driving();
+  line.client.stop(StopCategory::category_0, at(line.ms));
+  line.wanted.reset();
+  line.wheels = 0;
+  line.run(1000);
+  CHECK(line.client.state() == DriveState::stopped);
+  CHECK(line.client.recover(at(line.ms - 500)).error() == Errc::cause_remains);
+  CHECK(line.client.recover(at(line.ms)));
+
+  Line other = driving();
+  other.client.forget_telemetry(at(other.ms));
+  CHECK(other.client.state() == DriveState::stopping);
+  CHECK(other.client.reason().cause == StopCause::telemetry_silent);
+}
+
+TEST_CASE("a frame is marked as a stop when it is the full brake of one, and no other") {
+  using Secured = VehicleClient<HandshakeChannel>;
+  auto client = Secured::make(configuration(), {.session = true}).value();
+  std::array<std::uint8_t, Secured::max_datagram> out;
+  const auto mark = [&](int ms) {
+    auto bytes = encoded(status_frame(static_cast<std::uint32_t>(ms)));
+    bytes.insert(bytes.begin(), 'd');
+    (void)client.receive(bytes, at(ms));
+    CHECK(client.poll(at(ms), out).value() == 21);
+    return out[0];
+  };
+  CHECK(mark(10) == 'o');  // held with the full brake, which is no stop
+  CHECK(client.drive({0, 0, 1}, at(15)));
+  CHECK(mark(20) == 'o');
+  CHECK(client.drive({0, 0.2, 0}, at(25)));
+  CHECK(mark(30) == 'o');
+  client.stop(StopCategory::category_1, at(35));
+  CHECK(mark(40) == 'o');  // may not come late: it brakes gradually
+  for (int ms = 50; ms < 1000; ms += 10) (void)mark(ms);
+  CHECK(mark(1000) == 's');
+}

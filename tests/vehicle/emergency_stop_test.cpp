@@ -179,3 +179,23 @@ TEST_CASE("a configuration that cannot stop is refused") {
   slow.brake_rate = 0.1;
   CHECK(EmergencyStop::make(slow));
 }
+
+TEST_CASE("a stop does not know from the one before that the vehicle stands") {
+  auto stop = made();
+  stop.trigger(StopCategory::category_1, driving, start);
+  stop.step(0, start + 1s);
+  stop.step(0, start + 2s);
+  CHECK(stop.recover());
+  stop.trigger(StopCategory::category_1, driving, start + 3s);
+  stop.step(0.01, start + 3s);
+  CHECK_FALSE(stop.standing());
+  CHECK(stop.recover().error() == Errc::not_standing);
+  stop.step(0.01, start + 3500ms);
+  CHECK(stop.standing());
+}
+
+TEST_CASE("no brake is more than the full one, however far it was pressed before") {
+  auto stop = made();
+  stop.trigger(StopCategory::category_1, {0, 0, 5}, start);
+  CHECK(stop.command() == DriveCommand{0, 0, 1});
+}

@@ -191,3 +191,40 @@ TEST_CASE("a configuration that cannot be kept is refused") {
   CHECK(error([](auto& c) { c.command_timeout = 0ns; }) == Errc::out_of_range);
   CHECK(error([](auto& c) { c.stop.service_brake = 0; }) == Errc::out_of_range);
 }
+
+TEST_CASE("which category a time-out and a fault have is configured, each by itself") {
+  DriveSupervisor::Configuration c;
+  c.on_command_timeout = StopCategory::category_2;
+  c.on_fault = StopCategory::category_0;
+  for (const bool faulty : {false, true}) {
+    auto supervisor = DriveSupervisor::make(c).value();
+    supervisor.update(nothing, 0, at(0));
+    REQUIRE(supervisor.drive({0, 0.5, 0}, at(0)));
+    supervisor.update(faulty ? halted : nothing, 2, at(201));
+    CHECK(supervisor.category() == (faulty ? StopCategory::category_0 : StopCategory::category_2));
+  }
+}
+
+TEST_CASE(
+    "a vehicle that goes on after a stop that held it gently is held with the full brake until it is "
+    "driven") {
+  auto supervisor = driving();
+  supervisor.stop(StopCategory::category_2, at(10));
+  supervisor.update(nothing, 0, at(1000));
+  supervisor.update(nothing, 0, at(2000));
+  CHECK(supervisor.command() == DriveCommand{0.1, 0, 0.5});
+  CHECK(supervisor.recover(nothing));
+  CHECK(supervisor.command() == DriveCommand{0.1, 0, 1});
+}
+
+TEST_CASE("no time-out is longer than an hour, and no limit beyond the whole pedal") {
+  const auto error = [](auto change) {
+    DriveSupervisor::Configuration c;
+    change(c);
+    const auto made = DriveSupervisor::make(c);
+    return made ? Error() : Error(made.error());
+  };
+  CHECK(error([](auto& c) { c.command_timeout = 1h; }) == Error());
+  CHECK(error([](auto& c) { c.command_timeout = 1h + 1ns; }) == Errc::out_of_range);
+  CHECK(error([](auto& c) { c.limits.reverse = 1.01; }) == Errc::out_of_range);
+}
