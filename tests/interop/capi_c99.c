@@ -244,6 +244,7 @@ static void test_driving_a_vehicle(void) {
   law.wheelbase = 1.6;
   law.max_steering = 0.5;
   law.steering_rate = 0.8;
+  law.throttle[0] = law.brake[0] = 0.4;
   CHECK(takt_channel_create_plain(&channel) == TAKT_OK);
   CHECK(takt_vehicle_description_create(&options, &client, &law, NULL, NULL, &description) == TAKT_OK);
   CHECK(takt_vehicle_drive_create(description, channel, &drive) == TAKT_OK);
