@@ -563,7 +563,7 @@ TEST_CASE(
     CHECK(rig.control.homing() == Homing::idle);
     CHECK_FALSE(rig.high(control::start_homing));
     rig.demand.home = true;
-    rig.cycles(3);
+    rig.cycles(50);  // until it begins
     CHECK(rig.control.homing() == Homing::running);
     CHECK(rig.high(control::start_homing));
     rig.drive.bits = 0;
@@ -586,7 +586,7 @@ TEST_CASE(
   quick.enable(Mode::homing);
   quick.drive.bits = status::homing_attained | status::target_reached;
   quick.demand.home = true;
-  quick.cycles(20);
+  quick.cycles(101);
   CHECK(quick.control.homing() == Homing::attained);
 }
 

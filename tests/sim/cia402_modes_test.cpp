@@ -186,7 +186,7 @@ TEST_CASE(
   CHECK(other.write({0x6098, 0}, 17, 1) == SdoAbort::none);
   other.enable(Mode::homing);
   other.demand.home = true;
-  other.cycles(30);
+  other.cycles(120);
   CHECK(other.control.homing() == Homing::failed);
 }
 

@@ -65,7 +65,7 @@ class DriveControl {
     heard_at_ = time;
     heard_ = true;
     unanswered_ = 0;
-    if (news_ < settled) ++news_;
+    is_news_ = true;
   }
   /// Forgets the drive: it was started anew.
   constexpr void reset() noexcept { *this = DriveControl(options_); }
@@ -121,7 +121,7 @@ class DriveControl {
     } else if (held_ || silent_) {
       hold();
     } else if (mode_confirmed()) {
-      obey(demand);
+      obey(demand, now);
     } else {
       keep_to(feedback_.mode, !demand.halt && now - mode_since_ <= options_.silence);
     }
@@ -132,7 +132,8 @@ class DriveControl {
  private:
   static constexpr int pulse_cycles = 5;  // high, and low, for so long
   static constexpr int pulses = 4;
-  static constexpr int settled = 10;  // answers after which old news of a homing are no longer to be feared
+  /// Since homing began; after it old news of another one are no longer to be feared.
+  static constexpr Duration settling{100'000'000};
 
   /// A drive whose mode is not confirmed gets no further than switched on.
   [[nodiscard]] constexpr Target permitted(Target target) const noexcept {
@@ -183,7 +184,7 @@ class DriveControl {
     return mode >= Mode::cyclic_position && mode <= Mode::cyclic_torque;
   }
 
-  constexpr void obey(const Demand& demand) noexcept {
+  constexpr void obey(const Demand& demand, Time now) noexcept {
     if (demand.halt && is_cyclic(command_.mode)) return hold();
     if (demand.halt) command_.control_word |= control::halt;
     command_.velocity = demand.velocity;
@@ -193,7 +194,7 @@ class DriveControl {
     } else {
       command_.position = demand.position;
     }
-    if (command_.mode == Mode::homing) run_homing(demand.home);
+    if (command_.mode == Mode::homing) run_homing(demand.home, now);
   }
 
   /// Profile position: bit 4 rises with a new target, bit 12 answers, bit 4 falls, bit 12 falls.
@@ -210,7 +211,7 @@ class DriveControl {
     if (handshake_ == Handshake::offered) command_.control_word |= control::new_setpoint;
   }
 
-  constexpr void run_homing(bool wanted) noexcept {
+  constexpr void run_homing(bool wanted, Time now) noexcept {
     if (!wanted) {
       homing_ = Homing::idle;
       return;
@@ -218,11 +219,12 @@ class DriveControl {
     if (homing_ == Homing::idle) {
       homing_ = Homing::running;
       seen_running_ = false;
-      news_ = 0;
-    } else if (homing_ == Homing::running && news_ > 0) {
+      is_news_ = false;
+      homing_since_ = now;
+    } else if (homing_ == Homing::running && is_news_) {
       const Homing reported = homing_of(feedback_.status_word);
       if (reported == Homing::running) seen_running_ = true;
-      if (seen_running_ || news_ >= settled) homing_ = reported;
+      if (seen_running_ || now - homing_since_ >= settling) homing_ = reported;
     }
     if (homing_ == Homing::running) command_.control_word |= control::start_homing;
   }
@@ -245,13 +247,14 @@ class DriveControl {
   Time heard_at_{};
   Time told_at_{};  ///< when it last told a state
   Time mode_since_{};
+  Time homing_since_{};
   std::uint32_t unanswered_ = 0;
   int clearing_ = 0;  ///< cycles left of the pulses of bit 7
-  int news_ = 0;      ///< answers since homing began
   Handshake handshake_ = Handshake::idle;
   Homing homing_ = Homing::idle;
   bool sent_ = false;  ///< profile position: some target since it was enabled
   bool seen_running_ = false;
+  bool is_news_ = false;  ///< it was heard since homing began
   bool heard_ = false;
   bool silent_ = false;
   bool held_ = false;
