@@ -1280,8 +1280,8 @@ TAKT_API void takt_vehicle_drive_options_init(takt_vehicle_drive_options* option
 typedef struct takt_vehicle_description takt_vehicle_description;
 
 /* *description is the caller's, to be freed with takt_vehicle_description_destroy() any time. `odometry` may be NULL: half a
- * second, no noise. `layouts` may be NULL for the Furbot's own. Whether there can be such a vehicle shows when a drive is made. Errors:
- * TAKT_ERROR_CAPI_BAD_ARGUMENT (turn, way, a category, reserved). */
+ * second, no noise. `layouts` may be NULL for the Furbot's own. Whether there can be such a vehicle shows when a drive is made.
+ * Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (turn, way, a category, reserved). */
 TAKT_API int32_t takt_vehicle_description_create(const takt_vehicle_drive_options* options,
                                                  const takt_vehicle_client_options* client, const takt_twist_law_options* law,
                                                  const takt_odometry_options* odometry, const takt_vehicle_layouts* layouts,
