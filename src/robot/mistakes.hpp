@@ -15,6 +15,7 @@ inline constexpr double huge_number = 1e9;  ///< beyond any machine, small enoug
 
 [[nodiscard]] inline std::vector<Mistake> to_mistakes(const std::vector<json::Mistake>& list) {
   std::vector<Mistake> mistakes;
+  mistakes.reserve(list.size());
   for (const json::Mistake& mistake : list) mistakes.push_back({mistake.where, mistake.reason, mistake.line});
   return mistakes;
 }

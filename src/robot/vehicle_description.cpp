@@ -116,7 +116,7 @@ class VehicleLoader {
     constexpr double quarter_turn = 1.57;
     steering.required_number("limit", drive_.law.max_steering, Range::positive(quarter_turn));
     if (drive_.law.max_steering == quarter_turn)
-      mistakes_.add(steering.at("limit"), "must be below a quarter turn");
+      mistakes_.add(steering.at("limit"), fmt::format("{} is not below a quarter turn", quarter_turn));
     drive_.client.drive.limits.steering = drive_.law.max_steering;
     steering.required_number("rate", drive_.law.steering_rate, measures);
   }
