@@ -97,6 +97,28 @@ TEST_CASE("a session is renewed while frames pass, none of which is refused") {
   CHECK(pair.vehicle.refused().total() == 0);
 }
 
+TEST_CASE("while renewals are in vain, what its commander says in the session that it has is believed") {
+  for (const bool welcomed : {false, true}) {
+    SecurePair pair;
+    pair.connect();
+    if (welcomed) {  // by a renewal after which no command came through
+      pair.pass(pair.commander.next_handshake() - pair.now);
+      pair.connect();
+    }
+    for (int renewal = 0; renewal < 5; ++renewal) {
+      pair.pass(pair.commander.next_handshake() - pair.now);
+      REQUIRE(pair.to_vehicle(pair.commander_handshake()));
+      REQUIRE(pair.to_commander(pair.vehicle_handshake()));
+      REQUIRE(pair.to_vehicle(pair.commander_handshake()));
+      CHECK_FALSE(pair.vehicle_handshake().empty());  // the welcome is lost, and telemetry
+      if (welcomed && renewal == 0) continue;
+      CHECK(pair.to_vehicle(pair.command({1})));
+      CHECK(pair.to_vehicle(pair.stop({2}))->urgency == Urgency::stop);
+    }
+    CHECK(pair.vehicle.refused().total() == 0);
+  }
+}
+
 TEST_CASE("a session that is never renewed dies, at both ends") {
   SecurePair pair;
   pair.connect();

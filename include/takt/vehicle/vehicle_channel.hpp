@@ -207,7 +207,8 @@ class VehicleChannel {
     if (!equal_in_constant_time(challenges.vehicle, own_challenge(challenges.commander, challenged))) {
       return fail(Errc::stale_handshake);
     }
-    sessions_.other = sessions_.current;
+    // A renewal may have been in vain before: the commander says in which session it still is.
+    if (sessions_.current && sessions_.current->claims(envelope)) sessions_.other = sessions_.current;
     sessions_.current.emplace(key.root, key.id, challenges, End::vehicle,
                               ClockAnchor{challenged, envelope.sent});
     confirmed_ = challenged;
