@@ -1118,7 +1118,8 @@ typedef struct takt_vehicle_client_options {
   takt_vehicle_units units;
   int64_t unix_ns_at_zero; /* Unix time where the clock is zero, for the time stamps; 1 531 000 000 s: they count from there */
   int32_t little_endian;   /* not zero: the payload of control frames as the original sender wrote it; 0 */
-  uint32_t reserved;       /* 0 */
+  /* not zero: the vehicle's speed and those of its wheels are without sign, which its reverse flag tells; 0 */
+  int32_t speed_is_magnitude;
 } takt_vehicle_client_options;
 
 /* What is said above; units zero. NULL is ignored. Real-time safe. */
@@ -1127,7 +1128,7 @@ TAKT_API void takt_vehicle_client_options_init(takt_vehicle_client_options* opti
 /* *client is the caller's, to be freed with takt_vehicle_client_destroy(). `layouts` may be NULL for the Furbot's own. The channel,
  * a plain one or a commander's, stays the caller's: it lives longer than the client, and is used for nothing else meanwhile. Errors:
  * TAKT_ERROR_VEHICLE_NOT_FINITE, _OUT_OF_RANGE, _UNKNOWN_SYSTEM (a required one), _BAD_LAYOUT, TAKT_ERROR_CAPI_BAD_ARGUMENT
- * (reserved, a category, a vehicle's channel). */
+ * (a category, a vehicle's channel). */
 TAKT_API int32_t takt_vehicle_client_create(const takt_vehicle_client_options* options, const takt_vehicle_layouts* layouts,
                                             takt_channel* channel, takt_vehicle_client** client);
 TAKT_API void takt_vehicle_client_destroy(takt_vehicle_client* client);

@@ -68,7 +68,7 @@ Result<vehicle::ClientConfiguration> takt::capi::to_configuration(const takt_veh
   if (!o) return fail(o.error());
   const auto on_timeout = to_category(o->on_command_timeout);
   const auto on_fault = to_category(o->on_fault);
-  if (!on_timeout || !on_fault || o->reserved != 0) return fail(Errc::bad_argument);
+  if (!on_timeout || !on_fault) return fail(Errc::bad_argument);
   vehicle::ClientConfiguration c;
   c.telemetry = {.required = takt::capi::to_systems(o->required),
                  .freshness = to_duration(o->freshness_ns),
@@ -81,6 +81,7 @@ Result<vehicle::ClientConfiguration> takt::capi::to_configuration(const takt_veh
              .stop = {o->service_brake, o->brake_rate, o->standstill, to_duration(o->settling_ns),
                       to_duration(o->longest_braking_ns)}};
   c.units = to_units(o->units);
+  c.units.speed_is_magnitude = o->speed_is_magnitude != 0;
   c.send_period = to_duration(o->send_period_ns);
   c.payload = o->little_endian != 0 ? vehicle::ByteOrder::little : vehicle::ByteOrder::big;
   c.clock_epoch =

@@ -124,6 +124,7 @@ class VehicleLoader {
   void read_units(Object& object, vehicle::Units::Configuration& units) {
     object.number("wheel_rate", units.wheel_rate, measures);
     object.required_number("speed", units.speed, measures);
+    object.boolean("speed_is_magnitude", units.speed_is_magnitude);
     object.required_number("odometer", units.odometer, measures);
     object.required_number("full_throttle", units.full_throttle, Range::between(1, most_counts));
     object.required_number("full_brake", units.full_brake, Range::between(1, most_counts));

@@ -189,9 +189,10 @@ void VehicleController::report_drive(StatusFrame& status) const noexcept {
   const vehicle::DriveCommand command = effective();
   const double throttle = 1 / units.full_throttle, brake = 1 / units.full_brake;
   put(status, System::traction, "mode", may_drive_ ? 1 : 0);
-  put(status, System::traction, "speed", plant_.speed(), units.speed);
-  put(status, System::traction, "left_speed", wheel_speeds_[0]);
-  put(status, System::traction, "right_speed", wheel_speeds_[1]);
+  const auto told = [&](double speed) { return units.speed_is_magnitude ? std::abs(speed) : speed; };
+  put(status, System::traction, "speed", told(plant_.speed()), units.speed);
+  put(status, System::traction, "left_speed", told(wheel_speeds_[0]));
+  put(status, System::traction, "right_speed", told(wheel_speeds_[1]));
   put(status, System::traction, "throttle", plant_.throttle(), throttle);
   put(status, System::traction, "brake", plant_.brake(), brake);
   put(status, System::traction, "reverse", plant_.speed() < 0 ? 1 : 0);

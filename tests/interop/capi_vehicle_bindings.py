@@ -19,7 +19,7 @@ class Options(Structure):
         ("on_command_timeout", c_int32), ("on_fault", c_int32)] + [(name, c_double) for name in (
             "max_steering", "max_throttle", "max_reverse", "service_brake", "brake_rate", "standstill")] + [
         ("settling_ns", c_int64), ("longest_braking_ns", c_int64), ("units", Units), ("unix_ns_at_zero", c_int64),
-        ("little_endian", c_int32), ("reserved", c_uint32)]
+        ("little_endian", c_int32), ("speed_is_magnitude", c_int32)]
 
 
 class State(Structure):

@@ -195,7 +195,6 @@ class VehicleClientTest(unittest.TestCase):
         def error(**changes):
             return takt.takt_vehicle_client_create(byref(options(**changes)), None, channel, byref(client))
         self.assertEqual(error(struct_size=8), WRONG_STRUCT_SIZE)
-        self.assertEqual(error(reserved=1), BAD_ARGUMENT)
         self.assertEqual(error(on_fault=3), BAD_ARGUMENT)
         self.assertEqual(error(max_throttle=1.5), OUT_OF_RANGE)
         self.assertEqual(error(max_steering=math.inf), NOT_FINITE)

@@ -31,7 +31,7 @@ Json full_vehicle() {
     "wheelbase": 1.1, "track": 0.9, "wheel_radius": 0.2,
     "steering": {"limit": 0.4, "rate": 0.7},
     "units": {"speed": 0.02, "angle": -0.003, "odometer": 0.004, "steer": -0.005, "full_throttle": 1000, "full_brake": 255,
-              "wheel_rate": 0.06, "charge": 0.01, "current": 0.2, "voltage": 0.3},
+              "wheel_rate": 0.06, "speed_is_magnitude": true, "charge": 0.01, "current": 0.2, "voltage": 0.3},
     "control": {"byte_order": "little_endian", "rate": 50, "timeout": 0.3, "throttle": 0.8, "reverse": 0.6},
     "status": {"rate": 20, "timeout": 0.25, "required": ["traction", "battery"]},
     "limits": {"forward": 3, "backward": 1, "rotation": 0.5, "acceleration": 1.5, "braking": 2.5, "rotational_acceleration": 3.5},
@@ -123,6 +123,7 @@ TEST_CASE("what concerns the datagrams arrives where it belongs, too") {
   const auto& client = vehicle->drive.client;
   CHECK(client.units.speed == 0.02);
   CHECK(client.units.angle == -0.003);
+  CHECK(client.units.speed_is_magnitude);
   CHECK(client.units.odometer == 0.004);
   CHECK(client.units.steer == -0.005);
   CHECK(client.units.full_throttle == 1000);
@@ -224,6 +225,7 @@ TEST_CASE("no field takes a value of another kind, a number that is none, or a h
     for (const Json& wrong : {Json(), Json("NaN"), Json(1e300), Json(-1e300), Json(true), Json::object(),
                               Json::array({Json::array()})}) {
       if (leaf == "/name" && wrong == "NaN") continue;
+      if (leaf == "/units/speed_is_magnitude" && wrong == true) continue;
       CAPTURE(leaf);
       CAPTURE(wrong.dump());
       Json other = vehicle;

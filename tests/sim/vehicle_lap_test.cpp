@@ -83,8 +83,10 @@ struct Round {
 
 struct Rig {
   explicit Rig(TurnSource turn, WaySource way, double wheelbase = 1.6)
-      : drive(Drive::make(furbot(turn, way, wheelbase), PlainChannel{}).value()),
-        machine(test::Vehicle::make(test::furbot(), {}, {}, Time{}).value()) {}
+      : Rig(furbot(turn, way, wheelbase), test::furbot()) {}
+  Rig(const Drive::Configuration& driven, const sim::VehicleOptions& options)
+      : drive(Drive::make(driven, PlainChannel{}).value()),
+        machine(test::Vehicle::make(options, {}, {}, Time{}).value()) {}
 
   void exchange() noexcept {
     now += 1ms;
@@ -156,6 +158,18 @@ TEST_CASE("it does so though a fifth of the telemetry is lost, a tenth of it lie
   rig.machine.set_faults({.late = 40ms, .lost = 0.2, .lying = 0.1});
   check_lap(rig, {});
   CHECK(rig.drive.client().telemetry().counters().lost > 300);
+}
+
+TEST_CASE("a vehicle that tells its speeds without a sign drives a lap backwards like any other") {
+  for (const WaySource way : {WaySource::wheels, WaySource::odometer}) {
+    auto driven = furbot(TurnSource::steering, way);
+    auto options = test::furbot();
+    driven.client.units.speed_is_magnitude = options.units.speed_is_magnitude = true;
+    for (const double speed : {-1.0, 1.0}) {
+      Rig rig(driven, options);
+      check_lap(rig, {.speed = speed});
+    }
+  }
 }
 
 TEST_CASE("the check bites: of a vehicle whose wheelbase is another than it thinks, the odometry is wrong") {

@@ -115,6 +115,26 @@ TEST_CASE("numbers that are none and commands beyond full are refused by name") 
   CHECK(to_counts(-2147483648.6, 1.0).error() == Errc::out_of_range);
 }
 
+TEST_CASE("where speeds are magnitudes, the reverse flag is their sign") {
+  const Traction forwards{.speed = 200, .left_speed = 30, .right_speed = 40};
+  Traction backwards = forwards;
+  backwards.reverse = 1;
+  auto c = provisional_units;
+  for (const bool is_magnitude : {false, true}) {
+    c.speed_is_magnitude = is_magnitude;
+    const Units units = Units::make(c).value();
+    const double sign = is_magnitude ? -1 : 1;
+    CHECK(units.speed(forwards) == doctest::Approx(2));
+    CHECK(units.speed(backwards) == doctest::Approx(2 * sign));
+    CHECK(units.wheel_rates(forwards).left == doctest::Approx(30 * c.wheel_rate));
+    CHECK(units.wheel_rates(backwards).left == doctest::Approx(30 * c.wheel_rate * sign));
+    CHECK(units.wheel_rates(backwards).right == doctest::Approx(40 * c.wheel_rate * sign));
+  }
+  // One that has a sign nevertheless has no second one.
+  backwards.speed = -200;
+  CHECK(Units::make(c).value().speed(backwards) == doctest::Approx(-2));
+}
+
 TEST_CASE("a unit that nobody gave, or that is none, is refused") {
   using C = Units::Configuration;
   CHECK(Units::make({}).error() == Errc::out_of_range);

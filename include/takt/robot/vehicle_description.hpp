@@ -20,6 +20,7 @@
 //       "full_throttle": 100,           counts, required
 //       "full_brake": 100,              counts, required
 //       "wheel_rate": 0.10471975511966,           rad/s: a revolution per minute
+//       "speed_is_magnitude": false,              whether speed and wheels' speeds have no sign, which the reverse flag then tells
 //       "charge": 0.005, "current": 0.1, "voltage": 0.1     of a full battery, A, V
 //     },
 //     "control": {                      required: the frames that drive it

@@ -6,6 +6,7 @@
 //     const auto frame = units->control(command, stamp);
 //
 // Angles count to the left, as everywhere in takt; of a vehicle that counts them to the right, `angle` and `steer` are below zero.
+// Speeds count forwards, or are magnitudes (`speed_is_magnitude`).
 #pragma once
 
 #include <cmath>
@@ -59,6 +60,8 @@ class BasicUnits {
     Scalar charge = Scalar(0.005);                        ///< of a full battery, a count; provisional
     Scalar current = Scalar(0.1);                         ///< A a count; provisional
     Scalar voltage = Scalar(0.1);                         ///< V a count; provisional
+    /// Whether the vehicle's speed and those of its wheels are without sign, which its reverse flag tells.
+    bool speed_is_magnitude = false;
   };
 
   /// Errors: not_finite; out_of_range (a unit of zero, or below it but for `angle` and `steer`; full counts below 1 or of more than
@@ -78,12 +81,12 @@ class BasicUnits {
 
   /// m/s, as the vehicle itself measures it.
   [[nodiscard]] Scalar speed(const Traction& traction) const noexcept {
-    return c_.speed * static_cast<Scalar>(traction.speed);
+    return c_.speed * with_sign(traction.speed, traction);
   }
   /// Of the rear wheels, rad/s.
   [[nodiscard]] mobile::BasicSides<Scalar> wheel_rates(const Traction& traction) const noexcept {
-    return {c_.wheel_rate * static_cast<Scalar>(traction.left_speed),
-            c_.wheel_rate * static_cast<Scalar>(traction.right_speed)};
+    return {c_.wheel_rate * with_sign(traction.left_speed, traction),
+            c_.wheel_rate * with_sign(traction.right_speed, traction)};
   }
   /// m from one odometer to a later one that went round at most half a turn of 32 bits in between.
   [[nodiscard]] Scalar travelled(const Traction& from, const Traction& to) const noexcept {
@@ -133,6 +136,13 @@ class BasicUnits {
 
  private:
   explicit BasicUnits(const Configuration& c) noexcept : c_(c) {}
+
+  [[nodiscard]] Scalar with_sign(std::int32_t count, const Traction& traction) const noexcept {
+    const auto speed = static_cast<Scalar>(count);
+    if (!c_.speed_is_magnitude) return speed;
+    return traction.reverse != 0 ? -std::abs(speed) : std::abs(speed);
+  }
+
   Configuration c_;
 };
 using Units = BasicUnits<double>;
