@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <system_error>
 #include <utility>
 
 #include "takt/record/error.hpp"
@@ -33,7 +34,11 @@ SetupResult<DrivePlot> DrivePlot::open(const std::string& file) {
   if (!named || std::ranges::any_of(file, is_control))
     return fail(record::Errc::write_failed, file + ": a picture is a file .png or .svg");
   const DrivePlot plot{std::filesystem::path(file)};
-  if (auto begun = plot.run(plot.script()); !begun) return tl::unexpected<SetupError>(begun.error());
+  if (auto begun = plot.run(plot.script()); !begun) {
+    std::error_code ignored;
+    std::filesystem::remove(file + ".gp", ignored);
+    return tl::unexpected<SetupError>(begun.error());
+  }
   return plot;
 }
 

@@ -146,6 +146,7 @@ class PlotTest(DriveTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn(why, done.stderr)
         self.assertEqual(done.stdout, "")  # it never began
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_what_cannot_be_drawn_is_refused_before_the_drive(self):
         self.check_refused("gnuplot is not installed", "--plot", os.path.join(self.folder, "lap.svg"), env={"PATH": self.folder})
