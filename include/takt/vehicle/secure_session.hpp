@@ -7,7 +7,7 @@
 //     age(t, s) = (t - ours) - (s - theirs)
 //
 // old: too much by the time that the answer took, but never too little, however an attacker delays what. Between two handshakes
-// the clocks may drift apart by 200 ppm. A clock that was set in between takes the anchor away: from then on nobody can tell how
+// the clocks may drift apart by 500 ppm. A clock that was set in between takes the anchor away: from then on nobody can tell how
 // old a frame is, and nothing is believed but stops.
 #pragma once
 
@@ -23,6 +23,7 @@
 #include "takt/vehicle/channel.hpp"
 #include "takt/vehicle/envelope.hpp"
 #include "takt/vehicle/replay_window.hpp"
+#include "takt/vehicle/stamp_order.hpp"
 
 namespace takt::vehicle {
 
@@ -40,8 +41,8 @@ struct SecurityLimits {
   [[nodiscard]] constexpr Duration disorder() const noexcept { return age / 16; }
   [[nodiscard]] constexpr Duration lifetime() const noexcept { return 6 * renewal; }
 
-  /// Two clocks drift apart by 1/drift_divisor at most: 200 ppm.
-  static constexpr std::int64_t drift_divisor = 5000;
+  /// Two clocks drift apart by 1/drift_divisor at most: 500 ppm. One that is slewed faster, as chrony may, costs frames.
+  static constexpr std::int64_t drift_divisor = StampOrder::drift_divisor;
 
   /// Errors: out_of_range unless 1 ms <= age <= silence <= renewal <= an hour, and clocks drift apart by no more than a quarter of
   /// the age in the life of a session.
