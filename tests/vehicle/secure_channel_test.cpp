@@ -22,6 +22,7 @@ using test::SecurePair;
 
 static_assert(Channel<test::Commander>);
 static_assert(Channel<test::Vehicle>);
+static_assert(SecurityLimits{}.answer() == milliseconds(150));  // so much older a frame may seem at most
 
 TEST_CASE("after three datagrams both ends have a session, and frames pass both ways") {
   SecurePair pair;

@@ -204,3 +204,18 @@ TEST_CASE("a frame that comes again and again, long after, takes nothing from wh
   for (int i = 0; i < 50; ++i) CHECK_FALSE(telemetry.receive(encoded(status_frame(1000, 0)), at(2000)));
   CHECK(telemetry.counters().lost == lost);
 }
+
+TEST_CASE("a late frame between two that were no gap was not lost, and what is forgotten begins anew once") {
+  auto telemetry = Telemetry::make({}).value();
+  const auto receive = [&](std::uint32_t stamp) {
+    return telemetry.receive(encoded(status_frame(stamp)), time_from_nanoseconds(stamp * 1'000'000LL));
+  };
+  CHECK(receive(1000));
+  CHECK(receive(1010));
+  CHECK(receive(1005).error() == Errc::late);  // of a vehicle that says more than it should
+  CHECK(telemetry.counters().lost == 0);
+  telemetry.forget();
+  CHECK(telemetry.age(time_from_nanoseconds(1'010'000'000)) == Duration::max());
+  CHECK(receive(1010));
+  CHECK(telemetry.counters().restarts == 1);
+}
