@@ -1,5 +1,5 @@
-// The vehicle of the C API from C++: what only C++ can look at. What is called real-time safe is, sockets do nothing but their system
-// calls, and running out of memory is a status and leaks nothing.
+// The vehicle of the C API from C++: what only C++ can look at. What is called real-time safe is, sockets do nothing but their
+// system calls, and running out of memory is a status and leaks nothing.
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
 
