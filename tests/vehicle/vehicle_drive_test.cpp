@@ -114,6 +114,20 @@ TEST_CASE("the wheels' rates become a pose, by the stamps of the vehicle and not
   CHECK(drive.estimate().covariance[1] == drive.estimate().covariance[3]);
 }
 
+TEST_CASE("the stamps of estimates never go back, though the network gets quicker or the clock is set back") {
+  auto c = furbot();
+  c.turn = TurnSource::steering;
+  auto drive = made(c);
+  Time last{};
+  for (int ms = 0; ms < 1000; ms += 10) {
+    const int delay = ms < 50 ? 45 : ms < 500 ? 1 : -400;
+    (void)drive.receive(said(ms, 50, 50, ms < 490 ? 300 : 0), at(1000 + ms + delay));
+    CHECK(drive.estimate().stamp >= last);
+    last = drive.estimate().stamp;
+  }
+  CHECK(last >= at(1480));
+}
+
 TEST_CASE("the vehicle turns by the difference of its wheels, or by its steering") {
   const auto heading = [](TurnSource source, std::int32_t left, std::int32_t right, std::int32_t angle) {
     auto c = furbot();

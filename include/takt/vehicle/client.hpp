@@ -172,6 +172,8 @@ class VehicleClient {
     update(now);
   }
 
+  /// The latest time that was told.
+  [[nodiscard]] Time now() const noexcept { return now_; }
   [[nodiscard]] DriveState state() const noexcept { return supervisor_.state(); }
   /// Why the vehicle is stopped, or is being stopped; else why it may not be driven yet.
   [[nodiscard]] StopReason reason() const noexcept {

@@ -51,7 +51,7 @@ struct OdometryEstimate {
   static constexpr std::string_view schema =
       "stamp i64, x f64, y f64, heading f64, forward f64, left f64, rotation f64, covariance f64[9]";
 
-  Time stamp{};  ///< when it was so; Time{} before anything was heard
+  Time stamp{};  ///< when it was so, never before that of an older one; Time{} before anything was heard
   mobile::Pose pose{};
   mobile::Twist twist{};
   std::array<double, 9> covariance{};  ///< of (x, y, heading), row by row: m^2, m rad, rad^2
@@ -115,9 +115,8 @@ class VehicleDrive {
   /// As VehicleClient::receive().
   Status receive(std::span<const std::uint8_t> datagram, Time now) noexcept {
     const Status taken = client_.receive(datagram, now);
-    now = within_reach(now);
-    watch_speed(now);
-    track(now);
+    watch_speed(client_.now());
+    track(client_.now());
     return taken;
   }
   /// As VehicleClient's.
@@ -218,8 +217,10 @@ class VehicleDrive {
       const Duration elapsed = anew ? now - last_->received : block.sent - last_->sent;
       follow(*traction, anew ? std::nullopt : way_since(last_->traction, *traction, elapsed), elapsed, now);
     }
+    // By frames that come quicker it turns out that those before were sent earlier than it seemed.
+    const Time stamp = now - telemetry.age(System::traction, now);
+    publish(last_ ? std::max(stamp, estimate_.stamp) : stamp);
     last_ = block;
-    publish(now - telemetry.age(System::traction, now));
   }
 
   /// By the odometer, in m; nothing if one goes by the wheels, or if no vehicle goes that far: the odometer began anew.
