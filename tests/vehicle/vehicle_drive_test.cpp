@@ -197,6 +197,51 @@ TEST_CASE("by the odometer no way is lost with the blocks, and one that begins a
 }
 
 TEST_CASE(
+    "an odometer that wheels and speed contradict is not believed, and the covariance has the way until "
+    "then") {
+  struct Case {
+    int odometer, cm_per_s, rpm;  // the vehicle drives at 0.942 m/s: 9 mm a period
+    bool is_believed;
+  };
+  for (const Case& one : {Case{0, 94, 30, false}, Case{-9, 94, 30, false}, Case{25, 94, 30, false},
+                          Case{9, 0, 30, true}, Case{9, 94, 0, true}, Case{12, 94, 30, true}}) {
+    CAPTURE(one.odometer);
+    CAPTURE(one.rpm);
+    auto c = furbot();
+    c.way = WaySource::odometer;
+    c.odometry.noise = {};
+    auto drive = made(c);
+    const auto run = [&](int from, int to, int step) {
+      static std::int32_t odometer;
+      for (int ms = from; ms < to; ms += 10) {
+        odometer += step;
+        auto frame = status_frame(static_cast<std::uint32_t>(ms));
+        (void)frame.set(Traction{.state = 2,
+                                 .speed = one.cm_per_s,
+                                 .left_speed = one.rpm,
+                                 .right_speed = one.rpm,
+                                 .odometer = odometer});
+        CHECK(drive.receive(encoded(frame), at(ms)));
+      }
+    };
+    run(0, 5000, one.odometer);
+    const double sigma = std::sqrt(drive.estimate().covariance[0]);
+    if (one.is_believed) {
+      CHECK(drive.estimate().pose.x == doctest::Approx(499 * one.odometer * 1e-3));
+      CHECK(sigma == 0);
+      continue;
+    }
+    CHECK(std::abs(drive.estimate().pose.x - 4.99 * speed(30)) <= sigma + 0.02);
+    CHECK(sigma > 0.1);
+    CHECK(sigma < 0.3);
+    const double before = drive.estimate().pose.x;
+    run(5000, 10'000, 9);  // it was mended
+    CHECK(drive.estimate().pose.x - before == doctest::Approx(4.5).epsilon(0.02));
+    CHECK(std::sqrt(drive.estimate().covariance[0]) == sigma);
+  }
+}
+
+TEST_CASE(
     "a twist becomes what the law makes of it, within the limits of twists, and is what the vehicle is "
     "told") {
   auto drive = made();

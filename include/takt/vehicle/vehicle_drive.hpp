@@ -70,7 +70,7 @@ enum class TurnSource : std::uint8_t {
 enum class WaySource : std::uint8_t {
   wheels,  ///< the mean rate of the rear wheels
   /// Of a vehicle whose odometer counts down when it goes backwards. Blocks that are lost, for as long as the odometry's time-out,
-  /// lose no way. What turns the vehicle is taken as in the block after them.
+  /// lose no way. What turns the vehicle is taken as in the block after them. While it contradicts both wheels and speed, the wheels.
   odometer,
 };
 
@@ -223,14 +223,42 @@ class VehicleDrive {
     last_ = block;
   }
 
-  /// By the odometer, in m; nothing if one goes by the wheels, or if no vehicle goes that far: the odometer began anew.
+  /// By the odometer, in m; nothing if one goes by the wheels, if no vehicle goes that far: the odometer began anew, or if it is
+  /// wrong.
   [[nodiscard]] std::optional<double> way_since(const Traction& before, const Traction& traction,
-                                                Duration elapsed) const noexcept {
+                                                Duration elapsed) noexcept {
     if (way_ == WaySource::wheels) return std::nullopt;
     const double way = client_.units().travelled(before, traction);
     const double most = 2 * (fastest_ * to_seconds(elapsed) + client_.units().configuration().odometer);
     if (std::abs(way) > most) return std::nullopt;
-    return way;
+    watch_odometer(way, traction, elapsed);
+    return odometer_holds_ ? std::optional(way) : std::nullopt;
+  }
+
+  /// Compares it, over a metre or so, with wheels or speed, whichever agrees better. Whoever believed it until it turned out
+  /// to be wrong is as unsure as they differ. Of a gap nobody knows how fast the vehicle was.
+  void watch_odometer(double way, const Traction& traction, Duration elapsed) noexcept {
+    if (elapsed > freshness_) {
+      by_odometer_ = by_others_ = 0;
+      return;
+    }
+    const double by_wheels = wheel_twist(traction).forward * to_seconds(elapsed);
+    const double by_speed = client_.units().speed(traction) * to_seconds(elapsed);
+    by_odometer_ += way;
+    by_others_ += std::abs(by_wheels - way) < std::abs(by_speed - way) ? by_wheels : by_speed;
+    const double too_little = 0.1 + 3 * client_.units().configuration().odometer;
+    const bool wrong = contradict(by_odometer_, by_others_, too_little);
+    if (!wrong && std::abs(by_odometer_) < 10 * too_little) return;
+    if (wrong && odometer_holds_) doubt(std::pow(by_odometer_ - by_others_, 2), 0);
+    odometer_holds_ = !wrong;
+    by_odometer_ = by_others_ = 0;
+  }
+
+  /// Adds to the variances of the way (m^2) and of the heading (rad^2).
+  void doubt(double way, double heading) noexcept {
+    mobile::Odometry::Covariance grown = odometry_.covariance();
+    grown.diagonal() += Eigen::Vector3d(way, way, heading);
+    (void)odometry_.set(odometry_.pose(), grown);
   }
 
   void follow(const Traction& traction, std::optional<double> way, Duration elapsed, Time now) noexcept {
@@ -270,8 +298,11 @@ class VehicleDrive {
   mobile::Odometry odometry_;
   mobile::DifferentialDrive wheels_;
   mobile::Car car_;
-  Time driven_{};  ///< when the last twist was
-  Time agreed_{};  ///< speed and wheels
+  Time driven_{};           ///< when the last twist was
+  Time agreed_{};           ///< speed and wheels
+  double by_odometer_ = 0;  ///< m, since they were compared
+  double by_others_ = 0;    ///< m, by wheels or speed
+  bool odometer_holds_ = true;
   std::optional<Block> last_;
   OdometryEstimate estimate_;
 };
