@@ -141,6 +141,33 @@ TEST_CASE("the vehicle turns by the difference of its wheels, or by its steering
   CHECK(heading(TurnSource::steering, -40, -60, 400) == doctest::Approx(-speed(50) * std::tan(0.4) / 1.6));
 }
 
+TEST_CASE(
+    "a steering angle that cannot be is none, and one that the wheels contradict makes the heading unsure") {
+  const auto driven = [](std::int32_t left, std::int32_t right, std::int32_t angle) {
+    auto c = furbot();
+    c.turn = TurnSource::steering;
+    c.odometry.noise = {};
+    auto drive = made(c);
+    for (int ms = 0; ms <= 1000; ms += 10) CHECK(drive.receive(said(ms, left, right, angle), at(ms)));
+    return drive.estimate();
+  };
+  for (const std::int32_t angle : {1571, -1571, 551, 32'767}) {
+    CAPTURE(angle);
+    const auto estimate = driven(40, 60, angle);
+    CHECK(estimate.pose.heading == doctest::Approx(speed(20) / 1.285));
+    CHECK(estimate.twist.rotation == doctest::Approx(speed(20) / 1.285));
+    CHECK(estimate.covariance[8] == 0);
+  }
+  // 0.4 rad by the steering is 0.415 rad/s at 50 rpm, a difference of 17 rpm.
+  CHECK(driven(41, 59, 400).covariance[8] == 0);
+  CHECK(driven(46, 54, 400).covariance[8] == 0);  // too little to tell
+  CHECK(driven(20, 20, 0).covariance[8] == 0);
+  const double sure = speed(50) * std::tan(0.4) / 1.6;
+  CHECK(std::sqrt(driven(50, 50, 400).covariance[8]) == doctest::Approx(sure));
+  CHECK(std::sqrt(driven(60, 40, 400).covariance[8]) == doctest::Approx(sure + speed(20) / 1.285));
+  CHECK(driven(60, 40, 400).pose.heading == doctest::Approx(sure));
+}
+
 TEST_CASE("what is lost, late or doubled neither adds to the way nor takes from it") {
   auto drive = made();
   std::vector<std::uint8_t> last;

@@ -63,7 +63,9 @@ static_assert(std::is_trivially_copyable_v<OdometryEstimate>);
 /// What tells how a vehicle turns.
 enum class TurnSource : std::uint8_t {
   wheels,  ///< the difference of the rear wheels: coarse where they report whole rpm
-  steering,  ///< the steering angle while it is fresh, else the wheels: as good as its unit and the wheelbase are known
+  /// The steering angle while it is fresh and can be, else the wheels: as good as its unit and the wheelbase are known. While the wheels
+  /// contradict it, the heading's variance grows as if they were right.
+  steering,
 };
 
 /// What tells how far a vehicle goes.
@@ -161,6 +163,8 @@ class VehicleDrive {
         turn_(c.turn),
         way_(c.way),
         fastest_(std::max(c.limits.forward, c.limits.backward)),
+        widest_(1.1 * c.law.max_steering),
+        coarse_(3 * c.client.units.wheel_rate * c.wheel_radius / c.track),
         client_(std::move(client)),
         limiter_(limiter),
         law_(law),
@@ -200,7 +204,9 @@ class VehicleDrive {
   /// At this speed, m/s, with the turn that was measured.
   [[nodiscard]] mobile::Twist turning(const Traction& traction, double speed, Time now) const noexcept {
     const auto steering = client_.telemetry().fresh_steering(now);
-    if (turn_ == TurnSource::steering && steering) return car_.twist(speed, client_.units().angle(*steering));
+    const double angle = steering ? client_.units().angle(*steering) : 0;
+    const bool can_be = steering && std::abs(angle) <= widest_;
+    if (turn_ == TurnSource::steering && can_be) return car_.twist(speed, angle);
     return {speed, 0, wheel_twist(traction).rotation};
   }
 
@@ -267,6 +273,14 @@ class VehicleDrive {
     // Of a gap beyond its time-out the odometry knows that it does not know: its covariance grows.
     const auto moved = odometry_.advance(way ? turning(traction, *way / period, now) : twist, period);
     estimate_.twist = moved ? twist : mobile::Twist{};
+    if (moved) watch_turn(twist.rotation, wheel_twist(traction).rotation, period);
+  }
+
+  /// For as long as steering and wheels contradict each other, the heading is as unsure as they differ in all.
+  void watch_turn(double rotation, double by_wheels, double period) noexcept {
+    const double before = astray_;
+    astray_ = contradict(rotation, by_wheels, coarse_) ? before + std::abs(rotation - by_wheels) * period : 0;
+    if (astray_ > 0) doubt(0, astray_ * astray_ - before * before);
   }
 
   void publish(Time stamp) noexcept {
@@ -292,6 +306,8 @@ class VehicleDrive {
   TurnSource turn_;
   WaySource way_;
   double fastest_;  ///< m/s
+  double widest_;   ///< rad: a steering angle beyond cannot be
+  double coarse_;   ///< rad/s: three counts of a wheel
   Client client_;
   mobile::TwistLimiter limiter_;
   TwistLaw law_;
@@ -303,6 +319,7 @@ class VehicleDrive {
   double by_odometer_ = 0;  ///< m, since they were compared
   double by_others_ = 0;    ///< m, by wheels or speed
   bool odometer_holds_ = true;
+  double astray_ = 0;  ///< rad, that steering and wheels differ, since they contradict each other
   std::optional<Block> last_;
   OdometryEstimate estimate_;
 };
