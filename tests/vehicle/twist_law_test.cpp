@@ -315,3 +315,21 @@ TEST_CASE("the law keeps the rules of the loop") {
   CHECK(guard.report() == "");
   CHECK(ok);
 }
+
+TEST_CASE(
+    "a law that was reset is as new, but for the steering: nothing that the pedals had learnt is left") {
+  auto random = test::generator(9);
+  for (int run = 0; run < 50; ++run) {
+    auto used = TwistLaw::make(furbot()).value(), fresh = used;
+    const auto any = [&](double reach) { return test::uniform(random, -reach, reach); };
+    for (int i = 0; i < 200; ++i) (void)used.step({any(3), 0, any(0.3)}, any(3), 0.01);
+    used.reset(0.2);
+    fresh.reset(0.2);
+    CHECK(used.command() == fresh.command());
+    for (int i = 0; i < 200; ++i) {
+      const Twist wanted{any(3), 0, any(0.3)};
+      const double measured = any(3);
+      EXPECT(used.step(wanted, measured, 0.01).value() == fresh.step(wanted, measured, 0.01).value());
+    }
+  }
+}
