@@ -33,10 +33,10 @@ using detail::text_of;
 using detail::UnsharedDescriptor;
 using detail::wait_for;
 
-// The whole protocol, one message each way: what is asked for, and the answer, with the descriptor if it is `given`.
+// The whole protocol, one message each way: what is asked for, and the answer, with the descriptor if it is `granted`.
 constexpr char ask_to_write = 'w';
 constexpr char ask_to_read = 'r';
-constexpr char given = 'y';
+constexpr char granted = 'y';
 constexpr char refused = 'n';
 
 constexpr Duration retry_period = std::chrono::milliseconds(5);        // between two tries to reach somebody
@@ -282,7 +282,7 @@ struct SegmentServer::Impl {
     // Opened anew for each client: who may only read gets one that can only read, and no two share their locks.
     const std::string own = fmt::format("/proc/self/fd/{}", memory.get());
     const Descriptor passed(::open(own.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC));
-    send_answer(client.connection.get(), passed.is_open() ? given : refused, passed.get());
+    send_answer(client.connection.get(), passed.is_open() ? granted : refused, passed.get());
   }
 };
 
@@ -375,7 +375,7 @@ SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
   if (answer->kind == refused) {
     return failed_at(Errc::not_allowed, path, fmt::format("user {} may not have this segment", ::geteuid()));
   }
-  if (answer->kind != given || answer->descriptors.size() != 1) {
+  if (answer->kind != granted || answer->descriptors.size() != 1) {
     return failed_at(Errc::receive_failed, path, "the answer is not that of a segment's server");
   }
   return Segment::attach(answer->descriptors.front().get(), options);
