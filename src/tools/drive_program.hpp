@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -61,17 +62,18 @@ class DriveProgram {
   bool run(const sigset_t& signals) {
     const RawTerminal terminal;
     const platform::SteadyClock clock;
-    const Time start = next_ = clock.now();
+    const Time start = next_ = free_ = clock.now();
     constexpr timespec at_once{};
     bool asked = false;
-    while (!asked && !script_over() && printer_.has_reader()) {
+    while (!asked && !script_over() && !is_abandoned() && printer_.has_reader()) {
       cycle();
       asked = listen() || sigtimedwait(&signals, nullptr, &at_once) > 0 ||
               (duration_ > 0 && to_seconds(next_ - start) >= duration_);
     }
-    come_to_a_stand();
+    const bool stands = come_to_a_stand();
+    if (!stands) say("nobody knows whether the vehicle stands");
     summarise();
-    return printer_.has_reader() && (!script_ || script_over());
+    return stands && printer_.has_reader() && (!script_ || script_over());
   }
   [[nodiscard]] const std::optional<DrivePlot>& plot() const { return outputs_.plot; }
 
@@ -86,11 +88,13 @@ class DriveProgram {
 
  private:
   static constexpr Duration period{20'000'000};
+  static constexpr Duration patience = std::chrono::seconds(5);  // with a vehicle that is being stopped
 
   void cycle() {
     const platform::SteadyClock clock;
     next_ = std::max(next_ + period, clock.now());
     exchange(socket_, *this, next_);
+    if (!drive_.client().category()) free_ = next_;
     const auto state = drive_.client().state();
     if (!ending_ && (state == vehicle::DriveState::ready || state == vehicle::DriveState::driving)) {
       static_cast<void>(drive_.drive(wanted(), clock.now()));  // what is refused is counted, and times out
@@ -103,6 +107,9 @@ class DriveProgram {
     return script_ ? script_->twist(driven_) : keys_.twist(next_);
   }
   [[nodiscard]] bool script_over() const { return script_ && script_->ended(driven_); }
+
+  /// By a script whose vehicle was stopped, where nobody is at the keys to let it go on.
+  [[nodiscard]] bool is_abandoned() const { return script_ && !is_attended_ && next_ - free_ >= patience; }
 
   /// Whether to end.
   bool listen() {
@@ -128,16 +135,14 @@ class DriveProgram {
     return false;
   }
 
-  /// As far as it can be seen.
-  void come_to_a_stand() {
-    constexpr Duration patience = std::chrono::seconds(5);
+  /// Whether the vehicle is known to stand; one that was never driven does.
+  bool come_to_a_stand() {
     ending_ = true;
-    const Time end = next_ + patience;
-    if (drive_.client().state() != vehicle::DriveState::starting)
-      drive_.client().stop(vehicle::StopCategory::category_1, next_);
-    while (drive_.client().category() && drive_.client().state() != vehicle::DriveState::stopped &&
-           next_ < end)
-      cycle();
+    if (drive_.client().state() == vehicle::DriveState::starting) return true;
+    drive_.client().stop(vehicle::StopCategory::category_1, next_);
+    const auto stands = [this] { return drive_.client().state() == vehicle::DriveState::stopped; };
+    while (!stands() && next_ - free_ < patience) cycle();
+    return stands();
   }
 
   void tell() {
@@ -178,10 +183,12 @@ class DriveProgram {
   Printer printer_;
   TypedText text_;
   bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
+  bool is_attended_ = ::isatty(STDIN_FILENO) == 1;
   bool ending_ = false;
   int since_shown_ = 0;
   double driven_ = 0;  ///< s that the vehicle could be driven
   Time next_{};
+  Time free_{};       ///< when it was last not being stopped
   std::string told_;  ///< of its situation
 };
 

@@ -232,6 +232,29 @@ class ConsoleTest(Wire):
         self.assertEqual(self.vehicle.process.wait(PATIENCE), 0)
 
 
+    def test_who_does_not_know_whether_the_vehicle_stands_says_so(self):
+        self.start_vehicle([TAKT], "--plain")
+        self.start_driver([TAKT], "--plain")
+        self.get_going()
+        self.vehicle.type("silent\n")
+        self.driver.type("q")
+        output = self.driver.process.communicate(timeout=PATIENCE)[0]
+        self.assertIn("nobody knows whether the vehicle stands", output)
+        self.assertEqual(self.driver.process.returncode, 1)
+
+    def test_twists_of_a_file_end_where_the_vehicle_was_stopped_and_nobody_can_let_it_go_on(self):
+        with open(self.file("twists"), "w") as file:
+            file.write("0 1 0\n1000 0 0\n")
+        known = self.file("known.csv")
+        self.start_vehicle([TAKT], "--plain")
+        self.driver = Program(known, TAKT, "drive", "--plain", "--twists", self.file("twists"), "--log", known, *self.driver_link,
+                              stdin=subprocess.DEVNULL)
+        self.addCleanup(self.driver.end)
+        self.driver.wait_until(lambda row: row["state"] != "starting", "the vehicle starts up")
+        self.vehicle.type("silent\n")
+        self.assertEqual(self.driver.process.wait(PATIENCE), 1)
+
+
 class NamespaceTest(Wire):
     near, far = f"takt{os.getpid()}a", f"takt{os.getpid()}b"
     driver_link = ["--local", "10.77.0.1:18003", "--peer", "10.77.0.2:18004"]
