@@ -4,6 +4,7 @@
 
 #include "tools/commands.hpp"
 #include "tools/connection.hpp"
+#include "tools/number_checks.hpp"
 
 namespace takt::tools {
 namespace {
@@ -26,7 +27,7 @@ void add_cancel(CLI::App& app) {
   auto* command = app.add_subcommand("cancel", "Bring one goal, or all of them, to a bounded stop");
   const auto options = std::make_shared<Options>();
   command->add_option("goal", options->goal, "The goal's number; all goals without it")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_flag("--path", options->path,
                     "Come to rest on the path, instead of each joint by itself as fast as it can");
   options->address.add_options(*command);
@@ -49,9 +50,9 @@ void add_speed(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   command->add_option("scale", options->message.scale, "0 pauses, 1 is as planned")
       ->required()
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_between(0, 1, "number from 0 to 1"));
   command->add_option("goal", options->message.goal, "The goal's number; all goals without it")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   options->address.add_options(*command);
   command->footer("Examples:\n  takt speed 0.3 7    goal 7 at 30 %\n  takt speed 0        pause everything");
   command->callback([options] { request_or_exit(options->address, {"", options->message}, "accepted"); });

@@ -18,6 +18,7 @@
 #include "tools/drive_plot.hpp"
 #include "tools/drive_program.hpp"
 #include "tools/drive_publication.hpp"
+#include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
 #include "tools/signals.hpp"
 #include "tools/vehicle_file.hpp"
@@ -121,17 +122,17 @@ void add_drive(CLI::App& app) {
   options->vehicle.add_option(*command);
   options->link.add_options(*command, 1);
   command->add_option("--speed", options->speed, "m/s at most, if the vehicle's limits are not lower")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--rotation", options->rotation, "rad/s at most, likewise")->check(CLI::PositiveNumber);
+      ->check(positive_number());
+  command->add_option("--rotation", options->rotation, "rad/s at most, likewise")->check(positive_number());
   CLI::Option* hold = command->add_option("--hold", options->hold,
                                           "Seconds after which a twist that no key confirms is none");
-  hold->check(CLI::PositiveNumber)->capture_default_str();
+  hold->check(positive_number())->capture_default_str();
   command
       ->add_option("--twists", options->twists,
                    "A file instead of keys: seconds, m/s, rad/s a line; the last is the end")
       ->excludes(hold);
   command->add_option("--duration", options->duration, "End after this many seconds")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
   command->add_option("--log", options->log,
                       "Write what is known and commanded to this file, comma-separated");
   command->add_option("--plot", options->plot,

@@ -77,6 +77,7 @@ SetupResult<TwistScript> TwistScript::load(const std::string& path) {
     }
     script.lines_.push_back(line);
   }
+  if (!file.is_open() || file.bad()) return fail(motion::Errc::malformed, path + ": cannot be read");
   if (script.lines_.empty()) return fail(motion::Errc::malformed, path + ": there is no twist in it");
   return script;
 }

@@ -37,6 +37,7 @@
 #include "tools/commands.hpp"
 #include "tools/loop_host.hpp"
 #include "tools/loop_recorder.hpp"
+#include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
 #include "tools/request_script.hpp"
 #include "tools/signals.hpp"
@@ -503,7 +504,7 @@ void add_run(CLI::App& app) {
   command
       ->add_option("--duration", options->duration,
                    "Stop after this many seconds (default: on SIGINT, SIGTERM, SIGHUP or SIGQUIT)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
   CLI::Option* port =
       command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one");
   command

@@ -12,6 +12,7 @@
 
 #include "tools/commands.hpp"
 #include "tools/connection.hpp"
+#include "tools/number_checks.hpp"
 
 namespace takt::tools {
 namespace {
@@ -136,19 +137,19 @@ void add_send(CLI::App& app) {
       ->add_option("--start", options->start,
                    "Begin a trajectory at this time on the loop's clock, in seconds; `takt state` says what "
                    "time it is")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--velocity", options->velocity,
                    "Tighten the velocity limits, rad/s (m/s for linear joints)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--acceleration", options->acceleration,
                    "Tighten the acceleration limits, rad/s^2 (m/s^2 for linear joints)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--timeout", options->timeout,
                    "Give up waiting after this many seconds; the motion then stops")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   options->address.add_options(*command);
   command->footer(

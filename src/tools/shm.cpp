@@ -16,6 +16,7 @@
 #include "takt/platform/steady_clock.hpp"
 #include "tools/commands.hpp"
 #include "tools/connection.hpp"
+#include "tools/number_checks.hpp"
 #include "tools/shm_view.hpp"
 
 namespace takt::tools {
@@ -236,7 +237,7 @@ void add_shm(CLI::App& app) {
   top_command->add_option("segment", options->what,
                           std::string(what_help) + "; all of this user if not given");
   top_command->add_option("--rate", options->rate, "Redraw this many times a second")
-      ->check(CLI::Range(0.1, 100.0))
+      ->check(number_between(0.1, 100, "number from 0.1 to 100"))
       ->capture_default_str();
   top_command->add_flag("--once", options->once, "Print one table, after one period, and end");
   top_command->callback([options] { watch_busy(*options); });

@@ -6,6 +6,7 @@
 
 #include "tools/commands.hpp"
 #include "tools/connection.hpp"
+#include "tools/number_checks.hpp"
 #include "tools/state_table.hpp"
 
 namespace takt::tools {
@@ -55,7 +56,7 @@ void add_top(CLI::App& app) {
   auto* command = app.add_subcommand("top", "Watch a running robot live");
   const auto options = std::make_shared<TopOptions>();
   command->add_option("--rate", options->rate, "Redraw this many times a second")
-      ->check(CLI::Range(0.1, 100.0))
+      ->check(number_between(0.1, 100, "number from 0.1 to 100"))
       ->capture_default_str();
   command->add_flag("--once", options->once, "Print one state and end");
   options->address.add_options(*command);

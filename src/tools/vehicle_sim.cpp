@@ -17,6 +17,7 @@
 #include "takt/sim/simulated_vehicle.hpp"
 #include "takt/vehicle/vehicle_channel.hpp"
 #include "tools/commands.hpp"
+#include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
 #include "tools/signals.hpp"
 #include "tools/vehicle_file.hpp"
@@ -53,7 +54,7 @@ bool read_halted(std::istream& words, const vehicle::Layouts& layouts, vehicle::
     }
     if (!found) return false;
   }
-  return true;
+  return !systems.empty();
 }
 
 /// Changes what is wrong with a vehicle as the line says. False if it makes no sense: nothing changes then.
@@ -82,6 +83,7 @@ bool apply_fault(const std::string& line, const vehicle::Layouts& layouts, sim::
   } else {
     understood = false;
   }
+  understood = understood && (words >> std::ws).eof();
   if (understood) faults = changed;
   return understood;
 }
@@ -253,7 +255,7 @@ void add_vehicle_sim(CLI::App& app) {
   command->add_option("--fault", options->words, "What is wrong with it from the start on, as typed below");
   command->add_option("--seed", options->seed, "Of what is lost, corrupted and lied about");
   command->add_option("--duration", options->duration, "End after this many seconds")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
   command->add_option("--log", options->log, "Write what it truly does to this file, comma-separated");
   command->footer(
       "What is typed changes what is wrong with it:\n"

@@ -255,6 +255,18 @@ class ConsoleTest(Wire):
         self.assertEqual(self.driver.process.wait(PATIENCE), 1)
 
 
+    def test_what_makes_no_sense_is_refused_and_not_half_taken(self):
+        for words in (["drive", "--hold", "nan"], ["drive", "--hold", "inf"], ["drive", "--hold", "0"], ["drive", "--duration", "nan"],
+                      ["drive", "--speed", "nan"], ["drive", "--rotation", "-1"], ["vehicle-sim", "--duration", "nan"],
+                      ["vehicle-sim", "--fault", "lost 0.5 corrupt 1"], ["vehicle-sim", "--fault", "halted"],
+                      ["vehicle-sim", "--fault", "well 1"]):
+            with self.subTest(words):
+                both = ["--plain", *self.driver_link] + ([] if "--duration" in words else ["--duration", "0.1"])
+                refused = subprocess.run([TAKT, *words, *both], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+                self.assertNotIn(refused.returncode, (0, 1))
+                self.assertIn(words[-1], refused.stderr)
+
+
 class NamespaceTest(Wire):
     near, far = f"takt{os.getpid()}a", f"takt{os.getpid()}b"
     driver_link = ["--local", "10.77.0.1:18003", "--peer", "10.77.0.2:18004"]

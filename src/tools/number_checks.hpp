@@ -1,0 +1,33 @@
+// What numbers given as options may be. CLI11's own checks let a NaN through, which is neither below nor above a bound, and infinity.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace takt::tools {
+
+/// A finite number, not below `least` nor above `most`; `what` says so to whoever gave another.
+inline CLI::Validator number_between(double least, double most, const std::string& what) {
+  return {[=](const std::string& text) {
+            double number = 0;
+            const bool fits = CLI::detail::lexical_cast(text, number) && std::isfinite(number) &&
+                              number >= least && number <= most;
+            return fits ? std::string{} : fmt::format("'{}' is no {}", text, what);
+          },
+          what};
+}
+
+inline CLI::Validator positive_number() {
+  using Limits = std::numeric_limits<double>;
+  return number_between(Limits::denorm_min(), Limits::max(), "finite number above 0");
+}
+
+inline CLI::Validator number_from_zero() {
+  return number_between(0, std::numeric_limits<double>::max(), "finite number from 0 on");
+}
+
+}  // namespace takt::tools
