@@ -20,6 +20,7 @@
 #include "takt/platform/udp_socket.hpp"
 #include "takt/vehicle/client.hpp"
 #include "takt/vehicle/commander_channel.hpp"
+#include "takt/vehicle/vehicle_channel.hpp"
 #include "two_cores.hpp"
 
 namespace {
@@ -88,7 +89,7 @@ class Raw {
 template <bool busy_poll>
 class Takt {
  public:
-  void send(const Message& message) {
+  void send(std::span<const std::uint8_t> message) {
     if (!socket_->send(message)) std::abort();
   }
   void receive(Message& message) {
@@ -213,55 +214,83 @@ BENCHMARK(one_by_one<Raw<false>>)->Name("udp/take_32_waiting/raw")->UseManualTim
 
 /// What a batch of garbage from the peer's address costs a vehicle's commander: reading it and refusing each. So long at most a
 /// flood of it delays a loop that asks for what is due between batches, as tools/vehicle_link.hpp does.
-template <class Make>
-void refuse_garbage(benchmark::State& state, Make&& make) {
+template <std::size_t size, class Client, class Fill>
+void refuse_garbage(benchmark::State& state, Client& client, Fill&& fill) {
   Takt<false> near;
   Takt<false> far;
   Takt<false>::connect(near, far);
-  auto client = make();
-  std::mt19937_64 random(1);
-  std::array<Message, waiting> memory{};
+  using Garbage = std::array<std::uint8_t, size>;
+  std::array<Garbage, waiting> memory{};
   std::array<Datagram, waiting> batch{};
   for (std::size_t i = 0; i < waiting; ++i) batch[i].buffer = memory[i];
-  Message garbage{};
-  takt::Time now{};
+  Garbage garbage{};
   std::uint64_t refused = 0;
   for ([[maybe_unused]] auto _ : state) {
     for (std::size_t i = 0; i < waiting; ++i) {
-      for (std::uint8_t& byte : garbage) byte = static_cast<std::uint8_t>(random());
+      fill(garbage);
       near.send(garbage);
     }
     const auto start = std::chrono::steady_clock::now();
     const std::size_t came = far.receive_batch(batch);
-    now += Duration(10'000'000);
     for (const Datagram& datagram : std::span(batch).first(came))
-      refused += client.receive(datagram.bytes(), now) ? 0u : 1u;
+      refused += client.receive(datagram.bytes(), takt::Time{}) ? 0u : 1u;
     state.SetIterationTime(takt::bench::nanoseconds_since(start) * 1e-9);
   }
   if (refused != static_cast<std::uint64_t>(state.iterations()) * waiting)
     state.SkipWithError("garbage was taken");
 }
 
-takt::vehicle::ClientConfiguration client_configuration() {
+template <class Channel>
+auto client_over(Channel channel) {
   takt::vehicle::ClientConfiguration c;
   c.units = takt::vehicle::provisional_units;
-  return c;
+  return *takt::vehicle::VehicleClient<Channel>::make(c, std::move(channel));
 }
 
-void refuse_garbage_secure(benchmark::State& state) {
-  using Channel = takt::vehicle::CommanderChannel<takt::SipHash128>;
-  refuse_garbage(state, [] {
-    return *takt::vehicle::VehicleClient<Channel>::make(client_configuration(),
-                                                        *Channel::make({1, {7}}, {1, 2, 3}));
-  });
-}
-BENCHMARK(refuse_garbage_secure)->Name("udp/refuse_32_of_garbage/takt")->UseManualTime();
+using Commander = takt::vehicle::CommanderChannel<takt::SipHash128>;
+using Vehicle = takt::vehicle::VehicleChannel<takt::SipHash128>;
+constexpr takt::vehicle::SharedKey<takt::SipHash128> key{1, {7}};
 
-void refuse_garbage_plain(benchmark::State& state) {
-  using Channel = takt::vehicle::PlainChannel;
-  refuse_garbage(
-      state, [] { return *takt::vehicle::VehicleClient<Channel>::make(client_configuration(), Channel{}); });
+auto random_bytes() {
+  return [random = std::mt19937_64(1)](Message& garbage) mutable {
+    for (std::uint8_t& byte : garbage) byte = static_cast<std::uint8_t>(random());
+  };
 }
-BENCHMARK(refuse_garbage_plain)->Name("udp/refuse_32_of_garbage/plain")->UseManualTime();
+
+void refuse_random_secure(benchmark::State& state) {
+  auto client = client_over(*Commander::make(key, {1, 2, 3}));
+  refuse_garbage<sizeof(Message)>(state, client, random_bytes());
+}
+BENCHMARK(refuse_random_secure)->Name("udp/refuse_32_of_garbage/takt")->UseManualTime();
+
+void refuse_random_plain(benchmark::State& state) {
+  auto client = client_over(takt::vehicle::PlainChannel{});
+  refuse_garbage<sizeof(Message)>(state, client, random_bytes());
+}
+BENCHMARK(refuse_random_plain)->Name("udp/refuse_32_of_garbage/plain")->UseManualTime();
+
+/// Of somebody who listens: the header is right, so that the tag of each must be worked out.
+template <std::size_t size>
+void refuse_forged(benchmark::State& state) {
+  const takt::Time now{};
+  auto client = client_over(*Commander::make(key, {1, 2, 3}));
+  Vehicle vehicle = *Vehicle::make(std::span(&key, 1), {4, 5, 6});
+  std::array<std::uint8_t, Vehicle::max_handshake> handshake{};
+  for (int turn = 0; turn < 2; ++turn) {  // hello and challenge, confirmation and welcome
+    const std::size_t asked = client.poll(now, handshake).value();
+    if (!vehicle.open(std::span(handshake).first(asked), now)) std::abort();
+    const std::size_t answered = vehicle.poll_handshake(now, handshake).value();
+    if (!client.receive(std::span(handshake).first(answered), now)) std::abort();
+  }
+  constexpr std::array<std::uint8_t, size - Vehicle::overhead> payload{};
+  std::array<std::uint8_t, size> datagram{};
+  if (!vehicle.seal(payload, takt::vehicle::Urgency::ordinary, now, datagram)) std::abort();
+  datagram.back() ^= 1;
+  refuse_garbage<size>(state, client, [&](auto& garbage) { garbage = datagram; });
+  if (client.channel().refused()(takt::vehicle::Errc::bad_tag) != client.counters().refused)
+    state.SkipWithError("something else than the tag was wrong");
+}
+BENCHMARK(refuse_forged<64>)->Name("udp/refuse_32_of_forged_64B/takt")->UseManualTime();
+BENCHMARK(refuse_forged<1024>)->Name("udp/refuse_32_of_forged_1024B/takt")->UseManualTime();
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "support/faulty_way.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/platform/udp_socket.hpp"
+#include "takt/vehicle/envelope.hpp"
 #include "tools/signals.hpp"
 
 using namespace takt;
@@ -59,31 +60,40 @@ UdpSocket open(const char* local, const char* peer) {
   std::exit(1);
 }
 
+/// What came from one side.
+struct Heard {
+  std::vector<Time> times;
+  std::vector<std::uint8_t> last;
+};
+
 /// From one socket to the other.
-void carry(UdpSocket& from, test::FaultyWay& way, UdpSocket& to, Time now, std::vector<Time>& came) {
+void carry(UdpSocket& from, test::FaultyWay& way, UdpSocket& to, Time now, Heard& heard) {
   std::array<std::uint8_t, 65536> buffer;
   while (const auto size = from.receive(buffer, Duration(0))) {
-    came.push_back(now);
-    way.take(std::span(buffer).first(*size), now);
+    heard.times.push_back(now);
+    heard.last.assign(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(*size));
+    way.take(heard.last, now);
   }
   while (const auto datagram = way.give(now)) to.send(*datagram);
 }
 
-/// Random bytes, as many a second as asked for; what was missed is made up for, a little at a time. Half of them have the header of
-/// a secure channel's frame, so that its tag must be looked at, and one of fifty is longer than any frame.
+/// Random bytes, as many a second as asked for; what was missed is made up for, a little at a time. Half of them are as long as the
+/// last genuine datagram and have its header, with the session, so that the tag must be looked at, and one of fifty is longer than
+/// any frame.
 class Garbage {
  public:
   Garbage(const Arguments& arguments, Time start)
       : rate_(arguments.garbage), all_(arguments.of_garbage), random_(arguments.seed + 2), start_(start) {}
 
-  void send(UdpSocket& socket, Time now) {
+  void send(UdpSocket& socket, Time now, std::span<const std::uint8_t> genuine) {
     const double due = std::min(all_, rate_ * to_seconds(now - start_));
     for (int i = 0; i < 500 && static_cast<double>(sent_) < due; ++i) {
       std::array<std::uint8_t, 1500> bytes;
-      const auto datagram = std::span(bytes).first(sent_ % 50 == 0 ? bytes.size() : 132);
+      const bool forged = sent_ % 2 == 1 && genuine.size() > vehicle::envelope_overhead;
+      const std::size_t size = forged ? genuine.size() : sent_ % 50 == 0 ? bytes.size() : 132;
+      const auto datagram = std::span(bytes).first(std::min(size, bytes.size()));
       for (std::uint8_t& byte : datagram) byte = static_cast<std::uint8_t>(random_());
-      constexpr std::array<std::uint8_t, 8> header{0x54, 0x4b, 1, 5, 1, 0, 0, 132 - 48};
-      if (sent_ % 2 == 1) std::ranges::copy(header, bytes.begin());
+      if (forged) std::ranges::copy(genuine.first(vehicle::envelope_header), bytes.begin());
       sent_ += socket.send(datagram) ? 1U : 0U;
     }
     if (going_on() || said_) return;
@@ -149,14 +159,14 @@ int main(int count, char** words) {
   test::FaultyWay back(arguments.faults, arguments.seed + 1);
   const platform::SteadyClock clock;
   std::optional<Garbage> garbage;
-  std::vector<Time> came_there, came_back;
+  Heard heard_there, heard_back;
   constexpr timespec at_once{};
   while (sigtimedwait(&signals, nullptr, &at_once) <= 0) {
     const Time now = clock.now();
-    carry(near, there, far, now, came_there);
-    carry(far, back, near, now, came_back);
-    if (!garbage && arguments.garbage > 0 && !came_there.empty()) garbage.emplace(arguments, now);
-    if (garbage) garbage->send(near, now);
+    carry(near, there, far, now, heard_there);
+    carry(far, back, near, now, heard_back);
+    if (!garbage && arguments.garbage > 0 && !heard_there.times.empty()) garbage.emplace(arguments, now);
+    if (garbage) garbage->send(near, now, heard_back.last);
     const auto patience = std::chrono::milliseconds(garbage && garbage->going_on() ? 1 : 20);
     const Time next = std::min({there.next(), back.next(), now + patience});
     wait(near, far, next - now);
@@ -165,5 +175,5 @@ int main(int count, char** words) {
   say("back", back.counters());
   say("near", near.counters());
   say("far", far.counters());
-  say_intervals(came_there);
+  say_intervals(heard_there.times);
 }
