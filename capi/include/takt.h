@@ -995,7 +995,8 @@ TAKT_API int64_t takt_vehicle_stamp_difference_ns(uint32_t stamp, uint32_t other
  *
  * Both ends send what takt_channel_poll_handshake() writes, as soon as takt_channel_next_handshake_ns() has come, and what
  * takt_channel_seal() makes of their frames; and give all that comes to takt_channel_open(). All times of one channel are of one
- * steady clock; the two ends' clocks need have nothing in common. include/takt/vehicle/secure_channel.hpp says how it works. */
+ * steady clock; the two ends' clocks need have nothing in common. One that is set, or is told to no function for silence_ns, ends
+ * the session but for stops, and the ends shake hands again. include/takt/vehicle/secure_channel.hpp says how it works. */
 typedef struct takt_channel takt_channel;
 
 #define TAKT_CHANNEL_KEY_BYTES 16
@@ -1013,7 +1014,8 @@ typedef struct takt_channel_key {
  * TAKT_ERROR_PLATFORM_NO_KEY_FILE, _KEY_FILE_OWNER, _KEY_FILE_MODE, _KEY_FILE_SIZE. */
 TAKT_API int32_t takt_channel_key_read(const char* path, uint8_t id, takt_channel_key* key, char* why, size_t size);
 
-/* Set with takt_channel_limits_init(); 0 is the default. The same at both ends; 1 ms <= age <= silence <= renewal <= an hour. */
+/* Set with takt_channel_limits_init(); 0 is the default. The same at both ends; 1 ms <= age <= silence <= renewal <= an hour, and
+ * age >= 0.012 renewal: 500 ppm, by which clocks drift apart, must be no more than a quarter of it in a session's life. */
 typedef struct takt_channel_limits {
   uint32_t struct_size;
   uint32_t reserved;
@@ -1034,7 +1036,8 @@ TAKT_API int32_t takt_channel_create_vehicle(const takt_channel_key* keys, size_
 TAKT_API void takt_channel_destroy(takt_channel* channel);
 
 /* What is in a datagram: *payload points into it; of 0 bytes, it was for the channel alone. *stop, which may be NULL, is 1 if the
- * commander sealed it as a stop. What is refused changes nothing. Errors: TAKT_ERROR_VEHICLE_TOO_SHORT, _BAD_MAGIC, _BAD_LEN,
+ * commander sealed it as a stop. What is refused changes nothing. Send what takt_channel_poll_handshake() writes before you give
+ * it the next datagram: one answer is kept. Errors: TAKT_ERROR_VEHICLE_TOO_SHORT, _BAD_MAGIC, _BAD_LEN,
  * _WRONG_VERSION, _UNEXPECTED_KIND, _UNKNOWN_KEY, _UNKNOWN_SESSION, _BAD_TAG, _REPLAYED, _OVERTAKEN, _TOO_OLD, _CLOCK_JUMPED,
  * _STALE_HANDSHAKE, _COMMANDER_BUSY. Real-time safe. */
 TAKT_API int32_t takt_channel_open(takt_channel* channel, const uint8_t* datagram, size_t bytes, int64_t now_ns,
