@@ -104,7 +104,7 @@ class World {
 
   void stop_or_recover(std::uint8_t what) {
     if (what % 4 < 3) {
-      watch_.stopped();
+      watch_.stopped(static_cast<StopCategory>(what % 4));
       client_.stop(static_cast<StopCategory>(what % 4), now_);
     } else if (client_.category() && client_.recover(now_)) {
       watch_.recovered();
@@ -125,7 +125,7 @@ class World {
     std::array<std::uint8_t, Client::max_datagram> out;
     for (int i = 0;; ++i) {
       const auto size = client_.poll(now_, out);
-      if (client_.category()) watch_.stopped();
+      if (client_.category()) watch_.stopped(*client_.category());
       require(size.has_value() && i < 4);
       if (*size == 0) break;
       watch_.sent(std::span(out).first(*size));

@@ -42,6 +42,8 @@ enum class Mistake {
   repeats_for_ever,    ///< what was sent first with throttle is sent again and again
   both_pedals,         ///< the brake is pressed on top
   believes_anybody,    ///< a vehicle that halts is taken to run
+  never_brakes,        ///< a stop lets the throttle go, and no more
+  forgets_to_stop,     ///< when no command comes, it goes on as if one had
 };
 
 /// A client, the watch over it, and the random world around both.
@@ -83,8 +85,9 @@ class World {
     } else if (kind < 60) {
       drive();
     } else if (kind < 61) {
-      watch_.stopped();
-      client_.stop(static_cast<StopCategory>(any(0, 2)), told());
+      const auto category = static_cast<StopCategory>(any(0, 2));
+      watch_.stopped(category);
+      client_.stop(category, told());
     } else if (kind < 64) {
       if (client_.category() && client_.recover(told())) {
         watch_.recovered();
@@ -109,6 +112,8 @@ class World {
     latest_ = std::max(latest_, now_);
     lasted_ += std::max(now_ - before, Duration(0));
     watch_.time(now_);
+    if (mistake_ == Mistake::forgets_to_stop && client_.state() == DriveState::driving)
+      (void)client_.drive({0, 0, 0.1}, now_);
   }
 
   /// Mostly what a vehicle says that stands, or brakes; sometimes it is ill, moves, was late, or was garbled, or it is noise.
@@ -120,6 +125,7 @@ class World {
     auto frame = status_frame(stamp);
     const bool moves = any(0, 3) == 0;
     (void)frame.set(System::traction, "speed", moves ? any(-300, 300) : 0);
+    if (any(0, 19) == 0) (void)frame.set(System::traction, "right_speed", any(-100, 100));
     if (any(0, 299) == 0)
       (void)frame.set(static_cast<System>(any(0, 11)), static_cast<SystemState>(any(0, 4)));
     auto bytes = encoded(frame);
@@ -141,6 +147,7 @@ class World {
   }
 
   void drive() {
+    if (mistake_ == Mistake::forgets_to_stop && drove_) return;
     const auto number = [&](double low, double high) {
       return any(0, 199) == 0 ? std::bit_cast<double>(random_()) : test::uniform(random_, low, high);
     };
@@ -167,7 +174,7 @@ class World {
   /// The client may know of a stop that nobody asked for.
   void note_stop() {
     if (!client_.category()) return;
-    watch_.stopped();
+    watch_.stopped(*client_.category());
     if (mistake_ == Mistake::recovers_by_itself && drove_) {
       client_ = Client::make(configuration(), PlainChannel{}).value();
     }
@@ -180,6 +187,8 @@ class World {
       if (frame.throttle != 0) repeated_ = frame;
       if (repeated_) frame = *repeated_;
     }
+    if (mistake_ == Mistake::never_brakes && client_.category() && !brakes_) frame.brake = 0;
+    brakes_ = frame.brake > 0;
     (void)encode_control(frame, datagram);
     return datagram;
   }
@@ -192,6 +201,7 @@ class World {
   bool drove_ = false;
   int recoveries_ = 0;
   std::optional<ControlFrame> repeated_;
+  bool brakes_ = true;
   Client client_ = Client::make(configuration(), PlainChannel{}).value();
   ClientWatch watch_{configuration()};
   Duration lasted_{};
@@ -232,10 +242,12 @@ TEST_CASE("mistakes that could be made are noticed") {
     Mistake mistake;
     std::string_view noticed;
   };
-  for (const Case& one : {Case{Mistake::clock_stands_still, "while something was wrong"},
+  for (const Case& one : {Case{Mistake::clock_stands_still, ""},  // of many things one
                           Case{Mistake::recovers_by_itself, "while the vehicle was stopped"},
                           Case{Mistake::repeats_for_ever, "in a stop"}, Case{Mistake::both_pedals, "at once"},
-                          Case{Mistake::believes_anybody, "while something was wrong"}}) {
+                          Case{Mistake::believes_anybody, "while something was wrong"},
+                          Case{Mistake::never_brakes, "not pressed"},
+                          Case{Mistake::forgets_to_stop, "for want of a command"}}) {
     CAPTURE(static_cast<int>(one.mistake));
     auto random = test::generator(705);
     std::string_view violated;
@@ -245,6 +257,7 @@ TEST_CASE("mistakes that could be made are noticed") {
       violated = world.violated();
     }
     CAPTURE(violated);
+    CHECK_FALSE(violated.empty());
     CHECK(violated.find(one.noticed) != std::string_view::npos);
   }
 }

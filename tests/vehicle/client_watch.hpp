@@ -26,7 +26,10 @@ class ClientWatch {
       if (frame.has(system)) running_.erase(system);
       if (frame.state(system) == vehicle::SystemState::running) running_.insert(system);
     }
-    if (frame.has(vehicle::System::traction)) speed_ = units_.speed(*frame.traction());
+    const auto traction = frame.traction();
+    if (!traction) return;
+    const bool wheels_turn = std::abs(traction->left_speed) > 1 || std::abs(traction->right_speed) > 1;
+    stands_ = !wheels_turn && std::abs(units_.speed(*traction)) < c_.drive.stop.standstill;
   }
   void commanded(const vehicle::DriveCommand& command) {
     if (!well()) fail("a command was taken while something was wrong");
@@ -34,12 +37,16 @@ class ClientWatch {
     command_ = command;
     commanded_at_ = now_;
   }
-  void stopped() { stopped_ = true; }
+  /// From here on, or from before.
+  void stopped(vehicle::StopCategory category) {
+    if (!stopped_) stopped_at_ = now_;
+    category_ = stopped_ ? std::min(category_, category) : category;
+    stopped_ = true;
+  }
   void recovered() {
     if (!stopped_) return;
     if (!well()) fail("it went on while something was wrong");
-    if (!speed_ || std::abs(*speed_) >= c_.drive.stop.standstill)
-      fail("it went on while the vehicle was moving");
+    if (!stands_) fail("it went on while the vehicle was moving");
     stopped_ = false;
     command_.reset();
   }
@@ -61,6 +68,10 @@ class ClientWatch {
     if (let_go && !well()) fail("the brake was let go, or the throttle pressed, while something was wrong");
     if (now.throttle * command_.value_or(vehicle::DriveCommand{}).throttle < 0)
       fail("the other way than was commanded");
+    if (stopped_ && now.brake < least_brake() - 1 / c_.units.full_brake)
+      fail("the brake was not pressed as the stop is to press it");
+    if (command_ && !stopped_ && !fresh_command()) fail("nothing stopped it for want of a command");
+    if (command_ && !stopped_ && !well()) fail("nothing stopped it while something was wrong");
     brake_ = now.brake;
     ++frames_;
   }
@@ -69,6 +80,13 @@ class ClientWatch {
   [[nodiscard]] std::size_t frames() const { return frames_; }
 
  private:
+  /// What a stop has pressed by now, if the vehicle stood or not.
+  [[nodiscard]] double least_brake() const {
+    const Duration since = now_ - stopped_at_;
+    if (category_ == vehicle::StopCategory::category_0) return 1;
+    if (category_ == vehicle::StopCategory::category_1 && since > c_.drive.stop.longest_braking) return 1;
+    return std::min(c_.drive.stop.service_brake, c_.drive.stop.brake_rate * to_seconds(since));
+  }
   [[nodiscard]] bool well() const {
     return heard_at_ && now_ - *heard_at_ <= c_.telemetry.freshness &&
            running_.contains(c_.telemetry.required);
@@ -85,10 +103,12 @@ class ClientWatch {
   Time now_{};
   std::optional<Time> heard_at_;
   vehicle::SystemSet running_;
-  std::optional<double> speed_;
+  bool stands_ = false;
   std::optional<vehicle::DriveCommand> command_;
   Time commanded_at_{};
   bool stopped_ = false;
+  Time stopped_at_{};
+  vehicle::StopCategory category_{};
   double brake_ = 1;
   std::size_t frames_ = 0;
   std::string_view violated_;
