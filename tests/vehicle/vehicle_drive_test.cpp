@@ -309,6 +309,24 @@ TEST_CASE(
   CHECK(drive.client().reason().cause == StopCause::command_timeout);
 }
 
+TEST_CASE("twists begin anew after commands that somebody gave in between") {
+  auto drive = made();
+  int ms = 0;
+  for (; ms <= 1000; ms += 10) {
+    CHECK(drive.receive(said(ms, 0, 0), at(ms)));
+    CHECK(drive.drive({1, 0, 0}, at(ms)));
+  }
+  const double pressed = drive.client().command().throttle;
+  for (; ms <= 15'000; ms += 10) {
+    CHECK(drive.receive(said(ms, 0, 0), at(ms)));
+    CHECK(drive.client().drive({0.25, 0, 0}, at(ms)));
+  }
+  CHECK(drive.receive(said(ms, 0, 0), at(ms)));
+  CHECK(drive.drive({1, 0, 0}, at(ms)));
+  CHECK(drive.client().command().throttle < pressed / 10);
+  CHECK(drive.client().command().steering == doctest::Approx(0.25).epsilon(0.1));
+}
+
 TEST_CASE("a vehicle whose speed is not that of its wheels is stopped, unless they agree again in time") {
   struct Case {
     int cm_per_s, left, right;

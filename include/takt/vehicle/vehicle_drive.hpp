@@ -131,7 +131,8 @@ class VehicleDrive {
     if (!mobile::detail::is_finite(wanted)) return fail(Errc::not_finite);
     now = within_reach(now);
     client_.update(now);
-    const bool goes_on = client_.state() == DriveState::driving;
+    // Whoever gave the client commands meanwhile, by client().drive(), begins anew with twists.
+    const bool goes_on = client_.state() == DriveState::driving && now - driven_ <= pause_;
     if (!goes_on) {
       limiter_.reset();
       law_.reset(client_.command().steering);
@@ -158,6 +159,7 @@ class VehicleDrive {
                const TwistLaw& law, const mobile::Odometry& odometry, const mobile::DifferentialDrive& wheels,
                const mobile::Car& car) noexcept
       : first_period_(c.client.send_period),
+        pause_(c.client.drive.command_timeout),
         freshness_(c.client.telemetry.freshness),
         on_fault_(c.client.drive.on_fault),
         turn_(c.turn),
@@ -301,6 +303,7 @@ class VehicleDrive {
   };
 
   Duration first_period_;
+  Duration pause_;  ///< between two twists of one drive, at most
   Duration freshness_;
   StopCategory on_fault_;
   TurnSource turn_;
