@@ -1300,7 +1300,7 @@ TAKT_API void takt_vehicle_description_destroy(takt_vehicle_description* descrip
 /* *drive is the caller's, to be freed with takt_vehicle_drive_destroy(); the channel is as for takt_vehicle_client_create().
  * Errors: those of takt_vehicle_client_create(), takt_twist_law_create() and takt_odometry_create(); TAKT_ERROR_MOBILE_NOT_FINITE,
  * _NOT_POSITIVE (limits and lengths); TAKT_ERROR_VEHICLE_OUT_OF_RANGE (traction is not among the required systems, a holding brake
- * of less than one count). */
+ * of less than one count, a law that steers further than the client lets it). */
 TAKT_API int32_t takt_vehicle_drive_create(const takt_vehicle_description* description, takt_channel* channel,
                                            takt_vehicle_drive** drive);
 TAKT_API void takt_vehicle_drive_destroy(takt_vehicle_drive* drive);

@@ -409,6 +409,7 @@ TEST_CASE("what cannot be driven is refused") {
           c.client.units.full_brake = 4;
           c.law.holding_brake = 0.1;
         }) == Errc::out_of_range);
+  CHECK(error([](auto& c) { c.client.drive.limits.steering = 0.49; }) == Errc::out_of_range);
   CHECK(error([](auto& c) { c.limits.forward = 0; }) == mobile::Errc::not_positive);
   CHECK(error([](auto& c) { c.law.wheelbase = 0; }) == control::Errc::out_of_domain);
   CHECK(error([](auto& c) { c.odometry.timeout = 0; }) == mobile::Errc::not_positive);

@@ -94,7 +94,8 @@ class VehicleDrive {
   using Client = VehicleClient<C>;
   using Configuration = VehicleDriveConfiguration;
 
-  /// Errors: out_of_range (traction is not among the required systems; a holding brake of less than one count); those of make() of its parts.
+  /// Errors: out_of_range (traction is not among the required systems; a holding brake of less than one count; a law that steers
+  /// further than the client lets it); those of make() of its parts.
   [[nodiscard]] static Result<VehicleDrive> make(const Configuration& c, C channel) noexcept {
     if (!c.client.telemetry.required.contains(System::traction)) return fail(Errc::out_of_range);
     auto client = Client::make(c.client, std::move(channel));
@@ -103,6 +104,7 @@ class VehicleDrive {
     if (!limiter) return fail(limiter.error());
     const auto law = TwistLaw::make(c.law);
     if (!law) return fail(law.error());
+    if (c.law.max_steering > c.client.drive.limits.steering) return fail(Errc::out_of_range);
     const auto held = client->units().control({0, 0, c.law.holding_brake}, 0);
     if (!held || (c.law.holding_brake > 0 && held->brake == 0)) return fail(Errc::out_of_range);
     const auto odometry = mobile::Odometry::make(c.odometry);
