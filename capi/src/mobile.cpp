@@ -17,7 +17,6 @@ using takt::Result;
 using takt::Status;
 using takt::capi::Errc;
 using takt::capi::guarded;
-using takt::capi::read_struct;
 using takt::capi::seconds;
 using takt::capi::to_status;
 using takt::capi::to_twist;

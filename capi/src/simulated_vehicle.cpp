@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <variant>
 
 #include "boundary.hpp"
@@ -45,8 +44,7 @@ std::int32_t takt_simulated_vehicle_create(const takt_vehicle_description* descr
     auto made = Vehicle::make(sim::options_of(description->drive), link, BorrowedChannel(channel->channel),
                               to_time(start_ns));
     if (!made) return fail(made.error());
-    *simulated = std::make_unique<takt_simulated_vehicle>(
-                     takt_simulated_vehicle{description->layouts, std::move(*made)})
+    *simulated = std::make_unique<takt_simulated_vehicle>(takt_simulated_vehicle{description->layouts, *made})
                      .release();
     return {};
   });

@@ -21,8 +21,6 @@ using takt::capi::BorrowedChannel;
 using takt::capi::Client;
 using takt::capi::Errc;
 using takt::capi::guarded;
-using takt::capi::read_struct;
-using takt::capi::to_duration;
 using takt::capi::to_status;
 using takt::capi::to_time;
 using takt::vehicle::StopCategory;
