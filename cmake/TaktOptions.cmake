@@ -8,6 +8,8 @@ option(TAKT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TAKT_BUILD_BENCH "Build the benchmarks" OFF)
 option(TAKT_BUILD_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(TAKT_WERROR "Treat warnings as errors" OFF)
+# For builds that are made whole: common headers are then compiled for eleven sources at once. After a change it takes longer.
+option(TAKT_UNITY "Compile the libraries in a few pieces" OFF)
 # Users need no fmt then. The presets that only build and test link it: each of sixty sources would take three seconds longer.
 option(TAKT_FMT_HEADER_ONLY "Compile fmt into the library" ON)
 set(TAKT_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
@@ -42,3 +44,11 @@ endif()
 if(TAKT_BUILD_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+
+function(takt_in_few_pieces library)
+  if(TAKT_UNITY)
+    set_target_properties(${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 11)
+    # g++ takes the anonymous namespace of a source for that of a header.
+    target_compile_options(${library} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
