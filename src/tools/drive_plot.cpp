@@ -69,7 +69,7 @@ void DrivePlot::add_stop(const DriveView& view, double time) {
   const bool begins = stops && view.reason != reason_;
   reason_ = stops ? view.reason : vehicle::StopReason{};
   if (begins && ++stop_count_ <= max_stops) stops_.push_back({time, {}, reason_text(view)});
-  if (stops && stop_count_ == stops_.size())
+  if (stops && !stops_.empty() && stop_count_ == stops_.size())
     stops_.back().place = {view.estimate.pose.x, view.estimate.pose.y};
 }
 

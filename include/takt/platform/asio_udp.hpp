@@ -30,8 +30,8 @@ class AsioUdp {
       : socket_(std::move(socket)), wait_(std::forward<ExecutorOrContext>(where), socket_.descriptor()) {}
   AsioUdp(const AsioUdp&) = delete;
   AsioUdp& operator=(const AsioUdp&) = delete;
-  /// What is waited for completes with operation_aborted, also where its handler waits for another executor. The socket is closed by
-  /// its owner, which is not the descriptor.
+  /// What is waited for completes with operation_aborted, also where its handler waits for another executor. The socket is
+  /// closed by its owner, which is not the descriptor.
   ~AsioUdp() {
     *here_ = nullptr;
     wait_.release();

@@ -38,8 +38,8 @@ struct Cia402Home {
   double switch_speed = 0;  ///< rad/s, 6099h:1: while it looks for the switch
   double zero_speed = 0;    ///< rad/s, 6099h:2: while it looks for the index pulse
   double acceleration = 0;  ///< rad/s^2, 609Ah
-  double offset =
-      0;  ///< rad, 607Ch: from its home to its zero, says the standard; some drives have it the other way round
+  /// rad, 607Ch: from its home to its zero, says the standard; some drives have it the other way round
+  double offset = 0;
   Duration most{60'000'000'000};  ///< a drive that has not found it by then has failed
 };
 

@@ -1,6 +1,6 @@
-// A vehicle's description as a JSON file: the one place where a vehicle that is driven over datagrams is told to takt. Reading is as
-// strict and patient as that of robots (description_json.hpp). What nobody can know but who measured it is required; all else may
-// be left out, and has then the value that is shown here.
+// A vehicle's description as a JSON file: the one place where a vehicle that is driven over datagrams is told to takt. Reading
+// is as strict and patient as that of robots (description_json.hpp). What nobody can know but who measured it is required; all else
+// may be left out, and has then the value that is shown here.
 //
 //   {
 //     "name": "furbot",
@@ -24,8 +24,8 @@
 //       "charge": 0.005, "current": 0.1, "voltage": 0.1     of a full battery, A, V
 //     },
 //     "control": {                      required: the frames that drive it
-//       "byte_order": "network",        required: "network", or "little_endian" as the Furbot's original sender. Nothing on the wire
-//                                       tells a wrong one: the vehicle drives with full pedals. Try it on blocks
+//       "byte_order": "network",        required: "network", or "little_endian" as the Furbot's original sender. Nothing on the
+//                                       wire tells a wrong one: the vehicle drives with full pedals. Try it on blocks
 //       "rate": 100,                    Hz, 1..1000
 //       "timeout": 0.2,                 s: without a command for so long, the vehicle is stopped
 //       "throttle": 1, "reverse": 1     0..1, of full throttle: what is given at most, forwards and backwards
@@ -34,10 +34,11 @@
 //       "rate": 100,                    Hz, 1..1000
 //       "timeout": 0.1,                 s: what is older is stale, and the vehicle is stopped
 //       "required": ["traction"],       systems that must run, by name, traction among them; if not given, all
-//       "systems": [{                   what stands in the frame (vehicle/system_layout.hpp), in the order in which it is sent; if not
-//                                       given, what is known of the Furbot
-//         "id": 3, "name": "traction",  0..31, as numbered on the wire. As the Furbot's: 1 is the battery, 3 traction, which must be
-//                                       there, 4 the steering, and these have at least the fields that they have there
+//       "systems": [{                   what stands in the frame (vehicle/system_layout.hpp), in the order in which it is sent;
+//                                       if not given, what is known of the Furbot
+//         "id": 3, "name": "traction",  0..31, as numbered on the wire. As the Furbot's: 1 is the battery, 3 traction, which must
+//                                       be there, 4 the steering, and these have at least the fields that they
+//                                       have there
 //         "length": 17,                 bytes
 //         "provisional": true,          optional: where its fields are is a guess
 //         "fields": {"state": {"offset": 0, "type": "i8"}}          bytes; u8, u16, u32, i8, i16 or i32. A state has each system

@@ -7,7 +7,8 @@
 //
 // COLD lasts for the options' time. INIT lasts until the hydraulics have their pressure, all corners stand at ride height, the
 // forks are in, and the vehicle stands. In RUNNING the frames are obeyed, but driven is only after one without throttle, a stop too
-// unless it is old. In every other state, and before the first frame, the brakes are on, the throttle is off, and the steering stays where it is.
+// unless it is old. In every other state, and before the first frame, the brakes are on, the throttle is off, and the
+// steering stays where it is.
 #pragma once
 
 #include <array>

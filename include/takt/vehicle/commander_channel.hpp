@@ -118,7 +118,8 @@ class CommanderChannel {
     return sessions_.current ? sessions_.current->id() : 0;
   }
 
-  /// At once without a session of use; else when it is to be renewed or the vehicle fell silent. Never before an answer can have come.
+  /// At once without a session of use; else when it is to be renewed or the vehicle fell silent. Never before an answer can
+  /// have come.
   [[nodiscard]] Time next_hello() const noexcept {
     if (!sessions_.current || !sessions_.current->is_anchored()) return retry_;
     return std::max(retry_, std::min(sessions_.current->begin() + limits_.renewal, heard_ + limits_.silence));

@@ -25,8 +25,8 @@ inline constexpr std::uint16_t control_port = 18004;
 inline constexpr std::uint32_t control_magic = 0x46535441;  ///< "FSTA"
 inline constexpr std::size_t control_frame_bytes = 20;
 
-/// Of the payload: big, or little as the original sender on x86. Nothing on the wire tells a wrong one: small counts become huge, and
-/// a vehicle that limits them drives with full pedals. Try it on blocks.
+/// Of the payload: big, or little as the original sender on x86. Nothing on the wire tells a wrong one: small counts become
+/// huge, and a vehicle that limits them drives with full pedals. Try it on blocks.
 using ByteOrder = std::endian;
 
 /// Raw counts.

@@ -6,8 +6,8 @@
 //     whenever something was heard:  latest.write(drive.estimate());              // an shm::LatestValue<OdometryEstimate>
 //
 // The twist is kept within its limits on the same curve (mobile/twist_limiter.hpp) and becomes steering, throttle and brake by the
-// law of the Furbot (twist_law.hpp), with the speed that the vehicle reports. If that is not the speed of its wheels for longer than
-// telemetry may be old, as of a sensor that died, the vehicle is stopped. As each twist is driven when it is given, a caller
+// law of the Furbot (twist_law.hpp), with the speed that the vehicle reports. If that is not the speed of its wheels for longer
+// than telemetry may be old, as of a sensor that died, the vehicle is stopped. As each twist is driven when it is given, a caller
 // that gives none any more has the vehicle stopped by the client's command time-out. To hold a slow commander's twists for a while,
 // and come to a stand without a latched stop, put a mobile::TwistCommand in between.
 //
@@ -63,8 +63,8 @@ static_assert(std::is_trivially_copyable_v<OdometryEstimate>);
 /// What tells how a vehicle turns.
 enum class TurnSource : std::uint8_t {
   wheels,  ///< the difference of the rear wheels: coarse where they report whole rpm
-  /// The steering angle while it is fresh and can be, else the wheels: as good as its unit and the wheelbase are known. While the wheels
-  /// contradict it, the heading's variance grows as if they were right.
+  /// The steering angle while it is fresh and can be, else the wheels: as good as its unit and the wheelbase are known. While the
+  /// wheels contradict it, the heading's variance grows as if they were right.
   steering,
 };
 
@@ -72,7 +72,8 @@ enum class TurnSource : std::uint8_t {
 enum class WaySource : std::uint8_t {
   wheels,  ///< the mean rate of the rear wheels
   /// Of a vehicle whose odometer counts down when it goes backwards. Blocks that are lost, for as long as the odometry's time-out,
-  /// lose no way. What turns the vehicle is taken as in the block after them. While it contradicts both wheels and speed, the wheels.
+  /// lose no way. What turns the vehicle is taken as in the block after them. While it contradicts both wheels and speed, the
+  /// wheels.
   odometer,
 };
 
