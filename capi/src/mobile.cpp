@@ -224,9 +224,16 @@ Result<TwistLaw::Configuration> takt::capi::to_configuration(const takt_twist_la
     return control::PidGains{
         .proportional = pid[0], .integral = pid[1], .derivative = pid[2], .derivative_weight = 1};
   };
-  return TwistLaw::Configuration{
-      o->wheelbase,  o->max_steering, o->steering_rate, o->command_threshold, o->measured_threshold,
-      o->standstill, o->hysteresis,   o->holding_brake, gains(o->throttle),   gains(o->brake)};
+  return TwistLaw::Configuration{.wheelbase = o->wheelbase,
+                                 .max_steering = o->max_steering,
+                                 .steering_rate = o->steering_rate,
+                                 .command_threshold = o->command_threshold,
+                                 .measured_threshold = o->measured_threshold,
+                                 .standstill = o->standstill,
+                                 .hysteresis = o->hysteresis,
+                                 .holding_brake = o->holding_brake,
+                                 .throttle = gains(o->throttle),
+                                 .brake = gains(o->brake)};
 }
 
 std::int32_t takt_twist_law_create(const takt_twist_law_options* options, takt_twist_law** law) {

@@ -50,6 +50,17 @@ TEST_CASE("above its thresholds the steering is that of the report, within the a
   CHECK(angle({0.2, 0, 3}, 0) == 0.5);
 }
 
+TEST_CASE("from half of a threshold to the whole of it, its regime takes over by and by") {
+  const auto steering = [](double speed) { return std::atan(1.6 * 0.02 / speed); };
+  CHECK(angle({0.1, 0, 0.02}, 1) == doctest::Approx(steering(0.1)));
+  CHECK(angle({0.075, 0, 0.02}, 1) == doctest::Approx((steering(0.075) + steering(1)) / 2));
+  CHECK(angle({0.0501, 0, 0.02}, 1) == doctest::Approx(steering(1)).epsilon(0.05));
+  CHECK(angle({0.05, 0, 0.02}, 1) == doctest::Approx(steering(1)));
+  CHECK(angle({0, 0, 0.02}, 0.5) == doctest::Approx(steering(0.5)));
+  CHECK(angle({0, 0, 0.02}, 0.375) == doctest::Approx(steering(0.375) / 2));
+  CHECK(angle({0, 0, 0.02}, 0.25) == 0);
+}
+
 TEST_CASE("reverse is the mirror image of forward") {
   auto random = test::generator(1);
   for (std::size_t i = 0; i < test::count(2000); ++i) {
@@ -262,6 +273,53 @@ TEST_CASE("no derivative kicks a pedal that is taken up, and it is the vehicle's
   }
 }
 
+TEST_CASE("it brakes from the hysteresis on, and until the vehicle is no longer too fast") {
+  auto law = TwistLaw::make(furbot()).value();
+  const auto brakes = [&](double measured) { return law.step({2, 0, 0}, measured, 0.01)->brake > 0; };
+  CHECK_FALSE(brakes(1.9));
+  CHECK_FALSE(brakes(2.09));
+  CHECK(brakes(2.11));
+  CHECK(brakes(2.05));
+  CHECK(brakes(2.01));
+  CHECK_FALSE(brakes(1.99));
+  CHECK_FALSE(brakes(2.05));
+}
+
+TEST_CASE("what is slower than the standstill is to stand, and what rolls slower than it stands") {
+  const auto first = [](double wanted, double measured) {
+    auto law = TwistLaw::make(furbot()).value();
+    return law.step({wanted, 0, 0}, measured, 0.01).value();
+  };
+  CHECK(first(0.051, 0).throttle > 0);
+  CHECK(first(0.049, 0) == DriveCommand{0, 0, 0.2});
+  CHECK(first(0, 0.049) == DriveCommand{0, 0, 0.2});
+  CHECK(first(0, 0.051).brake == doctest::Approx(0.5 * 0.051));
+  CHECK(first(1, -0.049).throttle == doctest::Approx(0.4));  // it stands, and may be driven forward
+  CHECK(first(1, -0.051).brake == doctest::Approx(0.5 * 0.051));
+}
+
+TEST_CASE("no integral learns from more throttle than may be pressed") {
+  for (const double way : {1.0, -1.0}) {
+    auto c = furbot();
+    (way > 0 ? c.max_throttle : c.max_reverse) = 0.3;
+    auto law = TwistLaw::make(c).value();
+    for (int k = 0; k < 2000; ++k)
+      CHECK(std::abs(law.step({2 * way, 0, 0}, 1.5 * way, 0.01)->throttle) <= 0.3);
+    CHECK(law.command().throttle == 0.3 * way);
+    // Had it learnt for twenty seconds, it would press on though the vehicle is quicker than asked for.
+    CHECK(std::abs(law.step({2 * way, 0, 0}, 2.05 * way, 0.01)->throttle) < 0.1);
+  }
+}
+
+TEST_CASE("driving the other way begins anew, though there was no time to brake") {
+  auto c = furbot();
+  c.throttle = {.integral = 1};
+  auto law = TwistLaw::make(c).value();
+  for (int k = 0; k < 50; ++k) REQUIRE(law.step({1, 0, 0}, 0, 0.01).has_value());
+  CHECK(law.command().throttle > 0.4);
+  CHECK(law.step({-1, 0, 0}, 0, 0.01)->throttle == 0);
+}
+
 TEST_CASE("a pedal that is pressed again begins anew, not with what had wound up before") {
   auto c = furbot();
   c.throttle = {.integral = 1};
@@ -288,6 +346,14 @@ TEST_CASE("bad periods change nothing, vehicles that cannot be are refused by na
     CHECK(TwistLaw::make(c).error() == control::Errc::out_of_domain);
     c.*member = not_a_number;
     CHECK(TwistLaw::make(c).error() == control::Errc::not_finite);
+  }
+  for (auto share : {&TwistLaw::Configuration::holding_brake, &TwistLaw::Configuration::max_throttle,
+                     &TwistLaw::Configuration::max_reverse}) {
+    for (const double bad : {-0.1, 1.1, not_a_number}) {
+      auto c = furbot();
+      c.*share = bad;
+      CHECK(TwistLaw::make(c).error() == control::Errc::out_of_domain);
+    }
   }
   law.reset(0.3);
   CHECK(law.command() == DriveCommand{0.3, 0, 0.2});

@@ -371,6 +371,23 @@ TEST_CASE("a vehicle whose speed is not that of its wheels is stopped, unless th
   }
 }
 
+TEST_CASE("twists press the throttle no further than the client lets it, and learn nothing from beyond") {
+  auto c = furbot();
+  c.client.drive.limits.throttle = 0.2;
+  c.law.throttle.integral = 0.2;
+  auto drive = made(c);
+  for (int ms = 0; ms <= 10'000; ms += 10) {
+    CHECK(drive.receive(said(ms, 40, 40), at(ms)));
+    CHECK(drive.drive({2, 0, 0}, at(ms)));
+    CHECK(drive.client().command().throttle <= 0.2);
+  }
+  CHECK(drive.client().command().throttle == 0.2);
+  CHECK(drive.client().drive_counters().limited == 0);
+  CHECK(drive.receive(said(10'010, 65, 65), at(10'010)));  // 2.04 m/s: faster than asked for
+  CHECK(drive.drive({2, 0, 0}, at(10'010)));
+  CHECK(drive.client().command().throttle < 0.1);
+}
+
 TEST_CASE("after a stop the law begins anew, from the steering as it is") {
   auto drive = made();
   int ms = 0;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "takt/core/error.hpp"
 #include "takt/mobile/error.hpp"
@@ -50,7 +51,7 @@ class BasicCar {
       if (!std::isfinite(number)) return fail(Errc::not_finite);
     }
     if (!(g.wheelbase > 0) || !(g.track >= 0) || !(g.max_steering > 0)) return fail(Errc::not_positive);
-    if (!(g.max_steering < Scalar(1.57))) return fail(Errc::out_of_domain);
+    if (!(g.max_steering < std::numbers::pi_v<Scalar> / 2)) return fail(Errc::out_of_domain);
     BasicCar car(g);
     if (!(car.max_curvature_ * g.track / 2 < 1)) return fail(Errc::out_of_domain);
     return car;

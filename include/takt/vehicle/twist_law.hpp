@@ -12,11 +12,15 @@
 //
 // The PIDs have the form of the Dataspeed controller that the original used (control/pid.hpp), so that its gains can be brought
 // along, but that a pedal begins without a kick of the derivative. The command is the set-point of both, which the weights of the
-// gains are about; the output limits are the law's: 0..1.
+// gains are about; the output limits are the law's: from 0 to as far as it may press.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
 
 #include "takt/control/pid.hpp"
 #include "takt/control/rate_limiter.hpp"
@@ -52,20 +56,22 @@ class BasicTwistLaw {
   using Command = BasicDriveCommand<Scalar>;
 
   struct Configuration {
-    Scalar wheelbase = 0;                       ///< m
-    Scalar max_steering = 0;                    ///< rad, below pi/2
-    Scalar steering_rate = 0;                   ///< rad/s
-    Scalar command_threshold = Scalar(0.1);     ///< m/s: above it the commanded speed decides on the steering
-    Scalar measured_threshold = Scalar(0.5);    ///< m/s: above it, and below the other, the measured one does
-    Scalar standstill = Scalar(0.05);           ///< m/s: slower, the vehicle stands, or is to stand
-    Scalar hysteresis = Scalar(0.1);            ///< m/s: too fast by this, it brakes
-    Scalar holding_brake = Scalar(0.2);         ///< 0..1: holds the vehicle where it stands, or is blind
+    Scalar wheelbase = 0;                     ///< m
+    Scalar max_steering = 0;                  ///< rad, below pi/2
+    Scalar steering_rate = 0;                 ///< rad/s
+    Scalar command_threshold = Scalar(0.1);   ///< m/s: above it the commanded speed decides on the steering
+    Scalar measured_threshold = Scalar(0.5);  ///< m/s: above it, and below the other, the measured one does
+    Scalar standstill = Scalar(0.05);         ///< m/s: slower, the vehicle stands, or is to stand
+    Scalar hysteresis = Scalar(0.1);          ///< m/s: too fast by this, it brakes
+    Scalar holding_brake = Scalar(0.2);       ///< 0..1: holds the vehicle where it stands, or is blind
+    Scalar max_throttle = 1;  ///< 0..1 of full throttle forwards: no integral learns from more
+    Scalar max_reverse = 1;   ///< 0..1 of full throttle backwards
     control::BasicPidGains<Scalar> throttle{};  ///< from m/s to 0..1
     control::BasicPidGains<Scalar> brake{};     ///< from m/s too fast to 0..1, the proportional one above 0
   };
 
   /// Errors: not_finite; out_of_domain (lengths, angles, rates and thresholds are above zero, the steering below pi/2, the
-  /// holding brake within 0..1, no gain below zero, and the brake's proportional one above it: else nothing brakes); those of
+  /// shares of pedals within 0..1, no gain below zero, and the brake's proportional one above it: else nothing brakes); those of
   /// BasicPid::make().
   [[nodiscard]] static Result<BasicTwistLaw> make(const Configuration& c) noexcept {
     for (const Scalar number : {c.wheelbase, c.max_steering, c.steering_rate, c.command_threshold,
@@ -73,20 +79,19 @@ class BasicTwistLaw {
       if (!std::isfinite(number)) return fail(control::Errc::not_finite);
       if (!(number > 0)) return fail(control::Errc::out_of_domain);
     }
-    if (!(c.holding_brake >= 0 && c.holding_brake <= 1) || !(c.max_steering < Scalar(1.57)))
-      return fail(control::Errc::out_of_domain);
+    for (const Scalar share : {c.holding_brake, c.max_throttle, c.max_reverse})
+      if (!(share >= 0 && share <= 1)) return fail(control::Errc::out_of_domain);
+    if (!(c.max_steering < std::numbers::pi_v<Scalar> / 2)) return fail(control::Errc::out_of_domain);
     for (const auto* gains : {&c.throttle, &c.brake})
       if (gains->proportional < 0 || gains->integral < 0 || gains->derivative < 0)
         return fail(control::Errc::out_of_domain);
     if (c.brake.proportional == 0) return fail(control::Errc::out_of_domain);
-    auto throttle = c.throttle;
-    auto brake = c.brake;
-    throttle.output_min = brake.output_min = 0;
-    throttle.output_max = brake.output_max = 1;
-    const auto throttle_pid = Pid::make(throttle);
-    if (!throttle_pid) return fail(throttle_pid.error());
-    const auto brake_pid = Pid::make(brake);
-    if (!brake_pid) return fail(brake_pid.error());
+    const auto throttle = pid_of(c.throttle, c.max_throttle);
+    if (!throttle) return fail(throttle.error());
+    const auto reverse = pid_of(c.throttle, c.max_reverse);
+    if (!reverse) return fail(reverse.error());
+    const auto brake = pid_of(c.brake, 1);
+    if (!brake) return fail(brake.error());
     typename control::BasicRateLimiter<Scalar>::Limits limits;
     limits.min = -c.max_steering;
     limits.max = c.max_steering;
@@ -94,7 +99,7 @@ class BasicTwistLaw {
     limits.reverse_acceleration = limits.reverse_braking = c.steering_rate;
     const auto steering = control::BasicRateLimiter<Scalar>::make(limits);
     if (!steering) return fail(steering.error());
-    return BasicTwistLaw(c, *throttle_pid, *brake_pid, *steering);
+    return BasicTwistLaw(c, {*brake, *throttle, *reverse}, *steering);
   }
 
   /// The command for the next `period` seconds; `measured` is the speed along the vehicle (m/s, backwards below zero). Of the
@@ -112,10 +117,16 @@ class BasicTwistLaw {
       return hold();
     }
     command_ = {steering.value, 0, 0};
-    if (braking_) {
-      command_.brake = pedal.value;
-    } else {
-      command_.throttle = std::copysign(pedal.value, wanted.forward);
+    switch (pedal_) {
+      case Pedal::brake:
+        command_.brake = pedal.value;
+        break;
+      case Pedal::throttle:
+        command_.throttle = pedal.value;
+        break;
+      case Pedal::reverse:
+        command_.throttle = -pedal.value;
+        break;
     }
     return command_;
   }
@@ -125,22 +136,29 @@ class BasicTwistLaw {
 
   /// As new, but for the steering angle, which the wheels have.
   void reset(Scalar steering = 0) noexcept {
-    throttle_.reset();
-    brake_.reset();
+    for (Pid& pid : pids_) pid.reset();
     steering_.reset(std::isfinite(steering) ? std::clamp(steering, -c_.max_steering, c_.max_steering) : 0);
-    braking_ = true;
+    pedal_ = Pedal::brake;
     command_ = {steering_.value(), 0, c_.holding_brake};
   }
 
  private:
-  BasicTwistLaw(const Configuration& c, const Pid& throttle, const Pid& brake,
+  enum class Pedal : std::uint8_t { brake, throttle, reverse };
+  using Pids = std::array<Pid, 3>;  // by pedal
+
+  BasicTwistLaw(const Configuration& c, const Pids& pids,
                 const control::BasicRateLimiter<Scalar>& steering) noexcept
-      : c_(c), throttle_(throttle), brake_(brake), steering_(steering), command_{0, 0, c.holding_brake} {}
+      : c_(c), pids_(pids), steering_(steering), command_{0, 0, c.holding_brake} {}
+
+  [[nodiscard]] static Result<Pid> pid_of(control::BasicPidGains<Scalar> gains, Scalar most) noexcept {
+    gains.output_min = 0;
+    gains.output_max = most;
+    return Pid::make(gains);
+  }
 
   /// Nothing is known of the vehicle. What the pedals had learnt of it is kept, but no derivative reaches over the gap.
   [[nodiscard]] Result<Command> hold() noexcept {
-    throttle_.reset(control::IntegralReset::keep);
-    brake_.reset(control::IntegralReset::keep);
+    for (Pid& pid : pids_) pid.reset(control::IntegralReset::keep);
     command_.throttle = 0;
     command_.brake = std::max(command_.brake, c_.holding_brake);
     return fail(control::Errc::not_finite);
@@ -163,28 +181,28 @@ class BasicTwistLaw {
     return by_command * angle(wanted.forward) + (1 - by_command) * by_measurement * angle(measured);
   }
 
-  /// How far which pedal is pressed: braking_ says which.
+  /// How far which pedal is pressed: pedal_ says which.
   [[nodiscard]] control::BasicStep<Scalar> press(Scalar wanted, Scalar measured, Scalar period) noexcept {
     const bool backwards_to_it = wanted * measured < 0 && std::abs(measured) > c_.standstill;
     const bool to_stand = std::abs(wanted) < c_.standstill || backwards_to_it;
     const Scalar target = to_stand ? 0 : std::abs(wanted);
     const Scalar speed = wanted * measured < 0 && !backwards_to_it ? 0 : std::abs(measured);
-    const bool too_fast = speed > target + (braking_ ? 0 : c_.hysteresis);
-    if (const bool brakes = to_stand || too_fast; brakes != braking_) {
-      braking_ = brakes;
-      (braking_ ? brake_ : throttle_).reset();
-    }
-    if (!braking_) return throttle_.step(target, speed, period);
-    auto pressed = brake_.step(-target, -speed, period);  // from how much too fast it is
+    const bool too_fast = speed > target + (pedal_ == Pedal::brake ? 0 : c_.hysteresis);
+    const Pedal drives = wanted < 0 ? Pedal::reverse : Pedal::throttle;
+    const Pedal pedal = to_stand || too_fast ? Pedal::brake : drives;
+    Pid& pid = pids_[static_cast<std::size_t>(pedal)];
+    if (pedal != pedal_) pid.reset();
+    pedal_ = pedal;
+    if (pedal != Pedal::brake) return pid.step(target, speed, period);
+    auto pressed = pid.step(-target, -speed, period);  // from how much too fast it is
     if (to_stand && speed <= c_.standstill) pressed.value = std::max(pressed.value, c_.holding_brake);
     return pressed;
   }
 
   Configuration c_;
-  Pid throttle_;
-  Pid brake_;
+  Pids pids_;
   control::BasicRateLimiter<Scalar> steering_;
-  bool braking_ = true;
+  Pedal pedal_ = Pedal::brake;
   Command command_;
 };
 using TwistLaw = BasicTwistLaw<double>;

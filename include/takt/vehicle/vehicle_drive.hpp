@@ -80,7 +80,8 @@ enum class WaySource : std::uint8_t {
 struct VehicleDriveConfiguration {
   ClientConfiguration client{};           ///< traction is required
   mobile::TwistLimiter::Limits limits{};  ///< of the twists
-  TwistLaw::Configuration law{};          ///< with the wheelbase
+  /// With the wheelbase. It presses the throttle no further than the client lets it.
+  TwistLaw::Configuration law{};
   mobile::Odometry::Configuration odometry{};
   double wheel_radius = 0;  ///< m, of the rear wheels
   double track = 0;         ///< m, between them
@@ -103,7 +104,10 @@ class VehicleDrive {
     if (!client) return fail(client.error());
     const auto limiter = mobile::TwistLimiter::make(c.limits);
     if (!limiter) return fail(limiter.error());
-    const auto law = TwistLaw::make(c.law);
+    TwistLaw::Configuration pressed = c.law;
+    pressed.max_throttle = std::min(pressed.max_throttle, c.client.drive.limits.throttle);
+    pressed.max_reverse = std::min(pressed.max_reverse, c.client.drive.limits.reverse);
+    const auto law = TwistLaw::make(pressed);
     if (!law) return fail(law.error());
     if (c.law.max_steering > c.client.drive.limits.steering) return fail(Errc::out_of_range);
     const auto held = client->units().control({0, 0, c.law.holding_brake}, 0);
