@@ -88,6 +88,9 @@ class World {
     auto frame = test::status_frame(static_cast<std::uint32_t>(ms - ago));
     (void)frame.set(static_cast<System>(system), static_cast<SystemState>(state));
     (void)frame.set(System::traction, "speed", speed);
+    const std::int16_t wheels = speed % 2 == 0 ? 0 : speed;  // they turn or not, whatever the speed is
+    (void)frame.set(System::traction, "left_speed", wheels);
+    (void)frame.set(System::traction, "right_speed", wheels);
     receive(test::encoded(frame));
   }
   void hear() {
