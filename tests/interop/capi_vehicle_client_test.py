@@ -5,7 +5,6 @@
 """
 
 import math
-import struct
 import sys
 import unittest
 from ctypes import byref, c_int32, c_int64, c_size_t, c_uint8, c_void_p
@@ -36,11 +35,7 @@ class Link:
         takt.takt_channel_destroy(self.channel)
 
     def status(self):
-        blocks = [(system, bytes([self.state]) + bytes(struct.calcsize(layout) - 1))
-                  for system, (_, layout, _) in peer.BLOCKS.items()]
-        names = dict.fromkeys(peer.BLOCKS[TRACTION][2], 0)
-        blocks[TRACTION] = (TRACTION, {**names, "state": self.state, "speed": self.speed})
-        return peer.encode_status(self.ms, blocks)
+        return peer.steady_status(self.ms, self.state, speed=self.speed)
 
     def receive(self, datagram):
         return takt.takt_vehicle_client_receive(self.client, datagram, len(datagram), self.ms * MS)

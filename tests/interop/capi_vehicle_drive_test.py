@@ -18,6 +18,7 @@ import time
 import unittest
 from ctypes import byref, c_double, c_size_t, c_uint8, c_void_p, create_string_buffer
 
+import furbot_peer as peer
 from capi_bindings import (BAD_ARGUMENT, CONTROL_NOT_FINITE, CONTROL_OUT_OF_DOMAIN, MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE,
                            MOBILE_OUT_OF_DOMAIN, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, Pose, Twist, status, takt)
 from capi_vehicle_bindings import DATAGRAM, Counters, Estimate, Key, State, options, plain
@@ -29,7 +30,7 @@ TAKT = sys.argv[3] if len(sys.argv) > 3 else None
 NOT_FINITE, OUT_OF_RANGE, NOT_READY, STOPPED = (status(6, code) for code in (13, 11, 41, 42))
 BAD_DESCRIPTION = status(16, 10)
 STARTING, READY, DRIVING, STOPPING, AT_STAND = range(5)
-TOLD, TRACTION, NEVER, AT_ONCE, MS = 1, 3, 2**63 - 1, -2**63, 1_000_000
+TOLD, SPEED_CONTRADICTED, TRACTION, RUNNING, NEVER, AT_ONCE, MS = 1, 8, 3, 2, 2**63 - 1, -2**63, 1_000_000
 
 
 class CovarianceTest(unittest.TestCase):
@@ -143,6 +144,36 @@ class DriveTest(unittest.TestCase):
         takt.takt_vehicle_drive_options_init(None)
         takt.takt_vehicle_drive_destroy(None)
         takt.takt_vehicle_description_destroy(None)
+
+
+class SpeedTest(unittest.TestCase):
+    """A vehicle whose wheels turn at 30 rpm: 0.94 m/s."""
+
+    def driven(self, said, **changes):
+        """Where it drives and how it is after half a second of frames and twists."""
+        channel, drive, estimate, state = plain(), c_void_p(), Estimate(), initialised(State)
+        self.assertEqual(create(channel, drive, {}, changes), OK)
+        client = takt.takt_vehicle_drive_client(drive)
+        for ms in range(1000, 1500, 10):
+            frame = peer.steady_status(ms, RUNNING, left_speed=30, right_speed=30, **said)
+            self.assertEqual(takt.takt_vehicle_client_receive(client, frame, len(frame), ms * MS), OK)
+            takt.takt_vehicle_drive_twist(drive, byref(Twist(1, 0, 0)), ms * MS)
+        self.assertEqual(takt.takt_vehicle_drive_estimate(drive, byref(estimate)), OK)
+        self.assertEqual(takt.takt_vehicle_client_get_state(client, byref(state)), OK)
+        takt.takt_vehicle_drive_destroy(drive)
+        takt.takt_channel_destroy(channel)
+        return estimate.twist.forward, state
+
+    def test_without_a_sign_it_is_backwards_by_the_reverse_flag(self):
+        backwards = {"speed": 94, "reverse": 1}
+        self.assertAlmostEqual(self.driven(backwards, speed_is_magnitude=1)[0], -0.3 * math.pi)
+        self.assertAlmostEqual(self.driven(backwards)[0], 0.3 * math.pi)
+        self.assertAlmostEqual(self.driven({"speed": 94}, speed_is_magnitude=1)[0], 0.3 * math.pi)
+
+    def test_one_that_is_not_that_of_the_wheels_stops_the_vehicle(self):
+        self.assertEqual(self.driven({"speed": 94})[1].state, DRIVING)
+        state = self.driven({"speed": 0})[1]
+        self.assertEqual((state.state, state.cause, state.category), (STOPPING, SPEED_CONTRADICTED, 1))
 
 
 class DescriptionTest(unittest.TestCase):

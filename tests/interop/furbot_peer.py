@@ -42,6 +42,13 @@ def encode_status(stamp, blocks):
     return frame
 
 
+def steady_status(stamp, state, **traction):
+    """Of a vehicle whose systems are all in this state, and whose numbers are zero but for these of its traction."""
+    blocks = [(system, bytes([state]) + bytes(struct.calcsize(layout) - 1)) for system, (_, layout, _) in BLOCKS.items()]
+    blocks[3] = (3, {**dict.fromkeys(BLOCKS[3][2], 0), "state": state, **traction})
+    return encode_status(stamp, blocks)
+
+
 def decode_status(frame):
     """The stamp and a list as for encode_status(), with bytes for systems that are not known."""
     if len(frame) < 12:
