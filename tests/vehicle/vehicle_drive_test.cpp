@@ -269,6 +269,24 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "an odometer of coarse counts is believed where the speed agrees with it, though the wheels are dead") {
+  for (const double count : {0.01, 0.05, 0.1}) {
+    CAPTURE(count);
+    auto c = furbot();
+    c.way = WaySource::odometer;
+    c.client.units.odometer = count;
+    auto drive = made(c);
+    for (int ms = 0; ms <= 20'000; ms += 10) {
+      auto frame = status_frame(static_cast<std::uint32_t>(ms));
+      (void)frame.set(
+          Traction{.state = 2, .speed = 40, .odometer = static_cast<std::int32_t>(0.4e-3 * ms / count)});
+      CHECK(drive.receive(encoded(frame), at(ms)));
+    }
+    CHECK(std::abs(drive.estimate().pose.x - 8) <= count + 1e-9);
+  }
+}
+
+TEST_CASE(
     "a twist becomes what the law makes of it, within the limits of twists, and is what the vehicle is "
     "told") {
   auto drive = made();
@@ -309,6 +327,33 @@ TEST_CASE(
   CHECK(drive.client().reason().cause == StopCause::command_timeout);
 }
 
+TEST_CASE("back from the pedals, twists go on from how the vehicle drives, without braking it") {
+  auto drive = made();
+  const double speed_now = speed(60);
+  int ms = 0;
+  const auto hear = [&] { CHECK(drive.receive(said(ms, 60, 60, 200), at(ms))); };
+  for (; ms <= 1000; ms += 10) {
+    hear();
+    CHECK(drive.client().drive({0.2, 0.3, 0}, at(ms)));
+  }
+  for (; ms <= 1200; ms += 10) {
+    hear();
+    CHECK(drive.drive({speed_now, 0, speed_now * std::tan(0.2) / 1.6}, at(ms)));
+    CHECK(drive.client().command().brake < 0.02);
+    CHECK(drive.client().command().steering == doctest::Approx(0.2).epsilon(0.03));
+  }
+}
+
+TEST_CASE("twists follow commands though the clock began below zero") {
+  auto drive = made();
+  for (int ms = -3'600'000; ms < -3'599'000; ms += 10) {
+    CHECK(drive.receive(said(ms + 4'000'000, 0, 0), at(ms)));
+    CHECK(drive.client().drive({}, at(ms)));
+  }
+  CHECK(drive.receive(said(401'000, 0, 0), at(-3'599'000)));
+  CHECK(drive.drive({1, 0, 0}, at(-3'599'000)));
+}
+
 TEST_CASE("twists begin anew after commands that somebody gave in between") {
   auto drive = made();
   int ms = 0;
@@ -334,6 +379,8 @@ TEST_CASE("a vehicle whose speed is not that of its wheels is stopped, unless th
   };
   for (const Case& one : {Case{0, 32, 32, true},      // a dead speed sensor, at 1 m/s
                           Case{45, 50, 50, true},     // a stuck one
+                          Case{90, 70, 70, true},     // another, at 2.2 m/s
+                          Case{90, 40, 40, false},    // not far enough off
                           Case{100, 0, 0, true},      // dead wheels
                           Case{100, -32, -32, true},  // a sign that is wrong
                           Case{0, 15, 15, false},     // too slow to tell

@@ -6,8 +6,8 @@
 //     whenever something was heard:  latest.write(drive.estimate());              // an shm::LatestValue<OdometryEstimate>
 //
 // The twist is kept within its limits on the same curve (mobile/twist_limiter.hpp) and becomes steering, throttle and brake by the
-// law of the Furbot (twist_law.hpp), with the speed that the vehicle reports. If that is not the speed of its wheels for longer
-// than telemetry may be old, as of a sensor that died, the vehicle is stopped. As each twist is driven when it is given, a caller
+// law of the Furbot (twist_law.hpp), with the speed that the vehicle reports. If that and the speed of its wheels differ by more
+// than half of the lesser and 0.5 m/s, for longer than telemetry may be old, as of a sensor that died, the vehicle is stopped. As each twist is driven when it is given, a caller
 // that gives none any more has the vehicle stopped by the client's command time-out. To hold a slow commander's twists for a while,
 // and come to a stand without a latched stop, put a mobile::TwistCommand in between.
 //
@@ -132,17 +132,19 @@ class VehicleDrive {
   [[nodiscard]] Time next_send() const noexcept { return client_.next_send(); }
   Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) noexcept { return client_.poll(now, out); }
 
-  /// Drives so until the next call. Errors: not_finite; control::Errc::bad_period (called twice at one time); those of
-  /// VehicleClient::drive(). The command before holds then, and grows older.
+  /// Drives so until the next call. Errors: not_finite; control::Errc::bad_period (called twice at one time, or while the clock is
+  /// back); those of VehicleClient::drive(). The command before holds then, and grows older.
   Status drive(const mobile::Twist& wanted, Time now) noexcept {
     if (!mobile::detail::is_finite(wanted)) return fail(Errc::not_finite);
     now = within_reach(now);
     client_.update(now);
-    // Whoever gave the client commands meanwhile, by client().drive(), begins anew with twists.
-    const bool goes_on = client_.state() == DriveState::driving && now - driven_ <= pause_;
+    // Whoever gave the client commands meanwhile, by client().drive(), goes on with twists from how it drives.
+    const bool driving = client_.state() == DriveState::driving;
+    const bool goes_on = driving && now - driven_ <= pause_;
     if (!goes_on) {
-      limiter_.reset();
-      law_.reset(client_.command().steering);
+      const double steering = client_.command().steering;
+      limiter_.reset(driving ? car_.twist(measured_speed(now), steering) : mobile::Twist{});
+      law_.reset(steering);
     }
     const Duration elapsed = goes_on ? now - driven_ : first_period_;
     const double period = to_seconds(elapsed);
@@ -187,17 +189,17 @@ class VehicleDrive {
     return traction ? client_.units().speed(*traction) : 0;
   }
 
-  /// Whether two measurements of one thing cannot both be right: they differ by more than the lesser of them, and than what is
-  /// too little to tell.
-  [[nodiscard]] static bool contradict(double a, double b, double too_little) noexcept {
-    return std::abs(a - b) > std::min(std::abs(a), std::abs(b)) + too_little;
+  /// Whether two measurements of one thing cannot both be right: they differ by more than a share of the lesser of them, and than
+  /// what is too little to tell.
+  [[nodiscard]] static bool contradict(double a, double b, double too_little, double share = 1) noexcept {
+    return std::abs(a - b) > share * std::min(std::abs(a), std::abs(b)) + too_little;
   }
 
   /// By a speed sensor that died, the law would press the throttle ever further.
   void watch_speed(Time now) noexcept {
     const auto traction = client_.telemetry().fresh_traction(now);
     const bool agrees =
-        !traction || !contradict(client_.units().speed(*traction), wheel_twist(*traction).forward, 0.5);
+        !traction || !contradict(client_.units().speed(*traction), wheel_twist(*traction).forward, 0.5, 0.5);
     if (agrees || client_.state() != DriveState::driving) agreed_ = now;
     if (now - agreed_ > freshness_) client_.stop(on_fault_, now, StopCause::speed_contradicted);
   }
@@ -254,19 +256,20 @@ class VehicleDrive {
   /// to be wrong is as unsure as they differ. Of a gap nobody knows how fast the vehicle was.
   void watch_odometer(double way, const Traction& traction, Duration elapsed) noexcept {
     if (elapsed > freshness_) {
-      by_odometer_ = by_others_ = 0;
+      by_odometer_ = by_wheels_ = by_speed_ = 0;
       return;
     }
-    const double by_wheels = wheel_twist(traction).forward * to_seconds(elapsed);
-    const double by_speed = client_.units().speed(traction) * to_seconds(elapsed);
     by_odometer_ += way;
-    by_others_ += std::abs(by_wheels - way) < std::abs(by_speed - way) ? by_wheels : by_speed;
+    by_wheels_ += wheel_twist(traction).forward * to_seconds(elapsed);
+    by_speed_ += client_.units().speed(traction) * to_seconds(elapsed);
+    const double off_wheels = std::abs(by_odometer_ - by_wheels_);
+    const double off_speed = std::abs(by_odometer_ - by_speed_);
     const double too_little = 0.1 + 3 * client_.units().configuration().odometer;
-    const bool wrong = contradict(by_odometer_, by_others_, too_little);
+    const bool wrong = contradict(by_odometer_, off_wheels < off_speed ? by_wheels_ : by_speed_, too_little);
     if (!wrong && std::abs(by_odometer_) < 10 * too_little) return;
-    if (wrong && odometer_holds_) doubt(std::pow(by_odometer_ - by_others_, 2), 0);
+    if (wrong && odometer_holds_) doubt(std::pow(std::min(off_wheels, off_speed), 2), 0);
     odometer_holds_ = !wrong;
-    by_odometer_ = by_others_ = 0;
+    by_odometer_ = by_wheels_ = by_speed_ = 0;
   }
 
   /// Adds to the variances of the way (m^2) and of the heading (rad^2).
@@ -324,10 +327,11 @@ class VehicleDrive {
   mobile::Odometry odometry_;
   mobile::DifferentialDrive wheels_;
   mobile::Car car_;
-  Time driven_{};           ///< when the last twist was
-  Time agreed_{};           ///< speed and wheels
-  double by_odometer_ = 0;  ///< m, since they were compared
-  double by_others_ = 0;    ///< m, by wheels or speed
+  Time driven_{-time_reach};  ///< when the last twist was
+  Time agreed_{};             ///< speed and wheels
+  double by_odometer_ = 0;    ///< m, since they were compared
+  double by_wheels_ = 0;
+  double by_speed_ = 0;
   bool odometer_holds_ = true;
   double astray_ = 0;  ///< rad, that steering and wheels differ, since they contradict each other
   std::optional<Block> last_;
