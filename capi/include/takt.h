@@ -1043,13 +1043,14 @@ TAKT_API void takt_channel_destroy(takt_channel* channel);
 TAKT_API int32_t takt_channel_open(takt_channel* channel, const uint8_t* datagram, size_t bytes, int64_t now_ns,
                                    const uint8_t** payload, size_t* payload_bytes, int32_t* stop);
 
-/* Makes a datagram of a frame, in memory that does not overlap with it. A `stop` is taken by the vehicle although a newer frame
+/* Makes a datagram of a frame, in memory that does not overlap with it. Call it each period, rather than ask first whether it can:
+ * so the channel is told the time, and learns of a clock that was set. A `stop` is taken by the vehicle although a newer frame
  * overtook it or it is old: mark only that thus which brings the vehicle to a stand whatever came after it. Errors:
  * TAKT_ERROR_VEHICLE_NOT_ESTABLISHED, _NO_ROOM, _TOO_LONG. Real-time safe. */
 TAKT_API int32_t takt_channel_seal(takt_channel* channel, const uint8_t* payload, size_t payload_bytes, int32_t stop,
                                    int64_t now_ns, uint8_t* out, size_t size, size_t* bytes);
 
-/* 1 when takt_channel_seal() can; 0 also of NULL. Real-time safe. */
+/* 1 when takt_channel_seal() takes more than stops; 0 also of NULL. Real-time safe. */
 TAKT_API int32_t takt_channel_established(const takt_channel* channel, int64_t now_ns);
 
 /* When the handshake will have something to send: INT64_MIN at once, INT64_MAX never. Other calls may change it. Real-time safe. */
@@ -1160,6 +1161,10 @@ TAKT_API int32_t takt_vehicle_client_stop(takt_vehicle_client* client, int32_t c
 /* Ends a stop: the vehicle is ready, and held until the next command. Errors: TAKT_ERROR_VEHICLE_CAUSE_REMAINS (something is wrong
  * still), _NOT_STANDING. Real-time safe. */
 TAKT_API int32_t takt_vehicle_client_recover(takt_vehicle_client* client, int64_t now_ns);
+
+/* Forgets what the vehicle said, and stops it if it drives. For when its clock or the caller's was set, and shows another time for
+ * good: what it says may be too old until then. Real-time safe. */
+TAKT_API int32_t takt_vehicle_client_forget(takt_vehicle_client* client, int64_t now_ns);
 
 enum {
   TAKT_DRIVE_STARTING = 0, /* until all is well */

@@ -181,6 +181,12 @@ std::int32_t takt_vehicle_client_recover(takt_vehicle_client* client, std::int64
   return to_status(client->client().recover(to_time(now_ns)));
 }
 
+std::int32_t takt_vehicle_client_forget(takt_vehicle_client* client, std::int64_t now_ns) {
+  if (client == nullptr) return to_status(Errc::null_pointer);
+  client->client().forget_telemetry(to_time(now_ns));
+  return TAKT_OK;
+}
+
 void takt_vehicle_client_state_init(takt_vehicle_client_state* state) {
   if (state == nullptr) return;
   *state = {};

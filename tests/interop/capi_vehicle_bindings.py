@@ -56,6 +56,7 @@ for name, result, *arguments in (
         ("drive", c_int32, c_void_p, POINTER(DriveCommand), c_int64),
         ("stop", c_int32, c_void_p, c_int32, c_int64),
         ("recover", c_int32, c_void_p, c_int64),
+        ("forget", c_int32, c_void_p, c_int64),
         ("state_init", None, POINTER(State)),
         ("get_state", c_int32, c_void_p, POINTER(State)),
         ("system", c_int32, c_void_p, c_uint32, c_int64, POINTER(c_int32), POINTER(c_int64), POINTER(c_int32)),

@@ -172,6 +172,19 @@ class VehicleClientTest(unittest.TestCase):
                     self.assertGreater(due, min(max(now, -furthest), furthest))
                 link.close()
 
+    def test_a_clock_that_was_set_ahead_for_good_needs_what_was_said_to_be_forgotten(self):
+        link = self.link
+        link.run(100)
+        link.status = lambda: peer.steady_status(link.ms - 10_000, RUNNING)
+        link.ms += 10_000
+        link.run(2000)
+        self.assertEqual(link.get().cause, SILENT)
+        self.assertEqual(takt.takt_vehicle_client_recover(link.client, link.ms * MS), CAUSE_REMAINS)
+        self.assertEqual(takt.takt_vehicle_client_forget(link.client, link.ms * MS), OK)
+        link.run(1000)
+        self.assertEqual(takt.takt_vehicle_client_recover(link.client, link.ms * MS), OK)
+        self.assertEqual(takt.takt_vehicle_client_forget(None, 0), NULL_POINTER)
+
     def test_over_the_envelope_there_is_a_hello_and_nothing_else_without_an_answer(self):
         link = Link(commander())
         self.addCleanup(link.close)
