@@ -124,7 +124,8 @@ class Wire {
     ByteWriter(payload).big(static_cast<std::uint32_t>(sent.size()));
     Bytes out(payload.size() + Channel::overhead);
     const auto size = channel.seal(payload, urgency, time_of(channel), out);
-    require(size.has_value() == channel.established(time_of(channel)));
+    require(size.has_value() || !channel.established(time_of(channel)));
+    require(!size || urgency == Urgency::stop || channel.established(time_of(channel)));
     if (!size) return;
     sent.push_back({now_, urgency});
     heard_.push_back(out);

@@ -4,7 +4,10 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "sim/client_rig.hpp"
 #include "support/random.hpp"
@@ -237,6 +240,27 @@ TEST_CASE("whatever goes wrong: without a fresh command no throttle, and the veh
     rig.wait(9s);
     CHECK(rig.plant().speed() == 0);
   }
+}
+
+TEST_CASE("a vehicle whose clock was set back obeys nothing that was held back until it had caught up") {
+  SecureRig rig = test::secure_rig();
+  rig.wait(3s);
+  rig.drive({0, 0.1, 0}, 1s);
+  REQUIRE(rig.client.state() == DriveState::driving);
+  std::vector<std::vector<std::uint8_t>> held;
+  const Duration back = 10s;
+  for (const Time caught_up = rig.now + back + 20ms; rig.now < caught_up; rig.now += 1ms) {
+    (void)rig.client.drive({0, 0.5, 0}, rig.now);
+    while (const std::size_t size = rig.client.poll(rig.now, rig.bytes).value_or(0))
+      held.emplace_back(rig.bytes.begin(), rig.bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    while (rig.machine.poll(rig.now - back, rig.bytes).value_or(0) > 0) {
+    }
+  }
+  const auto obeyed = rig.machine.controller().counters().obeyed;
+  REQUIRE(held.size() > 20);
+  for (const auto& datagram : std::span(held).first(20))
+    CHECK_FALSE(rig.machine.receive(datagram, rig.now - back));
+  CHECK(rig.machine.controller().counters().obeyed == obeyed);
 }
 
 TEST_CASE(

@@ -280,6 +280,7 @@ struct HandshakeChannel {
   }
   Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency urgency, Time,
                            std::span<std::uint8_t> out) noexcept {
+    if (!session) return fail(Errc::not_established);
     if (out.size() < payload.size() + 1) return fail(Errc::no_room);
     out[0] = urgency == Urgency::stop ? 's' : 'o';
     std::copy(payload.begin(), payload.end(), out.begin() + 1);

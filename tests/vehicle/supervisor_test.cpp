@@ -30,7 +30,7 @@ DriveSupervisor ready() {
 DriveSupervisor driving() {
   auto supervisor = ready();
   REQUIRE(supervisor.drive({0.1, 0.5, 0}, at(0)));
-  supervisor.tell();
+  supervisor.told();
   return supervisor;
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a stop may be asked for in any state") {
 TEST_CASE("a stop goes on from what the vehicle was told, not from a command that was not sent yet") {
   auto supervisor = ready();
   CHECK(supervisor.drive({0.1, 0, 0.7}, at(0)));
-  supervisor.tell();
+  supervisor.told();
   CHECK(supervisor.drive({0.3, 0.5, 0}, at(5)));
   supervisor.stop(StopCategory::category_1, at(6));
   CHECK(supervisor.command() == DriveCommand{0.1, 0, 0.7});

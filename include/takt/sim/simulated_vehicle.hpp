@@ -112,10 +112,11 @@ class SimulatedVehicle {
   }
 
   /// Writes the datagram that is due, if any, and returns its size or 0. Of status frames that were due long ago only the last is
-  /// made. Error: no_room (max_datagram bytes are enough), and nothing is written.
+  /// made. To be called each period though nothing is due, if the clock may be set: so the channel learns of it. Error: no_room (max_datagram bytes are enough), and nothing is written.
   [[nodiscard]] Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) noexcept {
     if (out.size() < max_datagram) return fail(vehicle::Errc::no_room);
     now = within_reach(now);
+    next_status_ = std::min(next_status_, now + status_period);  // its clock may have been set back
     if (next_status_ <= now) make_status(now);
     controller_.advance(now);
     if (!faults_.silent && channel_.next_handshake() <= now) {
@@ -165,15 +166,16 @@ class SimulatedVehicle {
     return static_cast<double>(random_() >> 11) * 0x1p-53 < share;
   }
 
-  /// The status at the last time that one was due. A vehicle that nobody can understand yet says nothing.
+  /// The status at the last time that one was due.
   void make_status(Time now) noexcept {
     next_status_ += (now - next_status_) / status_period * status_period;
     controller_.advance(next_status_);
-    if (!faults_.silent && channel_.established(now)) post(next_status_, now);
+    post(next_status_, now);
     next_status_ += status_period;
   }
 
-  /// Every frame is sealed, one that is lost then too: the other end is to miss it.
+  /// Every frame is sealed, one that is not sent then too: the other end is to miss it, and the channel is told the time. A vehicle
+  /// that nobody can understand yet says nothing.
   void post(Time at, Time now) noexcept {
     if (waiting_ == queue_.size()) {
       ++counters_.lost;
@@ -181,7 +183,7 @@ class SimulatedVehicle {
     }
     Datagram& datagram = queue_[(first_ + waiting_) % queue_.size()];
     const auto size = seal(at, now, datagram.bytes);
-    if (!size) return;
+    if (!size || faults_.silent) return;
     datagram.size = *size;
     datagram.due = at + faults_.late;
     if (happens(faults_.corrupt))

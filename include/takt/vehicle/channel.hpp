@@ -32,11 +32,12 @@ struct Opened {
 };
 
 /// One end of a connection. All of it is real-time safe. An empty payload is no frame: seal none.
-///   open(datagram, now)                what is in it, or why it is refused; what is refused changes nothing but counters. `now`
-///                                      is when it came. Poll the handshake before the next: it keeps one answer
+///   open(datagram, now)                what is in it, or why it is refused; what is refused changes nothing but counters, but
+///                                      that `now`, when it came, is told. Poll the handshake before the next: it keeps one answer
 ///   seal(payload, urgency, now, out)   writes the datagram to send, and returns its size: payload.size() + overhead. Errors:
-///                                      no_room (in out), and what the channel names. out may not overlap with the payload
-///   established(now)                   whether seal() can
+///                                      no_room (in out), and what the channel names. out may not overlap with the payload. Call
+///                                      it each period, rather than ask first: so the channel is told the time
+///   established(now)                   whether seal() takes more than stops. The channel is told nothing by it
 ///   next_handshake()                   when poll_handshake() will have something to send: Time::min() at once, Time::max() never.
 ///                                      Whatever is called in between may change it
 ///   poll_handshake(now, out)           writes the datagram of the handshake that is due, if any, and returns its size or 0. Error:

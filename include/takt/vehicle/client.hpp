@@ -1,6 +1,6 @@
 // Drives a vehicle over datagrams. Bytes and the time go in, bytes come out: sockets and clocks are the caller's.
 //
-//     using Client = VehicleClient<PlainChannel>;                   // or SecureChannel: who is believed is said by name
+//     using Client = VehicleClient<PlainChannel>;                   // or a CommanderChannel: who is believed is said by name
 //     Client client = *Client::make({.telemetry = {.required = ...}}, PlainChannel{});
 //     std::array<std::uint8_t, Client::max_datagram> out;
 //     for (;;) {
@@ -19,7 +19,8 @@
 //
 // One thread. Every function but make() is real-time safe; none allocates. The clock may begin anywhere, with the first time that
 // is told. A time before one that was told already is taken as that one: a clock that goes back makes nothing younger. By more than
-// a command may be old, and the vehicle is stopped with the full brake, and not driven before the clock has caught up.
+// a command may be old, and the vehicle is stopped with the full brake, and not driven before the clock has caught up. Over a
+// secure channel any clock that is set, but for some milliseconds, ends the session, and so stops the vehicle.
 #pragma once
 
 #include <algorithm>
@@ -126,8 +127,8 @@ class VehicleClient {
     }
     if (due_ && clock_ < *due_) return std::size_t{0};
     schedule();
-    if (!channel_.established(now_)) return std::size_t{0};
     const Result<std::size_t> sealed = seal(out);
+    if (!sealed && sealed.error() == Errc::not_established) return std::size_t{0};
     ++(sealed ? counters_.sent : counters_.missed);
     return sealed;
   }
@@ -166,7 +167,8 @@ class VehicleClient {
     return supervisor_.recover(wrong());
   }
 
-  /// Forgets what the vehicle said, and stops it if it drives. For when its clock was set: what it says is too old until then.
+  /// Forgets what the vehicle said, and stops it if it drives. For when its clock or ours was set, and shows another time for good:
+  /// what it says may be too old until then.
   void forget_telemetry(Time now) noexcept {
     telemetry_.forget();
     update(now);
@@ -228,7 +230,7 @@ class VehicleClient {
   }
 
   [[nodiscard]] Result<std::size_t> seal(std::span<std::uint8_t> out) noexcept {
-    const DriveCommand& command = supervisor_.tell();
+    const DriveCommand& command = supervisor_.command();
     const auto clock = std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch());
     const std::uint32_t stamp = to_stamp(c_.clock_epoch) + static_cast<std::uint32_t>(clock.count());
     // Two frames in one millisecond are two frames.
@@ -239,7 +241,9 @@ class VehicleClient {
     if (const auto encoded = encode_control(*frame, bytes, c_.payload); !encoded) return encoded;
     // Whatever else may have been sent meanwhile, the full brake of a stop stops the vehicle: it may come late.
     const bool stops = supervisor_.category() && command.brake >= 1;
-    return channel_.seal(bytes, stops ? Urgency::stop : Urgency::ordinary, now_, out);
+    const auto sealed = channel_.seal(bytes, stops ? Urgency::stop : Urgency::ordinary, now_, out);
+    if (sealed) supervisor_.told();
+    return sealed;
   }
 
   Configuration c_;

@@ -4,7 +4,7 @@
 //     every period:
 //       for each datagram that has come:  if (auto opened = channel->open(datagram, now)) ... opened->payload
 //       if (channel->next_handshake() <= now)  send what poll_handshake(now, out) writes
-//       if (channel->established(now))         send what seal(frame, Urgency::ordinary, now, out) writes
+//       send what seal(frame, Urgency::ordinary, now, out) writes, if anything: it is told the time though there is no session
 #pragma once
 
 #include <algorithm>
@@ -60,12 +60,16 @@ class CommanderChannel {
     return opened;
   }
 
-  /// Errors: not_established, too_long, no_room, sequence_end.
+  /// A stop is sealed in any session that is not over, as the vehicle takes it whatever its clock shows. Errors: not_established,
+  /// too_long, no_room, sequence_end.
   [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency urgency, Time now,
                                          std::span<std::uint8_t> out) noexcept {
     tell(now);
-    if (!established(now)) return fail(Errc::not_established);
-    const auto kind = urgency == Urgency::stop ? EnvelopeKind::stop : EnvelopeKind::setpoint;
+    const bool stop = urgency == Urgency::stop;
+    if (!sessions_.current || sessions_.current->is_over(time_.latest(), limits_) ||
+        (!stop && !established(now)))
+      return fail(Errc::not_established);
+    const auto kind = stop ? EnvelopeKind::stop : EnvelopeKind::setpoint;
     return sessions_.current->seal(kind, payload, time_.latest(), out);
   }
 
@@ -147,7 +151,10 @@ class CommanderChannel {
     writer.big(to_nanoseconds(confirm_->challenged));
     const auto size =
         write_envelope(key_.commander, {EnvelopeKind::confirm, key_.id, session_id(), 0, now, payload}, out);
-    if (size) confirm_.reset();
+    if (!size) return size;
+    confirm_.reset();
+    retry_ =
+        now + 2 * limits_.answer();  // another handshake would end that of which the welcome is under way
     return size;
   }
 

@@ -13,7 +13,8 @@
 // answered.
 //
 // The clocks should be steady ones. When one was set, or nobody told its end the time for as long as the silence that is allowed,
-// the session is over but for stops, and the two ends shake hands again.
+// nothing of the session is sent or believed any more but stops, and the two ends shake hands again. An end that is not told the
+// time while its clock is back knows nothing of it: seal() each period.
 //
 // A datagram is judged in this order: layout, kind, key id and session, tag, replay window, age. Only what passed all of it moves
 // anything. There is no way to take unsigned frames, and none to make a channel without a key.

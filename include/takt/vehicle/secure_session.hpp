@@ -7,8 +7,10 @@
 //     age(t, s) = (t - ours) - (s - theirs)
 //
 // old: too much by the time that the answer took, but never too little, however an attacker delays what. Between two handshakes
-// the clocks may drift apart by 500 ppm. A clock that was set in between takes the anchor away: from then on nobody can tell how
-// old a frame is, and nothing is believed but stops.
+// the clocks may drift apart by 500 ppm. A clock that was set in between takes the anchor away, when it is told, or by a genuine
+// frame from the future: from then on nobody can tell how old a frame is, and nothing is believed but stops. A sender's clock that
+// was set ahead by less than the silence that is allowed shows itself by that frame alone: who holds back all that is from the
+// future makes the rest of the session's frames seem younger, by as much as it was set.
 #pragma once
 
 #include <array>
@@ -33,7 +35,7 @@ struct SecurityLimits {
       std::chrono::milliseconds(300);  ///< older frames are refused; a handshake's answer may take half of it
   Duration silence = std::chrono::milliseconds(500);  ///< after which the other end counts as gone
   Duration renewal =
-      std::chrono::seconds(10);  ///< the commander begins a new session; after six of these one is dead
+      std::chrono::seconds(10);  ///< the commander begins a new session; after six of these one is over
 
   [[nodiscard]] constexpr Duration answer() const noexcept { return age / 2; }
   /// The time of a call may be so much before that of an earlier one, or before what is in the datagram was sent. A frame may
@@ -95,7 +97,7 @@ class SecureSession {
     return envelope.session == id_ && envelope.key_id == key_id_;
   }
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-  /// When it was made, by our clock.
+  /// When it was made, or lost its anchor, by our clock.
   [[nodiscard]] Time begin() const noexcept { return anchor_.ours; }
   [[nodiscard]] bool is_over(Time now, const SecurityLimits& limits) const noexcept {
     return now < anchor_.ours || now - anchor_.ours > limits.lifetime();
@@ -126,7 +128,8 @@ class SecureSession {
 
   /// Whether to believe the datagram, of which `envelope` is what it claims. A setpoint must be newer than all before it, telemetry
   /// not have been seen, and neither be too old; a stop must not have been seen. Returns whether it was young, as only a stop may
-  /// fail to be. Errors: bad_tag, replayed, overtaken, too_old, clock_jumped.
+  /// fail to be. One from the future takes the anchor away: a clock was set. Errors: bad_tag, replayed, overtaken, too_old,
+  /// clock_jumped.
   [[nodiscard]] Result<bool> open(const Envelope& envelope, std::span<const std::uint8_t> datagram, Time now,
                                   const SecurityLimits& limits) noexcept {
     if (!is_genuine(receive_, datagram)) return fail(Errc::bad_tag);
@@ -135,6 +138,7 @@ class SecureSession {
     if (freshness == Freshness::overtaken && envelope.kind == EnvelopeKind::setpoint)
       return fail(Errc::overtaken);
     const Status young = check_age(envelope.sent, now, limits);
+    if (!young && young.error() == Errc::clock_jumped && anchored_) lose_anchor(now);
     if (!young && envelope.kind != EnvelopeKind::stop) return fail(young.error());
     received_.accept(envelope.sequence);
     return young.has_value();

@@ -1,10 +1,10 @@
 // Whether a vehicle may be driven, and with what: the state machine between whoever commands and the wire.
 //
 //     starting --all required systems run--> ready --drive()--> driving
-//         ^                                    |                   |
-//     recover()                            stop(), a cause, no new command in time
-//         |                                    v                   v
-//     stopped <--------the vehicle stands-------- stopping
+//                                           | ^                    |
+//                    stop(), a cause          | recover()            stop(), a cause, no new command in time
+//                                             v |                    v
+//                                    stopped <-the vehicle stands- stopping
 //
 // While starting and ready the full brake holds the vehicle; nothing but a command lets go of it. A command is driven until the
 // next one, for no longer than the command time-out. A stop is latched (emergency_stop.hpp): it ends when somebody says recover(),
@@ -144,9 +144,8 @@ class DriveSupervisor {
   [[nodiscard]] std::optional<StopCategory> category() const noexcept { return stop_.category(); }
   /// What the vehicle is to be driven with now: within the limits, and never with both pedals.
   [[nodiscard]] const DriveCommand& command() const noexcept { return command_; }
-  /// The same for a frame that is being sent: a stop goes on from what the vehicle was told last, not from a command that was not
-  /// sent yet.
-  const DriveCommand& tell() noexcept { return told_ = command_; }
+  /// It was sent: a stop goes on from what the vehicle was told last, not from a command that was not sent yet.
+  void told() noexcept { told_ = command_; }
   [[nodiscard]] const DriveCounters& counters() const noexcept { return counters_; }
 
  private:

@@ -5,7 +5,7 @@
 //       if (auto opened = channel->open(datagram, now)) ... opened->payload, opened->urgency
 //       if (channel->next_handshake() <= now)  send what poll_handshake(now, out) writes to where the datagram came from
 //     every period:
-//       if (channel->established(now))         send what seal(frame, Urgency::ordinary, now, out) writes
+//       send what seal(frame, Urgency::ordinary, now, out) writes, if anything: it is told the time though there is no session
 #pragma once
 
 #include <algorithm>

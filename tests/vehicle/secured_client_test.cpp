@@ -1,0 +1,179 @@
+// A client over the secure channel, where clocks are set, the program is held up, or the network is slow.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <span>
+#include <utility>
+
+#include "support/random.hpp"
+#include "takt/vehicle/client.hpp"
+#include "takt/vehicle/control_frame.hpp"
+#include "vehicle/secure_pair.hpp"
+#include "vehicle/status_frames.hpp"
+
+using namespace takt;
+using namespace takt::vehicle;
+using namespace std::chrono_literals;
+using test::Bytes;
+using test::encoded;
+using test::status_frame;
+
+namespace {
+
+ClientConfiguration furbot() {
+  ClientConfiguration c;
+  c.units = provisional_units;
+  return c;
+}
+
+/// A client, and a vehicle that says every 10 ms that it is well, at 1 m/s, and does what its channel lets through. A millisecond at
+/// a time.
+class World {
+ public:
+  using Client = VehicleClient<test::Commander>;
+
+  World() {
+    pass(300ms);
+    drives = true;
+    pass(500ms);
+    REQUIRE(client.state() == DriveState::driving);
+    REQUIRE(setpoints > 40);
+    setpoints = 0;
+  }
+
+  [[nodiscard]] Time client_time() const { return now_ + client_clock; }
+
+  void pass(Duration duration) {
+    for (const Time end = now_ + duration; now_ < end;) {
+      now_ += 1ms;
+      vehicle_lives();
+      if (!is_held_up) client_lives();
+    }
+  }
+
+  void send_what_is_due() {
+    Bytes out(Client::max_datagram);
+    while (const auto size = client.poll(client_time(), out).value_or(0))
+      up_.push_back({now_ + delay(), Bytes(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(size))});
+  }
+
+  Client client = Client::make(furbot(), test::SecurePair::new_commander(1)).value();
+  test::Vehicle vehicle = test::SecurePair::new_vehicle(101);
+  Duration client_clock{};  ///< how much it is ahead
+  bool drives = false;
+  bool is_held_up = false;  ///< the client's program
+  bool hears = true;        ///< the client
+  int to_lose = 0;          ///< of what is sent to the client
+  Duration least_delay = 1ms, most_delay = 1ms;
+  std::uint64_t setpoints = 0;  ///< that the vehicle took
+  std::uint64_t stops = 0;
+  double brake = 0;  ///< the last that it was told
+
+ private:
+  using Way = std::deque<std::pair<Time, Bytes>>;
+
+  Duration delay() {
+    return least_delay + Duration(test::uniform_int(random_, 0, (most_delay - least_delay).count()));
+  }
+
+  static bool take(Way& way, Time now, Bytes& datagram) {
+    if (way.empty() || way.front().first > now) return false;
+    datagram = std::move(way.front().second);
+    way.pop_front();
+    return true;
+  }
+
+  void say(std::span<const std::uint8_t> datagram) {
+    if (!hears || to_lose-- > 0) return;
+    down_.push_back({now_ + delay(), Bytes(datagram.begin(), datagram.end())});
+  }
+
+  void vehicle_lives() {
+    Bytes out(512);
+    Bytes datagram;
+    const auto ms = static_cast<std::uint32_t>(to_nanoseconds(now_) / 1'000'000);
+    if (ms % 10 == 0) {
+      auto frame = status_frame(ms, 32);
+      (void)frame.set(System::traction, "speed", 100);
+      if (const auto size = vehicle.seal(encoded(frame), Urgency::ordinary, now_, out))
+        say(std::span(out).first(*size));
+    }
+    while (take(up_, now_, datagram)) {
+      if (const auto opened = vehicle.open(datagram, now_); opened && !opened->payload.empty()) {
+        ++(opened->urgency == Urgency::stop ? stops : setpoints);
+        brake = decode_control(opened->payload)->brake / 100.0;
+      }
+      if (const auto size = vehicle.poll_handshake(now_, out).value_or(0)) say(std::span(out).first(size));
+    }
+  }
+
+  void client_lives() {
+    Bytes datagram;
+    while (take(down_, now_, datagram)) (void)client.receive(datagram, client_time());
+    if (drives) (void)client.drive({0, 0.5, 0}, client_time());
+    if (client.next_send() <= client_time()) send_what_is_due();
+  }
+
+  Time now_ = time_from_nanoseconds(100'000'000'000);
+  Way up_, down_;
+  std::mt19937_64 random_ = test::generator(41);
+};
+
+}  // namespace
+
+TEST_CASE("a stop goes out when the program was held up and nothing comes back any more") {
+  World world;
+  world.is_held_up = true;
+  world.pass(600ms);
+  world.is_held_up = world.drives = world.hears = false;
+  world.client.stop(StopCategory::category_0, world.client_time());
+  world.pass(10ms);
+  CHECK(world.stops > 0);
+  CHECK(world.brake == 1);
+  world.pass(5s);
+  CHECK(world.stops >= 500);
+}
+
+TEST_CASE(
+    "a stop goes out though the clock was ahead once, for a moment, and the answer to a hello was lost") {
+  for (const Duration ahead : {Duration(1s), Duration(5s), Duration(1h)}) {
+    World world;
+    world.drives = false;
+    world.client_clock = ahead;
+    world.client.stop(StopCategory::category_0, world.client_time());
+    world.send_what_is_due();
+    world.client_clock = {};
+    world.to_lose = 1;
+    world.pass(900ms);
+    CHECK(world.stops >= 85);
+    CHECK(world.brake == 1);
+  }
+}
+
+TEST_CASE("a clock that is set ahead by little ends the session, not what can be said for the rest of it") {
+  for (const Duration ahead : {50ms, 200ms, 450ms}) {
+    World world;
+    world.client_clock = ahead;
+    world.pass(50ms);
+    world.drives = false;
+    world.client.stop(StopCategory::category_1, world.client_time());
+    world.pass(1200ms);
+    CHECK(world.brake > 0.3);  // it is pressed gradually, by frames that are taken
+    CHECK(world.vehicle.refused()(Errc::clock_jumped) >= 1);
+    CHECK(world.vehicle.refused()(Errc::clock_jumped) < 70);
+  }
+}
+
+TEST_CASE("sessions are renewed over a network as slow as is allowed, and the vehicle goes on") {
+  World world;
+  world.least_delay = 65ms;
+  world.most_delay = 75ms;
+  world.pass(5min);
+  CHECK(world.client.state() == DriveState::driving);
+  CHECK(world.client.drive_counters().stops == 0);
+  CHECK(world.client.counters().handshakes <= 2 * 32);
+}
