@@ -120,6 +120,24 @@ TEST_CASE("while renewals are in vain, what its commander says in the session th
   }
 }
 
+TEST_CASE("of two commanders who were answered at one time, the first to confirm has the vehicle") {
+  SecurePair pair;
+  auto other = SecurePair::new_commander(50);
+  Bytes hello(test::Commander::max_handshake), confirm = hello;
+  REQUIRE(pair.to_vehicle(pair.commander_handshake()));
+  REQUIRE(pair.to_commander(pair.vehicle_handshake()));
+  pair.now += milliseconds(1);
+  hello.resize(other.poll_handshake(pair.now, hello).value());
+  REQUIRE(pair.to_vehicle(hello));
+  REQUIRE(other.open(pair.vehicle_handshake(), pair.now));
+  confirm.resize(other.poll_handshake(pair.now, confirm).value());
+
+  REQUIRE(pair.to_vehicle(pair.commander_handshake()));
+  CHECK(pair.to_vehicle(confirm).error() == Errc::commander_busy);
+  REQUIRE(pair.to_commander(pair.vehicle_handshake()));
+  CHECK(pair.to_vehicle(pair.command({1})));
+}
+
 TEST_CASE("a session that is never renewed dies, at both ends") {
   SecurePair pair;
   pair.connect();

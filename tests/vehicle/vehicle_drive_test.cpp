@@ -224,6 +224,29 @@ TEST_CASE("by the odometer no way is lost with the blocks, and one that begins a
 }
 
 TEST_CASE(
+    "an odometer is believed up to twice what the vehicle may drive, and not over a restart of the vehicle") {
+  const auto way = [](std::int32_t count, std::uint32_t stamp, std::int64_t ms) {
+    auto c = furbot();  // 2 m/s, 1 mm a count
+    c.way = WaySource::odometer;
+    auto drive = made(c);
+    const auto hear = [&](std::uint32_t sent, std::int64_t came, std::int32_t odometer) {
+      auto frame = status_frame(sent);
+      (void)frame.set(Traction{.state = 2, .odometer = odometer});
+      CHECK(drive.receive(encoded(frame), at(came)));
+    };
+    hear(100'000, 1000, 0);
+    hear(stamp, ms, count);
+    return drive.estimate().pose.x;
+  };
+  CHECK(way(41, 100'010, 1010) == doctest::Approx(0.041));
+  CHECK(way(43, 100'010, 1010) == 0);
+  CHECK(way(-41, 100'010, 1010) == doctest::Approx(-0.041));
+  CHECK(way(-43, 100'010, 1010) == 0);
+  CHECK(way(300, 100'200, 1200) == doctest::Approx(0.3));
+  CHECK(way(300, 10, 1200) == 0);
+}
+
+TEST_CASE(
     "an odometer that wheels and speed contradict is not believed, and the covariance has the way until "
     "then") {
   struct Case {
