@@ -153,8 +153,8 @@ class CommanderChannel {
         write_envelope(key_.commander, {EnvelopeKind::confirm, key_.id, session_id(), 0, now, payload}, out);
     if (!size) return size;
     confirm_.reset();
-    retry_ =
-        now + 2 * limits_.answer();  // another handshake would end that of which the welcome is under way
+    // Another handshake would end the session of which the welcome is under way.
+    retry_ = now + limits_.answer();
     return size;
   }
 
