@@ -89,6 +89,7 @@ class DriveProgram {
  private:
   static constexpr Duration period{20'000'000};
   static constexpr Duration patience = std::chrono::seconds(5);  // with a vehicle that is being stopped
+  static constexpr Duration last_words = std::chrono::seconds(1);
 
   void cycle() {
     const platform::SteadyClock clock;
@@ -135,13 +136,19 @@ class DriveProgram {
     return false;
   }
 
-  /// Whether the vehicle is known to stand; one that was never driven does.
+  /// Whether the vehicle is known to stand; one that was never driven does. Of any other the last that it hears is the full brake.
   bool come_to_a_stand() {
     ending_ = true;
     if (drive_.client().state() == vehicle::DriveState::starting) return true;
-    drive_.client().stop(vehicle::StopCategory::category_1, next_);
+    return stop(vehicle::StopCategory::category_1, free_ + patience) ||
+           stop(vehicle::StopCategory::category_0, next_ + last_words);
+  }
+
+  /// Whether the vehicle is known to stand by then.
+  bool stop(vehicle::StopCategory category, Time end) {
+    drive_.client().stop(category, next_);
     const auto stands = [this] { return drive_.client().state() == vehicle::DriveState::stopped; };
-    while (!stands() && next_ - free_ < patience) cycle();
+    while (!stands() && next_ < end) cycle();
     return stands();
   }
 

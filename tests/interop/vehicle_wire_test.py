@@ -241,6 +241,9 @@ class ConsoleTest(Wire):
         output = self.driver.process.communicate(timeout=PATIENCE)[0]
         self.assertIn("nobody knows whether the vehicle stands", output)
         self.assertEqual(self.driver.process.returncode, 1)
+        self.assertEqual(self.driver.rows()[-1]["brake"], 1)  # it hears what it does not answer
+        obeying = [row["brake"] for row in self.vehicle.rows() if row["state"] == "running"]
+        self.assertGreater(obeying[-1], 0.9)
 
     def test_twists_of_a_file_end_where_the_vehicle_was_stopped_and_nobody_can_let_it_go_on(self):
         with open(self.file("twists"), "w") as file:
