@@ -1,8 +1,6 @@
 #include "tools/drive_input.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -85,25 +83,6 @@ SetupResult<TwistScript> TwistScript::load(const std::string& path) {
 mobile::Twist TwistScript::twist(double at) const {
   const auto next = std::ranges::upper_bound(lines_, at, {}, &Line::at);
   return next == lines_.begin() ? mobile::Twist{} : std::prev(next)->twist;
-}
-
-RawTerminal::RawTerminal() {
-  termios settings{};
-  if (::tcgetattr(STDIN_FILENO, &settings) != 0) return;
-  before_ = settings;
-  settings.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-  settings.c_cc[VSUSP] = _POSIX_VDISABLE;
-  ::tcsetattr(STDIN_FILENO, TCSANOW, &settings);
-}
-
-RawTerminal::~RawTerminal() {
-  if (before_) ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
-}
-
-std::size_t terminal_columns() {
-  winsize size{};
-  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
 }
 
 }  // namespace takt::tools

@@ -1,9 +1,6 @@
 // Where the twists of `takt drive` come from: keys, or a file.
 #pragma once
 
-#include <termios.h>
-
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,21 +53,5 @@ class TwistScript {
  private:
   std::vector<Line> lines_;  ///< one at least, in the order of time
 };
-
-/// A terminal that gives each key at once and does not show it, ^Z too: a program that sleeps drives nothing to a stand. As it was
-/// before, in the end. Without a terminal, nothing.
-class RawTerminal {
- public:
-  RawTerminal();
-  RawTerminal(const RawTerminal&) = delete;
-  RawTerminal& operator=(const RawTerminal&) = delete;
-  ~RawTerminal();
-
- private:
-  std::optional<termios> before_;
-};
-
-/// Of the terminal that our output is; 80 if it does not say.
-[[nodiscard]] std::size_t terminal_columns();
 
 }  // namespace takt::tools

@@ -24,6 +24,7 @@
 #include "tools/drive_publication.hpp"
 #include "tools/drive_view.hpp"
 #include "tools/printer.hpp"
+#include "tools/terminal.hpp"
 #include "tools/vehicle_link.hpp"
 
 namespace takt::tools {
@@ -110,7 +111,10 @@ class DriveProgram {
   [[nodiscard]] bool script_over() const { return script_ && script_->ended(driven_); }
 
   /// By a script whose vehicle was stopped, where nobody is at the keys to let it go on.
-  [[nodiscard]] bool is_abandoned() const { return script_ && !is_attended_ && next_ - free_ >= patience; }
+  [[nodiscard]] bool is_abandoned() const {
+    const bool attended = ::isatty(STDIN_FILENO) == 1 && !in_background();
+    return script_ && !attended && next_ - free_ >= patience;
+  }
 
   /// Whether to end.
   bool listen() {
@@ -190,7 +194,6 @@ class DriveProgram {
   Printer printer_;
   TypedText text_;
   bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
-  bool is_attended_ = ::isatty(STDIN_FILENO) == 1;
   bool ending_ = false;
   int since_shown_ = 0;
   double driven_ = 0;  ///< s that the vehicle could be driven

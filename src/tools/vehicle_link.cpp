@@ -9,6 +9,7 @@
 
 #include "takt/platform/key_file.hpp"
 #include "takt/record/error.hpp"
+#include "tools/terminal.hpp"
 
 namespace takt::tools {
 namespace {
@@ -88,7 +89,7 @@ SetupResult<LogFile> open_log(const std::string& path) {
 
 std::string TypedText::take() {
   pollfd entry{STDIN_FILENO, POLLIN, 0};
-  if (ended_ || ::poll(&entry, 1, 0) <= 0) return {};
+  if (ended_ || in_background() || ::poll(&entry, 1, 0) <= 0) return {};
   std::array<char, 256> buffer;
   const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
   ended_ = got <= 0;

@@ -74,7 +74,7 @@ struct LogFile {
 };
 [[nodiscard]] SetupResult<LogFile> open_log(const std::string& path);
 
-/// What is typed, or comes through a pipe; never waited for.
+/// What is typed, or comes through a pipe; never waited for. Of a terminal, nothing as long as we are in its background.
 class TypedText {
  public:
   /// The next of it, at most as much as a person types in a cycle: a device that never ends does not hold the caller.

@@ -9,7 +9,7 @@ clock, about what one knew of the other, and when the vehicle stopped.
     vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and one that is too slow.
                                               Needs root; exits with 77 where there are no namespaces
 """
-import json, math, os, random, re, resource, signal, subprocess, sys, tempfile, termios, time, unittest
+import json, math, os, pty, random, re, resource, shlex, signal, subprocess, sys, tempfile, termios, time, unittest
 
 from vehicle_programs import PATIENCE, Program, TerminalProgram, links
 
@@ -257,6 +257,24 @@ class ConsoleTest(Wire):
         self.vehicle.type("silent\n")
         self.assertEqual(self.driver.process.wait(PATIENCE), 1)
 
+
+    def test_neither_program_is_stopped_where_a_shell_has_it_in_the_background(self):
+        with open(self.file("twists"), "w") as file:
+            file.write("0 0 0\n1000 0 0\n")
+        vehicle = [TAKT, "vehicle-sim", "--plain", "--duration", "1", *self.vehicle_link]
+        driver = [TAKT, "drive", "--plain", "--duration", "1", "--twists", self.file("twists"), *self.driver_link]
+        start = "".join(f"{shlex.join(words)} >/dev/null 2>&1 & {name}=$!\n" for name, words in (("vehicle", vehicle), ("driver", driver)))
+        look = "".join(f"wait ${name}; echo $? >{name}\n" for name in ("vehicle", "driver"))
+        shell, terminal = pty.fork()
+        if shell == 0:
+            os.chdir(self.folder)
+            os.execvp("bash", ["bash", "-c", f"set -m\n{start}{look}kill -KILL $vehicle $driver"])
+        self.addCleanup(os.close, terminal)
+        os.write(terminal, b"wwww\n")  # to whoever is in the foreground
+        self.assertEqual(os.waitpid(shell, 0)[0], shell)
+        for program, code in (("vehicle", 0), ("driver", 1)):  # the twists are not over
+            with open(self.file(program)) as file:
+                self.assertEqual(int(file.read()), code, program)
 
     def test_what_makes_no_sense_is_refused_and_not_half_taken(self):
         for words in (["drive", "--hold", "nan"], ["drive", "--hold", "inf"], ["drive", "--hold", "0"], ["drive", "--duration", "nan"],
