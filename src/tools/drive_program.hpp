@@ -59,22 +59,25 @@ class DriveProgram {
     if (outputs_.log.printer) outputs_.log.printer->print(std::string(drive_log_columns));
   }
 
-  /// Whether it ended as it was asked to.
+  /// Whether it ended as it was asked to, with a vehicle that was heard.
   bool run(const sigset_t& signals) {
     const RawTerminal terminal;
     const platform::SteadyClock clock;
-    const Time start = next_ = free_ = clock.now();
+    start_ = next_ = free_ = clock.now();
     constexpr timespec at_once{};
     bool asked = false;
-    while (!asked && !script_over() && !is_abandoned() && printer_.has_reader()) {
+    while (!asked && !script_over() && !is_abandoned() && !is_unready() && printer_.has_reader()) {
       cycle();
       asked = listen() || sigtimedwait(&signals, nullptr, &at_once) > 0 ||
-              (duration_ > 0 && to_seconds(next_ - start) >= duration_);
+              (duration_ > 0 && to_seconds(next_ - start_) >= duration_);
     }
+    if (is_unready()) say(fmt::format("not ready after {:g} s: {}", to_seconds(start_up), told_));
     const bool stands = come_to_a_stand();
     if (!stands) say("nobody knows whether the vehicle stands");
+    const bool heard = drive_.client().telemetry().counters().taken > 0;
+    if (!heard) say("the vehicle was never heard");
     summarise();
-    return stands && printer_.has_reader() && (!script_ || script_over());
+    return stands && heard && printer_.has_reader() && (!script_ || script_over());
   }
   [[nodiscard]] const std::optional<DrivePlot>& plot() const { return outputs_.plot; }
 
@@ -89,7 +92,8 @@ class DriveProgram {
 
  private:
   static constexpr Duration period{20'000'000};
-  static constexpr Duration patience = std::chrono::seconds(5);  // with a vehicle that is being stopped
+  static constexpr Duration patience = std::chrono::seconds(5);   // with a vehicle that is being stopped
+  static constexpr Duration start_up = std::chrono::seconds(20);  // of a vehicle that is to drive twists
   static constexpr Duration last_words = std::chrono::seconds(1);
 
   void cycle() {
@@ -114,6 +118,11 @@ class DriveProgram {
   [[nodiscard]] bool is_abandoned() const {
     const bool attended = ::isatty(STDIN_FILENO) == 1 && !in_background();
     return script_ && !attended && next_ - free_ >= patience;
+  }
+
+  /// Nor does a key help a vehicle that does not start.
+  [[nodiscard]] bool is_unready() const {
+    return script_ && drive_.client().state() == vehicle::DriveState::starting && next_ - start_ >= start_up;
   }
 
   /// Whether to end.
@@ -197,6 +206,7 @@ class DriveProgram {
   bool ending_ = false;
   int since_shown_ = 0;
   double driven_ = 0;  ///< s that the vehicle could be driven
+  Time start_{};
   Time next_{};
   Time free_{};       ///< when it was last not being stopped
   std::string told_;  ///< of its situation

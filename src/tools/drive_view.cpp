@@ -19,6 +19,7 @@ std::string reason_text(const DriveView& view) {
 std::string situation_text(const DriveView& view) {
   std::string text{to_string(view.state)};
   if (view.reason.cause != vehicle::StopCause::none) text += ": " + reason_text(view);
+  if (view.halted) text += ", which is halted: the vehicle must be told to go on (takt vehicle-sim: recover)";
   return text;
 }
 

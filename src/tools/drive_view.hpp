@@ -10,6 +10,7 @@
 #include "takt/vehicle/client.hpp"
 #include "takt/vehicle/stop_cause.hpp"
 #include "takt/vehicle/supervisor.hpp"
+#include "takt/vehicle/systems.hpp"
 #include "takt/vehicle/telemetry.hpp"
 #include "takt/vehicle/twist_law.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
@@ -21,6 +22,7 @@ struct DriveView {
   vehicle::DriveState state = vehicle::DriveState::starting;
   vehicle::StopReason reason{};
   std::string_view system{};       ///< of a reason that is a system's, as the vehicle's layouts name it
+  bool halted = false;             ///< that system is, until it is told to start again
   Duration age = Duration::max();  ///< of what was heard last; Duration::max(): nothing was
   vehicle::OdometryEstimate estimate{};
   vehicle::DriveCommand command{};
@@ -48,6 +50,8 @@ template <class Drive>
                            view.reason.cause == vehicle::StopCause::system_not_running;
   const auto* const layout = telemetry.last().layouts().find(view.reason.system);
   if (of_a_system && layout != nullptr) view.system = layout->name;
+  view.halted = view.reason.cause == vehicle::StopCause::system_not_running &&
+                telemetry.state(view.reason.system) == vehicle::SystemState::halted;
   if (const auto traction = telemetry.fresh_traction(now)) view.speed = client.units().speed(*traction);
   if (const auto steering = telemetry.fresh_steering(now)) view.steering = client.units().angle(*steering);
   if (const auto battery = telemetry.fresh_battery(now))
@@ -60,7 +64,7 @@ template <class Drive>
 
 /// "the vehicle is silent"; a system is named.
 [[nodiscard]] std::string reason_text(const DriveView& view);
-/// "stopped: the vehicle is silent".
+/// "stopped: the vehicle is silent"; and what to do where no key helps.
 [[nodiscard]] std::string situation_text(const DriveView& view);
 
 /// What matters most stands first, as the end is cut off where a line of a terminal has no more than `columns`.

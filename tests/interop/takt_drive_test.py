@@ -137,7 +137,9 @@ class PlotTest(DriveTest):
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_there_is_a_picture_of_a_vehicle_that_was_never_heard(self):
         picture = os.path.join(self.folder, "nothing.png")
-        self.assertEqual(self.drive("--plot", picture).returncode, 0)
+        drive = self.drive("--plot", picture)
+        self.assertIn("the vehicle was never heard", drive.stdout)
+        self.assertEqual(drive.returncode, 1)
         with open(picture, "rb") as file:
             self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
 

@@ -223,6 +223,7 @@ class ConsoleTest(Wire):
     def test_standard_input_that_never_ends_keeps_neither_program_from_its_work(self):
         with open("/dev/zero") as zeros:
             self.start_vehicle([TAKT], "--plain", stdin=zeros)
+            self.vehicle.wait_until(lambda row: row["sent"] > 0, "the vehicle can be heard")
             self.start_driver([TAKT], "--plain", "--duration", "2", stdin=zeros)
         for program in (self.vehicle, self.driver):
             resource.prlimit(program.process.pid, resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -257,6 +258,20 @@ class ConsoleTest(Wire):
         self.vehicle.type("silent\n")
         self.assertEqual(self.driver.process.wait(PATIENCE), 1)
 
+
+    def test_twists_of_a_file_are_given_up_where_the_vehicle_does_not_become_ready(self):
+        with open(self.file("twists"), "w") as file:
+            file.write("0 1 0\n1 0 0\n")
+        self.start_vehicle([TAKT], "--plain", "--fault", "halted traction")
+        drive = [TAKT, "drive", "--twists", self.file("twists")]
+        why = {"the vehicle must be told to go on": [*self.driver_link, "--plain"],
+               "no session with the vehicle": [*links()[0], *self.key("vehicle.key")]}
+        told = {reason: Program(None, *drive, *words, stdin=subprocess.DEVNULL) for reason, words in why.items()}
+        for reason, driver in told.items():
+            self.addCleanup(driver.end)
+            output = driver.process.communicate(timeout=PATIENCE)[0]
+            self.assertRegex(output, "not ready after.*: starting: .*" + reason)
+            self.assertEqual(driver.process.returncode, 1)
 
     def test_neither_program_is_stopped_where_a_shell_has_it_in_the_background(self):
         with open(self.file("twists"), "w") as file:
