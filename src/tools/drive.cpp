@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstddef>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -86,9 +87,13 @@ void drive_with(const DriveOptions& options, std::optional<TwistScript> script, 
   auto socket = options.link.open();
   if (!socket) refuse_drive(socket.error().message, exit_failed);
   const sigset_t signals = block_ending_signals();
-  DriveInputs inputs{{description.drive.limits.forward, description.drive.limits.rotation, options.hold},
-                     std::move(script),
-                     options.duration};
+  const auto& limits = description.drive.limits;
+  const std::ptrdiff_t beyond = script ? script->beyond(limits) : 0;
+  if (beyond > 0)
+    fmt::print(stderr, "takt drive: {}: twists that are reduced to the vehicle's limits: {}\n",
+               options.twists, beyond);
+  DriveInputs inputs{
+      {limits.forward, limits.backward, limits.rotation, options.hold}, std::move(script), options.duration};
   DriveProgram<C> program(std::move(*drive), std::move(*socket), std::move(inputs), open_outputs(options));
   const bool ended_well = program.run(signals);
   if (program.plot()) {

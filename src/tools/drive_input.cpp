@@ -11,15 +11,32 @@
 
 namespace takt::tools {
 
+bool KeyDriver::continues_escape(char key, Time now) {
+  constexpr Duration longest = std::chrono::milliseconds(100);
+  const char before = now - escaped_ <= longest ? escape_ : '\0';
+  escape_ = '\0';
+  if (key == '\x1b') {
+    escape_ = key;
+    escaped_ = now;
+    return false;
+  }
+  const bool begins = before == '\x1b' && (key == '[' || key == 'O');
+  const bool parameter = before == '[' && ((key >= ' ' && key < '@') || key == '[');
+  if (begins) escape_ = key;
+  if (parameter) escape_ = before;
+  return begins || before == '[' || before == 'O';
+}
+
 DriveKey KeyDriver::press(char key, Time now) {
+  if (continues_escape(key, now)) return DriveKey::none;
   twist_ = twist(now);  // what has expired does not come back
   pressed_ = now;
   switch (key) {
     case 'w':
-      twist_.forward = std::min(twist_.forward + speed_ / steps, speed_);
+      twist_.forward = std::min(twist_.forward + forward_ / steps, forward_);
       break;
     case 's':
-      twist_.forward = std::max(twist_.forward - speed_ / steps, -speed_);
+      twist_.forward = std::max(twist_.forward - forward_ / steps, -backward_);
       break;
     case 'a':
       twist_.rotation = std::min(twist_.rotation + rotation_ / steps, rotation_);
@@ -83,6 +100,13 @@ SetupResult<TwistScript> TwistScript::load(const std::string& path) {
 mobile::Twist TwistScript::twist(double at) const {
   const auto next = std::ranges::upper_bound(lines_, at, {}, &Line::at);
   return next == lines_.begin() ? mobile::Twist{} : std::prev(next)->twist;
+}
+
+std::ptrdiff_t TwistScript::beyond(const mobile::TwistLimiter::Limits& limits) const {
+  return std::count_if(lines_.begin(), lines_.end() - 1, [&limits](const Line& line) {
+    return line.twist.forward > limits.forward || line.twist.forward < -limits.backward ||
+           std::abs(line.twist.rotation) > limits.rotation;
+  });
 }
 
 }  // namespace takt::tools
