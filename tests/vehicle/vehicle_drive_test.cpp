@@ -367,6 +367,27 @@ TEST_CASE("back from the pedals, twists go on from how the vehicle drives, witho
   }
 }
 
+TEST_CASE("back from the pedals, one wrong speed is not what twists go on from") {
+  for (const double wrong : {5.0, -20.0, 300.0}) {
+    auto drive = made();
+    int ms = 0;
+    for (; ms <= 1000; ms += 10) {
+      CHECK(drive.receive(said(ms, 30, 30), at(ms)));
+      CHECK(drive.client().drive({0, 0.3, 0}, at(ms)));
+    }
+    auto frame = status_frame(static_cast<std::uint32_t>(ms));
+    (void)frame.set(Traction{
+        .state = 2, .speed = static_cast<std::int32_t>(wrong * 100), .left_speed = 30, .right_speed = 30});
+    CHECK(drive.receive(encoded(frame), at(ms)));
+    CHECK(drive.drive({}, at(ms)));
+    for (ms += 10; ms <= 1200; ms += 10) {
+      CHECK(drive.receive(said(ms, 30, 30), at(ms)));
+      CHECK(drive.drive({}, at(ms)));
+      CHECK(drive.client().command().throttle == 0);
+    }
+  }
+}
+
 TEST_CASE("twists follow commands though the clock began below zero") {
   auto drive = made();
   for (int ms = -3'600'000; ms < -3'599'000; ms += 10) {

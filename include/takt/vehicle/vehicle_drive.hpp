@@ -7,9 +7,10 @@
 //
 // The twist is kept within its limits on the same curve (mobile/twist_limiter.hpp) and becomes steering, throttle and brake by the
 // law of the Furbot (twist_law.hpp), with the speed that the vehicle reports. If that and the speed of its wheels differ by more
-// than half of the lesser and 0.5 m/s, for longer than telemetry may be old, as of a sensor that died, the vehicle is stopped. As each twist is driven when it is given, a caller
-// that gives none any more has the vehicle stopped by the client's command time-out. To hold a slow commander's twists for a while,
-// and come to a stand without a latched stop, put a mobile::TwistCommand in between.
+// than half of the lesser and 0.5 m/s, for longer than telemetry may be old, as of a sensor that died, the vehicle is stopped. As
+// each twist is driven when it is given, a caller that gives none any more has the vehicle stopped by the client's command
+// time-out. To hold a slow commander's twists for a while, and come to a stand without a latched stop, put a
+// mobile::TwistCommand in between.
 //
 // The odometry goes by the rates of the rear wheels, each taken for the time up to its block since the one before, by the vehicle's
 // own stamps: what a lost block said is lost with it, and the next one then counts for both. Or it goes by the vehicle's odometer,
@@ -143,7 +144,7 @@ class VehicleDrive {
     const bool goes_on = driving && now - driven_ <= pause_;
     if (!goes_on) {
       const double steering = client_.command().steering;
-      limiter_.reset(driving ? car_.twist(measured_speed(now), steering) : mobile::Twist{});
+      limiter_.reset(driving ? car_.twist(sure_speed(now), steering) : mobile::Twist{});
       law_.reset(steering);
     }
     const Duration elapsed = goes_on ? now - driven_ : first_period_;
@@ -187,6 +188,15 @@ class VehicleDrive {
   [[nodiscard]] double measured_speed(Time now) const noexcept {
     const auto traction = client_.telemetry().fresh_traction(now);
     return traction ? client_.units().speed(*traction) : 0;
+  }
+
+  /// No more than speed and wheels both say, nor than the vehicle may drive.
+  [[nodiscard]] double sure_speed(Time now) const noexcept {
+    const auto traction = client_.telemetry().fresh_traction(now);
+    if (!traction) return 0;
+    const double speed = client_.units().speed(*traction), wheels = wheel_twist(*traction).forward;
+    if (speed * wheels <= 0) return 0;
+    return std::clamp(std::abs(speed) < std::abs(wheels) ? speed : wheels, -fastest_, fastest_);
   }
 
   /// Whether two measurements of one thing cannot both be right: they differ by more than a share of the lesser of them, and than
