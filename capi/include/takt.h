@@ -1036,7 +1036,8 @@ TAKT_API int32_t takt_channel_create_vehicle(const takt_channel_key* keys, size_
 TAKT_API void takt_channel_destroy(takt_channel* channel);
 
 /* What is in a datagram: *payload points into it; of 0 bytes, it was for the channel alone. *stop, which may be NULL, is 1 if the
- * commander sealed it as a stop. What is refused changes nothing. Send what takt_channel_poll_handshake() writes before you give
+ * commander sealed it as a stop. What is refused changes nothing, but may show that a clock was set, which ends the session: `now_ns`
+ * is read after the datagram came. Send what takt_channel_poll_handshake() writes before you give
  * it the next datagram: one answer is kept. Errors: TAKT_ERROR_VEHICLE_TOO_SHORT, _BAD_MAGIC, _BAD_LEN,
  * _WRONG_VERSION, _UNEXPECTED_KIND, _UNKNOWN_KEY, _UNKNOWN_SESSION, _BAD_TAG, _REPLAYED, _OVERTAKEN, _TOO_OLD, _CLOCK_JUMPED,
  * _STALE_HANDSHAKE, _COMMANDER_BUSY. Real-time safe. */
@@ -1162,8 +1163,8 @@ TAKT_API int32_t takt_vehicle_client_stop(takt_vehicle_client* client, int32_t c
  * still), _NOT_STANDING. Real-time safe. */
 TAKT_API int32_t takt_vehicle_client_recover(takt_vehicle_client* client, int64_t now_ns);
 
-/* Forgets what the vehicle said, and stops it if it drives. For when its clock or the caller's was set, and shows another time for
- * good: what it says may be too old until then. Real-time safe. */
+/* Forgets what the vehicle said, and stops it if it was ready or driven. For when its clock or the caller's was set, and shows another
+ * time for good: what it says may be too old until then. Real-time safe. */
 TAKT_API int32_t takt_vehicle_client_forget(takt_vehicle_client* client, int64_t now_ns);
 
 enum {

@@ -46,11 +46,12 @@ class World {
   }
 
   [[nodiscard]] Time client_time() const { return now_ + client_clock; }
+  [[nodiscard]] Time vehicle_time() const { return now_ + vehicle_clock; }
 
   void pass(Duration duration) {
     for (const Time end = now_ + duration; now_ < end;) {
       now_ += 1ms;
-      vehicle_lives();
+      if (!vehicle_is_held_up) vehicle_lives();
       if (!is_held_up) client_lives();
     }
   }
@@ -64,10 +65,12 @@ class World {
   Client client = Client::make(furbot(), test::SecurePair::new_commander(1)).value();
   test::Vehicle vehicle = test::SecurePair::new_vehicle(101);
   Duration client_clock{};  ///< how much it is ahead
+  Duration vehicle_clock{};
   bool drives = false;
   bool is_held_up = false;  ///< the client's program
-  bool hears = true;        ///< the client
-  int to_lose = 0;          ///< of what is sent to the client
+  bool vehicle_is_held_up = false;
+  bool hears = true;  ///< the client
+  int to_lose = 0;    ///< of what is sent to the client
   Duration least_delay = 1ms, most_delay = 1ms;
   std::uint64_t setpoints = 0;  ///< that the vehicle took
   std::uint64_t stops = 0;
@@ -99,15 +102,16 @@ class World {
     if (ms % 10 == 0) {
       auto frame = status_frame(ms, 32);
       (void)frame.set(System::traction, "speed", 100);
-      if (const auto size = vehicle.seal(encoded(frame), Urgency::ordinary, now_, out))
+      if (const auto size = vehicle.seal(encoded(frame), Urgency::ordinary, vehicle_time(), out))
         say(std::span(out).first(*size));
     }
     while (take(up_, now_, datagram)) {
-      if (const auto opened = vehicle.open(datagram, now_); opened && !opened->payload.empty()) {
+      if (const auto opened = vehicle.open(datagram, vehicle_time()); opened && !opened->payload.empty()) {
         ++(opened->urgency == Urgency::stop ? stops : setpoints);
         brake = decode_control(opened->payload)->brake / 100.0;
       }
-      if (const auto size = vehicle.poll_handshake(now_, out).value_or(0)) say(std::span(out).first(size));
+      if (const auto size = vehicle.poll_handshake(vehicle_time(), out).value_or(0))
+        say(std::span(out).first(size));
     }
   }
 
@@ -151,6 +155,39 @@ TEST_CASE(
     world.pass(900ms);
     CHECK(world.stops >= 85);
     CHECK(world.brake == 1);
+  }
+}
+
+TEST_CASE("a stop of any category that nobody can be told gradually is the full brake") {
+  for (const StopCategory category :
+       {StopCategory::category_0, StopCategory::category_1, StopCategory::category_2}) {
+    World world;
+    world.is_held_up = true;
+    world.pass(600ms);
+    world.is_held_up = world.drives = world.hears = false;
+    world.client.stop(category, world.client_time());
+    world.pass(10ms);
+    CHECK(world.stops > 0);
+    CHECK(world.brake == 1);
+  }
+}
+
+TEST_CASE("a frame that was taken with an old time, by an end that was held up, costs nothing but itself") {
+  for (const bool of_the_vehicle : {false, true}) {
+    World world;
+    Duration& clock = of_the_vehicle ? world.vehicle_clock : world.client_clock;
+    bool& is_held_up = of_the_vehicle ? world.vehicle_is_held_up : world.is_held_up;
+    for (int i = 0; i < 5; ++i) {
+      is_held_up = true;
+      world.pass(40ms);
+      is_held_up = false;
+      clock = -40ms;  // as it was read before
+      world.pass(1ms);
+      clock = {};
+      world.pass(1s);
+    }
+    CHECK(world.client.state() == DriveState::driving);
+    CHECK(world.client.drive_counters().stops == 0);
   }
 }
 

@@ -112,11 +112,12 @@ class SimulatedVehicle {
   }
 
   /// Writes the datagram that is due, if any, and returns its size or 0. Of status frames that were due long ago only the last is
-  /// made. To be called each period though nothing is due, if the clock may be set: so the channel learns of it. Error: no_room (max_datagram bytes are enough), and nothing is written.
+  /// made. To be called each period though nothing is due, if the clock may be set: so the channel learns of it. Error: no_room
+  /// (max_datagram bytes are enough), and nothing is written.
   [[nodiscard]] Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) noexcept {
     if (out.size() < max_datagram) return fail(vehicle::Errc::no_room);
     now = within_reach(now);
-    next_status_ = std::min(next_status_, now + status_period);  // its clock may have been set back
+    if (next_status_ > now + status_period) begin_again(now);
     if (next_status_ <= now) make_status(now);
     controller_.advance(now);
     if (!faults_.silent && channel_.next_handshake() <= now) {
@@ -164,6 +165,13 @@ class SimulatedVehicle {
 
   [[nodiscard]] bool happens(double share) noexcept {
     return static_cast<double>(random_() >> 11) * 0x1p-53 < share;
+  }
+
+  /// Its clock was set back: what is on its way would come whenever that has caught up.
+  void begin_again(Time now) noexcept {
+    next_status_ = now + status_period;
+    counters_.lost += waiting_;
+    waiting_ = 0;
   }
 
   /// The status at the last time that one was due.

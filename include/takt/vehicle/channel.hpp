@@ -33,7 +33,8 @@ struct Opened {
 
 /// One end of a connection. All of it is real-time safe. An empty payload is no frame: seal none.
 ///   open(datagram, now)                what is in it, or why it is refused; what is refused changes nothing but counters, but
-///                                      that `now`, when it came, is told. Poll the handshake before the next: it keeps one answer
+///                                      that it may show a clock that was set, as `now` may: when it came, by a clock that is read
+///                                      after it. Poll the handshake before the next: it keeps one answer
 ///   seal(payload, urgency, now, out)   writes the datagram to send, and returns its size: payload.size() + overhead. Errors:
 ///                                      no_room (in out), and what the channel names. out may not overlap with the payload. Call
 ///                                      it each period, rather than ask first: so the channel is told the time

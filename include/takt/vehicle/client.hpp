@@ -95,8 +95,8 @@ class VehicleClient {
     return VehicleClient(c, *telemetry, *supervisor, *units, std::move(channel));
   }
 
-  /// A datagram that came from the vehicle. Errors: those of the channel and of Telemetry::receive(); nothing but a counter changes
-  /// then.
+  /// A datagram that came from the vehicle, by a clock that is read after it. Errors: those of the channel and of
+  /// Telemetry::receive(); nothing but a counter changes then, or, over a secure channel, a session ends of which a clock was set.
   Status receive(std::span<const std::uint8_t> datagram, Time now) noexcept {
     update(now);
     ++counters_.received;
@@ -144,6 +144,9 @@ class VehicleClient {
     // No brake is pressed gradually in a time that stands still.
     if (clock_went_back_) supervisor_.stop(StopCategory::category_0, now_, StopCause::clock_went_back);
     supervisor_.update(wrong(), speed(), now_);
+    // A channel without a session takes nothing but the full brake.
+    if (supervisor_.category() && !channel_.established(now_))
+      supervisor_.stop(StopCategory::category_0, now_, StopCause::disconnected);
     hurry_if_changed(before);
   }
 
@@ -167,7 +170,7 @@ class VehicleClient {
     return supervisor_.recover(wrong());
   }
 
-  /// Forgets what the vehicle said, and stops it if it drives. For when its clock or ours was set, and shows another time for good:
+  /// Forgets what the vehicle said, and stops it if it was ready or driven. For when its clock or ours was set, and shows another time for good:
   /// what it says may be too old until then.
   void forget_telemetry(Time now) noexcept {
     telemetry_.forget();

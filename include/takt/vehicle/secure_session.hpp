@@ -7,15 +7,16 @@
 //     age(t, s) = (t - ours) - (s - theirs)
 //
 // old: too much by the time that the answer took, but never too little, however an attacker delays what. Between two handshakes
-// the clocks may drift apart by 500 ppm. A clock that was set in between takes the anchor away, when it is told, or by a genuine
-// frame from the future: from then on nobody can tell how old a frame is, and nothing is believed but stops. A sender's clock that
-// was set ahead by less than the silence that is allowed shows itself by that frame alone: who holds back all that is from the
-// future makes the rest of the session's frames seem younger, by as much as it was set.
+// the clocks may drift apart by 500 ppm. A clock that was set in between takes the anchor away, when it is told, or by genuine
+// frames that go on coming from the future: from then on nobody can tell how old a frame is, and nothing is believed but stops. A
+// sender's clock that was set ahead by less than the silence that is allowed shows itself by those frames alone: who holds back
+// what is from the future makes the rest of the session's frames seem younger, by as much as it was set.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "takt/core/authenticator.hpp"
@@ -43,7 +44,7 @@ struct SecurityLimits {
   [[nodiscard]] constexpr Duration disorder() const noexcept { return age / 16; }
   [[nodiscard]] constexpr Duration lifetime() const noexcept { return 6 * renewal; }
 
-  /// Two clocks drift apart by 1/drift_divisor at most: 500 ppm. One that is slewed faster, as chrony may, costs frames.
+  /// Two clocks drift apart by 1/drift_divisor at most: 500 ppm. One that is slewed faster, as chrony may, ends the session.
   static constexpr std::int64_t drift_divisor = StampOrder::drift_divisor;
 
   /// Errors: out_of_range unless 1 ms <= age <= silence <= renewal <= an hour, and clocks drift apart by no more than a quarter of
@@ -110,6 +111,7 @@ class SecureSession {
   /// For when our clock was set, and shows this now.
   void lose_anchor(Time now) noexcept {
     anchored_ = false;
+    ahead_.reset();
     anchor_.ours = now;  // stops are believed for as long as in a new session
   }
   [[nodiscard]] bool is_anchored() const noexcept { return anchored_; }
@@ -128,8 +130,7 @@ class SecureSession {
 
   /// Whether to believe the datagram, of which `envelope` is what it claims. A setpoint must be newer than all before it, telemetry
   /// not have been seen, and neither be too old; a stop must not have been seen. Returns whether it was young, as only a stop may
-  /// fail to be. One from the future takes the anchor away: a clock was set. Errors: bad_tag, replayed, overtaken, too_old,
-  /// clock_jumped.
+  /// fail to be. Errors: bad_tag, replayed, overtaken, too_old, clock_jumped.
   [[nodiscard]] Result<bool> open(const Envelope& envelope, std::span<const std::uint8_t> datagram, Time now,
                                   const SecurityLimits& limits) noexcept {
     if (!is_genuine(receive_, datagram)) return fail(Errc::bad_tag);
@@ -138,7 +139,7 @@ class SecureSession {
     if (freshness == Freshness::overtaken && envelope.kind == EnvelopeKind::setpoint)
       return fail(Errc::overtaken);
     const Status young = check_age(envelope.sent, now, limits);
-    if (!young && young.error() == Errc::clock_jumped && anchored_) lose_anchor(now);
+    if (anchored_) watch_clocks(young, now, limits);
     if (!young && envelope.kind != EnvelopeKind::stop) return fail(young.error());
     received_.accept(envelope.sequence);
     return young.has_value();
@@ -151,6 +152,18 @@ class SecureSession {
       : send_(end == End::commander ? commander : vehicle),
         receive_(end == End::commander ? vehicle : commander),
         anchor_(anchor) {}
+
+  /// One frame from the future may have been taken with a time that was read before it came. A clock that was set makes all of them
+  /// so.
+  void watch_clocks(const Status& young, Time now, const SecurityLimits& limits) noexcept {
+    if (young || young.error() != Errc::clock_jumped) {
+      ahead_.reset();
+    } else if (!ahead_) {
+      ahead_ = now;
+    } else if (now - *ahead_ > limits.age / 4) {
+      lose_anchor(now);
+    }
+  }
 
   [[nodiscard]] Status check_age(Time sent, Time now, const SecurityLimits& limits) const noexcept {
     if (!anchored_ || now < anchor_.ours) return fail(Errc::clock_jumped);
@@ -171,6 +184,7 @@ class SecureSession {
   A receive_;
   ClockAnchor anchor_;
   bool anchored_ = true;
+  std::optional<Time> ahead_;  ///< since then all that came was from the future
   std::uint64_t id_ = 0;
   std::uint8_t key_id_ = 0;
   SequenceCounter sent_;
