@@ -920,7 +920,7 @@ typedef struct takt_vehicle_system {
 typedef struct takt_vehicle_layouts takt_vehicle_layouts;
 
 /* *layouts is the caller's, to be freed with takt_vehicle_layouts_destroy() any time, also before the frames that use it. Errors:
- * TAKT_ERROR_VEHICLE_BAD_LAYOUT (also: traction, steering or battery without one of the fields above). */
+ * TAKT_ERROR_VEHICLE_BAD_LAYOUT (also: no systems; traction, steering or battery without one of the fields above). */
 TAKT_API int32_t takt_vehicle_layouts_create(const takt_vehicle_system* systems, size_t count, takt_vehicle_layouts** layouts);
 TAKT_API void takt_vehicle_layouts_destroy(takt_vehicle_layouts* layouts);
 

@@ -285,6 +285,7 @@ class LayoutsTest(unittest.TestCase):
                     (STEERING, 5, state)):
             self.assertEqual(self.make(bad)[0], BAD_LAYOUT, bad)
         self.assertEqual(self.make((20, 1, state), (20, 1, state))[0], BAD_LAYOUT)
+        self.assertEqual(self.make()[0], BAD_LAYOUT)
 
 
 if __name__ == "__main__":

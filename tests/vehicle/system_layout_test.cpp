@@ -58,6 +58,7 @@ TEST_CASE("fields are found by name") {
 TEST_CASE("tables that are none are refused") {
   const auto other = static_cast<System>(20);
   CHECK(refused({{other, "other", 4, false, short_state}}) == Error());
+  CHECK(refused(std::vector<SystemLayout>{}) == Errc::bad_layout);
   CHECK(refused({{other, "other", 0, false, short_state}}) == Errc::bad_layout);
   CHECK(refused({{other, "other", 243, false, short_state}}) == Errc::bad_layout);
   CHECK(refused({{other, "other", 4, false, outside}}) == Errc::bad_layout);

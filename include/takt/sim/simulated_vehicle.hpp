@@ -214,7 +214,7 @@ class SimulatedVehicle {
     return channel_.seal(std::span(frame).first(*length), vehicle::Urgency::ordinary, now, out);
   }
 
-  /// Some block says that it is shorter or longer than it is.
+  /// Some block says that it is shorter or longer than it is. There is one: no table of layouts is empty.
   void lie(std::span<std::uint8_t> frame) noexcept {
     std::size_t at = vehicle::status_header_bytes;
     for (std::uint64_t skip = random_() % frame[8]; skip > 0; --skip) at += 2U + frame[at + 1];

@@ -192,9 +192,10 @@ struct Head {
 /// long.
 class Layouts {
  public:
-  /// Errors: bad_layout (an id of max_systems or above, an id twice, a length of 0 or above max_length, a field outside of its
-  /// block, no field "state", and of traction, steering and battery: any field of theirs missing or an u32).
+  /// Errors: bad_layout (no systems, an id of max_systems or above, an id twice, a length of 0 or above max_length, a field outside
+  /// of its block, no field "state", and of traction, steering and battery: any field of theirs missing or an u32).
   [[nodiscard]] static constexpr Result<Layouts> make(std::span<const SystemLayout> systems) noexcept {
+    if (systems.empty()) return fail(Errc::bad_layout);
     Layouts made(systems);
     for (const SystemLayout& layout : systems) {
       if (!made.add(layout)) return fail(Errc::bad_layout);
