@@ -99,6 +99,7 @@ void drive_with(const DriveOptions& options, std::optional<TwistScript> script, 
   if (program.plot()) {
     if (const auto drawn = program.plot()->draw(); !drawn) refuse_drive(drawn.error().message, exit_failed);
   }
+  if (const auto failure = program.log().end()) refuse_drive(*failure, exit_failed);
   if (!ended_well) throw CLI::RuntimeError(exit_failed);
 }
 

@@ -80,6 +80,7 @@ class DriveProgram {
     return stands && heard && printer_.has_reader() && (!script_ || script_over());
   }
   [[nodiscard]] const std::optional<DrivePlot>& plot() const { return outputs_.plot; }
+  [[nodiscard]] const LogFile& log() const { return outputs_.log; }
 
   /// For exchange(): the drive, which publishes what it hears as it hears it.
   void receive(std::span<const std::uint8_t> datagram, Time now) {

@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::chrono::seconds patience_at_end{1};
 
-/// Past stdio, whose lock the end of the program would wait for. What cannot be written is given up. Whether there is a reader.
-bool write_all(int file, std::string_view text) {
+/// Past stdio, whose lock the end of the program would wait for. What cannot be written is given up. 0, or errno.
+int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return errno != EPIPE;
+    if (written < 0 && errno != EINTR) return errno;
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
-  return true;
+  return 0;
 }
 
 /// Of this thread: the kernel sends it to the one that writes.
@@ -51,6 +51,7 @@ struct Printer::Queue {
   std::condition_variable changed;
   std::deque<Text> waiting;
   std::size_t dropped = 0;
+  int failure = 0;  ///< errno of the first text that the output did not take
   bool ending = false;
   bool ended = false;
 
@@ -75,20 +76,21 @@ struct Printer::Queue {
       const Text next = std::move(waiting.front());
       waiting.pop_front();
       lock.unlock();
-      if (!write_all(next.file, next.text) && next.file == output)
-        has_reader.store(false, std::memory_order_relaxed);
+      const int error = write_all(next.file, next.text);
+      if (error == EPIPE && next.file == output) has_reader.store(false, std::memory_order_relaxed);
       lock.lock();
+      if (failure == 0 && next.file == output) failure = error;
     }
     ended = true;
     changed.notify_all();
   }
 
-  /// Whether all was written in time.
-  bool end() {
+  /// ETIMEDOUT if not all was written in time, else `failure`.
+  int end() {
     std::unique_lock lock(mutex);
     ending = true;
     changed.notify_all();
-    return changed.wait_for(lock, patience_at_end, [this] { return ended; });
+    return changed.wait_for(lock, patience_at_end, [this] { return ended; }) ? failure : ETIMEDOUT;
   }
 };
 
@@ -96,12 +98,14 @@ Printer::Printer(int output, int errors)
     : errors_(errors), queue_(std::make_shared<Queue>(output)), thread_([queue = queue_] { queue->run(); }) {}
 
 Printer::~Printer() {
-  if (queue_->end()) {
+  if (queue_->end() != ETIMEDOUT) {
     thread_.join();
   } else {
     thread_.detach();  // whoever reads may never do so again
   }
 }
+
+int Printer::end() { return queue_->end(); }
 
 void Printer::print(std::string text) { queue_->push(queue_->output, std::move(text)); }
 

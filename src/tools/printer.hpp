@@ -30,6 +30,9 @@ class Printer {
   /// False once the reader of the output, not of the errors, was found to be gone. That sends no signal (SIGPIPE) that would end
   /// the program.
   [[nodiscard]] bool has_reader() const noexcept;
+  /// After the last print: waits as the destructor does. 0 if the output, not the errors, took all; else errno of the first that it
+  /// did not take, or ETIMEDOUT.
+  [[nodiscard]] int end();
 
  private:
   struct Queue;

@@ -77,7 +77,7 @@ SetupResult<std::vector<VehicleKey>> VehicleLinkOptions::keys() const {
 }
 
 SetupResult<LogFile> open_log(const std::string& path) {
-  LogFile log;
+  LogFile log{.path = path, .file = {}, .printer = {}};
   if (path.empty()) return log;
   log.file =
       platform::detail::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
@@ -85,6 +85,12 @@ SetupResult<LogFile> open_log(const std::string& path) {
     return fail(record::Errc::write_failed, fmt::format("{}: {}", path, platform::detail::text_of(errno)));
   log.printer = std::make_unique<Printer>(log.file.get(), log.file.get());
   return log;
+}
+
+std::optional<std::string> LogFile::end() const {
+  const int error = printer ? printer->end() : 0;
+  if (error == 0) return std::nullopt;
+  return fmt::format("{} is not complete: {}", path, platform::detail::text_of(error));
 }
 
 std::string TypedText::take() {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,8 +70,12 @@ void exchange(platform::UdpSocket& socket, End& end, Time until) {
 
 /// A file that is written beside the loop; without a name, none.
 struct LogFile {
+  std::string path;
   platform::detail::Descriptor file;
   std::unique_ptr<Printer> printer;  ///< ends before the file does
+
+  /// After the last line. Why not all of them were written, if so.
+  [[nodiscard]] std::optional<std::string> end() const;
 };
 [[nodiscard]] SetupResult<LogFile> open_log(const std::string& path);
 

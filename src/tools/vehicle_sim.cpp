@@ -233,6 +233,7 @@ SimulatedScene scene_of(const VehicleSimOptions& options) {
 }
 
 void simulate_vehicle(const VehicleSimOptions& options) {
+  if (const auto failure = log->end()) refuse_vehicle(*failure, exit_failed);
   const SimulatedScene scene = scene_of(options);
   if (options.link.plain) return simulate(options, scene, vehicle::PlainChannel{});
   const auto keys = options.link.keys();

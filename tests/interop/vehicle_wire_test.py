@@ -302,6 +302,13 @@ class ConsoleTest(Wire):
                 self.assertNotIn(refused.returncode, (0, 1))
                 self.assertIn(words[-1], refused.stderr)
 
+    def test_a_log_that_cannot_be_written_is_told_and_the_program_fails(self):
+        for program, link in (("drive", self.driver_link), ("vehicle-sim", self.vehicle_link)):
+            failed = subprocess.run([TAKT, program, "--plain", *link, "--duration", "0.1", "--log", "/dev/full"], capture_output=True,
+                                    text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+            self.assertEqual(failed.returncode, 1)
+            self.assertIn("/dev/full is not complete: No space left on device", failed.stderr)
+
 
 class NamespaceTest(Wire):
     near, far = f"takt{os.getpid()}a", f"takt{os.getpid()}b"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -89,6 +90,22 @@ TEST_CASE("the end does not wait for a reader who may never read") {
     for (std::size_t i = 0; i < pages; ++i) printer.print(std::string(page, 'x'));
   }
   CHECK(output.read(pages * page) == std::string(pages * page, 'x'));  // until then, the pipe has to stay
+}
+
+TEST_CASE("at the end is known what the output did not take, but not what the errors did not") {
+  const Pipe output;
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  REQUIRE(full >= 0);
+  Printer complete(output.entry(), full);
+  complete.print("read\n");
+  complete.print_error("not written\n");
+  CHECK(complete.end() == 0);
+  Printer failed(full, output.entry());
+  failed.print("not written\n");
+  failed.print_error("read\n");
+  CHECK(failed.end() == ENOSPC);
+  CHECK(failed.has_reader());
+  ::close(full);
 }
 
 TEST_CASE("a reader who goes is known by the next print, and no signal ends the program") {
