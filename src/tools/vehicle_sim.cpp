@@ -35,7 +35,9 @@ struct VehicleSimOptions {
   std::string log;
 };
 
-/// A share from 0 to 1, or a number of milliseconds.
+constexpr double latest_ms = 1e3 * to_seconds(sim::SimulatedVehicle<vehicle::PlainChannel>::latest);
+
+/// From 0 to `most`.
 bool read_fault_number(std::istream& words, double most, double& number) {
   double value = 0;
   if (!(words >> value) || !(value >= 0 && value <= most)) return false;
@@ -57,35 +59,50 @@ bool read_halted(std::istream& words, const vehicle::Layouts& layouts, vehicle::
   return !systems.empty();
 }
 
-/// Changes what is wrong with a vehicle as the line says. False if it makes no sense: nothing changes then.
-bool apply_fault(const std::string& line, const vehicle::Layouts& layouts, sim::VehicleFaults& faults) {
+std::string names_of(const vehicle::Layouts& layouts) {
+  std::string names;
+  for (const vehicle::SystemLayout& layout : layouts.systems()) names += fmt::format(" {}", layout.name);
+  return names;
+}
+
+/// Changes what is wrong with a vehicle as the line says. If it makes no sense nothing changes, and what would have is returned.
+std::optional<std::string> apply_fault(const std::string& line, const vehicle::Layouts& layouts,
+                                       sim::VehicleFaults& faults) {
+  constexpr std::string_view share = " takes a share of the frames, from 0 to 1";
   std::istringstream words(line);
   std::string what;
   words >> what;
   sim::VehicleFaults changed = faults;
-  double milliseconds = 0;
   bool understood = true;
+  std::string allowed = " takes nothing more";
   if (what == "well") {
     changed = {};
   } else if (what == "silent") {
     changed.silent = true;
   } else if (what == "late") {
-    understood = read_fault_number(words, 500, milliseconds);
+    double milliseconds = 0;
+    understood = read_fault_number(words, latest_ms, milliseconds);
     changed.late = from_seconds(milliseconds * 1e-3);
+    allowed = fmt::format(" takes a number of milliseconds, from 0 to {:g}", latest_ms);
   } else if (what == "lost") {
     understood = read_fault_number(words, 1, changed.lost);
+    allowed = share;
   } else if (what == "corrupt") {
     understood = read_fault_number(words, 1, changed.corrupt);
+    allowed = share;
   } else if (what == "lying") {
     understood = read_fault_number(words, 1, changed.lying);
+    allowed = share;
   } else if (what == "halted") {
     understood = read_halted(words, layouts, changed.halted);
+    allowed = " takes one or more of:" + names_of(layouts);
   } else {
-    understood = false;
+    return fmt::format("'{}' is none of silent, late, lost, corrupt, lying, halted, well or, typed, recover",
+                       line);
   }
-  understood = understood && (words >> std::ws).eof();
-  if (understood) faults = changed;
-  return understood;
+  if (!understood || !(words >> std::ws).eof()) return fmt::format("'{}': {}{}", line, what, allowed);
+  faults = changed;
+  return std::nullopt;
 }
 
 constexpr std::string_view sim_log_columns =
@@ -156,10 +173,10 @@ class VehicleProgram {
       typed_.erase(0, end + 1);
       if (line == "recover") {
         vehicle_.recover();
-      } else if (apply_fault(line, scene_->layouts(), faults_)) {
-        vehicle_.set_faults(faults_);
+      } else if (const auto mistake = apply_fault(line, scene_->layouts(), faults_)) {
+        printer_.print_error(fmt::format("takt vehicle-sim: {}\n", *mistake));
       } else {
-        printer_.print_error(fmt::format("takt vehicle-sim: '{}' is not understood\n", line));
+        vehicle_.set_faults(faults_);
       }
     }
     if (typed_.size() <= longest_line) return;
@@ -216,6 +233,7 @@ void simulate(const VehicleSimOptions& options, const SimulatedScene& scene, C c
   auto log = open_log(options.log);
   if (!log) refuse_vehicle(log.error().message, exit_failed);
   VehicleProgram(std::move(*vehicle), std::move(*socket), scene, log->printer.get()).run(signals);
+  if (const auto failure = log->end()) refuse_vehicle(*failure, exit_failed);
 }
 
 SimulatedScene scene_of(const VehicleSimOptions& options) {
@@ -226,14 +244,13 @@ SimulatedScene scene_of(const VehicleSimOptions& options) {
                     1 / to_seconds(sim::status_period)),
         exit_bad_input);
   for (const std::string& line : options.words) {
-    if (!apply_fault(line, scene.layouts(), scene.faults))
-      refuse_vehicle(fmt::format("--fault '{}' is not understood", line), exit_bad_input);
+    if (const auto mistake = apply_fault(line, scene.layouts(), scene.faults))
+      refuse_vehicle("--fault " + *mistake, exit_bad_input);
   }
   return scene;
 }
 
 void simulate_vehicle(const VehicleSimOptions& options) {
-  if (const auto failure = log->end()) refuse_vehicle(*failure, exit_failed);
   const SimulatedScene scene = scene_of(options);
   if (options.link.plain) return simulate(options, scene, vehicle::PlainChannel{});
   const auto keys = options.link.keys();
@@ -254,18 +271,26 @@ void add_vehicle_sim(CLI::App& app) {
   options->vehicle.add_option(*command);
   options->link.add_options(*command, vehicle::VehicleChannel<SipHash128>::max_keys);
   command->add_option("--fault", options->words, "What is wrong with it from the start on, as typed below");
-  command->add_option("--seed", options->seed, "Of what is lost, corrupted and lied about");
+  command->add_option("--seed", options->seed, "Of what is lost, corrupted and lied about")
+      ->check(number_from_zero());
   command->add_option("--duration", options->duration, "End after this many seconds")
       ->check(number_from_zero());
   command->add_option("--log", options->log, "Write what it truly does to this file, comma-separated");
   command->footer(
-      "What is typed changes what is wrong with it:\n"
-      "  silent, late MILLISECONDS, lost SHARE, corrupt SHARE, lying SHARE, halted SYSTEM...   one fault "
-      "more\n"
-      "  well                                                                                  none any "
-      "more\n"
-      "  recover                                                            lets it start again after a "
-      "halt\n"
+      "What is typed, a line each, changes what is wrong with it:\n"
+      "  silent             it says nothing, but hears and drives\n"
+      "  late MILLISECONDS  what it says leaves so much later, " +
+      fmt::format("{:g}", latest_ms) +
+      " at most\n"
+      "  lost SHARE         of what it says is lost, from 0 to 1\n"
+      "  corrupt SHARE      in which a bit is turned over on the way\n"
+      "  lying SHARE        in which the length of a block is not what it says\n"
+      "  halted SYSTEM...   these broke down\n"
+      "  well               nothing is wrong any more\n"
+      "  recover            it starts again after it has halted\n"
+      "Systems of the Furbot:" +
+      names_of(vehicle::furbot_layouts) +
+      "\n"
       "Example:\n  takt key vehicle.key\n  takt vehicle-sim --key vehicle.key --fault 'lost 0.2' --log "
       "true.csv");
   command->callback([options] { simulate_vehicle(*options); });

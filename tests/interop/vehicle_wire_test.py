@@ -294,8 +294,7 @@ class ConsoleTest(Wire):
     def test_what_makes_no_sense_is_refused_and_not_half_taken(self):
         for words in (["drive", "--hold", "nan"], ["drive", "--hold", "inf"], ["drive", "--hold", "0"], ["drive", "--duration", "nan"],
                       ["drive", "--speed", "nan"], ["drive", "--rotation", "-1"], ["vehicle-sim", "--duration", "nan"],
-                      ["vehicle-sim", "--fault", "lost 0.5 corrupt 1"], ["vehicle-sim", "--fault", "halted"],
-                      ["vehicle-sim", "--fault", "well 1"]):
+                      ["vehicle-sim", "--seed", "-1"]):
             with self.subTest(words):
                 both = ["--plain", *self.driver_link] + ([] if "--duration" in words else ["--duration", "0.1"])
                 refused = subprocess.run([TAKT, *words, *both], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
@@ -308,6 +307,45 @@ class ConsoleTest(Wire):
                                     text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
             self.assertEqual(failed.returncode, 1)
             self.assertIn("/dev/full is not complete: No space left on device", failed.stderr)
+
+    def test_a_fault_that_makes_no_sense_is_refused_with_what_does(self):
+        share, systems = "takes a share of the frames, from 0 to 1", "takes one or more of: communication battery motion_control"
+        mistakes = {"late 600": "takes a number of milliseconds, from 0 to 500", "lost 20": share, "lost 0.5 corrupt 1": share,
+                    "corrupt": share, "lying nan": share, "halted": systems, "halted brakes": systems, "well 1": "takes nothing more",
+                    "broken": "none of silent, late, lost, corrupt, lying, halted, well or, typed, recover"}
+        for fault, allowed in mistakes.items():
+            with self.subTest(fault):
+                refused = subprocess.run([TAKT, "vehicle-sim", "--plain", *self.vehicle_link, "--duration", "0.1", "--fault", fault],
+                                         capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn(f"'{fault}'", refused.stderr)
+                self.assertIn(allowed, refused.stderr)
+        self.start_vehicle([TAKT], "--plain", "--fault", "silent")
+        self.vehicle.type("".join(fault + "\n" for fault in mistakes) + "well\n")
+        self.vehicle.wait_until(lambda row: row["sent"] > 0, "the last line is taken")
+        told = self.vehicle.end()
+        for fault, allowed in mistakes.items():
+            self.assertRegex(told, f"'{fault}'.*{allowed}")
+
+    def test_each_fault_shows_by_its_word(self):
+        self.start_vehicle([TAKT], "--plain")
+        self.start_driver([TAKT], "--plain")
+        is_well = lambda row: row["state"] == "driving" and row["age_ms"] < 100
+        self.driver.wait_until(is_well, "the vehicle starts up")
+        for word, shown in (("lost 0.5", lambda row, before: row["lost"] > before["lost"] + 10),
+                            ("corrupt 1", lambda row, before: row["malformed"] > before["malformed"]),
+                            ("lying 1", lambda row, before: row["malformed"] > before["malformed"] + 10),
+                            ("late 300", lambda row, before: row["age_ms"] > 250),
+                            ("halted hydraulics", lambda row, before: "not running" in row["cause"]),
+                            ("silent", lambda row, before: row["age_ms"] > 500)):
+            with self.subTest(word):
+                before = self.driver.rows()[-1]
+                self.vehicle.type(word + "\n")
+                self.driver.wait_until(lambda row: shown(row, before), word)
+                self.vehicle.type("well\n")
+                self.driver.wait_until(lambda row: row["age_ms"] < 100, "it is heard again")
+                self.recover()
+                self.driver.wait_until(is_well, "it is well again")
 
 
 class NamespaceTest(Wire):
