@@ -1018,7 +1018,7 @@ TAKT_API int32_t takt_channel_key_read(const char* path, uint8_t id, takt_channe
  * age >= 0.012 renewal: 500 ppm, by which clocks drift apart, must be no more than a quarter of it in a session's life. */
 typedef struct takt_channel_limits {
   uint32_t struct_size;
-  uint32_t reserved;
+  uint32_t reserved;  /* 0 */
   int64_t age_ns;     /* older frames are refused; an answer in the handshake may take half of it; default 300 ms */
   int64_t silence_ns; /* after which the other end counts as gone; default 500 ms */
   int64_t renewal_ns; /* of a session by the commander, which is dead after six of them; default 10 s */
@@ -1027,7 +1027,7 @@ TAKT_API void takt_channel_limits_init(takt_channel_limits* limits);
 
 /* *channel is the caller's, to be freed with takt_channel_destroy(). A vehicle has one key, or two while they are being changed.
  * `limits` may be NULL. Errors: TAKT_ERROR_VEHICLE_NO_KEY (none, more than two, two of one id, or zeros), _OUT_OF_RANGE (limits),
- * TAKT_ERROR_PLATFORM_NO_RANDOMNESS. */
+ * TAKT_ERROR_PLATFORM_NO_RANDOMNESS, TAKT_ERROR_CAPI_BAD_ARGUMENT (reserved). */
 TAKT_API int32_t takt_channel_create_plain(takt_channel** channel);
 TAKT_API int32_t takt_channel_create_commander(const takt_channel_key* key, const takt_channel_limits* limits,
                                                takt_channel** channel);

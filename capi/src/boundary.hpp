@@ -11,6 +11,7 @@
 #include <span>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "error.hpp"
 #include "takt.h"
@@ -40,6 +41,24 @@ template <class Function>
   } catch (...) {
     return to_status(Errc::internal);
   }
+}
+
+/// As much of the text as fits, with a NUL behind it. NULL is not wanted.
+inline void write_text(std::string_view text, char* to, std::size_t size) noexcept {
+  if (to == nullptr || size == 0) return;
+  const std::size_t length = std::min(text.size(), size - 1);
+  std::memcpy(to, text.data(), length);
+  to[length] = '\0';
+}
+
+/// The same for one that writes why it fails. Where it does not say, the text of its status does.
+template <class Function>
+[[nodiscard]] std::int32_t guarded(char* why, std::size_t size, Function&& function) noexcept {
+  write_text("", why, size);
+  const std::int32_t status = guarded(std::forward<Function>(function));
+  const bool said = why == nullptr || size == 0 || *why != '\0';
+  if (status != TAKT_OK && !said) write_text(takt_status_text(status), why, size);
+  return status;
 }
 
 /// No structure of any version will be larger: what claims to be was never initialised.
@@ -89,14 +108,6 @@ void write_struct(Struct* to, Struct value) noexcept {
   if (to == nullptr) return;
   value.struct_size = to->struct_size;
   std::memcpy(to, &value, std::min<std::size_t>(to->struct_size, sizeof(Struct)));
-}
-
-/// As much of the text as fits, with a NUL behind it. NULL is not wanted.
-inline void write_text(std::string_view text, char* to, std::size_t size) noexcept {
-  if (to == nullptr || size == 0) return;
-  const std::size_t length = std::min(text.size(), size - 1);
-  std::memcpy(to, text.data(), length);
-  to[length] = '\0';
 }
 
 /// The times of a C structure and the seconds of a formula.

@@ -70,7 +70,7 @@ void takt_dbc_signal_init(takt_dbc_signal* signal) {
 
 std::int32_t takt_dbc_create(const char* text, std::size_t bytes, std::int32_t strict, char* why,
                              std::size_t size, takt_dbc** dbc) {
-  return guarded([&]() -> Status {
+  return guarded(why, size, [&]() -> Status {
     if (text == nullptr || dbc == nullptr) return fail(Errc::null_pointer);
     using takt::can::dbc::Strictness;
     auto database = takt::can::Dbc::parse(std::string_view(text, bytes),

@@ -38,6 +38,7 @@ Result<vehicle::SecurityLimits> read_limits(const takt_channel_limits* limits) n
   if (limits == nullptr) return out;
   const auto read = takt::capi::read_struct(limits, offsetof(takt_channel_limits, age_ns));
   if (!read) return fail(read.error());
+  if (read->reserved != 0) return fail(Errc::bad_argument);
   const auto put = [](Duration& to, std::int64_t nanoseconds) {
     if (nanoseconds != 0) to = Duration(nanoseconds);
   };
@@ -183,7 +184,7 @@ std::uint64_t takt_channel_refused(const takt_channel* channel, std::int32_t sta
 
 std::int32_t takt_channel_key_read(const char* path, std::uint8_t id, takt_channel_key* key, char* why,
                                    std::size_t size) {
-  return guarded([&]() -> Status {
+  return guarded(why, size, [&]() -> Status {
     if (path == nullptr || key == nullptr) return fail(Errc::null_pointer);
     const auto bytes = takt::platform::read_key_file<TAKT_CHANNEL_KEY_BYTES>(path);
     if (!bytes) {

@@ -51,7 +51,7 @@ void takt_udp_options_init(takt_udp_options* options) {
 
 std::int32_t takt_udp_open(const takt_udp_options* options, takt_udp_socket** socket, char* why,
                            std::size_t size) {
-  return guarded([&]() -> Status {
+  return guarded(why, size, [&]() -> Status {
     if (socket == nullptr) return fail(Errc::null_pointer);
     const auto o = takt::capi::read_struct(options, sizeof(takt_udp_options));
     if (!o) return fail(o.error());

@@ -19,7 +19,7 @@ using Drive = vehicle::VehicleDrive<BorrowedChannel>;
 [[nodiscard]] std::shared_ptr<const vehicle::Layouts> to_layouts(
     const takt_vehicle_layouts* layouts) noexcept;
 
-/// Points to the layouts. Errors: null_pointer, wrong_struct_size, bad_argument (reserved, a category).
+/// Points to the layouts. Errors: null_pointer, wrong_struct_size, bad_argument (a category).
 [[nodiscard]] Result<vehicle::ClientConfiguration> to_configuration(
     const takt_vehicle_client_options* options, const vehicle::Layouts* layouts) noexcept;
 

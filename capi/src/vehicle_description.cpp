@@ -80,7 +80,7 @@ std::int32_t takt_vehicle_description_create(const takt_vehicle_drive_options* o
 
 std::int32_t takt_vehicle_description_load(const char* path, takt_vehicle_description** description,
                                            char* text, std::size_t size) {
-  return guarded([&]() -> Status {
+  return guarded(text, size, [&]() -> Status {
     if (path == nullptr || description == nullptr) return fail(Errc::null_pointer);
     auto loaded = takt::robot::load_vehicle_file(path);
     std::string lines;

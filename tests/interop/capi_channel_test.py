@@ -13,7 +13,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_size
 from ctypes import create_string_buffer, sizeof, string_at
 
 import channel_peer as peer
-from capi_bindings import NULL_POINTER, OK, WRONG_STRUCT_SIZE, status, takt
+from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, status, takt
 
 (NO_ROOM, OUT_OF_RANGE) = (status(6, code) for code in (8, 11))
 (WRONG_VERSION, UNEXPECTED_KIND, UNKNOWN_KEY, UNKNOWN_SESSION, BAD_TAG, REPLAYED, OVERTAKEN, TOO_OLD, CLOCK_JUMPED, NOT_ESTABLISHED,
@@ -176,6 +176,9 @@ class ChannelTest(unittest.TestCase):
         limits.age_ns = 1
         self.assertEqual(commander(key(1), limits).status, OUT_OF_RANGE)
         self.assertEqual(vehicle(key(1), limits=limits).status, OUT_OF_RANGE)
+        limits.age_ns, limits.reserved = 0, 1
+        self.assertEqual(commander(key(1), limits).status, BAD_ARGUMENT)
+        self.assertEqual(vehicle(key(1), limits=limits).status, BAD_ARGUMENT)
 
     def test_null_is_answered(self):
         takt.takt_channel_destroy(None)

@@ -137,6 +137,9 @@ class UdpTest(unittest.TestCase):
     def test_null_pointers_are_errors(self):
         handle, size, buffer, one = self.socket.handle, c_size_t(), create_string_buffer(4), UdpDatagram()
         self.assertEqual(takt.takt_udp_open(None, byref(c_void_p()), None, 0), NULL_POINTER)
+        why = create_string_buffer(b"left from before", 100)
+        self.assertEqual(takt.takt_udp_open(None, byref(c_void_p()), why, 100), NULL_POINTER)
+        self.assertEqual(why.value, takt.takt_status_text(NULL_POINTER))
         self.assertEqual(takt.takt_udp_open(byref(initialised(UdpOptions)), None, None, 0), NULL_POINTER)
         self.assertEqual(takt.takt_udp_send(None, b"x", 1), NULL_POINTER)
         self.assertEqual(takt.takt_udp_send(handle, None, 1), NULL_POINTER)

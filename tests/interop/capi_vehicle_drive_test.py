@@ -204,7 +204,9 @@ class DescriptionTest(unittest.TestCase):
         self.assertEqual((failed, made, len(mistakes)), (BAD_DESCRIPTION, False, 2))
         self.assertTrue(any("/wheelbase" in mistake for mistake in mistakes) and any("colour" in mistake for mistake in mistakes))
         self.assertEqual(self.load("/nowhere")[0], BAD_DESCRIPTION)
-        self.assertEqual(takt.takt_vehicle_description_load(None, byref(c_void_p()), None, 0), NULL_POINTER)
+        text = create_string_buffer(b"left from before", 100)
+        self.assertEqual(takt.takt_vehicle_description_load(None, byref(c_void_p()), text, 100), NULL_POINTER)
+        self.assertEqual(text.value, takt.takt_status_text(NULL_POINTER))
         self.assertEqual(takt.takt_vehicle_description_load(os.fsencode(FURBOT), None, None, 0), NULL_POINTER)
         self.assertEqual(takt.takt_vehicle_description_load(b"/nowhere", byref(c_void_p()), None, 0), BAD_DESCRIPTION)
 
