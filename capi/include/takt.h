@@ -1422,8 +1422,8 @@ typedef struct takt_udp_options {
   uint32_t struct_size;      /* set by takt_udp_options_init() */
   int32_t busy_poll;         /* not zero: asks the kernel again and again instead of sleeping: a fraction of the latency for a whole
                               * core, which Linux takes away for 50 ms of each second at a real-time priority; 0 */
-  const char* local_address; /* in numbers, IPv4 or IPv6, never a name; NULL: "127.0.0.1" */
-  const char* peer_address;  /* the same */
+  const char* local_address; /* in numbers, IPv4 or IPv6, never a name; NULL: "127.0.0.1", from which only this machine is reached */
+  const char* peer_address;  /* the same; of another machine: local_address, too, has to be given */
   uint16_t local_port;       /* 0: any free one */
   uint16_t peer_port;        /* 0: any of the peer's; such a socket only receives */
   uint32_t reserved;         /* 0 */

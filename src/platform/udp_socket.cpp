@@ -96,7 +96,11 @@ SetupResult<UdpSocket> UdpSocket::open(const UdpConfig& config) {
   if (!peer) return tl::unexpected(peer.error());
   UdpSocket socket(::socket(local->protocol().family(), SOCK_DGRAM | SOCK_CLOEXEC, 0), config.busy_poll);
   if (socket.descriptor_ < 0 || !connect(socket.descriptor_, *local, *peer)) {
-    const std::string why = detail::text_of(errno);
+    std::string why = detail::text_of(errno);
+    if (local->address().is_loopback() && !peer->address().is_loopback())
+      why +=
+          ": no other machine is reached from a loopback address; the local one has to be that of an "
+          "interface";
     return fail(Errc::udp_failed, fmt::format("{}:{} to {}:{}: {}", config.local.address, config.local.port,
                                               config.peer.address, config.peer.port, why));
   }

@@ -32,7 +32,10 @@ SetupResult<platform::UdpEndpoint> endpoint_of(const std::string& text) {
 }  // namespace
 
 void VehicleLinkOptions::add_options(CLI::App& command, int most_keys) {
-  command.add_option("--local", local, "Where we are: ADDRESS:PORT, the address in numbers")
+  command
+      .add_option("--local", local,
+                  "Where we are: ADDRESS:PORT, the address in numbers; to be given "
+                  "with a peer on another machine")
       ->capture_default_str();
   command.add_option("--peer", peer, "Where the other side is")->capture_default_str();
   CLI::Option_group* believed = command.add_option_group("Who is believed");

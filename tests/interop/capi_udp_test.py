@@ -122,8 +122,9 @@ class UdpTest(unittest.TestCase):
                                     ({"peer_address": b"1.2.3"}, BAD_ADDRESS, b"1.2.3"),
                                     ({"local_port": self.peer.getsockname()[1]}, UDP_FAILED, b"in use"),
                                     ({"local_address": b"192.0.2.1"}, UDP_FAILED, b"192.0.2.1"),
-                                    ({"struct_size": 8}, WRONG_STRUCT_SIZE, b""),
-                                    ({"reserved": 1}, BAD_ARGUMENT, b"")):
+                                    ({"peer_address": b"192.0.2.1"}, UDP_FAILED, b"a loopback address"),
+                                    ({"struct_size": 8}, WRONG_STRUCT_SIZE, takt.takt_status_text(WRONG_STRUCT_SIZE)),
+                                    ({"reserved": 1}, BAD_ARGUMENT, takt.takt_status_text(BAD_ARGUMENT))):
             refused = Udp(1, **changes)
             self.assertEqual(refused.status, error)
             self.assertIn(why, refused.why.value)

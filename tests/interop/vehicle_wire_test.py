@@ -347,6 +347,13 @@ class ConsoleTest(Wire):
                 self.recover()
                 self.driver.wait_until(is_well, "it is well again")
 
+    def test_a_peer_on_another_machine_needs_an_address_that_reaches_it(self):
+        for program in ("drive", "vehicle-sim"):
+            refused = subprocess.run([TAKT, program, "--plain", "--peer", "192.0.2.1:18004", "--duration", "0.1"], capture_output=True,
+                                     text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("no other machine is reached from a loopback address", refused.stderr)
+
 
 class NamespaceTest(Wire):
     near, far = f"takt{os.getpid()}a", f"takt{os.getpid()}b"
