@@ -9,7 +9,7 @@ clock, about what one knew of the other, and when the vehicle stopped.
     vehicle_wire_test.py TAKT netns           between two network namespaces: a cable that is cut, and one that is too slow.
                                               Needs root; exits with 77 where there are no namespaces
 """
-import json, math, os, pty, random, re, resource, shlex, signal, subprocess, sys, tempfile, termios, time, unittest
+import bisect, json, math, os, pty, random, re, resource, shlex, signal, subprocess, sys, tempfile, termios, time, unittest
 
 from vehicle_programs import PATIENCE, Program, TerminalProgram, links
 
@@ -124,6 +124,20 @@ class Wire(unittest.TestCase):
         self.assertTrue(late)
         for row in late:
             self.assertGreaterEqual(row["age_ms"] * 1e-3, row["time"] - since - least_way - 0.002)
+
+
+    def check_age_by_place(self, since, until):
+        """Of a vehicle that drives on: what is known of it is as old as its place is, but for what the quickest frame needed. It
+        grows old here, and whoever drives stops."""
+        true = self.vehicle.rows()
+        places = [row["x"] for row in true]
+        known = [row for row in self.driver.rows() if since < row["time"] < until and row["x"] < places[-1] - 0.05]
+        self.assertTrue(known)
+        for row in known:
+            then = true[bisect.bisect(places, row["x"])]["time"]  # at the latest
+            self.assertGreaterEqual(row["age_ms"] * 1e-3, row["time"] - then - 0.03)
+        self.assertGreater(max(row["age_ms"] for row in known), 100)
+        self.assertIn(known[-1]["state"], ("stopping", "stopped"))
 
 
 class ProxyTest(Wire):
@@ -301,13 +315,6 @@ class ConsoleTest(Wire):
                 self.assertNotIn(refused.returncode, (0, 1))
                 self.assertIn(words[-1], refused.stderr)
 
-    def test_a_log_that_cannot_be_written_is_told_and_the_program_fails(self):
-        for program, link in (("drive", self.driver_link), ("vehicle-sim", self.vehicle_link)):
-            failed = subprocess.run([TAKT, program, "--plain", *link, "--duration", "0.1", "--log", "/dev/full"], capture_output=True,
-                                    text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
-            self.assertEqual(failed.returncode, 1)
-            self.assertIn("/dev/full is not complete: No space left on device", failed.stderr)
-
     def test_a_fault_that_makes_no_sense_is_refused_with_what_does(self):
         share, systems = "takes a share of the frames, from 0 to 1", "takes one or more of: communication battery motion_control"
         mistakes = {"late 600": "takes a number of milliseconds, from 0 to 500", "lost 20": share, "lost 0.5 corrupt 1": share,
@@ -326,6 +333,13 @@ class ConsoleTest(Wire):
         told = self.vehicle.end()
         for fault, allowed in mistakes.items():
             self.assertRegex(told, f"'{fault}'.*{allowed}")
+
+    def test_a_peer_on_another_machine_needs_an_address_that_reaches_it(self):
+        for program in ("drive", "vehicle-sim"):
+            refused = subprocess.run([TAKT, program, "--plain", "--peer", "192.0.2.1:18004", "--duration", "0.1"], capture_output=True,
+                                     text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("no other machine is reached from a loopback address", refused.stderr)
 
     def test_each_fault_shows_by_its_word(self):
         self.start_vehicle([TAKT], "--plain")
@@ -347,12 +361,13 @@ class ConsoleTest(Wire):
                 self.recover()
                 self.driver.wait_until(is_well, "it is well again")
 
-    def test_a_peer_on_another_machine_needs_an_address_that_reaches_it(self):
-        for program in ("drive", "vehicle-sim"):
-            refused = subprocess.run([TAKT, program, "--plain", "--peer", "192.0.2.1:18004", "--duration", "0.1"], capture_output=True,
-                                     text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
-            self.assertEqual(refused.returncode, 1)
-            self.assertIn("no other machine is reached from a loopback address", refused.stderr)
+
+    def test_a_log_that_cannot_be_written_is_told_and_the_program_fails(self):
+        for program, link in (("drive", self.driver_link), ("vehicle-sim", self.vehicle_link)):
+            failed = subprocess.run([TAKT, program, "--plain", *link, "--duration", "0.1", "--log", "/dev/full"], capture_output=True,
+                                    text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+            self.assertEqual(failed.returncode, 1)
+            self.assertIn("/dev/full is not complete: No space left on device", failed.stderr)
 
 
 class NamespaceTest(Wire):
@@ -408,9 +423,12 @@ class NamespaceTest(Wire):
         before = self.driver.rows()[-1]
         limit = ["root", "tbf", "rate", "64kbit", "burst", "1600", "latency", "50ms"]  # of 139 kbit/s
         sh("ip", "netns", "exec", self.far, "tc", "qdisc", "add", "dev", "vb", *limit)
+        since = time.monotonic()
         time.sleep(2)
+        until = time.monotonic()
         sh("ip", "netns", "exec", self.far, "tc", "qdisc", "delete", "dev", "vb", "root")
         after = self.driver.rows()[-1]
+        self.check_age_by_place(since, until)
         share = (after["taken"] - before["taken"]) / (after["time"] - before["time"]) / 100
         self.assertLess(share, 0.75)
         self.assertGreater(after["lost"], before["lost"])
