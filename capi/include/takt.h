@@ -1080,7 +1080,9 @@ TAKT_API uint64_t takt_channel_refused(const takt_channel* channel, int32_t stat
  *         takt_udp_send(socket, out, size);
  *     }
  *
- * Times are nanoseconds of a clock that does not go back, from 0 on. One thread at a time. */
+ * Times are nanoseconds of one steady clock, which may begin anywhere. A time before one that was told already is taken as that one;
+ * by more than a command may be old, and the vehicle is stopped with the full brake, and not driven before the clock has caught up.
+ * One thread at a time. */
 typedef struct takt_vehicle_client takt_vehicle_client;
 
 /* Room for whatever takt_vehicle_client_poll() writes. */
@@ -1203,9 +1205,9 @@ TAKT_API void takt_vehicle_client_state_init(takt_vehicle_client_state* state);
 /* As the last call of another function found it. Real-time safe. */
 TAKT_API int32_t takt_vehicle_client_get_state(const takt_vehicle_client* client, takt_vehicle_client_state* state);
 
-/* What is known of a system, however old; NULL where it is not wanted. *age_ns counts from when the vehicle sent it, and is INT64_MAX
- * if nothing was ever heard; *fresh is 1 if it is no older than freshness_ns. Errors: TAKT_ERROR_VEHICLE_UNKNOWN_SYSTEM. Real-time
- * safe. */
+/* What is known of a system, however old; NULL where it is not wanted. *age_ns counts from when the frame would have been here as
+ * quickly as the quickest one: a delay that all frames share is not seen. It is INT64_MAX if nothing was ever heard; *fresh is 1 if
+ * it is no older than freshness_ns. Errors: TAKT_ERROR_VEHICLE_UNKNOWN_SYSTEM. Real-time safe. */
 TAKT_API int32_t takt_vehicle_client_system(const takt_vehicle_client* client, uint32_t system, int64_t now_ns, int32_t* state,
                                             int64_t* age_ns, int32_t* fresh);
 
@@ -1251,7 +1253,8 @@ TAKT_API int32_t takt_vehicle_client_get_counters(const takt_vehicle_client* cli
  *       takt_vehicle_drive_twist(drive, &twist, now);
  *       takt_vehicle_drive_estimate(drive, &estimate);
  *
- * As with the client, one thread at a time, and a caller that gives no twist any more has the vehicle stopped. */
+ * As with the client, one thread at a time, and a caller that gives no twist any more has the vehicle stopped. It is stopped, too, with
+ * TAKT_STOP_CAUSE_SPEED_CONTRADICTED, when speed and wheels have contradicted each other for longer than what is said stays fresh. */
 typedef struct takt_vehicle_drive takt_vehicle_drive;
 
 /* Of twists, which are kept within them on the same curve: all above zero, infinite is no limit. */
@@ -1268,9 +1271,11 @@ typedef struct takt_twist_limits {
 /* What tells how a vehicle turns, and how far it goes. */
 enum {
   TAKT_TURN_BY_WHEELS = 0,   /* the difference of the rear wheels: coarse where they report whole rpm */
-  TAKT_TURN_BY_STEERING = 1, /* the steering angle while it is fresh, else the wheels */
+  TAKT_TURN_BY_STEERING = 1, /* the steering angle while it is fresh and can be, else the wheels: as good as its unit and the wheelbase
+                              * are known. While the wheels contradict it, the heading's variance grows as if they were right */
   TAKT_WAY_BY_WHEELS = 0,    /* the mean rate of the rear wheels */
-  TAKT_WAY_BY_ODOMETER = 1   /* where it counts down backwards: blocks that are lost lose no way */
+  TAKT_WAY_BY_ODOMETER = 1   /* where it counts down backwards: blocks that are lost, for as long as the odometry's time-out, lose no
+                              * way. While it contradicts both wheels and speed, the wheels */
 };
 
 typedef struct takt_vehicle_drive_options {

@@ -38,7 +38,10 @@ void add_key(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("key", "Make a file with a new random key for a vehicle and its commander");
   command->add_option("file", arguments->file, "The file, which must not be there yet")->required();
-  command->add_option("--bytes", arguments->bytes, "16 for SipHash-128, 32 for BLAKE2b")
+  command
+      ->add_option("--bytes", arguments->bytes,
+                   "16 for SipHash-128: takt drive, takt vehicle-sim and the C API; 32 for BLAKE2b: programs "
+                   "with takt::sodium")
       ->check(CLI::IsMember({16, 32}))
       ->capture_default_str();
   command->footer(
