@@ -18,10 +18,11 @@ namespace {
 constexpr int plot_width = 1000;
 constexpr int plot_height = 900;
 constexpr std::size_t max_places = 8000;
-constexpr std::size_t max_stops = 18;  ///< as many as there is room for beside the path
+constexpr std::size_t max_stops = 10;  ///< as many as there is room for beside the path
 
 // From above.
 constexpr Panel path_panel{0.97, 0.545};
+constexpr double path_right = 0.57;
 constexpr Panel speed_panel{0.455, 0.335};
 constexpr Panel steering_panel{0.29, 0.19};
 constexpr Panel age_panel{0.15, 0.055};
@@ -68,7 +69,8 @@ void DrivePlot::add_stop(const DriveView& view, double time) {
       view.state == vehicle::DriveState::stopping || view.state == vehicle::DriveState::stopped;
   const bool begins = stops && view.reason != reason_;
   reason_ = stops ? view.reason : vehicle::StopReason{};
-  if (begins && ++stop_count_ <= max_stops) stops_.push_back({time, {}, reason_text(view)});
+  if (begins && ++stop_count_ <= max_stops)
+    stops_.push_back({time, {}, std::string(to_string(view.reason.cause)), std::string(view.system)});
   if (stops && !stops_.empty() && stop_count_ == stops_.size())
     stops_.back().place = {view.estimate.pose.x, view.estimate.pose.y};
 }
@@ -97,17 +99,19 @@ void DrivePlot::draw_path(PlotScript& script) const {
   }
   script.add("{}EOD\n", path_.empty() ? "NaN NaN\n" : "");
   list_stops(script);
-  script.panel(path_panel, 0.66);
-  const double room = 0.05 * std::max({high.x - low.x, high.y - low.y, 10.0});
+  script.panel(path_panel, path_right);
+  const double span = std::max(high.x - low.x, high.y - low.y);
+  const double room = 0.05 * std::max(span, 10.0);
   script.add("set size ratio -1\nset xrange [{:.3f}:{:.3f}]\nset yrange [{:.3f}:{:.3f}]\n", low.x - room,
              high.x + room, low.y - room, high.y + room);
   script.axis('x', "x (m), odom");
   script.axis('y', "y (m)");
+  const std::vector<std::string> labels = numbers(0.04 * (span + 2 * room));
   for (std::size_t i = 0; i < stops_.size(); ++i) {
     script.add(
         "set label '{}' at {:.3f}, {:.3f} point pointtype 7 pointsize 0.9 linecolor rgb '{}' left offset "
         "0.6,0.6 front textcolor rgb '{}'\n",
-        i + 1, stops_[i].place.x, stops_[i].place.y, measured_colour, measured_colour);
+        labels[i], stops_[i].place.x, stops_[i].place.y, measured_colour, measured_colour);
   }
   script.add(
       "unset key\nplot $path with lines linewidth 1.6 linecolor rgb '{}'\nset size noratio\nset ytics "
@@ -115,17 +119,39 @@ void DrivePlot::draw_path(PlotScript& script) const {
       reference_colour);
 }
 
+std::vector<std::string> DrivePlot::numbers(double near) const {
+  std::vector<std::string> labels(stops_.size());
+  for (std::size_t i = 0; i < stops_.size(); ++i) {
+    const Place& here = stops_[i].place;
+    std::size_t first = 0;
+    while (first < i && (labels[first].empty() ||
+                         std::hypot(stops_[first].place.x - here.x, stops_[first].place.y - here.y) > near))
+      ++first;
+    labels[first] += fmt::format("{}{}", labels[first].empty() ? "" : ",", i + 1);
+  }
+  return labels;
+}
+
 void DrivePlot::list_stops(PlotScript& script) const {
+  constexpr double when = path_right + 0.015;
+  constexpr double why = when + 0.095;  // leaves room for the longest reason
   double height = path_panel.top - 0.01;
-  const auto say = [&](const std::string& text) {
-    script.add("set label '{}' at screen 0.69, screen {:.4f} left font ',11' textcolor rgb '{}'\n",
-               plot_label(text), height, ink);
-    height -= 0.024;
+  const auto say = [&](double left, const std::string& text) {
+    script.add("set label '{}' at screen {}, screen {:.4f} left font ',11' textcolor rgb '{}'\n",
+               plot_label(text), left, height, ink);
   };
-  say(stop_count_ == 0 ? "no stops" : "stops:");
-  for (std::size_t i = 0; i < stops_.size(); ++i)
-    say(fmt::format("{}  {:.1f} s  {}", i + 1, stops_[i].time, stops_[i].why));
-  if (stop_count_ > stops_.size()) say(fmt::format("and {} more", stop_count_ - stops_.size()));
+  const auto next_row = [&height] { height -= 0.022; };
+  say(when, stop_count_ == 0 ? "no stops" : "stops:");
+  for (std::size_t i = 0; i < stops_.size(); ++i) {
+    next_row();
+    say(when, fmt::format("{}  {:.1f} s", i + 1, stops_[i].time));
+    say(why, stops_[i].why);
+    if (stops_[i].system.empty()) continue;
+    next_row();
+    say(why, "(" + stops_[i].system + ")");
+  }
+  next_row();
+  if (stop_count_ > stops_.size()) say(when, fmt::format("and {} more", stop_count_ - stops_.size()));
 }
 
 void DrivePlot::draw_curves(PlotScript& script) const {

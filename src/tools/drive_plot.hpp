@@ -41,6 +41,7 @@ class DrivePlot {
     double time = 0;  ///< s
     Place place{};
     std::string why{};
+    std::string system{};  ///< empty but of a reason that is a system's
   };
 
   explicit DrivePlot(std::filesystem::path file) : file_(std::move(file)) {}
@@ -49,6 +50,8 @@ class DrivePlot {
   void add_place(Place place);
   void add_stop(const DriveView& view, double time);
   void draw_path(PlotScript& script) const;
+  /// For each stop what stands at its place: the numbers of all that are within `near` (m) of the first of them there.
+  [[nodiscard]] std::vector<std::string> numbers(double near) const;
   void list_stops(PlotScript& script) const;
   void draw_curves(PlotScript& script) const;
   [[nodiscard]] SetupResult<void> run(PlotScript script) const;

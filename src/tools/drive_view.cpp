@@ -5,15 +5,19 @@
 #include <cmath>
 
 namespace takt::tools {
+namespace {
 
-double seconds_old(const DriveView& view) {
-  return view.age == Duration::max() ? INFINITY : to_seconds(view.age);
-}
-
+/// "a required system is silent (steering)".
 std::string reason_text(const DriveView& view) {
   std::string text{to_string(view.reason.cause)};
   if (!view.system.empty()) text += fmt::format(" ({})", view.system);
   return text;
+}
+
+}  // namespace
+
+double seconds_old(const DriveView& view) {
+  return view.age == Duration::max() ? INFINITY : to_seconds(view.age);
 }
 
 std::string situation_text(const DriveView& view) {

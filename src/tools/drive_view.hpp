@@ -62,9 +62,7 @@ template <class Drive>
 /// s; infinite if nothing was heard.
 [[nodiscard]] double seconds_old(const DriveView& view);
 
-/// "the vehicle is silent"; a system is named.
-[[nodiscard]] std::string reason_text(const DriveView& view);
-/// "stopped: the vehicle is silent"; and what to do where no key helps.
+/// "stopped: the vehicle is silent"; a system is named; and what to do where no key helps.
 [[nodiscard]] std::string situation_text(const DriveView& view);
 
 /// What matters most stands first, as the end is cut off where a line of a terminal has no more than `columns`.

@@ -127,12 +127,43 @@ class PlotTest(DriveTest):
         driver.wait_until(lambda row: row["cause"] == "the vehicle is silent", "it stops")
         self.vehicle.type("well\n")
         driver.wait_until(lambda row: row["state"] == "stopped", "it is seen to stand")
+
+        def break_down():
+            row = driver.rows()[-1]
+            if row["cause"] == "a required system is not running":
+                return row["state"] == "stopped"
+            if row["state"] in ("ready", "driving"):
+                self.vehicle.type("halted hydraulics\n")
+            else:
+                self.vehicle.type("recover\n")
+                driver.type("r")
+
+        wait_for(break_down, "it goes on, and stops at the same place")
         driver.type("q")
         self.assertEqual(driver.process.wait(PATIENCE), 0)
-        texts = "".join(xml.parse(picture).getroot().itertext())
-        for text in ("x (m), odom", "speed (m/s)", "steering (rad)", "age (s)", "stops:", "the vehicle is silent"):
+        root = xml.parse(picture).getroot()
+        texts = "".join(root.itertext())
+        for text in ("x (m), odom", "speed (m/s)", "steering (rad)", "age (s)", "stops:", "the vehicle is silent",
+                     "a required system is not running", "(hydraulics)"):
             self.assertIn(text, texts)
+        self.check_readable(root)
         subprocess.run(["gnuplot", picture + ".gp"], cwd=self.folder, check=True, timeout=PATIENCE)
+
+    def check_readable(self, root):
+        """That no text leaves the picture at the right, by letters of a usual width, and none lies upon another."""
+        places = []
+        for group in root.iter("{http://www.w3.org/2000/svg}g"):
+            text = group.find("{http://www.w3.org/2000/svg}text")
+            if text is None or not group.get("transform").startswith("translate"):
+                continue
+            words = "".join(text.itertext()).strip()
+            x, y = (float(number) for number in group.get("transform")[len("translate("):].split(")")[0].split(","))
+            if words:
+                places.append((x, y))
+            if group.get("text-anchor") == "start":
+                self.assertLess(x + 0.6 * float(group.get("font-size")) * len(words), 1000, words)
+        self.assertGreater(len(places), 20)
+        self.assertEqual(len(places), len(set(places)))
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_there_is_a_picture_of_a_vehicle_that_was_never_heard(self):
