@@ -170,8 +170,8 @@ class VehicleClient {
     return supervisor_.recover(wrong());
   }
 
-  /// Forgets what the vehicle said, and stops it if it was ready or driven. For when its clock or ours was set, and shows another time for good:
-  /// what it says may be too old until then.
+  /// Forgets what the vehicle said, and stops it if it was ready or driven. For when its clock or ours was set, and shows another
+  /// time for good: what it says may be too old until then.
   void forget_telemetry(Time now) noexcept {
     telemetry_.forget();
     update(now);

@@ -17,7 +17,8 @@
 // time while its clock is back knows nothing of it: seal() each period.
 //
 // A datagram is judged in this order: layout, kind, key id and session, tag, replay window, age. Only what passed all of it moves
-// anything; genuine frames from the future end the session. There is no way to take unsigned frames, and none to make a channel without a key.
+// anything; genuine frames from the future end the session. There is no way to take unsigned frames, and none to make a channel
+// without a key.
 //
 // takt/vehicle/commander_channel.hpp, takt/vehicle/vehicle_channel.hpp: the two ends. What comes out of them is genuine, not
 // sensible: check its values as any others. Frames can be read by whoever hears them: this is about whom to believe, not about
