@@ -1,5 +1,5 @@
 """takt vehicle-sim and takt drive as processes, for the tests that look at them from outside."""
-import csv, os, pty, random, subprocess, termios, time
+import csv, os, pty, random, resource, subprocess, termios, time
 
 PATIENCE = 60  # s, for whatever must happen some time
 
@@ -23,6 +23,14 @@ class Program:
             return []
         found = csv.DictReader(lines[:-1])  # the last one is empty, or not yet whole
         return [{key: number(value) for key, value in row.items()} for row in found]
+
+    def memory(self):
+        """Bytes that it has resident; 0 when it has ended."""
+        try:
+            with open(f"/proc/{self.process.pid}/statm") as file:
+                return int(file.read().split()[1]) * resource.getpagesize()
+        except (FileNotFoundError, ProcessLookupError):
+            return 0
 
     def wait_until(self, condition, what):
         """Until it holds for the last row, which is returned."""
