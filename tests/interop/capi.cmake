@@ -6,6 +6,10 @@ add_executable(takt_capi_c99 capi_c99.c)
 set_target_properties(takt_capi_c99 PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 target_compile_options(takt_capi_c99 PRIVATE -Wall -Wextra -Wpedantic -pedantic-errors -Wstrict-prototypes -Werror)
 target_link_libraries(takt_capi_c99 PRIVATE takt::c m)
+if(TAKT_SANITIZE)
+  # What clang's sanitizers need for C++, as the library is, the C compiler does not link.
+  set_target_properties(takt_capi_c99 PROPERTIES LINKER_LANGUAGE CXX)
+endif()
 add_test(NAME capi_c99 COMMAND takt_capi_c99)
 
 add_executable(takt_capi_test capi_test.cpp capi_shm_test.cpp capi_vehicle_test.cpp)
