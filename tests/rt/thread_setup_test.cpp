@@ -17,6 +17,8 @@
 #include <string>
 #include <thread>
 
+#include "support/sanitizers.hpp"
+
 using namespace takt;
 using namespace takt::rt;
 
@@ -123,7 +125,7 @@ TEST_CASE("what needs no permission is granted, and takes effect") {
     }
     config.timer_slack = Want::enforce;
     config.stack = Want::enforce;
-#if !defined(__SANITIZE_ADDRESS__)  // has an allocator of its own, which cannot be told
+#ifndef TAKT_ADDRESS_SANITIZED  // has an allocator of its own, which cannot be told
     config.keep_heap = Want::enforce;
 #endif
     const std::string granted = result_text(set_up_thread(config));  // before the core is asked for
@@ -132,7 +134,7 @@ TEST_CASE("what needs no permission is granted, and takes effect") {
   CAPTURE(text);
   for (const char* name : {"affinity", "timer_slack", "stack"})
     CHECK(contains(text, std::string(name) + ": granted"));
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef TAKT_ADDRESS_SANITIZED
   CHECK(contains(text, "keep_heap: granted"));
 #endif
   CHECK(contains(text, "on core 0"));
@@ -156,7 +158,7 @@ TEST_CASE("without rights: each measure that needs one is refused with the reaso
       text, "fifo: refused, Operation not permitted: needs CAP_SYS_NICE or RLIMIT_RTPRIO >= 80 (it is 0)"));
   CHECK(contains(text, "timer_slack: granted"));
   CHECK(contains(text, "wake_up_latency: refused, "));
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these turn mlockall() into nothing
+#ifndef TAKT_SANITIZED  // these turn mlockall() into nothing
   CHECK(contains(text, "lock_memory: refused, "));
   CHECK(contains(text, "RLIMIT_MEMLOCK (it is 0 bytes)"));
 #endif

@@ -19,22 +19,8 @@
 #include <memory>
 #include <utility>
 
+#include "support/sanitizers.hpp"
 #include "support/system_call_names.hpp"  // generated: { number, "name" } for each SYS_ constant
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TAKT_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TAKT_SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define TAKT_THREAD_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TAKT_THREAD_SANITIZED 1
-#endif
-#endif
 
 #ifdef TAKT_SANITIZED
 // As in <sanitizer/allocator_interface.h>, which GCC does not ship.

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <ctime>
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "support/sanitizers.hpp"
+
+#ifdef TAKT_ADDRESS_SANITIZED
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(place, bytes) ((void)(place), (void)(bytes))
