@@ -17,8 +17,8 @@ namespace takt::tools {
 enum class DriveKey { none, stop_at_once, stop, recover, quit };
 
 /// Keys change the twist by steps; one that no such key nor '.' confirmed for `hold` seconds is none any more, for ever, as whoever
-/// drives may have fallen asleep. Any other key, as of somebody who hits the keyboard in a hurry, ends it; one that a terminal tells by an
-/// escape sequence, as an arrow, is one key. Keys that stop do so with caps lock too.
+/// drives may have fallen asleep. Any other key, as of somebody who hits the keyboard in a hurry, ends it; one that a terminal tells
+/// by an escape sequence, as an arrow, is one key. Keys that stop do so with caps lock too.
 class KeyDriver {
  public:
   /// m/s, m/s, rad/s, s.
