@@ -163,6 +163,21 @@ def print_table(table):
             print("  ".join("-" * width for width in widths))
 
 
+def processor():
+    """Its name: what holds on one may not on another."""
+    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == "model name":
+            return value.strip()
+    return platform.processor() or "unknown"
+
+
+def instruction_sets():
+    """The widest vectors that the kernels may use here."""
+    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    return [name for name in ("sse2", "avx2", "fma", "avx512f") if re.search(rf"\b{name}\b", text)]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("results")
@@ -174,8 +189,10 @@ def main():
     table = summarise(read_results(options.results), targets)
     judged = [target for result in table.values() for target in result["targets"]]
     pathlib.Path(options.out).write_text(json.dumps({
-        "machine": {"system": platform.platform(), "cores": os.cpu_count()},
+        "machine": {"processor": processor(), "instruction_sets": instruction_sets(), "system": platform.platform(),
+                    "cores": os.cpu_count()},
         "benchmarks": table}, indent=1) + "\n", encoding="utf-8")
+    print(f"{processor()}, {os.cpu_count()} cores, {' '.join(instruction_sets())}\n")
     print_table(table)
     print(f"\n{sum(t['met'] is True for t in judged)} targets met, {sum(t['met'] is False for t in judged)} missed, "
           f"{sum(t['met'] is None for t in judged)} not measurable here; written to {options.out}")

@@ -15,8 +15,8 @@ install_missing "${build_packages[@]}" libbenchmark-dev libboost-dev liborocos-k
   iceoryx rt-tests python3 util-linux
 
 mkdir -p build/bench
-cmake --preset release >build/bench/configure.log 2>&1 || { cat build/bench/configure.log; exit 1; }
-cmake --build --preset release >build/bench/build.log 2>&1 || { tail -50 build/bench/build.log; exit 1; }
+with_progress "configuring" build/bench/configure.log cmake --preset release
+with_progress "building: minutes the first time" build/bench/build.log cmake --build --preset release
 
 results=build/bench/results
 rm -rf "$results"
@@ -26,11 +26,14 @@ quiet=(taskset -c "$(($(nproc) - 1))")
 if [ "$(id -u)" -eq 0 ] && nice -n -15 true 2>/dev/null; then quiet=(nice -n -15 "${quiet[@]}"); fi
 
 status=0
-for program in build/release/bench/*_bench; do
+programs=(build/release/bench/*_bench)
+done=0
+for program in "${programs[@]}"; do
   name=$(basename "$program")
+  done=$((done + 1))
   # Not through a pipe to grep -q: a long list would be cut off, and its program taken for one without benchmarks.
   [[ $("$program" --benchmark_list_tests --benchmark_filter="$filter" 2>/dev/null) == */* ]] || continue
-  echo "running $name" >&2
+  echo "running $name, $done of ${#programs[@]}" >&2
   "${quiet[@]}" "$program" --benchmark_filter="$filter" --benchmark_repetitions=7 --benchmark_min_time=0.05 \
     --benchmark_enable_random_interleaving=true --benchmark_out_format=json \
     --benchmark_out="$results/$name.json" >"$results/$name.log" 2>&1 || { status=1; tail -20 "$results/$name.log"; }
@@ -45,5 +48,10 @@ for script in bench/*.sh; do
   }
 done
 
-python3 bench/ratios.py --filter "$filter" --targets bench/targets.json --out build/bench/ratios.json "$results"
+python3 bench/ratios.py --filter "$filter" --targets bench/targets.json --out build/bench/ratios.json "$results" || status=$?
+cat <<END
+
+Open      build/bench/ratios.json: every number above; what each program said is in $results
+Try next  ./bench/run.sh 'shm/ring'    # the benchmarks of these names only
+END
 exit $status

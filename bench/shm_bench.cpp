@@ -461,9 +461,27 @@ class Shared {
 };
 
 /// How the messages of a stream reach the exchange.
-enum class Pace { single, batches };
+enum class Pace {
+  single,   ///< one at a time, made long before
+  made,     ///< one at a time, made on the spot: its bytes may still be on their way to the cache
+  batches,  ///< many at a time
+};
 template <std::size_t Bytes>
 constexpr std::size_t batch_of = Bytes >= 1024 ? 16 : 64;  // so that a batch stays in the nearest cache
+
+/// A message as programs make them: field by field, so that each word is a store of its own.
+template <std::size_t Bytes>
+Payload<Bytes> make_word_by_word(std::uint64_t number) {
+  const auto field = [number] {
+    std::uint64_t value = number;
+    asm volatile("" : "+r"(value));  // or the compiler would store several at once
+    return value;
+  };
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return Payload<Bytes>{{(static_cast<void>(i), field())...}};
+  }
+  (std::make_index_sequence<Bytes / sizeof(std::uint64_t)>());
+}
 
 /// One stream from one side to the other: nanoseconds per message, and whether all came in their order.
 template <class Exchange, std::size_t Bytes, bool processes, Pace pace>
@@ -478,6 +496,10 @@ std::pair<double, bool> stream_once(std::span<const Payload<Bytes>, batch_of<Byt
         const std::size_t pushed = exchange->push(messages.subspan(next));
         if (pushed == 0) relax();
         i += pushed;
+      } else if constexpr (pace == Pace::made) {
+        const Payload<Bytes> message = make_word_by_word<Bytes>(next);
+        while (!exchange->try_push(message)) relax();
+        ++i;
       } else {
         while (!exchange->try_push(messages[next])) relax();
         ++i;
@@ -604,6 +626,20 @@ void add_rings() {
   const std::string batches = "shm/ring_batch_" + size;
   add(batches + "takt", stream<Takt<Message>, Bytes, false, Pace::batches>);
   add(batches + "floor", stream<BatchFloor<Message>, Bytes>);
+
+  const std::string made = "shm/ring_made_" + size;
+  add(made + "takt", stream<Takt<Message>, Bytes, false, Pace::made>);
+  add(made + "floor", stream<BatchFloor<Message>, Bytes, false, Pace::made>);
+  add(made + "each", stream<EachFloor<Message>, Bytes, false, Pace::made>);
+#ifdef HAVE_MOODYCAMEL
+  add(made + "moodycamel", stream<Moodycamel<Message>, Bytes, false, Pace::made>);
+#endif
+#ifdef TAKT_BENCH_RIGTORP
+  add(made + "rigtorp", stream<Rigtorp<Message>, Bytes, false, Pace::made>);
+#endif
+#ifdef HAVE_BOOST
+  add(made + "boost", stream<Boost<Message>, Bytes, false, Pace::made>);
+#endif
 
   const std::string process_streams = "shm/process_stream_" + size;
   add(process_streams + "takt", stream<TaktEnds<Message>, Bytes, true>);

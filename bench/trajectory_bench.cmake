@@ -17,8 +17,11 @@ set(peers)
 if(TAKT_BENCH_RUCKIG)
   file(GLOB ruckig_sources ${TAKT_BENCH_RUCKIG}/src/ruckig/*.cpp)
   list(FILTER ruckig_sources EXCLUDE REGEX cloud_client)
-  list(APPEND peers ${ruckig_sources})
-  target_include_directories(trajectory_bench SYSTEM PRIVATE ${TAKT_BENCH_RUCKIG}/include)
+  add_library(bench_ruckig STATIC ${ruckig_sources})
+  target_compile_features(bench_ruckig PUBLIC cxx_std_20)
+  target_compile_options(bench_ruckig PRIVATE -w)  # not ours to correct
+  target_include_directories(bench_ruckig SYSTEM PUBLIC ${TAKT_BENCH_RUCKIG}/include)
+  target_link_libraries(trajectory_bench PRIVATE bench_ruckig)
 endif()
 if(TAKT_BENCH_ROS_CONTROLLERS)
   target_include_directories(trajectory_bench SYSTEM

@@ -80,11 +80,16 @@ struct Floor {
   Floor(const Floor&) = delete;
   Floor& operator=(const Floor&) = delete;
 
-  __attribute__((target("avx2,fma"))) void sample(double t, std::size_t joints, double* position,
-                                                  double* velocity, double* acceleration) {
+  /// The start of the segment that holds t.
+  double start_of(double t) {
     if (t < knots[segment]) segment = 0;
     while (segment + 2 < knots.size() && t >= knots[segment + 1]) ++segment;
-    const __m256d s = _mm256_set1_pd(t - knots[segment]);
+    return knots[segment];
+  }
+
+  [[gnu::target("avx2,fma")]] void sample_avx2(double t, std::size_t joints, double* position,
+                                               double* velocity, double* acceleration) {
+    const __m256d s = _mm256_set1_pd(t - start_of(t));
     const __m256d two = _mm256_set1_pd(2);
     const double* row = c + segment * 6 * stride;
     for (std::size_t j = 0; j < joints; j += 4, row += 4) {
@@ -108,19 +113,55 @@ struct Floor {
       _mm256_storeu_pd(acceleration + j, _mm256_mul_pd(a, two));
     }
   }
+
+  [[gnu::target("avx512f")]] void sample_avx512(double t, std::size_t joints, double* position,
+                                                double* velocity, double* acceleration) {
+    const __m512d s = _mm512_set1_pd(t - start_of(t));
+    const __m512d two = _mm512_set1_pd(2);
+    const double* row = c + segment * 6 * stride;
+    for (std::size_t j = 0; j < joints; j += 8, row += 8) {
+      __m512d p = _mm512_load_pd(row + 5 * stride);
+      __m512d v = p;
+      p = _mm512_fmadd_pd(p, s, _mm512_load_pd(row + 4 * stride));
+      __m512d a = v;
+      v = _mm512_fmadd_pd(v, s, p);
+      p = _mm512_fmadd_pd(p, s, _mm512_load_pd(row + 3 * stride));
+      a = _mm512_fmadd_pd(a, s, v);
+      v = _mm512_fmadd_pd(v, s, p);
+      p = _mm512_fmadd_pd(p, s, _mm512_load_pd(row + 2 * stride));
+      a = _mm512_fmadd_pd(a, s, v);
+      v = _mm512_fmadd_pd(v, s, p);
+      p = _mm512_fmadd_pd(p, s, _mm512_load_pd(row + stride));
+      a = _mm512_fmadd_pd(a, s, v);
+      v = _mm512_fmadd_pd(v, s, p);
+      p = _mm512_fmadd_pd(p, s, _mm512_load_pd(row));
+      _mm512_storeu_pd(position + j, p);
+      _mm512_storeu_pd(velocity + j, v);
+      _mm512_storeu_pd(acceleration + j, _mm512_mul_pd(a, two));
+    }
+  }
 };
 
-void sample_floor(benchmark::State& state, std::size_t joints) {
-  if (__builtin_cpu_supports("avx2") == 0) return state.SkipWithError("no AVX2");
+template <auto sample>
+void sample_floor_with(benchmark::State& state, std::size_t joints) {
   const Table table(joints);
   Floor floor(table);
   Results out(joints);
   Ticks ticks(table.times.back());
   for (auto _ : state) {
-    floor.sample(ticks.next(), joints, out.p.data(), out.v.data(), out.a.data());
+    (floor.*sample)(ticks.next(), joints, out.p.data(), out.v.data(), out.a.data());
     benchmark::DoNotOptimize(out.p.data());
     benchmark::ClobberMemory();
   }
+}
+
+/// With the instruction set that the library chooses on this processor.
+void sample_floor(benchmark::State& state, std::size_t joints) {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+    return sample_floor_with<&Floor::sample_avx512>(state, joints);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return sample_floor_with<&Floor::sample_avx2>(state, joints);
+  state.SkipWithError("no AVX2");
 }
 
 void solve_takt(benchmark::State& state, std::size_t joints) {

@@ -244,6 +244,7 @@ template <class Channel>
 auto client_over(Channel channel) {
   takt::vehicle::ClientConfiguration c;
   c.units = takt::vehicle::provisional_units;
+  c.payload = takt::vehicle::ByteOrder::big;
   return *takt::vehicle::VehicleClient<Channel>::make(c, std::move(channel));
 }
 

@@ -1,5 +1,5 @@
-// The frames of the vehicle against what one would write by hand for just these: lengths checked, blocks found by a switch, copied by
-// memcpy into structs, numbers swapped where their places are known.
+// The frames of the vehicle against what one would write by hand for just these: lengths checked, blocks in the usual order compared
+// where they should be, in another order found one after the other, copied at once, numbers swapped where their places are known.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -74,6 +74,9 @@ struct HandBattery {
   std::uint16_t current, voltage;
   std::uint8_t high, low;
 };
+constexpr std::size_t hand_systems = 12;
+constexpr std::uint8_t hand_lengths[hand_systems] = {1, 8, 7, 17, 5, 8, 7, 7, 7, 7, 11, 11};
+
 struct HandStatus {
   std::uint32_t stamp = 0;
   std::uint32_t present = 0;
@@ -81,77 +84,76 @@ struct HandStatus {
   HandTraction traction;
   HandSteering steering;
   HandBattery battery;
-  std::uint8_t communication[1], motion[7], hydraulics[8], suspension[4][7], fork[2][11];
+  std::uint8_t places[hand_systems];     ///< of the payloads
+  std::uint8_t bytes[max_status_bytes];  ///< of the frame: the other systems are read from here
 };
 
-bool hand_block(HandStatus& s, unsigned id, unsigned length, const std::uint8_t* p) {
-  switch (id) {
-    case 0:
-      if (length != 1) return false;
-      std::memcpy(s.communication, p, 1);
-      break;
-    case 1:
-      if (length != 8) return false;
-      s.battery = {p[0], p[1], swapped<std::uint16_t>(p + 2), swapped<std::uint16_t>(p + 4), p[6], p[7]};
-      break;
-    case 2:
-      if (length != 7) return false;
-      std::memcpy(s.motion, p, 7);
-      break;
-    case 3:
-      if (length != 17) return false;
-      s.traction.state = static_cast<std::int8_t>(p[0]);
-      s.traction.mode = static_cast<std::int8_t>(p[1]);
-      s.traction.speed = swapped<std::int16_t>(p + 2);
-      s.traction.left = swapped<std::int16_t>(p + 4);
-      s.traction.right = swapped<std::int16_t>(p + 6);
-      s.traction.throttle = swapped<std::int16_t>(p + 8);
-      s.traction.brake = swapped<std::int16_t>(p + 10);
-      s.traction.reverse = static_cast<std::int8_t>(p[12]);
-      s.traction.odometer = swapped<std::int32_t>(p + 13);
-      break;
-    case 4:
-      if (length != 5) return false;
-      s.steering = {static_cast<std::int8_t>(p[0]), swapped<std::int16_t>(p + 1),
-                    swapped<std::int16_t>(p + 3)};
-      break;
-    case 5:
-      if (length != 8) return false;
-      std::memcpy(s.hydraulics, p, 8);
-      break;
-    case 6:
-    case 7:
-    case 8:
-    case 9:
-      if (length != 7) return false;
-      std::memcpy(s.suspension[id - 6], p, 7);
-      break;
-    case 10:
-    case 11:
-      if (length != 11) return false;
-      std::memcpy(s.fork[id - 10], p, 11);
-      break;
-    default:
-      ++s.unknown;
-      return true;
+/// All systems in rising order: each head has its place, and none waits for the one before.
+bool is_hand_order(const std::uint8_t* bytes, std::size_t size) {
+  if (size != full_bytes) return false;
+  unsigned different = 0;
+  std::size_t at = status_header_bytes;
+  for (std::size_t id = 0; id < hand_systems; at += 2U + hand_lengths[id++]) {
+    std::uint16_t head;
+    std::memcpy(&head, bytes + at, 2);
+    different |= head ^ static_cast<unsigned>(id | hand_lengths[id] << 8);
   }
-  const std::uint32_t bit = 1U << id;
-  if ((s.present & bit) != 0) return false;
-  s.present |= bit;
+  return different == 0;
+}
+
+/// Errors: a block that the frame does not hold whole, of another length, or twice.
+bool hand_scan(HandStatus& s, const std::uint8_t* bytes, std::size_t size, unsigned& blocks) {
+  std::uint32_t present = 0;
+  for (std::size_t at = status_header_bytes; at < size; ++blocks) {
+    if (size - at < 2 || size - at - 2 < bytes[at + 1]) return false;
+    const unsigned id = bytes[at];
+    const unsigned length = bytes[at + 1];
+    at += 2;
+    if (id < hand_systems) {
+      if (length != hand_lengths[id] || (present >> id & 1) != 0) return false;
+      present |= 1U << id;
+      s.places[id] = static_cast<std::uint8_t>(at);
+    } else {
+      ++s.unknown;
+    }
+    at += length;
+  }
+  s.present = present;
   return true;
 }
 
 bool hand_decode(HandStatus& s, const std::uint8_t* bytes, std::size_t size) {
-  if (size < 12 || size > 256 || std::memcmp(bytes, "ATSF", 4) != 0) return false;
+  if (size < status_header_bytes || size > max_status_bytes || std::memcmp(bytes, "ATSF", 4) != 0)
+    return false;
   s.stamp = swapped<std::uint32_t>(bytes + 4);
-  s.present = s.unknown = 0;
+  s.unknown = 0;
   unsigned blocks = 0;
-  for (std::size_t at = 12; at < size; ++blocks) {
-    if (size - at < 2 || size - at - 2 < bytes[at + 1]) return false;
-    if (!hand_block(s, bytes[at], bytes[at + 1], bytes + at + 2)) return false;
-    at += 2U + bytes[at + 1];
+  if (is_hand_order(bytes, size)) {
+    constexpr std::uint8_t places[hand_systems] = {14, 17, 27, 36, 55, 62, 72, 81, 90, 99, 108, 121};
+    std::memcpy(s.places, places, sizeof places);
+    s.present = (1U << hand_systems) - 1;
+    blocks = hand_systems;
+  } else if (!hand_scan(s, bytes, size, blocks)) {
+    return false;
   }
-  return blocks == bytes[8];
+  if (blocks != bytes[8]) return false;
+  std::memcpy(s.bytes, bytes, size);
+  if ((s.present & 1U << 1) != 0) {
+    const std::uint8_t* const p = bytes + s.places[1];
+    s.battery = {p[0], p[1], swapped<std::uint16_t>(p + 2), swapped<std::uint16_t>(p + 4), p[6], p[7]};
+  }
+  if ((s.present & 1U << 3) != 0) {
+    const std::uint8_t* const p = bytes + s.places[3];
+    s.traction = {
+        static_cast<std::int8_t>(p[0]), static_cast<std::int8_t>(p[1]), static_cast<std::int8_t>(p[12]),
+        swapped<std::int16_t>(p + 2),   swapped<std::int16_t>(p + 4),   swapped<std::int16_t>(p + 6),
+        swapped<std::int16_t>(p + 8),   swapped<std::int16_t>(p + 10),  swapped<std::int32_t>(p + 13)};
+  }
+  if ((s.present & 1U << 4) != 0) {
+    const std::uint8_t* const p = bytes + s.places[4];
+    s.steering = {static_cast<std::int8_t>(p[0]), swapped<std::int16_t>(p + 1), swapped<std::int16_t>(p + 3)};
+  }
+  return true;
 }
 
 void hand_encode(const ControlFrame& frame, std::uint8_t* out) {
@@ -205,7 +207,7 @@ void control_takt(benchmark::State& state) {
   ControlBytes bytes;
   std::size_t i = 0;
   for (auto _ : state) {
-    if (!encode_control(frames[i++ % count], bytes)) std::abort();
+    if (!encode_control(frames[i++ % count], bytes, ByteOrder::big)) std::abort();
     benchmark::DoNotOptimize(bytes);
   }
 }
@@ -231,7 +233,7 @@ void control_decode_takt(benchmark::State& state) {
   const auto all = random_control_bytes();
   std::size_t i = 0;
   for (auto _ : state) {
-    const auto frame = decode_control(all[i++ % count]);
+    const auto frame = decode_control(all[i++ % count], ByteOrder::big);
     if (!frame) std::abort();
     benchmark::DoNotOptimize(*frame);
   }

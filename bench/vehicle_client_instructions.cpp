@@ -18,6 +18,7 @@ using namespace takt::vehicle;
 const Kernel client("vehicle/client_cycle", [](Counter& count) {
   ClientConfiguration c;
   c.units = provisional_units;
+  c.payload = ByteOrder::big;
   auto driver = *VehicleClient<PlainChannel>::make(c, {});
   StatusFrame status;
   for (const SystemLayout& layout : furbot_layouts.systems())

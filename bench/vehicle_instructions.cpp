@@ -33,7 +33,7 @@ const Kernel control("vehicle/control_encode", [](Counter& count) {
   std::array<std::uint8_t, control_frame_bytes> bytes{};
   count([&] {
     keep(frame);
-    keep(encode_control(frame, bytes));
+    keep(encode_control(frame, bytes, ByteOrder::big));
     keep(bytes);
   });
 });

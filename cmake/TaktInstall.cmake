@@ -1,6 +1,8 @@
-# Installation: headers, libraries, the program, and what find_package(takt) and pkg-config need. Each component has an export
-# file of its own, so that a C program that asks for `c` alone needs neither Eigen nor a C++ compiler.
+# Installation: headers, libraries, the program and the robots that it knows by name, and what find_package(takt) and pkg-config
+# need. Each component has an export file of its own, so that a C program that asks for `c` alone needs neither Eigen nor a C++
+# compiler.
 include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
 set(takt_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/takt)
 
 function(takt_install_component component target)
@@ -21,16 +23,22 @@ endfunction()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/takt ${PROJECT_BINARY_DIR}/include/takt
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 takt_install_component(core takt_core)
-takt_install_component(takt takt_takt)
-# What users of takt::takt compile with: the headers look for it.
-get_target_property(pc_definitions takt_takt INTERFACE_COMPILE_DEFINITIONS)
-list(TRANSFORM pc_definitions PREPEND -D)
-list(JOIN pc_definitions " " pc_definitions)
-set(pc_fmt)
-if(NOT TAKT_FMT_HEADER_ONLY)
-  set(pc_fmt ", fmt >= 9")
+# tl-expected has no .pc file that could be required: takt-core.pc names the folder of its header.
+get_target_property(pc_expected tl::expected INTERFACE_INCLUDE_DIRECTORIES)
+list(GET pc_expected 0 pc_expected)
+takt_install_pkg_config(takt-core)
+if(TARGET takt_takt)
+  takt_install_component(takt takt_takt)
+  # What users of takt::takt compile with: the headers look for it.
+  get_target_property(pc_definitions takt_takt INTERFACE_COMPILE_DEFINITIONS)
+  list(TRANSFORM pc_definitions PREPEND -D)
+  list(JOIN pc_definitions " " pc_definitions)
+  set(pc_fmt)
+  if(NOT TAKT_FMT_HEADER_ONLY)
+    set(pc_fmt ", fmt >= 9")
+  endif()
+  takt_install_pkg_config(takt)
 endif()
-takt_install_pkg_config(takt)
 if(TARGET takt_c)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/capi/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h")
@@ -44,6 +52,11 @@ if(TARGET takt_sodium)
 endif()
 if(TARGET takt_tool)
   takt_install_component(tool takt_tool)
+  # Where the program looks: beside the folder that it is in.
+  cmake_path(SET takt_robots_dir NORMALIZE ${CMAKE_INSTALL_BINDIR}/../share/takt/robots)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/robots/ DESTINATION ${takt_robots_dir} FILES_MATCHING PATTERN "*.json"
+          PATTERN furbot.json EXCLUDE)
+  install(FILES ${PROJECT_SOURCE_DIR}/examples/robots/furbot.json DESTINATION ${takt_robots_dir}/../vehicles)
 endif()
 
 # Before 1.0, a new minor version may change interfaces.

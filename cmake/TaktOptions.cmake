@@ -1,11 +1,15 @@
 # Build options and the two interface targets that every compiled target of this tree links:
 #   takt_warnings  warnings, errors only where TAKT_WERROR says so (the dev preset)
-#   takt_build     warnings + the sanitizer of TAKT_SANITIZE + floating-point contraction off
-option(TAKT_BUILD_TOOLS "Build the program takt" ${PROJECT_IS_TOP_LEVEL})
-option(TAKT_BUILD_CAPI "Build the C API takt::c" ${PROJECT_IS_TOP_LEVEL})
-option(TAKT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
-option(TAKT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(TAKT_BUILD_BENCH "Build the benchmarks" OFF)
+#   takt_build     warnings + the sanitizer of TAKT_SANITIZE
+# In a project that adds takt (add_subdirectory, FetchContent) nothing is built that it does not link, and nothing installed.
+include(CMakeDependentOption)
+option(TAKT_CORE_ONLY "Only takt::core: headers that need no more than Eigen and tl::expected" OFF)
+option(TAKT_INSTALL "Install takt" ${PROJECT_IS_TOP_LEVEL})
+cmake_dependent_option(TAKT_BUILD_TOOLS "Build the program takt" ${PROJECT_IS_TOP_LEVEL} "NOT TAKT_CORE_ONLY" OFF)
+cmake_dependent_option(TAKT_BUILD_CAPI "Build the C API takt::c" ${PROJECT_IS_TOP_LEVEL} "NOT TAKT_CORE_ONLY" OFF)
+cmake_dependent_option(TAKT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL} "NOT TAKT_CORE_ONLY" OFF)
+cmake_dependent_option(TAKT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL} "NOT TAKT_CORE_ONLY" OFF)
+cmake_dependent_option(TAKT_BUILD_BENCH "Build the benchmarks" OFF "NOT TAKT_CORE_ONLY" OFF)
 option(TAKT_BUILD_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(TAKT_WERROR "Treat warnings as errors" OFF)
 # For builds that are made whole: common headers are then compiled for eleven sources at once. After a change it takes longer.
@@ -14,25 +18,31 @@ option(TAKT_UNITY "Compile the libraries in a few pieces" OFF)
 option(TAKT_FMT_HEADER_ONLY "Compile fmt into the library" ON)
 set(TAKT_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE RelWithDebInfo)
-endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-
-find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo)
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  find_program(TAKT_CCACHE ccache)
+  if(TAKT_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${TAKT_CCACHE})
+    set(CMAKE_C_COMPILER_LAUNCHER ${TAKT_CCACHE})
+  endif()
 endif()
+
+# Finds a package, unless the project that adds takt has its target already.
+macro(takt_find_package target package)
+  if(NOT TARGET ${target})
+    find_package(${package} ${ARGN} REQUIRED)
+  endif()
+endmacro()
 
 add_library(takt_build INTERFACE)
 target_compile_options(takt_build INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-align -Wundef
-  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>
-  # Equal results on every build of one instruction set: no fused multiply-add that the source does not ask for.
-  -ffp-contract=off)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>)
 if(TAKT_WERROR)
   target_compile_options(takt_build INTERFACE -Werror)
 endif()

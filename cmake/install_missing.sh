@@ -1,5 +1,7 @@
 # For sourcing: install_missing PACKAGE... installs those Debian packages that are not there yet, and says nothing when there
 # is nothing to do. Not as root, or not on Debian, it only tells what seems to be missing and goes on.
+. "$(dirname "${BASH_SOURCE[0]}")/progress.sh"
+
 install_missing() {
   local missing=() package
   for package in "$@"; do
@@ -10,9 +12,9 @@ install_missing() {
     echo "these packages seem to be missing: ${missing[*]}" >&2
     return 0
   fi
-  echo "installing ${missing[*]}"
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o APT::Status-Fd=1)
+  with_progress "reading the lists of packages" build/install.log "${apt[@]}" update
+  with_progress "installing ${missing[*]}" build/install.log "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 }
 
 # What every build needs, and what the program `takt report` and the component sodium do besides.

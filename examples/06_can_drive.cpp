@@ -16,6 +16,7 @@
 #include "takt/core/manual_clock.hpp"
 #include "takt/platform/socket_can_bus.hpp"
 #include "takt/platform/steady_clock.hpp"
+#include "takt/robot/bus_plan.hpp"
 #include "takt/robot/cia402_hardware.hpp"
 #include "takt/robot/drive_fault.hpp"
 #include "takt/rt/periodic_loop.hpp"
@@ -152,9 +153,13 @@ int main(int argc, char** argv) {
     ManualClock clock;
     return move(robot, **simulated, clock) ? 0 : 1;
   }
-  auto bus = platform::SocketCanBus::open(argv[1]);
+  const bool plays_drive = argc > 2;
+  platform::SocketCanOptions options;  // a drive hears everything
+  const robot::BusPlan plan = robot::plan_bus(robot, 0);
+  if (!plays_drive) options = {.filters = plan.filters, .frames_per_cycle = plan.frames_per_cycle()};
+  auto bus = platform::SocketCanBus::open(argv[1], options);
   if (!bus) return complain(bus.error()), 1;
-  if (argc > 2) play_drive(robot, *bus);
+  if (plays_drive) play_drive(robot, *bus);
   platform::SocketCanBus* const buses = &*bus;
   auto hardware = robot::Cia402Hardware<platform::SocketCanBus>::create(robot, {&buses, 1});
   if (!hardware) return complain(hardware.error()), 1;

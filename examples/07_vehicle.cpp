@@ -88,6 +88,7 @@ using Vehicle = sim::SimulatedVehicle<Far>;
 vehicle::VehicleDriveConfiguration configuration() {
   vehicle::VehicleDriveConfiguration c;
   c.client.units = vehicle::provisional_units;  // of the simulated vehicle: a real one's are to be measured
+  c.client.payload = vehicle::ByteOrder::little;
   c.limits = {.forward = 2,
               .backward = 1,
               .left = 1,
@@ -255,7 +256,8 @@ int main() {
   auto far = Far::make({&key, 1}, {2});
   if (!near || !far) return 1;
   auto drive = Drive::make(configuration(), std::move(*near));
-  auto machine = Vehicle::make({.plant = {.wheelbase = wheelbase}}, {}, std::move(*far), Time{});
+  auto machine = Vehicle::make({.plant = {.wheelbase = wheelbase}}, {.payload = vehicle::ByteOrder::little},
+                               std::move(*far), Time{});
   if (!drive || !machine) return 1;
   return Lap(std::move(*drive), std::move(*machine)).run();
 }

@@ -5,9 +5,9 @@
 #     --tsan   with the thread sanitizer
 #     --clang  with clang instead of g++
 #     --fuzz   runs each fuzz target for SECONDS; finds are kept in build/fuzz/finds/
-#     --cases  runs each random test of the trajectories on N cases (those that are searches on fewer) from the seed in $SEED, or
-#              one of its own; of another room with ROOM=control, mobile, ...; further arguments are the test program's, such as
-#              -tc='extrema*'
+#     --cases  runs each random test of the trajectories on N cases (those that are searches on fewer); of another room with
+#              ROOM=control, mobile, ...; further arguments are the test program's, such as -tc='extrema*'
+# Each run takes a new seed for its random tests and prints it; SEED=N repeats a run.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -42,8 +42,8 @@ case $preset in asan | clang | fuzz) install_missing clang libclang-rt-14-dev ;;
 
 # Where the tree is built once, for its tests, the library is compiled in a few pieces.
 build() {
-  cmake --preset "$preset" ${CI:+-DTAKT_UNITY=ON} >build/"$preset".configure.log 2>&1 || { cat build/"$preset".configure.log; exit 1; }
-  cmake --build --preset "$preset" "$@"
+  with_progress "configuring" build/"$preset".configure.log cmake --preset "$preset" ${CI:+-DTAKT_UNITY=ON}
+  with_progress "building: minutes the first time" build/"$preset".build.log cmake --build --preset "$preset" "$@"
 }
 
 fuzz() {
@@ -62,6 +62,10 @@ fuzz() {
   fi
 }
 
+# A new seed for the random tests of each run; SEED=N repeats one.
+export TAKT_SEED=${SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+echo "seed of the random tests: $TAKT_SEED (the same again: SEED=$TAKT_SEED tests/run.sh)"
+
 mkdir -p build
 if [ "$preset" = fuzz ]; then
   build --target takt_fuzz
@@ -74,7 +78,7 @@ fi
 if [ -n "$cases" ]; then
   program=takt_test_${ROOM:-trajectory}
   build --target "$program"
-  exec "build/$preset/tests/$program" --count="$cases" --seed="${SEED:-$(date +%s)}" --duration "$@"
+  exec "build/$preset/tests/$program" --count="$cases" --seed="$TAKT_SEED" --duration "$@"
 fi
 
 build
@@ -82,4 +86,13 @@ build
 quiet_layout=()
 if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then quiet_layout=(setarch -R); fi
 export UBSAN_OPTIONS=print_stacktrace=1
-exec "${quiet_layout[@]}" ctest --test-dir "build/$preset" --output-on-failure -j "$((2 * $(nproc)))" "$@"  # half of them wait
+status=0
+"${quiet_layout[@]}" ctest --test-dir "build/$preset" --output-on-failure -j "$((2 * $(nproc)))" "$@" || status=$?  # half of them wait
+cat <<END
+
+Open      build/$preset/Testing/Temporary/LastTest.log: what each test said
+Try next  ./tests/run.sh -R motion          # the tests of these names only
+          ./tests/run.sh --rerun-failed     # those that failed
+          ./examples/run.sh                 # two robots, a table, a report
+END
+exit $status

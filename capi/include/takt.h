@@ -49,7 +49,7 @@ extern "C" {
 
 /* Counts what was added to this header. A program works with every library of the same soname whose takt_abi_version() is not
  * lower than the TAKT_ABI_VERSION that it was compiled with. */
-#define TAKT_ABI_VERSION 7
+#define TAKT_ABI_VERSION 8
 
 /* The ABI version of the library that is loaded. Real-time safe. */
 TAKT_API int32_t takt_abi_version(void);
@@ -80,6 +80,8 @@ enum {
   TAKT_ERROR_TRAJECTORY_NOT_CONTINUOUS = TAKT_STATUS(2, 12),
   TAKT_ERROR_TRAJECTORY_TOLERANCE_NEGATIVE = TAKT_STATUS(2, 13),
   TAKT_ERROR_TRAJECTORY_NOT_AT_REST_AT_END = TAKT_STATUS(2, 14),
+  TAKT_ERROR_TRAJECTORY_TOO_MANY_JOINTS = TAKT_STATUS(2, 15),
+  TAKT_ERROR_TRAJECTORY_TOO_MANY_SEGMENTS = TAKT_STATUS(2, 16),
 
   /* room 3: controllers, filters and limits */
   TAKT_ERROR_CONTROL_NOT_FINITE = TAKT_STATUS(3, 1),
@@ -132,6 +134,7 @@ enum {
   TAKT_ERROR_VEHICLE_BAD_LAYOUT = TAKT_STATUS(6, 12),
   TAKT_ERROR_VEHICLE_NOT_FINITE = TAKT_STATUS(6, 13),
   TAKT_ERROR_VEHICLE_NO_BLOCK = TAKT_STATUS(6, 14),
+  TAKT_ERROR_VEHICLE_NO_BYTE_ORDER = TAKT_STATUS(6, 15),
   TAKT_ERROR_VEHICLE_BOTH_PEDALS = TAKT_STATUS(6, 40),
   TAKT_ERROR_VEHICLE_NOT_READY = TAKT_STATUS(6, 41),
   TAKT_ERROR_VEHICLE_STOPPED = TAKT_STATUS(6, 42),
@@ -268,6 +271,7 @@ enum {
   TAKT_ERROR_PLATFORM_NO_SUCH_CYCLE = TAKT_STATUS(15, 23),
   TAKT_ERROR_PLATFORM_BAD_ADDRESS = TAKT_STATUS(15, 24),
   TAKT_ERROR_PLATFORM_UDP_FAILED = TAKT_STATUS(15, 25),
+  TAKT_ERROR_PLATFORM_CAN_QUEUE_TOO_SHORT = TAKT_STATUS(15, 26),
   TAKT_ERROR_PLATFORM_NO_KEY_FILE = TAKT_STATUS(15, 60),
   TAKT_ERROR_PLATFORM_KEY_FILE_EXISTS = TAKT_STATUS(15, 61),
   TAKT_ERROR_PLATFORM_KEY_FILE_OWNER = TAKT_STATUS(15, 62),
@@ -613,13 +617,13 @@ TAKT_API void takt_pid_destroy(takt_pid* pid);
 
 /* One period. *output may always be used: after an error it is the last good one. Errors: TAKT_ERROR_CONTROL_BAD_PERIOD (zero,
  * negative, over 10 s), _NOT_FINITE; nothing changes then. Real-time safe. */
-TAKT_API int32_t takt_pid_step(takt_pid* pid, double setpoint, double measured, double feed_forward, int64_t period_ns,
+TAKT_API int32_t takt_pid_step(takt_pid* pid, double setpoint, double measured, int64_t period_ns, double feed_forward,
                                double* output);
 
 /* A period in which somebody else has the output (manual mode): the integral follows, so that takt_pid_step() goes on without a
  * bump. Errors: as above. Real-time safe. */
-TAKT_API int32_t takt_pid_follow(takt_pid* pid, double output, double setpoint, double measured, double feed_forward,
-                                 int64_t period_ns);
+TAKT_API int32_t takt_pid_follow(takt_pid* pid, double output, double setpoint, double measured, int64_t period_ns,
+                                 double feed_forward);
 
 /* Other gains of the same form, without a bump: the integral takes up what they would give differently for the set-point and the
  * measurement of the last step; without an integral gain the output steps. Errors: those of takt_pid_create(), and
@@ -971,12 +975,17 @@ typedef struct takt_vehicle_control {
 
 #define TAKT_VEHICLE_CONTROL_BYTES 20
 
-/* The frame of a control and back. In which order the vehicle wants the bytes of the payload was never tried: in network order, or
- * with little_endian not zero, as the original sender wrote them. Errors: TAKT_ERROR_VEHICLE_TOO_SHORT, _BAD_LEN (longer),
- * _BAD_MAGIC; of encoding _NO_ROOM. Real-time safe. */
-TAKT_API int32_t takt_vehicle_control_decode(const uint8_t* datagram, size_t bytes, int32_t little_endian,
+/* The order of the bytes in the payload of a control frame. The Furbot's original sender wrote little-endian. No order is a default:
+ * nothing on the wire tells a wrong one, and a vehicle that reads the other order drives with full pedals. */
+#define TAKT_BYTE_ORDER_LITTLE_ENDIAN 1
+#define TAKT_BYTE_ORDER_NETWORK 2
+
+/* The frame of a control and back; `byte_order` is TAKT_BYTE_ORDER_... . Errors: TAKT_ERROR_VEHICLE_NO_BYTE_ORDER (0),
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (another number), TAKT_ERROR_VEHICLE_TOO_SHORT, _BAD_LEN (longer), _BAD_MAGIC; of encoding _NO_ROOM.
+ * Real-time safe. */
+TAKT_API int32_t takt_vehicle_control_decode(const uint8_t* datagram, size_t bytes, int32_t byte_order,
                                              takt_vehicle_control* control);
-TAKT_API int32_t takt_vehicle_control_encode(const takt_vehicle_control* control, int32_t little_endian, uint8_t* out, size_t size);
+TAKT_API int32_t takt_vehicle_control_encode(const takt_vehicle_control* control, int32_t byte_order, uint8_t* out, size_t size);
 
 /* Time stamps are milliseconds since Unix second 1 531 000 000, and begin anew every 49.7 days: the stamp of a time, the time
  * nearest to the receiver's that has a stamp, and how much later a stamp is than another, within 24.8 days. Times are nanoseconds
@@ -1009,7 +1018,8 @@ typedef struct takt_channel_key {
   uint8_t bytes[TAKT_CHANNEL_KEY_BYTES];
 } takt_channel_key;
 
-/* Reads the key from a file of the program's user, of mode 0600 or 0400, that holds nothing else; `takt key FILE` makes one. On
+/* Reads the key from a file of the program's user, of mode 0600 or 0400, that holds nothing else; `takt key --bytes 16 FILE` makes
+ * one. On
  * failure the reason is written to `why`, which may be NULL, as far as it fits into `size` bytes. Errors:
  * TAKT_ERROR_PLATFORM_NO_KEY_FILE, _KEY_FILE_OWNER, _KEY_FILE_MODE, _KEY_FILE_SIZE. */
 TAKT_API int32_t takt_channel_key_read(const char* path, uint8_t id, takt_channel_key* key, char* why, size_t size);
@@ -1124,18 +1134,18 @@ typedef struct takt_vehicle_client_options {
   int64_t longest_braking_ns; /* if it does not stand by then, full brake; a minute at most; 5 s */
   takt_vehicle_units units;
   int64_t unix_ns_at_zero; /* Unix time where the clock is zero, for the time stamps; 1 531 000 000 s: they count from there */
-  int32_t little_endian;   /* not zero: the payload of control frames as the original sender wrote it; 0 */
+  int32_t byte_order;      /* TAKT_BYTE_ORDER_..., of the payload of control frames; it must be given: 0 is refused */
   /* not zero: the vehicle's speed and those of its wheels are without sign, which its reverse flag tells; 0 */
   int32_t speed_is_magnitude;
 } takt_vehicle_client_options;
 
-/* What is said above; units zero. NULL is ignored. Real-time safe. */
+/* What is said above; units and byte_order zero. NULL is ignored. Real-time safe. */
 TAKT_API void takt_vehicle_client_options_init(takt_vehicle_client_options* options);
 
 /* *client is the caller's, to be freed with takt_vehicle_client_destroy(). `layouts` may be NULL for the Furbot's own. The channel,
  * a plain one or a commander's, stays the caller's: it lives longer than the client, and is used for nothing else meanwhile. Errors:
- * TAKT_ERROR_VEHICLE_NOT_FINITE, _OUT_OF_RANGE, _UNKNOWN_SYSTEM (a required one), _BAD_LAYOUT, TAKT_ERROR_CAPI_BAD_ARGUMENT
- * (a category, a vehicle's channel). */
+ * TAKT_ERROR_VEHICLE_NO_BYTE_ORDER, _NOT_FINITE, _OUT_OF_RANGE, _UNKNOWN_SYSTEM (a required one), _BAD_LAYOUT,
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (a category, a byte order, a vehicle's channel). */
 TAKT_API int32_t takt_vehicle_client_create(const takt_vehicle_client_options* options, const takt_vehicle_layouts* layouts,
                                             takt_channel* channel, takt_vehicle_client** client);
 TAKT_API void takt_vehicle_client_destroy(takt_vehicle_client* client);
@@ -1296,7 +1306,7 @@ typedef struct takt_vehicle_description takt_vehicle_description;
 
 /* *description is the caller's, to be freed with takt_vehicle_description_destroy() any time. `odometry` may be NULL: half a
  * second, no noise. `layouts` may be NULL for the Furbot's own. Whether there can be such a vehicle shows when a drive is made.
- * Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (turn, way, a category, reserved). */
+ * Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (turn, way, a category, a byte order, reserved). */
 TAKT_API int32_t takt_vehicle_description_create(const takt_vehicle_drive_options* options,
                                                  const takt_vehicle_client_options* client, const takt_twist_law_options* law,
                                                  const takt_odometry_options* odometry, const takt_vehicle_layouts* layouts,
@@ -1306,6 +1316,9 @@ TAKT_API int32_t takt_vehicle_description_create(const takt_vehicle_drive_option
  * may be NULL, are written, a line each and as far as they fit into `size` bytes: its mistakes; or, if there is none, what in it
  * was guessed and not measured, to tell whoever drives. Errors: TAKT_ERROR_CAPI_BAD_DESCRIPTION. */
 TAKT_API int32_t takt_vehicle_description_load(const char* path, takt_vehicle_description** description, char* text, size_t size);
+/* Drives that are made of it from now on are not driven unless these systems run: bit n for system n. Errors:
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (traction, bit 3, is not among them), TAKT_ERROR_VEHICLE_UNKNOWN_SYSTEM: nothing changes. */
+TAKT_API int32_t takt_vehicle_description_require(takt_vehicle_description* description, uint32_t systems);
 TAKT_API void takt_vehicle_description_destroy(takt_vehicle_description* description);
 
 /* *drive is the caller's, to be freed with takt_vehicle_drive_destroy(); the channel is as for takt_vehicle_client_create().
@@ -1406,9 +1419,11 @@ typedef struct takt_simulated_vehicle_state {
   uint64_t sent;              /* status frames */
   uint64_t refused;           /* datagrams, by the channel */
   uint64_t malformed;         /* no control frames */
-  uint64_t obeyed;            /* control frames */
+  uint64_t obeyed;            /* control frames that steering and pedals follow */
   uint64_t outdated;          /* control frames, no newer than one before */
   uint64_t halts;             /* for lack of control frames */
+  uint64_t held;              /* control frames that came while the vehicle held its own brake: not running, or never yet one
+                               * without throttle */
 } takt_simulated_vehicle_state;
 
 /* NULL is ignored. Real-time safe. */
@@ -1430,7 +1445,7 @@ typedef struct takt_udp_options {
   const char* local_address; /* in numbers, IPv4 or IPv6, never a name; NULL: "127.0.0.1", from which only this machine is reached */
   const char* peer_address;  /* the same; of another machine: local_address, too, has to be given */
   uint16_t local_port;       /* 0: any free one */
-  uint16_t peer_port;        /* 0: any of the peer's; such a socket only receives */
+  uint16_t peer_port;        /* 0: any of the peer's, until takt_udp_settle(); before it, such a socket only receives */
   uint32_t reserved;         /* 0 */
 } takt_udp_options;
 
@@ -1449,6 +1464,14 @@ TAKT_API int32_t takt_udp_send(takt_udp_socket* socket, const uint8_t* datagram,
 /* The next datagram, of *bytes bytes; it may have none. One that does not fit into `size` bytes is passed over, and counted.
  * Errors: TAKT_ERROR_CAPI_TIMEOUT: nothing came within timeout_ns; with zero or less it does not wait. */
 TAKT_API int32_t takt_udp_receive(takt_udp_socket* socket, int64_t timeout_ns, uint8_t* buffer, size_t size, size_t* bytes);
+
+/* Of a peer of any port: the port of it that the last datagram came from, of a batch the last one's; 0 before, of other sockets and
+ * of NULL. Real-time safe. */
+TAKT_API uint16_t takt_udp_sender_port(const takt_udp_socket* socket);
+/* Of a peer of any port: only this port of it is heard from now on, and sent to. Call it once a datagram from there proved to be
+ * valid, as of a client that took it. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (a port of 0, a peer of one port, a socket that settled
+ * already), TAKT_ERROR_PLATFORM_UDP_FAILED (the kernel refuses). One system call. */
+TAKT_API int32_t takt_udp_settle(takt_udp_socket* socket, uint16_t port);
 
 /* One of a batch. */
 typedef struct takt_udp_datagram {
@@ -1476,6 +1499,7 @@ typedef struct takt_udp_counters {
   uint64_t received;
   uint64_t too_long;    /* came, but did not fit the buffer */
   uint64_t dropped;     /* by the kernel, because nobody received in time */
+  uint64_t foreign;     /* waited already when the socket settled, from another port of the peer; not given */
 } takt_udp_counters;
 
 /* NULL is ignored. Real-time safe. */
@@ -1526,7 +1550,35 @@ typedef struct takt_dbc_signal {
   double offset;
   double minimum;       /* both equal: no range is given */
   double maximum;
+  uint32_t start;       /* its first bit as in the file: the least significant one, of big-endian fields the most significant */
+  uint32_t bits;        /* 1 to 64 */
+  int32_t big_endian;   /* 1: Motorola */
+  int32_t number;       /* TAKT_NUMBER_... */
+  int64_t selector;     /* the signal whose number chooses this one; -1: it is always there */
+  uint64_t labels;      /* rows of its value table; see takt_dbc_label_at() */
 } takt_dbc_signal;
+
+/* What the bits of a field are. */
+enum { TAKT_NUMBER_UNSIGNED = 0, TAKT_NUMBER_SIGNED = 1, TAKT_NUMBER_FLOAT32 = 2, TAKT_NUMBER_FLOAT64 = 3 };
+
+/* What a frame has of a signal. */
+enum {
+  TAKT_PRESENCE_VALUE = 0,
+  TAKT_PRESENCE_NOT_SELECTED = 1,    /* the selector has chosen other signals */
+  TAKT_PRESENCE_CUT_OFF = 2,         /* the frame ends before the signal does */
+  TAKT_PRESENCE_NOT_AVAILABLE = 3,   /* J1939: 0xFF.. */
+  TAKT_PRESENCE_ERROR_INDICATOR = 4, /* J1939: 0xFE.. */
+  TAKT_PRESENCE_RESERVED = 5         /* J1939: 0xFB.. to 0xFD.. */
+};
+
+/* All that a frame has of one signal. */
+typedef struct takt_dbc_reading {
+  double value;         /* physical; NaN unless presence is TAKT_PRESENCE_VALUE */
+  int64_t number;       /* as it stands in the field: with its sign; of floating-point fields the bits; 0 if it is not there */
+  int32_t presence;     /* TAKT_PRESENCE_... */
+  int32_t reserved;     /* 0 */
+  const char* label;    /* what the value table says of the number; "" where it says nothing */
+} takt_dbc_reading;
 
 /* Everything zero but struct_size. NULL is ignored. Real-time safe. */
 TAKT_API void takt_dbc_message_init(takt_dbc_message* message);
@@ -1565,8 +1617,29 @@ TAKT_API int32_t takt_dbc_find_signal(const takt_dbc* dbc, size_t message, const
 TAKT_API int32_t takt_dbc_decode(const takt_dbc* dbc, size_t message, const uint8_t* data, size_t bytes, double* values,
                                  size_t count);
 
+/* The same with the number, presence and label of each signal; `readings` has room for `count`, at least the message's signals. If
+ * `short_frame` is not 0, data that end before the message give the signals that they hold whole. On an error nothing is written.
+ * Errors: those of takt_dbc_decode(). It allocates: not for the cycle. */
+TAKT_API int32_t takt_dbc_read(const takt_dbc* dbc, size_t message, const uint8_t* data, size_t bytes, int32_t short_frame,
+                               takt_dbc_reading* readings, size_t count);
+
+/* A row of a signal's value table, `index` from 0 below its `labels`: a number, and what it means. Error:
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (no such row). Real-time safe. */
+TAKT_API int32_t takt_dbc_label_at(const takt_dbc* dbc, size_t message, size_t signal, size_t index, int64_t* number,
+                                   const char** label);
+
+/* The physical value of the number with this label, to be encoded; labels are compared one by one. Error:
+ * TAKT_ERROR_CAPI_BAD_ARGUMENT (no number that the field can hold has it). */
+TAKT_API int32_t takt_dbc_value_of(const takt_dbc* dbc, size_t message, size_t signal, const char* label, double* value);
+
+/* What takt_dbc_encode() says of these values, and on an error which signal it is: *signal, SIZE_MAX where it is none, and in `why`,
+ * of `size` bytes, a sentence with its name, its value and what is allowed. `signal` and `why` may be NULL. It allocates. */
+TAKT_API int32_t takt_dbc_explain(const takt_dbc* dbc, size_t message, const double* values, size_t count, int32_t overflow,
+                                  size_t* signal, char* why, size_t size);
+
 /* The data of a message with these values, each rounded to the nearest number, ties to even; `bytes` is at least the message's
- * length. Values that the selectors do not choose are not looked at; NaN is what J1939 calls not available. Errors: those of
+ * length. Values that the selectors do not choose are not looked at; NaN is what J1939 calls not available. A number of the value
+ * table beyond the range, such as "error", is sent for the value that says exactly it (takt_dbc_value_of()). Errors: those of
  * takt_dbc_decode(), TAKT_ERROR_CAN_NOT_FINITE, TAKT_ERROR_CAN_OUT_OF_RANGE as `overflow` (TAKT_OVERFLOW_...) says,
  * TAKT_ERROR_CAN_BAD_LAYOUT (a signal does not lie within the message). Real-time safe. */
 TAKT_API int32_t takt_dbc_encode(const takt_dbc* dbc, size_t message, const double* values, size_t count, int32_t overflow,

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "boundary.hpp"
 #include "takt/can/database.hpp"
@@ -16,6 +17,8 @@ using takt::Result;
 using takt::Status;
 using takt::can::DbcMessage;
 using takt::can::Overflow;
+using takt::can::Presence;
+using takt::can::ShortFrame;
 using takt::capi::check_size;
 using takt::capi::Errc;
 using takt::capi::guarded;
@@ -132,6 +135,12 @@ std::int32_t takt_dbc_describe_signal(const takt_dbc* dbc, std::size_t message, 
   out.offset = said.coding.offset;
   out.minimum = said.coding.minimum;
   out.maximum = said.coding.maximum;
+  out.start = said.coding.field.start;
+  out.bits = said.coding.field.length;
+  out.big_endian = said.coding.field.order == takt::can::ByteOrder::big ? 1 : 0;
+  out.number = static_cast<std::int32_t>(said.coding.field.type);
+  out.selector = said.selected_by ? std::int64_t{*said.selected_by} : -1;
+  out.labels = said.values.size();
   takt::capi::write_struct(description, out);
   return TAKT_OK;
 }
@@ -170,6 +179,74 @@ std::int32_t takt_dbc_decode(const takt_dbc* dbc, std::size_t message, const std
   if (!found) return to_status(found.error());
   if (data == nullptr || values == nullptr) return to_status(Errc::null_pointer);
   return to_status((*found)->decode(std::span(data, bytes), std::span(values, count)));
+}
+
+std::int32_t takt_dbc_read(const takt_dbc* dbc, std::size_t message, const std::uint8_t* data,
+                           std::size_t bytes, std::int32_t short_frame, takt_dbc_reading* readings,
+                           std::size_t count) {
+  return guarded(nullptr, 0, [&]() -> Status {
+    const auto found = find(dbc, message);
+    if (!found) return fail(found.error());
+    if (data == nullptr || readings == nullptr) return fail(Errc::null_pointer);
+    const DbcMessage& said = **found;
+    if (count < said.signal_count()) return fail(takt::can::Errc::wrong_count);
+    const auto policy = short_frame != 0 ? ShortFrame::complete_signals : ShortFrame::error;
+    std::vector<double> values(said.signal_count());
+    std::vector<std::int64_t> numbers(values.size());
+    std::vector<Presence> presence(values.size());
+    if (const Status status = said.decode(std::span(data, bytes), values, policy); !status) return status;
+    if (const Status status = said.decode_numbers(std::span(data, bytes), numbers, presence, policy); !status)
+      return status;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool is_there = presence[i] != Presence::not_selected && presence[i] != Presence::cut_off;
+      // A label is a std::string of the file: it ends with a NUL.
+      const char* const label = is_there ? said.label(i, numbers[i]).data() : nullptr;
+      readings[i] = {values[i], numbers[i], static_cast<std::int32_t>(presence[i]), 0,
+                     label == nullptr ? "" : label};
+    }
+    return {};
+  });
+}
+
+std::int32_t takt_dbc_label_at(const takt_dbc* dbc, std::size_t message, std::size_t signal,
+                               std::size_t index, std::int64_t* number, const char** label) {
+  const auto found = find(dbc, message);
+  if (!found) return to_status(found.error());
+  if (number == nullptr || label == nullptr) return to_status(Errc::null_pointer);
+  const auto& signals = (*found)->description().signals;
+  if (signal >= signals.size() || index >= signals[signal].values.size())
+    return to_status(Errc::bad_argument);
+  *number = signals[signal].values[index].value;
+  *label = signals[signal].values[index].text.c_str();
+  return TAKT_OK;
+}
+
+std::int32_t takt_dbc_value_of(const takt_dbc* dbc, std::size_t message, std::size_t signal,
+                               const char* label, double* value) {
+  const auto found = find(dbc, message);
+  if (!found) return to_status(found.error());
+  if (label == nullptr || value == nullptr) return to_status(Errc::null_pointer);
+  const auto physical = (*found)->value_of(signal, label);
+  if (!physical) return to_status(Errc::bad_argument);
+  *value = *physical;
+  return TAKT_OK;
+}
+
+std::int32_t takt_dbc_explain(const takt_dbc* dbc, std::size_t message, const double* values,
+                              std::size_t count, std::int32_t overflow, std::size_t* signal, char* why,
+                              std::size_t size) {
+  return guarded(why, size, [&]() -> Status {
+    const auto found = find(dbc, message);
+    if (!found) return fail(found.error());
+    if (values == nullptr) return fail(Errc::null_pointer);
+    const auto policy = to_overflow(overflow);
+    if (!policy) return fail(Errc::bad_argument);
+    const auto refusal = (*found)->explain(std::span(values, count), *policy);
+    if (signal != nullptr) *signal = refusal ? refusal->signal : DbcMessage::no_signal;
+    if (!refusal) return {};
+    takt::capi::write_text(refusal->message, why, size);
+    return fail(refusal->error);
+  });
 }
 
 std::int32_t takt_dbc_encode(const takt_dbc* dbc, std::size_t message, const double* values,

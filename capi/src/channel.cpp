@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -188,7 +189,10 @@ std::int32_t takt_channel_key_read(const char* path, std::uint8_t id, takt_chann
     if (path == nullptr || key == nullptr) return fail(Errc::null_pointer);
     const auto bytes = takt::platform::read_key_file<TAKT_CHANNEL_KEY_BYTES>(path);
     if (!bytes) {
-      takt::capi::write_text(bytes.error().message, why, size);
+      std::string message = bytes.error().message;
+      if (bytes.error().error == takt::platform::Errc::key_file_size)
+        message += ": make it with takt key --bytes 16";
+      takt::capi::write_text(message, why, size);
       return fail(bytes.error().error);
     }
     key->id = id;

@@ -195,8 +195,8 @@ std::int32_t takt_pid_create(const takt_pid_gains* gains, takt_pid** pid) {
 
 void takt_pid_destroy(takt_pid* pid) { delete pid; }
 
-std::int32_t takt_pid_step(takt_pid* pid, double setpoint, double measured, double feed_forward,
-                           std::int64_t period_ns, double* output) {
+std::int32_t takt_pid_step(takt_pid* pid, double setpoint, double measured, std::int64_t period_ns,
+                           double feed_forward, double* output) {
   if (pid == nullptr || output == nullptr) return to_status(Errc::null_pointer);
   const takt::control::Step step = std::visit(
       [&](auto& own) { return own.step(setpoint, measured, seconds(period_ns), feed_forward); }, pid->pid);
@@ -205,7 +205,7 @@ std::int32_t takt_pid_step(takt_pid* pid, double setpoint, double measured, doub
 }
 
 std::int32_t takt_pid_follow(takt_pid* pid, double output, double setpoint, double measured,
-                             double feed_forward, std::int64_t period_ns) {
+                             std::int64_t period_ns, double feed_forward) {
   if (pid == nullptr) return to_status(Errc::null_pointer);
   const takt::control::Step step = std::visit(
       [&](auto& own) { return own.follow(output, setpoint, measured, seconds(period_ns), feed_forward); },

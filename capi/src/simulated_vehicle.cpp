@@ -108,7 +108,7 @@ void takt_simulated_vehicle_state_init(takt_simulated_vehicle_state* state) {
 std::int32_t takt_simulated_vehicle_get_state(const takt_simulated_vehicle* simulated,
                                               takt_simulated_vehicle_state* state) {
   if (simulated == nullptr || state == nullptr) return to_status(Errc::null_pointer);
-  if (const Status size = takt::capi::check_size(state, sizeof(takt_simulated_vehicle_state)); !size)
+  if (const Status size = takt::capi::check_size(state, offsetof(takt_simulated_vehicle_state, held)); !size)
     return to_status(size);
   const sim::VehicleController& controller = simulated->vehicle.controller();
   const sim::VehiclePlant& plant = controller.plant();
@@ -125,6 +125,7 @@ std::int32_t takt_simulated_vehicle_get_state(const takt_simulated_vehicle* simu
   now.obeyed = controller.counters().obeyed;
   now.outdated = controller.counters().outdated;
   now.halts = controller.counters().timeouts;
+  now.held = controller.counters().held;
   takt::capi::write_struct(state, now);
   return TAKT_OK;
 }

@@ -112,7 +112,7 @@ void takt_udp_counters_init(takt_udp_counters* counters) {
 
 std::int32_t takt_udp_get_counters(const takt_udp_socket* socket, takt_udp_counters* counters) {
   if (socket == nullptr || counters == nullptr) return to_status(Errc::null_pointer);
-  if (const Status size = takt::capi::check_size(counters, sizeof(takt_udp_counters)); !size)
+  if (const Status size = takt::capi::check_size(counters, offsetof(takt_udp_counters, foreign)); !size)
     return to_status(size);
   const platform::UdpCounters counted = socket->socket.counters();
   takt_udp_counters now{};
@@ -122,12 +122,23 @@ std::int32_t takt_udp_get_counters(const takt_udp_socket* socket, takt_udp_count
   now.received = counted.received;
   now.too_long = counted.too_long;
   now.dropped = counted.dropped;
+  now.foreign = counted.foreign;
   takt::capi::write_struct(counters, now);
   return TAKT_OK;
 }
 
 std::uint16_t takt_udp_local_port(const takt_udp_socket* socket) {
   return socket == nullptr ? 0 : socket->socket.local_port();
+}
+
+std::uint16_t takt_udp_sender_port(const takt_udp_socket* socket) {
+  return socket == nullptr ? 0 : socket->socket.sender_port();
+}
+
+std::int32_t takt_udp_settle(takt_udp_socket* socket, std::uint16_t port) {
+  if (socket == nullptr) return to_status(Errc::null_pointer);
+  if (port == 0 || !socket->socket.is_open_to_any_port()) return to_status(Errc::bad_argument);
+  return socket->socket.settle(port) ? TAKT_OK : to_status(platform::Errc::udp_failed);
 }
 
 std::int32_t takt_udp_descriptor(const takt_udp_socket* socket) {

@@ -65,10 +65,6 @@ Status add(OwnedLayouts& owned, const takt_vehicle_system& system) {
 /// A number that no system has stays none.
 System to_system(std::uint32_t number) noexcept { return static_cast<System>(std::min(number, 255U)); }
 
-std::endian to_order(std::int32_t little_endian) noexcept {
-  return little_endian != 0 ? std::endian::little : std::endian::big;
-}
-
 UnixTime to_unix_time(std::int64_t nanoseconds) noexcept {
   return UnixTime(std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(nanoseconds)));
 }
@@ -186,19 +182,23 @@ std::int32_t takt_vehicle_status_set_value(takt_vehicle_status* status, std::uin
 }
 
 std::int32_t takt_vehicle_control_decode(const std::uint8_t* datagram, std::size_t bytes,
-                                         std::int32_t little_endian, takt_vehicle_control* control) {
+                                         std::int32_t byte_order, takt_vehicle_control* control) {
   if (control == nullptr || (datagram == nullptr && bytes > 0)) return to_status(Errc::null_pointer);
-  const auto frame = vehicle::decode_control({datagram, bytes}, to_order(little_endian));
+  const auto order = takt::capi::to_byte_order(byte_order);
+  if (!order) return to_status(order.error());
+  const auto frame = vehicle::decode_control({datagram, bytes}, *order);
   if (!frame) return to_status(frame.error());
   *control = {frame->stamp, frame->steer, frame->throttle, frame->brake};
   return TAKT_OK;
 }
 
-std::int32_t takt_vehicle_control_encode(const takt_vehicle_control* control, std::int32_t little_endian,
+std::int32_t takt_vehicle_control_encode(const takt_vehicle_control* control, std::int32_t byte_order,
                                          std::uint8_t* out, std::size_t size) {
   if (control == nullptr || out == nullptr) return to_status(Errc::null_pointer);
   const vehicle::ControlFrame frame{control->stamp, control->steer, control->throttle, control->brake};
-  const auto written = encode_control(frame, {out, size}, to_order(little_endian));
+  const auto order = takt::capi::to_byte_order(byte_order);
+  if (!order) return to_status(order.error());
+  const auto written = encode_control(frame, {out, size}, *order);
   return written ? TAKT_OK : to_status(written.error());
 }
 

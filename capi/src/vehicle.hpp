@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "boundary.hpp"
 #include "takt.h"
+#include "takt/vehicle/control_frame.hpp"
+#include "takt/vehicle/error.hpp"
 #include "takt/vehicle/system_layout.hpp"
 #include "takt/vehicle/systems.hpp"
 
@@ -27,6 +30,20 @@ struct OwnedLayouts {
   for (std::uint8_t i = 0; i < vehicle::max_systems; ++i)
     if ((bits >> i & 1U) != 0) systems.insert(static_cast<vehicle::System>(i));
   return systems;
+}
+
+/// Errors: no_byte_order (0), bad_argument.
+[[nodiscard]] inline Result<vehicle::ByteOrder> to_byte_order(std::int32_t order) noexcept {
+  switch (order) {
+    case 0:
+      return fail(vehicle::Errc::no_byte_order);
+    case TAKT_BYTE_ORDER_LITTLE_ENDIAN:
+      return vehicle::ByteOrder::little;
+    case TAKT_BYTE_ORDER_NETWORK:
+      return vehicle::ByteOrder::big;
+    default:
+      return fail(Errc::bad_argument);
+  }
 }
 
 }  // namespace takt::capi

@@ -66,6 +66,8 @@ Result<vehicle::ClientConfiguration> takt::capi::to_configuration(const takt_veh
   if (!o) return fail(o.error());
   const auto on_timeout = to_category(o->on_command_timeout);
   const auto on_fault = to_category(o->on_fault);
+  const auto order = to_byte_order(o->byte_order);
+  if (!order) return fail(order.error());
   if (!on_timeout || !on_fault) return fail(Errc::bad_argument);
   vehicle::ClientConfiguration c;
   c.telemetry = {.required = takt::capi::to_systems(o->required),
@@ -81,7 +83,7 @@ Result<vehicle::ClientConfiguration> takt::capi::to_configuration(const takt_veh
   c.units = to_units(o->units);
   c.units.speed_is_magnitude = o->speed_is_magnitude != 0;
   c.send_period = to_duration(o->send_period_ns);
-  c.payload = o->little_endian != 0 ? vehicle::ByteOrder::little : vehicle::ByteOrder::big;
+  c.payload = *order;
   c.clock_epoch =
       vehicle::UnixTime(std::chrono::floor<std::chrono::milliseconds>(Duration(o->unix_ns_at_zero)));
   return c;

@@ -99,4 +99,18 @@ std::int32_t takt_vehicle_description_load(const char* path, takt_vehicle_descri
   });
 }
 
+std::int32_t takt_vehicle_description_require(takt_vehicle_description* description, std::uint32_t systems) {
+  if (description == nullptr) return takt::capi::to_status(Errc::null_pointer);
+  const vehicle::SystemSet required = takt::capi::to_systems(systems);
+  if (!required.contains(vehicle::System::traction)) return takt::capi::to_status(Errc::bad_argument);
+  vehicle::Telemetry::Configuration& telemetry = description->drive.client.telemetry;
+  for (std::uint8_t i = 0; i < vehicle::max_systems; ++i) {
+    const auto system = static_cast<vehicle::System>(i);
+    if (required.contains(system) && telemetry.layouts->length(system) == 0)
+      return takt::capi::to_status(vehicle::Errc::unknown_system);
+  }
+  telemetry.required = required;
+  return TAKT_OK;
+}
+
 void takt_vehicle_description_destroy(takt_vehicle_description* description) { delete description; }

@@ -20,6 +20,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr const char* usage =
+    "usage: 05_shared_memory_motion [NAME [SEAT [JOINT...]]]\n"
+    "Swings joints of 05_shared_memory_robot to and fro through the shared memory NAME (robot), in SEAT (0), "
+    "which\n"
+    "it has for itself: each JOINT from 0 on (0 1 2), until a signal ends it.";
+
 /// Away from where it began by up to 0.6 rad and back, in two seconds, beginning at rest.
 struct Swing {
   double start = 0;
@@ -37,6 +43,8 @@ struct Swing {
 
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "robot";
+  if (name == "--help" || name == "-h") return std::puts(usage), 0;
+  if (name.starts_with('-')) return std::fprintf(stderr, "%s\n", usage), 2;
   const auto number = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 0);
   JointSet joints = JointSet::first(argc > 3 ? 0 : 3);
   for (int i = 3; i < argc; ++i) joints.insert(static_cast<std::size_t>(std::atoi(argv[i])));

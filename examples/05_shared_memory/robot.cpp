@@ -20,8 +20,20 @@ using namespace takt;
 using namespace takt::shm;
 using namespace std::chrono_literals;
 
+namespace {
+
+constexpr const char* usage =
+    "usage: 05_shared_memory_robot [NAME]\n"
+    "Six simulated joints, which 05_shared_memory_motion moves through the shared memory NAME (robot), until "
+    "a\n"
+    "signal ends it. `takt shm inspect NAME` shows them.";
+
+}  // namespace
+
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "robot";
+  if (name == "--help" || name == "-h") return std::puts(usage), 0;
+  if (argc > 2 || name.starts_with('-')) return std::fprintf(stderr, "%s\n", usage), 2;
   const std::array wanted{declare<BroadcastValue<JointImage>>("joints"),
                           declare<JointSeats>("joint_seats", 1, 4)};
   auto segment = platform::Segment::open_or_create(name, wanted);

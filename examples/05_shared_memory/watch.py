@@ -58,9 +58,15 @@ def columns(schema, value):
 
 def main():
     name = sys.argv[1] if len(sys.argv) > 1 else "robot"
+    if name in ("--help", "-h"):
+        print(__doc__)
+        return
     until = time.monotonic() + float(sys.argv[2]) if len(sys.argv) > 2 else float("inf")
-    with open(f"/dev/shm/takt.{name}", "rb") as file:
-        memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    try:
+        with open(f"/dev/shm/takt.{name}", "rb") as file:
+            memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}: is 05_shared_memory_robot {name} running?")
     offset, size, schema = find(memory, "joints")
     hub, before = None, {}
     while time.monotonic() < until:

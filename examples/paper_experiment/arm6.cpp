@@ -23,7 +23,6 @@ motion::TrajectoryMessage planned_trajectory(const std::string& data) {
 }
 
 void run_planned_trajectory(Experiment& experiment, const motion::TrajectoryMessage& planned) {
-  experiment.begin_section("planned trajectory");
   motion::MoveMessage back;
   back.joints = planned.joints;
   back.positions = planned.points.front().positions;
@@ -49,7 +48,6 @@ void run_planned_trajectory(Experiment& experiment, const motion::TrajectoryMess
 /// every joint, jerk included.
 void run_along_the_path(Experiment& experiment, const motion::TrajectoryMessage& planned) {
   using namespace std::chrono_literals;
-  experiment.begin_section("along the path");
   const auto pause = [&](Duration time) {
     experiment.session().wait_until(experiment.session().now() + time);
   };
@@ -164,7 +162,6 @@ void take_the_short_way(Experiment& experiment, const std::string& joint) {
 }
 
 void run_waiting_and_turning(Experiment& experiment, const motion::TrajectoryMessage& planned) {
-  experiment.begin_section("on time, in turn, the short way");
   const std::string& joint = planned.joints.names.back();
   begin_at_a_time(experiment, joint);
   run_in_turn(experiment, joint, planned.points.front().positions.back());
@@ -172,7 +169,6 @@ void run_waiting_and_turning(Experiment& experiment, const motion::TrajectoryMes
 }
 
 void run_stream(Experiment& experiment, const std::vector<double>& start) {
-  experiment.begin_section("1 kHz stream");
   experiment.stream(1000, 3001, [&](std::size_t k) {
     motion::SetpointMessage message;
     message.joints.group = "arm";
@@ -187,7 +183,6 @@ void run_stream(Experiment& experiment, const std::vector<double>& start) {
 }
 
 void run_requests(Experiment& experiment, double wrist) {
-  experiment.begin_section("1 kHz requests");
   constexpr double rate = 1000;
   experiment.preempting_moves(rate, 3000, [&](std::size_t k) {
     motion::MoveMessage move;
@@ -203,11 +198,12 @@ void run_requests(Experiment& experiment, double wrist) {
 void run_on_arm6(Experiment& experiment, const std::string& data) {
   const motion::TrajectoryMessage planned = planned_trajectory(data);
   const std::vector<double>& start = planned.points.front().positions;
-  run_planned_trajectory(experiment, planned);
-  run_along_the_path(experiment, planned);
-  run_waiting_and_turning(experiment, planned);
-  run_stream(experiment, start);
-  run_requests(experiment, start.back() + 0.5);
+  experiment.measure("planned trajectory", [&] { run_planned_trajectory(experiment, planned); });
+  experiment.measure("along the path", [&] { run_along_the_path(experiment, planned); });
+  experiment.measure("on time, in turn, the short way",
+                     [&] { run_waiting_and_turning(experiment, planned); });
+  experiment.measure("1 kHz stream", [&] { run_stream(experiment, start); });
+  experiment.measure("1 kHz requests", [&] { run_requests(experiment, start.back() + 0.5); });
 }
 
 }  // namespace paper

@@ -18,19 +18,25 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr Duration settling = 200ms;  ///< that a stream holds its last set-point
+constexpr Duration settling = 200ms;   ///< that a stream holds its last set-point
+constexpr std::size_t most_tries = 4;  ///< of a section that pauses of the machine hit
+constexpr Duration time_to_be_ready = 30s;
+constexpr Duration stream_rest = 500ms;  ///< after which a stream that was stopped may begin again
 
 std::string text_of(const motion::Rejection& why) {
   return fmt::format("{}: {}", motion::reason_name(why.reason), why.message);
 }
 
+/// Of no value there is no quantile.
 Json to_json(const std::vector<double>& microseconds) {
+  if (microseconds.empty()) return {{"count", 0}};
   const Quantiles q = quantiles(microseconds);
   return {{"count", q.count}, {"p50", q.p50}, {"p99", q.p99}, {"p99_9", q.p99_9}, {"max", q.max}};
 }
 
 Json to_json(const SectionBooks& books) {
   return {{"name", books.name},
+          {"mark", books.mark},
           {"rate_hz", books.rate},
           {"sent", books.sent},
           {"answered", books.answered()},
@@ -56,14 +62,74 @@ QuinticPoint rest_to_rest(double from, double to, double duration, double time) 
           (to - from) / duration * 30 * s * s * (1 - s) * (1 - s)};
 }
 
-void Experiment::begin_section(const std::string& name) {
-  session_->begin_section(name);
-  fmt::print("{}: {}\n", session_->robot().robot, name);
-  std::fflush(stdout);
+void Experiment::measure(const std::string& name, const std::function<void()>& body) {
+  if (!only_.empty() && only_ != name) return;
+  const auto steps = static_cast<std::ptrdiff_t>(steps_.size());
+  const auto skipped = static_cast<std::ptrdiff_t>(skipped_.size());
+  std::vector<double> start;
+  for (std::size_t attempt = 1;; ++attempt) {
+    try {
+      make_ready(start);
+      if (start.empty()) start = session_->state().reference;
+      const std::string mark = attempt == 1 ? name : fmt::format("{} (try {})", name, attempt);
+      session_->begin_section(name, mark);
+      fmt::print("{}: {}\n", session_->robot().robot, mark);
+      std::fflush(stdout);
+      body();
+      if (const auto why = session_->interruption()) throw Interruption{*why};
+      if (const motion::StateReply left = session_->state(); left.robot != motion::RobotState::ready) {
+        add("the robot afterwards", "ready",
+            fmt::format("{}: {}", motion::state_name(left.robot), motion::describe(left.reason)), false);
+      }
+      session_->section().measured = true;
+      return;
+    } catch (const Interruption& hit) {
+      steps_.erase(steps_.begin() + steps, steps_.end());
+      skipped_.erase(skipped_.begin() + skipped, skipped_.end());
+      hits_.push_back({name, hit.why});
+      fmt::print("  a pause of the machine hit it: {}\n", hit.why);
+      if (attempt < most_tries) continue;
+      not_measured_ = hits_.back();
+      throw;
+    }
+  }
+}
+
+void Experiment::make_ready(const std::vector<double>& positions) {
+  const bool again = !positions.empty();
+  if (again) {
+    session_->wait_for_answers();
+    session_->mark("back to the start");
+    (void)session_->answer(session_->send(motion::CancelMessage{}));
+    session_->wait_until(session_->now() + stream_rest);
+  }
+  const Time end = session_->now() + time_to_be_ready;
+  motion::StateReply state = session_->state();
+  while (state.robot != motion::RobotState::ready) {
+    if (session_->now() > end) {
+      throw Interruption{fmt::format("the robot is {} for {} s: {}", motion::state_name(state.robot),
+                                     takt::to_seconds(time_to_be_ready), motion::describe(state.reason))};
+    }
+    if (state.robot == motion::RobotState::stopped)
+      (void)session_->answer(session_->send(motion::ResetMessage{}));
+    session_->wait_until(session_->now() + 50ms);
+    state = session_->state();
+  }
+  if (!again) return;
+  motion::MoveMessage back;
+  back.joints.names = state.joint_names;
+  back.positions = positions;
+  const auto moved = session_->answer(session_->send(back));
+  const auto result = moved && !moved->why ? session_->result(moved->goal, time_to_be_ready) : std::nullopt;
+  if (!result || result->state != motion::GoalState::succeeded)
+    throw Interruption{session_->interruption().value_or("the joints did not come back to where they began")};
 }
 
 void Experiment::add(std::string name, std::string expected, std::string outcome, bool as_expected) {
-  if (!as_expected) fmt::print(stderr, "  {}: expected {}, but {}\n", name, expected, outcome);
+  if (!as_expected) {
+    if (const auto why = session_->interruption()) throw Interruption{*why};
+    fmt::print(stderr, "  {}: expected {}, but {}\n", name, expected, outcome);
+  }
   steps_.push_back(
       {session_->section().name, std::move(name), std::move(expected), std::move(outcome), as_expected});
 }
@@ -160,10 +226,10 @@ void Experiment::expect_refusal(std::string name, Body body, motion::Errc reason
 }
 
 bool Experiment::finish(const std::string& path) const {
-  bool good = session_->unanswered() == 0;
+  bool good = session_->unanswered() == 0 && !not_measured_;
   Json sections = Json::array();
   for (const SectionBooks& books : session_->sections()) {
-    if (books.sent > 0) sections.push_back(to_json(books));
+    if (books.measured) sections.push_back(to_json(books));
   }
   Json steps = Json::array();
   for (const Step& step : steps_) {
@@ -174,9 +240,14 @@ bool Experiment::finish(const std::string& path) const {
                      {"outcome", step.outcome},
                      {"as_expected", step.as_expected}});
   }
-  const Json root{{"robot", session_->robot().robot}, {"as_expected", good},
-                  {"lost", session_->unanswered()},   {"sections", std::move(sections)},
-                  {"steps", std::move(steps)},        {"left_out", skipped_}};
+  const auto to_json = [](const Hit& hit) { return Json{{"section", hit.section}, {"why", hit.why}}; };
+  Json hits = Json::array();
+  for (const Hit& hit : hits_) hits.push_back(to_json(hit));
+  const Json root{
+      {"robot", session_->robot().robot}, {"as_expected", good},
+      {"lost", session_->unanswered()},   {"sections", std::move(sections)},
+      {"steps", std::move(steps)},        {"left_out", skipped_},
+      {"pauses", std::move(hits)},        {"not_measured", not_measured_ ? to_json(*not_measured_) : Json()}};
   std::ofstream file(path);
   file << root.dump(2) << '\n';
   if (!file.flush()) give_up(path + " cannot be written");

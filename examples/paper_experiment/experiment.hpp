@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,12 +36,22 @@ struct Running {
   double expected_duration = 0;  ///< s
 };
 
+/// Thrown out of a section that a pause of the machine made worthless.
+struct Interruption {
+  std::string why;
+};
+
 class Experiment {
  public:
-  explicit Experiment(Session& session) : session_(&session) {}
+  /// Measures all sections, or only the one of a name.
+  explicit Experiment(Session& session, std::string only = {}) : session_(&session), only_(std::move(only)) {}
 
   [[nodiscard]] Session& session() { return *session_; }
-  void begin_section(const std::string& name);
+
+  /// A section of the experiment: `body` runs between two marks in the recording. When a pause of the machine hits it, resets the
+  /// robot, moves the joints back to where the section began and repeats it, three times at most. Throws Interruption when the
+  /// last of them was hit, too.
+  void measure(const std::string& name, const std::function<void()>& body);
 
   /// Sends a request and waits until it is answered, not until it ends.
   [[nodiscard]] Running start(std::string name, Body body, double expected_duration);
@@ -67,17 +78,27 @@ class Experiment {
 
   /// Names a part that was left out.
   void skip(std::string what) { skipped_.push_back(std::move(what)); }
+  /// Books a step. Throws Interruption when one that is not as expected was hit by a pause of the machine.
   void add(std::string name, std::string expected, std::string outcome, bool as_expected);
 
-  /// Writes what came out; true if nothing was lost and every step went as expected.
+  /// Writes what came out, of what was measured; true if that is everything, nothing was lost and every step went as expected.
   [[nodiscard]] bool finish(const std::string& path) const;
 
  private:
   void expect_all_accepted();
+  /// Waits until the robot is ready, resets it where it stopped, and moves all joints to `positions`, if there are any.
+  void make_ready(const std::vector<double>& positions);
 
   Session* session_;
+  std::string only_;
   std::vector<Step> steps_;
   std::vector<std::string> skipped_;
+  struct Hit {
+    std::string section;
+    std::string why;
+  };
+  std::vector<Hit> hits_;            // one for each time that a pause hit a section
+  std::optional<Hit> not_measured_;  // the section that was hit too often
 };
 
 /// The two experiments. `data` is the folder of the example data.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <sstream>
@@ -14,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const std::string none = "–";
+const std::string not_measured = "not measured";
 
 Json read_json(const std::string& path) {
   Json json = Json::parse(read_file(path), nullptr, false);
@@ -29,6 +31,18 @@ const Json& section(const Json& root, std::string_view name) {
   return absent;
 }
 
+/// A row of `cells`, all of them but `there` found in one section; where that was not measured, says so instead.
+std::vector<std::string> section_row(std::string name, const Json& found, std::vector<std::string> cells,
+                                     std::string there) {
+  if (found.empty()) {
+    std::fill(cells.begin(), cells.end(), none);
+    cells.front() = not_measured;
+  }
+  cells.insert(cells.begin(), std::move(name));
+  cells.push_back(std::move(there));
+  return cells;
+}
+
 std::string number(const Json& value, double scale, int digits) {
   return value.is_number() ? fmt::format("{:.{}f}", value.get<double>() * scale, digits) : none;
 }
@@ -38,12 +52,6 @@ std::vector<std::string> quantile_cells(const Json& of, double scale, int digits
   std::vector<std::string> cells;
   for (const char* key : {"p50", "p99", "p99_9", "max"})
     cells.push_back(number(of.value(key, Json()), scale, digits));
-  return cells;
-}
-
-std::vector<std::string> row(std::string name, std::vector<std::string> cells, std::string last = none) {
-  cells.insert(cells.begin(), std::move(name));
-  cells.push_back(std::move(last));
   return cells;
 }
 
@@ -57,7 +65,7 @@ struct Robot {
 
 struct Cyclictest {
   std::string scheduling;
-  Json quantiles;
+  Json quantiles = Json::object();  ///< empty: it did not run
 };
 
 /// cyclictest's histogram, "microseconds count" with the microseconds rounded down, below a line of ours that names the
@@ -77,6 +85,7 @@ Cyclictest read_cyclictest(const std::string& path) {
     counts[microseconds] += count;
     total += count;
   }
+  if (total == 0) return result;
   const auto percentile = [&](double part) {
     std::size_t seen = 0;
     for (const auto& [microseconds, count] : counts) {
@@ -99,10 +108,11 @@ Group requests(const std::vector<Robot>& robots) {
     const auto count = [&](const char* key) { return books.value(key, std::size_t{0}); };
     const double percent = 100 * static_cast<double>(count("answered")) /
                            static_cast<double>(std::max<std::size_t>(count("sent"), 1));
-    group.rows.push_back({fmt::format("{}: {}", robot.title, name),
-                          number(books.value("rate_hz", Json()), 1, 0), fmt::format("{}", count("sent")),
-                          fmt::format("{} ({:.4g} %)", count("answered"), percent),
-                          fmt::format("{}", count("accepted")), there});
+    group.rows.push_back(section_row(
+        fmt::format("{}: {}", robot.title, name), books,
+        {number(books.value("rate_hz", Json()), 1, 0), fmt::format("{}", count("sent")),
+         fmt::format("{} ({:.4g} %)", count("answered"), percent), fmt::format("{}", count("accepted"))},
+        there));
   };
   add(robots[0], "200 Hz requests", "67 %");
   add(robots[0], "200 Hz stream", none);
@@ -118,8 +128,8 @@ Group latencies(const std::vector<Robot>& robots) {
     const bool slow = &robot == robots.data();
     const Json& books = section(robot.experiment, slow ? "200 Hz requests" : "1 kHz requests");
     const auto add = [&](const std::string& what, const char* key, const std::string& there) {
-      group.rows.push_back(row(fmt::format("{}: {} to first reference", robot.title, what),
-                               quantile_cells(books.value(key, Json::object()), 1e-3, 2), there));
+      group.rows.push_back(section_row(fmt::format("{}: {} to first reference", robot.title, what), books,
+                                       quantile_cells(books.value(key, Json::object()), 1e-3, 2), there));
     };
     add("hand-over", "handover_to_reference_us", slow ? "22, 27" : none);
     add("socket", "receive_to_reference_us", none);
@@ -135,11 +145,13 @@ Group lateness(const std::vector<Robot>& robots, const Cyclictest& cyclictest) {
   Group group{"Lateness of the loop (µs)", {"p50", "p99", "p99.9", "max", "missed"}, {}, ""};
   for (const Robot& robot : robots) {
     const Json& loop = robot.report.at("loop");
-    group.rows.push_back(row(robot.title, quantile_cells(robot.report.at("whole").at("lateness_us"), 1, 1),
-                             fmt::format("{} of {}", loop.at("overruns").get<std::size_t>(),
-                                         loop.at("cycles").get<std::size_t>())));
+    const Json& found = robot.report.at("whole").at("lateness_us");
+    group.rows.push_back(section_row(robot.title, found, quantile_cells(found, 1, 1),
+                                     fmt::format("{} of {}", loop.at("overruns").get<std::size_t>(),
+                                                 loop.at("cycles").get<std::size_t>())));
   }
-  group.rows.push_back(row("cyclictest, 1 kHz", quantile_cells(cyclictest.quantiles, 1, 1)));
+  group.rows.push_back(section_row("cyclictest, 1 kHz", cyclictest.quantiles,
+                                   quantile_cells(cyclictest.quantiles, 1, 1), none));
   group.note = fmt::format(
       "From when the loop was to wake until it did, at the same scheduling class ({}). takt sleeps and then "
       "spins over the "
@@ -148,9 +160,12 @@ Group lateness(const std::vector<Robot>& robots, const Cyclictest& cyclictest) {
   return group;
 }
 
-const Json& waist(const Json& report, std::string_view way) {
+/// What the report found in the section that the experiment measured; that may be one of several tries.
+const Json& waist(const Robot& robot, std::string_view way) {
   static const Json absent = Json::object();
-  const Json& found = section(report, way);
+  const Json& measured = section(robot.experiment, way);
+  if (measured.empty()) return absent;
+  const Json& found = section(robot.report, measured.at("mark").get<std::string>());
   if (found.empty()) return absent;
   for (const Json& joint : found.at("tracking").at("joints")) {
     if (joint.at("joint") == "WST") return joint;
@@ -158,18 +173,19 @@ const Json& waist(const Json& report, std::string_view way) {
   return absent;
 }
 
-Group tracking(const Json& report) {
+Group tracking(const Robot& robot) {
   Group group{"Tracking error, half a turn in 5 s (degrees)",
               {"std", "max", "delay (ms)", "residual std", "there"},
               {},
               ""};
   const auto add = [&](const std::string& title, std::string_view way, const std::string& there) {
-    const Json& joint = waist(report, way);
+    const Json& joint = waist(robot, way);
     const Json error = joint.value("command_minus_measured_deg", Json::object());
-    group.rows.push_back({title, number(error.value("std", Json()), 1, 3),
-                          number(error.value("max", Json()), 1, 3),
-                          number(joint.value("lag_ms", Json()), 1, 1),
-                          number(joint.value("residual_std_deg", Json()), 1, 3), there});
+    group.rows.push_back(section_row(
+        title, joint,
+        {number(error.value("std", Json()), 1, 3), number(error.value("max", Json()), 1, 3),
+         number(joint.value("lag_ms", Json()), 1, 1), number(joint.value("residual_std_deg", Json()), 1, 3)},
+        there));
   };
   add("10 Hz stream, held", ways[0], "1.520");
   add("200 Hz stream, interpolated by the client", ways[1], "0.039");
@@ -215,11 +231,34 @@ Group virtual_time(const Json& runs) {
 
 // ---- the verdict ----
 
+/// The sections that were repeated, each once.
+std::vector<std::string> repeats_of(const std::vector<Robot>& robots) {
+  std::vector<std::string> repeats;
+  for (const Robot& robot : robots) {
+    std::map<std::string, std::vector<std::string>> reasons;
+    for (const Json& pause : robot.experiment.at("pauses"))
+      reasons[pause.at("section").get<std::string>()].push_back(pause.at("why").get<std::string>());
+    for (const auto& [name, why] : reasons) {
+      if (section(robot.experiment, name).empty()) continue;  // a mistake, and said there
+      repeats.push_back(
+          fmt::format("{}, {}: repeated {}, because a pause of the machine hit it ({})", robot.title, name,
+                      why.size() == 1 ? "once" : fmt::format("{} times", why.size()), why.back()));
+    }
+  }
+  return repeats;
+}
+
 std::vector<std::string> mistakes_of(const std::vector<Robot>& robots, const Json& virtual_runs) {
   std::vector<std::string> mistakes;
   for (const Robot& robot : robots) {
     if (const auto lost = robot.experiment.at("lost").get<std::size_t>(); lost > 0)
       mistakes.push_back(fmt::format("{}: {} requests were never answered", robot.title, lost));
+    if (const Json& hit = robot.experiment.at("not_measured"); !hit.is_null()) {
+      mistakes.push_back(
+          fmt::format("{}, {}: not measured, nor what follows: pauses of the machine hit all of its tries; "
+                      "in the last one {}",
+                      robot.title, hit.at("section").get<std::string>(), hit.at("why").get<std::string>()));
+    }
     for (const Json& step : robot.experiment.at("steps")) {
       if (step.at("as_expected").get<bool>()) continue;
       mistakes.push_back(
@@ -240,7 +279,7 @@ std::vector<std::string> mistakes_of(const std::vector<Robot>& robots, const Jso
 Json summary_of(const std::vector<Robot>& robots, const Cyclictest& cyclictest, const Json& virtual_runs,
                 const std::vector<std::string>& mistakes) {
   Json tracking = Json::object();
-  for (const std::string_view way : ways) tracking[std::string(way)] = waist(robots[0].report, way);
+  for (const std::string_view way : ways) tracking[std::string(way)] = waist(robots[0], way);
   Json by_robot = Json::object();
   for (const Robot& robot : robots) {
     by_robot[robot.report.at("robot").get<std::string>()] = {
@@ -251,6 +290,7 @@ Json summary_of(const std::vector<Robot>& robots, const Cyclictest& cyclictest, 
   }
   return {{"as_expected", mistakes.empty()},
           {"mistakes", mistakes},
+          {"repeats", repeats_of(robots)},
           {"takt_version", robots[0].report.at("takt_version")},
           {"robots", std::move(by_robot)},
           {"waist_tracking", std::move(tracking)},
@@ -275,8 +315,9 @@ Findings gather(const std::string& directory) {
   const Json virtual_runs = read_json(directory + "/virtual.json");
 
   Findings findings;
-  findings.groups = {requests(robots),           latencies(robots), lateness(robots, cyclictest),
-                     tracking(robots[0].report), buses(robots),     virtual_time(virtual_runs)};
+  findings.groups = {requests(robots),    latencies(robots), lateness(robots, cyclictest),
+                     tracking(robots[0]), buses(robots),     virtual_time(virtual_runs)};
+  findings.repeats = repeats_of(robots);
   findings.mistakes = mistakes_of(robots, virtual_runs);
   findings.summary = summary_of(robots, cyclictest, virtual_runs, findings.mistakes);
   return findings;

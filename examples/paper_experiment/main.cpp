@@ -18,12 +18,17 @@ struct Options {
   std::string data = "examples/data";
   std::string out;
   std::string directory;
+  std::string section;
 };
 
 bool run_experiment(const Options& options, void (*on_robot)(paper::Experiment&, const std::string&)) {
   paper::Session session(options.port);
-  paper::Experiment experiment(session);
-  on_robot(experiment, options.data);
+  paper::Experiment experiment(session, options.section);
+  try {
+    on_robot(experiment, options.data);
+  } catch (const paper::Interruption&) {
+    // finish() says what was not measured.
+  }
   return experiment.finish(options.out);
 }
 
@@ -54,6 +59,7 @@ int main(int argc, char** argv) {
     command->add_option("--port", options.port, "Of `takt run` on 127.0.0.1")->capture_default_str();
     command->add_option("--data", options.data, "Folder of the example data")->capture_default_str();
     command->add_option("--out", options.out, "Where to write what came out (JSON)")->required();
+    command->add_option("--section", options.section, "Only the section of this name");
     command->callback([&options, on_robot] {
       if (!run_experiment(options, on_robot)) throw CLI::RuntimeError(1);
     });
@@ -72,7 +78,9 @@ int main(int argc, char** argv) {
   ways->add_option("DIR", options.directory, "What examples/run.sh has filled")->required();
   ways->add_option("--out", options.out, "Where to write")->required();
   ways->callback([&options] { paper::write_ways(options.directory, options.out); });
-  app.footer("Exit code: 0 every request was answered and every step went as expected, 1 not so.");
+  app.footer(
+      "Exit code: 0 every request was answered and every step went as expected, 1 not so.\n"
+      "A section that a pause of the machine hit is repeated from its start, three times at most.");
   CLI11_PARSE(app, argc, argv);
   return 0;
 }

@@ -52,7 +52,6 @@ void run_demo_step(Experiment& experiment, const std::string& name, const Json& 
 }
 
 void run_store_demo(Experiment& experiment, const std::string& data) {
-  experiment.begin_section("store demo");
   const std::string path = data + "/mhubo_store_demo.json";
   const Json demo = Json::parse(read_file(path), nullptr, false);
   if (!demo.is_object()) give_up(path + " is not JSON");
@@ -78,23 +77,23 @@ void run_three_ways(Experiment& experiment) {
     return message;
   };
 
-  experiment.begin_section(std::string(ways[0]));
-  experiment.stream(10, 51,
-                    [&](std::size_t k) { return setpoint(0, far, 0.1 * static_cast<double>(k), false); });
-
-  experiment.begin_section(std::string(ways[1]));
-  experiment.stream(200, 1001,
-                    [&](std::size_t k) { return setpoint(far, 0, 0.005 * static_cast<double>(k), true); });
-
-  experiment.begin_section(std::string(ways[2]));
-  motion::TrajectoryMessage trajectory;
-  trajectory.joints.names = {joint};
-  trajectory.points = {{duration, {far}, {0}, {0}}};
-  experiment.run("trajectory", trajectory, duration);
+  experiment.measure(std::string(ways[0]), [&] {
+    experiment.stream(10, 51,
+                      [&](std::size_t k) { return setpoint(0, far, 0.1 * static_cast<double>(k), false); });
+  });
+  experiment.measure(std::string(ways[1]), [&] {
+    experiment.stream(200, 1001,
+                      [&](std::size_t k) { return setpoint(far, 0, 0.005 * static_cast<double>(k), true); });
+  });
+  experiment.measure(std::string(ways[2]), [&] {
+    motion::TrajectoryMessage trajectory;
+    trajectory.joints.names = {joint};
+    trajectory.points = {{duration, {far}, {0}, {0}}};
+    experiment.run("trajectory", trajectory, duration);
+  });
 }
 
 void run_requests(Experiment& experiment) {
-  experiment.begin_section("200 Hz requests");
   constexpr double rate = 200;
   experiment.preempting_moves(rate, 1000, [](std::size_t k) {
     motion::MoveMessage move;
@@ -108,9 +107,9 @@ void run_requests(Experiment& experiment) {
 }  // namespace
 
 void run_on_mhubo(Experiment& experiment, const std::string& data) {
-  run_store_demo(experiment, data);
+  experiment.measure("store demo", [&] { run_store_demo(experiment, data); });
   run_three_ways(experiment);
-  run_requests(experiment);
+  experiment.measure("200 Hz requests", [&] { run_requests(experiment); });
 }
 
 }  // namespace paper

@@ -15,11 +15,23 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr Duration answer_time = 5s;
+/// Half of what a server lets wait for one client: a program that was late sends what it owes without being refused.
+constexpr std::size_t most_unanswered = 16;
 
 takt::platform::TcpStream connect(std::uint16_t port) {
   auto stream = takt::platform::TcpStream::connect("127.0.0.1", port, answer_time);
   if (!stream) give_up(stream.error().message);
   return std::move(*stream);
+}
+
+std::string text_of(motion::Errc reason, const std::string& joint) {
+  const std::string of = joint.empty() ? "" : " of " + joint;
+  return fmt::format("{}{}: {}", motion::reason_name(reason), of, motion::describe(reason));
+}
+
+/// A robot that stops for one of these has done nothing wrong: somebody was away.
+bool is_a_pause(motion::Errc reason) {
+  return reason == motion::Errc::loop_overrun || reason == motion::Errc::drive_silent;
 }
 
 bool asks_for_motion(const Body& body) {
@@ -41,11 +53,25 @@ Session::Session(std::uint16_t port) : client_(connect(port), clock_) {
   robot_ = std::move(*greeting);
 }
 
-void Session::begin_section(const std::string& name) {
+void Session::begin_section(const std::string& name, const std::string& mark_text) {
   sections_.push_back({});
   section().name = name;
-  if (const auto marked = answer(send(motion::MarkMessage{name})); !marked || marked->why)
+  section().mark = mark_text;
+  late_.reset();
+  mark(mark_text);
+}
+
+void Session::mark(const std::string& text) {
+  if (const auto marked = answer(send(motion::MarkMessage{text})); !marked || marked->why)
     give_up("no mark could be set");
+}
+
+std::optional<std::string> Session::interruption() {
+  const motion::StateReply now = state();
+  if (now.robot != motion::RobotState::ready && is_a_pause(now.reason))
+    return "the robot stopped: " + text_of(now.reason, now.joint);
+  if (late_) return text_of(late_->reason, late_->joint);
+  return std::nullopt;
 }
 
 std::uint64_t Session::send(Body body) {
@@ -62,15 +88,21 @@ std::pair<std::uint64_t, std::uint64_t> Session::send_at_rate(double rate, std::
                                                               const std::function<Body(std::size_t)>& make) {
   const Time start = now();
   const std::uint64_t first = last_request_ + 1;
-  for (std::size_t k = 0; k < count; ++k) {
+  const std::string not_ready(motion::reason_name(motion::Errc::robot_not_ready));
+  for (std::size_t k = 0; k < count && section().refusals.count(not_ready) == 0; ++k) {
     clock_.sleep_until(start + takt::from_seconds(static_cast<double>(k) / rate));
+    take_until(now() + answer_time, [this] { return pending_.size() < most_unanswered; });
     send(make(k));
     while (take(Duration(0))) {
     }
   }
   if (count > 1) section().rate = static_cast<double>(count - 1) / takt::to_seconds(now() - start);
-  take_until(now() + answer_time, [this] { return pending_.empty(); });
+  wait_for_answers();
   return {first, last_request_};
+}
+
+void Session::wait_for_answers() {
+  take_until(now() + answer_time, [this] { return pending_.empty(); });
 }
 
 std::optional<Answer> Session::answer(std::uint64_t request) {
@@ -115,6 +147,7 @@ void Session::book(const motion::ServerMessage& message) {
     book_answer(rejected->id, {0, motion::GoalState::rejected, rejected->why}, std::nullopt);
   } else if (const auto* result = std::get_if<motion::ResultReply>(&message)) {
     results_[result->goal] = *result;
+    if (result->why.reason == motion::Errc::setpoint_timeout) late_ = result->why;
   } else if (const auto* error = std::get_if<motion::ErrorReply>(&message)) {
     give_up("the robot did not understand: " + error->why.message);
   }
@@ -129,6 +162,7 @@ void Session::book_answer(const std::string& id, Answer answer,
   if (pending->second.counts) {
     SectionBooks& books = sections_[pending->second.section];
     ++(answer.why ? books.rejected : books.accepted);
+    if (answer.why && answer.why->reason == motion::Errc::queue_full) late_ = *answer.why;
     if (answer.why) ++books.refusals[std::string(motion::reason_name(answer.why->reason))];
     if (latency) {
       books.handover_to_reference.push_back(latency->handover_to_reference);

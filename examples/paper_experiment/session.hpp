@@ -28,6 +28,8 @@ using Body = decltype(motion::ClientMessage::body);
 /// The requests for motion between two marks.
 struct SectionBooks {
   std::string name;
+  std::string mark;       ///< its name in the recording
+  bool measured = false;  ///< it ran to its end, and no pause of the machine hit it
   std::size_t sent = 0;
   std::size_t accepted = 0;
   std::size_t rejected = 0;
@@ -55,13 +57,20 @@ class Session {
   [[nodiscard]] const std::vector<SectionBooks>& sections() const { return sections_; }
   [[nodiscard]] SectionBooks& section() { return sections_.back(); }
 
-  /// Begins a section here and, by a mark, in the robot's recording.
-  void begin_section(const std::string& name);
+  /// Begins a section here and, by a mark of this text, in the robot's recording.
+  void begin_section(const std::string& name, const std::string& mark);
+  /// Sets a mark in the robot's recording.
+  void mark(const std::string& text);
+
+  /// Why the section is worth nothing: the machine paused until the robot stopped, or until a stream or a queue of the robot was
+  /// left alone for too long. Asks the robot.
+  [[nodiscard]] std::optional<std::string> interruption();
 
   /// Sends a request; its number.
   std::uint64_t send(Body body);
   /// Sends `count` requests, `rate` each second, at absolute times; `make(k)` gives the k-th. Takes the replies that have
-  /// come, and at the end waits for those that have not. The numbers of the first and of the last.
+  /// come, waits while many have not, and at the end for the rest. Stops early once the robot is not ready. The numbers of the first and
+  /// of the last.
   std::pair<std::uint64_t, std::uint64_t> send_at_rate(double rate, std::size_t count,
                                                        const std::function<Body(std::size_t)>& make);
 
@@ -73,6 +82,8 @@ class Session {
   [[nodiscard]] motion::StateReply state();
   /// Takes replies until `time`.
   void wait_until(Time time);
+  /// Waits until every request is answered, at most 5 s.
+  void wait_for_answers();
   [[nodiscard]] Time now() const { return clock_.now(); }
 
   /// Requests of any kind that nobody has answered.
@@ -98,6 +109,7 @@ class Session {
   std::map<std::uint64_t, Answer> answers_;
   std::map<motion::GoalId, motion::ResultReply> results_;
   std::vector<SectionBooks> sections_{SectionBooks{}};
+  std::optional<motion::Rejection> late_;  // what a pause did in this section to a robot that went on
 };
 
 /// Says why on stderr and ends the program.

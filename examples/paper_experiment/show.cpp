@@ -72,6 +72,7 @@ th { color: var(--soft); font-weight: 500; padding-top: 32px; vertical-align: bo
 th:first-child { color: var(--ink); font-weight: 650; font-size: 17px; }
 td.there { color: var(--soft); }
 td.note { color: var(--soft); font-size: 13px; white-space: normal; padding-bottom: 0; }
+p.note { color: var(--soft); font-size: 13px; max-width: 110ch; margin-top: 12px; }
 td.note p { max-width: 110ch; }
 figure { margin: 28px 0 0; }
 figure svg { display: block; width: 100%; height: auto; }
@@ -98,6 +99,8 @@ std::string to_text(const Findings& findings) {
     }
     if (!group.note.empty()) text += wrapped(group.note);
   }
+  if (!findings.repeats.empty()) text += '\n';
+  for (const std::string& repeat : findings.repeats) text += wrapped(repeat + '.');
   for (const std::string& mistake : findings.mistakes)
     fmt::format_to(out, "\nNOT AS EXPECTED: {}\n", mistake);
   return text;
@@ -139,7 +142,10 @@ std::string to_html(const Findings& findings, const std::string& picture) {
       fmt::format_to(out, "<tr><td class=\"note\" colspan=\"6\"><p>{}</p></td></tr>\n", html(group.note));
     page += "</tbody>\n";
   }
-  return page + "</table></div>\n</main></body></html>\n";
+  page += "</table></div>\n";
+  for (const std::string& repeat : findings.repeats)
+    fmt::format_to(out, "<p class=\"note\">{}.</p>\n", html(repeat));
+  return page + "</main></body></html>\n";
 }
 
 }  // namespace paper

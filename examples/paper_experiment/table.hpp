@@ -24,6 +24,7 @@ struct Group {
 struct Findings {
   std::vector<Group> groups;
   nlohmann::ordered_json summary;
+  std::vector<std::string> repeats;   ///< what a pause of the machine hit and was measured again
   std::vector<std::string> mistakes;  ///< what was lost or went otherwise than expected; empty: all is well
 };
 
@@ -36,7 +37,8 @@ struct Findings {
 [[nodiscard]] std::string to_html(const Findings& findings, const std::string& picture);
 
 /// What `takt report` wrote for the waist joint in the three ways of commanding, cut out of `directory`/mhubo/joints.csv: time
-/// since the motion began (s), command, reference and measured (degrees), a gap of two lines between the ways.
+/// since the motion began (s), command, reference and measured (degrees), a gap of two lines between the ways. One that was not
+/// measured has a single line, of the time -1.
 void write_ways(const std::string& directory, const std::string& path);
 
 }  // namespace paper

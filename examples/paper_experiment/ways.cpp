@@ -69,28 +69,44 @@ class JointTable {
   std::size_t count_ = 0;
 };
 
+Json read_json(const std::string& path) {
+  Json json = Json::parse(read_file(path), nullptr, false);
+  if (!json.is_object()) give_up(path + " is not JSON");
+  return json;
+}
+
+/// Null if there is none.
+const Json* section(const Json& root, std::string_view name) {
+  for (const Json& one : root.at("sections")) {
+    if (one.at("name") == name) return &one;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void write_ways(const std::string& directory, const std::string& path) {
-  const Json report = Json::parse(read_file(directory + "/mhubo/summary.json"), nullptr, false);
-  if (!report.is_object()) give_up(directory + "/mhubo/summary.json is not JSON");
+  const Json experiment = read_json(directory + "/mhubo.json");
+  const Json report = read_json(directory + "/mhubo/summary.json");
   JointTable table(directory + "/mhubo/joints.csv");
   std::ofstream out(path);
   Sample sample;
   bool more = table.next(sample);
-  for (const Json& section : report.at("sections")) {
-    const auto name = section.at("name").get<std::string>();
-    const bool wanted = std::find(ways.begin(), ways.end(), name) != ways.end();
-    const double end = section.at("end_s").get<double>();
-    double began = -1;
-    if (wanted) out << fmt::format("# {}: s, degrees: command, reference, measured\n", name);
+  for (const std::string_view way : ways) {
+    out << fmt::format("# {}: s, degrees: command, reference, measured\n", way);
+    const Json* measured = section(experiment, way);
+    const Json* marked = measured ? section(report, measured->at("mark").get<std::string>()) : nullptr;
+    if (marked == nullptr) out << "-1 0 0 0\n";
+    const double begin = marked ? marked->at("begin_s").get<double>() : 0;
+    const double end = marked ? marked->at("end_s").get<double>() : 0;
+    double moved = -1;  // since when
     for (; more && sample.time < end; more = table.next(sample)) {
-      if (!wanted || !sample.moving) continue;
-      if (began < 0) began = sample.time;
-      out << fmt::format("{:.4f} {:.5f} {:.5f} {:.5f}\n", sample.time - began, sample.angles[0],
+      if (sample.time < begin || !sample.moving) continue;
+      if (moved < 0) moved = sample.time;
+      out << fmt::format("{:.4f} {:.5f} {:.5f} {:.5f}\n", sample.time - moved, sample.angles[0],
                          sample.angles[1], sample.angles[2]);
     }
-    if (wanted) out << "\n\n";
+    out << "\n\n";
   }
   if (!out.flush()) give_up(path + " cannot be written");
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "takt/can/frame.hpp"
 
 namespace takt::can::dbc {
@@ -48,8 +50,41 @@ std::string_view attribute_text(const File& file, ObjectKind kind, const std::ve
   return {};
 }
 
+constexpr const char* frame_format_name = "VFrameFormat";
+
+/// Where the attribute is no enumeration, its numbers are those of Vector's.
+std::string_view frame_format_of(std::int64_t number) noexcept {
+  switch (number) {
+    case 0:
+      return "StandardCAN";
+    case 1:
+      return "ExtendedCAN";
+    case 3:
+      return "J1939PG";
+    case 14:
+      return "StandardCAN_FD";
+    case 15:
+      return "ExtendedCAN_FD";
+    default:
+      return {};
+  }
+}
+
+bool is_enumeration(const File& file, ObjectKind kind, std::string_view name) noexcept {
+  return std::any_of(file.attribute_definitions.begin(), file.attribute_definitions.end(),
+                     [&](const AttributeDefinition& definition) {
+                       return definition.object == kind && definition.name == name &&
+                              definition.type == AttributeType::enumeration;
+                     });
+}
+
 std::string_view frame_format(const File& file, const Message& message) noexcept {
-  return attribute_text(file, ObjectKind::message, message.attributes, "VFrameFormat");
+  const AttributeValue* value =
+      find_attribute(file, ObjectKind::message, message.attributes, frame_format_name);
+  const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+  if (number != nullptr && !is_enumeration(file, ObjectKind::message, frame_format_name))
+    return frame_format_of(*number);
+  return attribute_text(file, ObjectKind::message, message.attributes, frame_format_name);
 }
 
 }  // namespace

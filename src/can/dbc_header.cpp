@@ -15,9 +15,6 @@
 namespace takt::can::dbc {
 namespace {
 
-/// The check of a layout grows with the square of its signals: clang, which counts steps, ends it below 96.
-constexpr std::size_t most_signals = 64;
-
 /// A constant or enumerator for a number that VAL_ has a text for.
 struct NamedValue {
   std::string name;
@@ -30,6 +27,8 @@ struct Member {
   std::string type;        ///< "double", "bool", "std::int16_t" or the name of the enum
   std::string underlying;  ///< of the enum; empty if it is none
   std::vector<NamedValue> values;
+  std::vector<std::uint64_t> states;  ///< of SignalSpec: in the field, in rising order
+  std::string states_name;            ///< of their table
 };
 
 /// A message as it will stand in the header.
@@ -50,7 +49,9 @@ std::string_view why_not(MessageFault fault) {
     case MessageFault::id:
       return "its identifier has too many bits";
     case MessageFault::length:
-      return "no frame has its length";
+      return "it is longer than a frame";
+    case MessageFault::count:
+      return "it has too many signals";
     case MessageFault::name:
       return "two of its signals have one name, or one has none";
     case MessageFault::signal:
@@ -95,9 +96,7 @@ MessageSpec spec_of(const DbcMessage& message) {
   MessageSpec spec;
   spec.name = description.name;
   spec.id = description.id;
-  // FD frames have only some lengths: what is sent is filled up.
-  spec.length = message.is_fd() ? fd_lengths[fd_length_code(message.length())]
-                                : static_cast<std::uint8_t>(message.length());
+  spec.length = description.length;
   spec.format = {description.extended, message.is_fd(), message.is_fd()};
   spec.j1939 = message.is_j1939();
   spec.id_mask = message.filter().mask;
@@ -108,9 +107,6 @@ MessageSpec spec_of(const DbcMessage& message) {
 /// Why a message cannot be said in the header; empty if it can.
 std::string_view find_obstacle(const DbcMessage& message) {
   const Message& description = message.description();
-  if (message.length() > (message.is_fd() ? max_fd_length : max_classic_length))
-    return "it is longer than a frame";
-  if (message.signal_count() > most_signals) return "it has too many signals for a compiler";
   for (const Signal& signal : description.signals) {
     if (signal.selected_for.size() > Selection::max_ranges)
       return "a signal has too many ranges of selectors";
@@ -125,13 +121,6 @@ std::string_view find_obstacle(const DbcMessage& message) {
 std::string integer_type(Field field) {
   const int bits = field.length <= 8 ? 8 : field.length <= 16 ? 16 : field.length <= 32 ? 32 : 64;
   return fmt::format("std::{}int{}_t", field.type == NumberType::signed_integer ? "" : "u", bits);
-}
-
-bool is_in_field(std::int64_t number, Field field) {
-  if (field.type == NumberType::unsigned_integer)
-    return number >= 0 && static_cast<std::uint64_t>(number) <= detail::mask_of(field.length);
-  const auto high = static_cast<std::int64_t>(detail::mask_of(field.length) >> 1);
-  return field.type > NumberType::signed_integer || (number <= high && number >= -high - 1);
 }
 
 /// A number of the field in the signal's units.
@@ -163,7 +152,7 @@ class Builder {
   Struct build(const DbcMessage& message, std::string name) const {
     const Message& description = message.description();
     Struct made{&message, std::move(name), spec_of(message), {}, {}};
-    UniqueNames types({made.name});
+    UniqueNames types({made.name, "Members"});
     UniqueNames members({"message", "signals", "parameter_group"});
     for (const Signal& signal : description.signals) {
       made.signals.push_back(spec_of(description, signal));
@@ -174,6 +163,7 @@ class Builder {
     // Constants are named last: no signal loses its name to one.
     for (std::size_t i = 0; i < made.members.size(); ++i) {
       add_values(made.members[i], description, description.signals[i], members);
+      add_states(made.members[i], message.states(i), members);
     }
     return made;
   }
@@ -186,7 +176,9 @@ class Builder {
 
   static Member member_of(const Signal& signal, bool is_j1939, UniqueNames& types, UniqueNames& members) {
     const can::Signal& coding = signal.coding;
-    Member member{members.add(snake_case(signal.name, "signal")), "double", {}, {}};
+    Member member;
+    member.name = members.add(snake_case(signal.name, "signal"));
+    member.type = "double";
     const bool is_raw =
         coding.field.type <= NumberType::signed_integer && coding.scale == 1 && coding.offset == 0;
     if (is_raw && !signal.values.empty()) {
@@ -204,7 +196,7 @@ class Builder {
     std::map<std::string, std::size_t> uses;
     for (const ValueText& value : signal.values) ++uses[text_name(value)];
     for (const ValueText& value : signal.values) {
-      if (!is_in_field(value.value, signal.coding.field) ||
+      if (!detail::holds(signal.coding.field, value.value) ||
           !is_finite(physical_of(signal.coding, value.value))) {
         warn(message, signal,
              fmt::format("the value {} is not in the header, as its field cannot have it", value.value));
@@ -215,6 +207,12 @@ class Builder {
       member.values.push_back(
           {is_enum ? enumerators.add(own) : members.add(joined(member.name, own)), value.value, value.text});
     }
+  }
+
+  static void add_states(Member& member, std::span<const std::uint64_t> states, UniqueNames& members) {
+    if (states.empty()) return;
+    member.states.assign(states.begin(), states.end());
+    member.states_name = members.add(joined(member.name, "states"));
   }
 
   /// Texts that several values have are told apart by the values, not by the order in which they stand.
@@ -272,20 +270,45 @@ std::string signal_text(const can::Signal& signal) {
   return text;
 }
 
-std::string binding(const Struct& made, std::size_t i) {
+std::string spec_text(const Struct& made, std::size_t i) {
   const SignalSpec& spec = made.signals[i];
-  std::string text = fmt::format("takt::can::bind(&{}::{}, {{{}, {{{}}}", made.name, made.members[i].name,
-                                 literal(spec.name), signal_text(spec.signal));
-  if (!spec.unit.empty() || !spec.selection.always()) text += fmt::format(", {}", literal(spec.unit));
-  if (!spec.selection.always()) {
+  const Member& member = made.members[i];
+  const bool has_selection = !spec.selection.always();
+  const bool has_states = !member.states.empty();
+  std::string text = fmt::format("{{{}, {{{}}}", literal(spec.name), signal_text(spec.signal));
+  if (!spec.unit.empty() || has_selection || has_states) text += fmt::format(", {}", literal(spec.unit));
+  if (has_selection) {
     text += fmt::format(", takt::can::when({}, {{", literal(spec.selection.multiplexer));
     for (std::size_t k = 0; k < spec.selection.count; ++k) {
       const auto [low, high] = spec.selection.ranges[k];
       text += fmt::format("{}{{{}, {}}}", k == 0 ? "" : ", ", unsigned_integer(low), unsigned_integer(high));
     }
     text += "})";
+  } else if (has_states) {
+    text += ", {}";
   }
-  return text + "})";
+  if (has_states) text += ", " + member.states_name;
+  return text + "}";
+}
+
+/// The tables of a struct. An array of plain data, and the members beside it: compilers take their time for tuples of them.
+std::string signals_text(const Struct& made) {
+  std::string text;
+  for (const Member& member : made.members) {
+    if (member.states.empty()) continue;
+    std::vector<std::string> numbers;
+    for (const std::uint64_t state : member.states) numbers.push_back(unsigned_integer(state));
+    text += fmt::format("  static constexpr std::array<std::uint64_t, {}> {}{{{}}};\n", numbers.size(),
+                        member.states_name, fmt::join(numbers, ", "));
+  }
+  text += fmt::format("  static constexpr std::array<takt::can::SignalSpec, {}> signals{{{{",
+                      made.signals.size());
+  for (std::size_t i = 0; i < made.signals.size(); ++i) {
+    text += fmt::format("{}\n      {}", i == 0 ? "" : ",", spec_text(made, i));
+  }
+  std::vector<std::string> members;
+  for (const Member& member : made.members) members.push_back(fmt::format("&{}::{}", made.name, member.name));
+  return text + fmt::format("}}}};\n  using Members = takt::can::Members<{}>;\n", fmt::join(members, ", "));
 }
 
 /// What stands above a member: the file's comment, then unit, range and multiplexer.
@@ -378,11 +401,7 @@ std::string struct_text(const Struct& made) {
     text += fmt::format("  static constexpr std::uint32_t parameter_group = {:#x};  ///< of SAE J1939\n",
                         j1939_group_of(made.spec.id));
   }
-  text += "  static constexpr std::tuple signals{";
-  for (std::size_t i = 0; i < made.signals.size(); ++i) {
-    text += fmt::format("{}\n      {}", i == 0 ? "" : ",", binding(made, i));
-  }
-  text += "};\n\n";
+  text += signals_text(made) + "\n";
   text +=
       fmt::format("  friend constexpr bool operator==(const {0}&, const {0}&) = default;\n}};\n", made.name);
   return text + fmt::format("static_assert(takt::can::is_valid_message<{}>);\n\n", made.name);
@@ -441,7 +460,7 @@ std::string header_text(const File& file, const HeaderOptions& options, const st
     text += fmt::format("// What {} sends and receives.\n", comment_line(options.node));
   if (!file.comment.empty()) text += "//\n" + comment(file.comment, "// ");
   text +=
-      "#pragma once\n\n#include <chrono>\n#include <cstdint>\n#include <tuple>\n\n#include "
+      "#pragma once\n\n#include <array>\n#include <chrono>\n#include <cstdint>\n#include <tuple>\n\n#include "
       "\"takt/can/message.hpp\"\n\n";
   text += fmt::format("namespace {} {{\n\n", name_space);
   for (const Struct& made : structs) text += struct_text(made);
@@ -487,6 +506,7 @@ SetupResult<Header> make_header(const Dbc& dbc, const HeaderOptions& options) {
     if (const std::string_view obstacle = find_obstacle(message); !obstacle.empty()) {
       header.warnings.push_back(
           comment_line(fmt::format("message {} is not in the header: {}", description.name, obstacle)));
+      ++header.left_out;
       continue;
     }
     structs.push_back(

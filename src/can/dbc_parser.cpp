@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <map>
 #include <set>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -53,7 +55,7 @@ class Parser : private Complaints {
       refuse(scanner_.peek().place, "there is no statement of a DBC file");
     if (!has_failed()) finish();
     if (has_failed()) return fail(Errc::bad_dbc, to_string(error()));
-    return Reading{std::move(file_), take_warnings(), more_warnings()};
+    return Reading{std::move(file_), take_warnings(), more_warnings(), left_out_};
   }
 
  private:
@@ -189,6 +191,7 @@ class Parser : private Complaints {
     } else if ((this->*found->second)()) {
       ++statements_;
     } else {
+      if (keyword.raw == "BO_" || keyword.raw == "SG_") ++left_out_;
       skip_statement();
     }
   }
@@ -275,11 +278,13 @@ class Parser : private Complaints {
       complain(place, fmt::format("identifier {:#x} has more than {} bits; message {} is left out",
                                   message.id, message.extended ? 29 : 11, message.name));
       messages_.try_emplace(raw, left_out_message);
+      ++left_out_;
       return true;
     }
     if (!messages_.try_emplace(raw, file_.messages.size()).second) {
       complain(place, fmt::format("another message has identifier {:#x}; message {} is left out", message.id,
                                   message.name));
+      ++left_out_;
       return true;
     }
     if (!message_names_.insert(message.name).second)
@@ -305,6 +310,7 @@ class Parser : private Complaints {
     Notes& notes = notes_of(current_);
     if (!notes.signals.try_emplace(signal.name, static_cast<std::uint32_t>(signals.size())).second) {
       complain(place, fmt::format("the message has another signal {}; this one is left out", signal.name));
+      ++left_out_;
       return true;
     }
     signals.push_back(std::move(signal));
@@ -739,6 +745,11 @@ class Parser : private Complaints {
       if (found == definitions_.end()) continue;
       is_defined = true;
       AttributeDefinition& definition = file_.attribute_definitions[found->second];
+      // Tools write "" where an enumeration has no default.
+      const bool is_enumeration = definition.type == AttributeType::enumeration;
+      if (is_enumeration && attribute.value.kind == TokenKind::text && attribute.value.raw.empty() &&
+          std::find(definition.texts.begin(), definition.texts.end(), "") == definition.texts.end())
+        continue;
       if (auto value = value_of(attribute.value, &definition, *this))
         definition.default_value = std::move(value);
     }
@@ -811,11 +822,13 @@ class Parser : private Complaints {
     finish_signal_names(index);
     check_layout(message, notes_[index], left_out, *this);
     remove_signals(message, left_out);
+    left_out_ += static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), true));
   }
 
   Scanner scanner_;
   File file_;
   std::size_t statements_ = 0;
+  std::size_t left_out_ = 0;
 
   std::size_t current_ = no_message;  ///< that signals belong to
   std::size_t signal_count_ = 0;
@@ -843,15 +856,17 @@ SetupResult<Reading> parse(std::string_view text, Strictness strictness) {
 }
 
 SetupResult<Reading> load(const std::string& path, Strictness strictness) {
+  const auto reason = [] { return std::error_code(errno, std::generic_category()).message(); };
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Errc::bad_dbc, fmt::format("{}: the file cannot be opened", path));
+  if (!file) return fail(Errc::bad_dbc, fmt::format("{}: the file cannot be opened: {}", path, reason()));
   std::string text;
   std::array<char, 65536> piece;
   while (text.size() <= max_file_size && file) {
     file.read(piece.data(), piece.size());
     text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
   }
-  if (file.bad()) return fail(Errc::bad_dbc, fmt::format("{}: the file cannot be read", path));
+  if (file.bad()) return fail(Errc::bad_dbc, fmt::format("{}: the file cannot be read: {}", path, reason()));
   auto reading = parse(text, strictness);
   if (!reading) return fail(reading.error().error, fmt::format("{}: {}", path, reading.error().message));
   return reading;

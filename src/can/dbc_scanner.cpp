@@ -165,8 +165,9 @@ std::string unquoted(std::string_view raw) {
   std::string text;
   text.reserve(raw.size());
   for (std::size_t i = 0; i < raw.size(); ++i) {
-    if (raw[i] == '\\' && i + 1 < raw.size() && raw[i + 1] == '"') continue;
-    text += raw[i];
+    const char next = i + 1 < raw.size() ? raw[i + 1] : '\0';
+    if ((raw[i] == '\\' && next == '"') || (raw[i] == '\r' && next == '\n')) continue;
+    text += raw[i] == '\r' ? '\n' : raw[i];
   }
   return to_utf8(text);
 }

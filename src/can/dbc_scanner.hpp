@@ -63,7 +63,7 @@ class Scanner {
 /// A text or a name as UTF-8: unchanged if it is UTF-8 already, otherwise taken for cp1252.
 [[nodiscard]] std::string to_utf8(std::string_view raw);
 
-/// The text between two quotes: as UTF-8, and with `\"` as the quote that it stands for.
+/// The text between two quotes: as UTF-8, with `\"` as the quote that it stands for, and LF for each CR LF and CR.
 [[nodiscard]] std::string unquoted(std::string_view raw);
 
 }  // namespace takt::can::dbc

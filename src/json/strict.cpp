@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <system_error>
 
 #include "core/utf8.hpp"
 
@@ -148,11 +150,13 @@ tl::expected<std::string, Mistake> read_file(const std::string& path, std::size_
   const auto refuse = [](std::string reason) {
     return tl::unexpected<Mistake>({Kind::malformed, "", std::move(reason), 0});
   };
+  const auto reason = [] { return std::error_code(errno, std::generic_category()).message(); };
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return refuse("the file cannot be opened");
+  if (!file) return refuse("the file cannot be opened: " + reason());
   std::string text(most + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (file.fail() && !file.eof())) return refuse("the file cannot be read");
+  if (file.bad() || (file.fail() && !file.eof())) return refuse("the file cannot be read: " + reason());
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > most) return refuse(fmt::format("the file is larger than {} MiB", most >> 20));
   return text;

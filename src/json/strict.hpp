@@ -119,17 +119,22 @@ class Object {
   bool word(std::string_view key, Enum& out, std::span<const std::pair<std::string_view, Enum>> words) {
     const Value* value = find(key);
     if (value == nullptr) return false;
-    std::string allowed;
     for (const auto& [name, meaning] : words) {
       if (value->is_string() && value->get_ref<const std::string&>() == name) {
         out = meaning;
         return true;
       }
-      allowed += allowed.empty() ? "" : ", ";
-      allowed += '"' + std::string(name) + '"';
     }
-    mistakes_->add(at(key), text_of(*value) + " is not one of " + allowed);
+    mistakes_->add(at(key), text_of(*value) + " is not one of " + quoted(words));
     return false;
+  }
+  /// The same; without the key, a mistake that lists the words.
+  template <class Enum>
+  void required_word(std::string_view key, Enum& out,
+                     std::span<const std::pair<std::string_view, Enum>> words) {
+    if (value_ != nullptr && find(key) == nullptr)
+      mistakes_->add(at(key), "is missing; it is one of " + quoted(words));
+    word<Enum>(key, out, words);
   }
 
   /// Accepts a key without reading it.
@@ -138,6 +143,15 @@ class Object {
   void finish();
 
  private:
+  /// "\"a\", \"b\"".
+  template <class Enum>
+  [[nodiscard]] static std::string quoted(std::span<const std::pair<std::string_view, Enum>> words) {
+    std::string text;
+    for (const auto& [name, meaning] : words)
+      text += (text.empty() ? "" : ", ") + ('"' + std::string(name) + '"');
+    return text;
+  }
+
   const Value* value_;  ///< null if it is not an object
   std::string where_;
   Mistakes* mistakes_;

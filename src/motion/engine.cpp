@@ -55,7 +55,7 @@ struct Engine::Path {
 Engine::Engine(const robot::RobotDescription& robot)
     : period_(robot.period),
       overrun_limit_(robot.overrun_limit),
-      feedback_timeout_(robot.feedback_timeout),
+      silence_limit_(robot.silence_limit()),
       axes_(robot.joints.size()),
       goals_(robot.joints.size() + 1),
       feedback_(robot.joints.size()) {
@@ -78,7 +78,7 @@ void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback, std
   planned_ = 0;
   backlog_ = event_count_;
   clear_faults_ = false;
-  std::copy_n(feedback.begin(), std::min(feedback.size(), feedback_.size()), feedback_.begin());
+  take_feedback(feedback);
   if (shutdown_asked_) stop_for_good();
   const bool was_ready = state_ == RobotState::ready;
   watch_loop(missed);  // first: drives that lost their reference meanwhile are not the cause
@@ -135,6 +135,8 @@ void Engine::describe(Snapshot& snapshot) const noexcept {
   snapshot.state = state_;
   snapshot.reason = fault_.reason;
   snapshot.reason_joint = static_cast<std::uint8_t>(fault_.joint);
+  snapshot.reason_value = fault_.value;
+  snapshot.reason_limit = fault_.limit;
   snapshot.joint_count = static_cast<std::uint8_t>(axes_.size());
   snapshot.active_goals = 0;
   for (const Goal& goal : goals_) {
@@ -147,7 +149,9 @@ void Engine::describe(Snapshot& snapshot) const noexcept {
     joint.reference = axis.reference;
     joint.measured_position = feedback_[i].position;
     joint.measured_velocity = feedback_[i].velocity;
+    joint.measured_effort = feedback_[i].effort;
     joint.drive = feedback_[i].drive;
+    joint.fault = feedback_[i].fault;
     const bool owned = axis.source == Source::goal || (stopping(axis) && axis.waited_for);
     const Goal* goal = owned && goals_[axis.goal].request != nullptr ? &goals_[axis.goal] : nullptr;
     joint.goal = goal != nullptr ? goal->request->goal : 0;
@@ -211,6 +215,14 @@ void Engine::end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept 
 
 // ---- watching the loop and the drives ------------------------------------------------------------------------------------
 
+void Engine::take_feedback(std::span<const robot::JointFeedback> feedback) noexcept {
+  for (std::size_t i = 0; i < std::min(feedback.size(), feedback_.size()); ++i) {
+    const bool is_news = !feedback_[i].heard || feedback[i].stamp != feedback_[i].stamp;
+    if (feedback[i].heard && is_news) axes_[i].answered = tick_;
+    feedback_[i] = feedback[i];
+  }
+}
+
 void Engine::watch_start() noexcept {
   fault_ = {};
   const bool patient = period_ * static_cast<Duration::rep>(tick_ - waiting_since_) <= patience_at_start;
@@ -228,7 +240,8 @@ void Engine::watch_start() noexcept {
       settled_.erase(i);
       const bool reports_a_fault = feedback_[i].drive == robot::DriveState::fault;
       if (fault_.reason != Errc{} || (patient && !reports_a_fault)) continue;
-      fault_ = reports_a_fault ? Fault{Errc::drive_fault, i, 0, 0} : fault;
+      fault_ =
+          reports_a_fault ? Fault{Errc::drive_fault, i, static_cast<double>(feedback_[i].fault), 0} : fault;
     }
   }
   if (settled_ == JointSet::first(axes_.size())) state_ = RobotState::ready;
@@ -236,9 +249,10 @@ void Engine::watch_start() noexcept {
 
 Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
   const robot::JointFeedback& seen = feedback_[joint];
-  const Duration silence = now_ - seen.stamp;
-  if (!seen.heard || silence > feedback_timeout_) {
-    return {Errc::drive_silent, joint, to_seconds(silence), to_seconds(feedback_timeout_)};
+  if (const std::uint64_t unanswered = tick_ - axes_[joint].answered;
+      !seen.heard || unanswered >= silence_limit_) {
+    return {Errc::drive_silent, joint, seconds_since(axes_[joint].answered),
+            to_seconds(period_ * silence_limit_)};
   }
   switch (seen.drive) {
     case robot::DriveState::ready:

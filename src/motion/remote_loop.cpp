@@ -1,6 +1,7 @@
 #include "takt/motion/remote_loop.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -30,7 +31,7 @@ bool is_plausible(const Event& event, const robot::RobotDescription& robot) noex
 
 bool is_plausible(const Snapshot& state, const robot::RobotDescription& robot) noexcept {
   return state.state <= RobotState::down && state.joint_count == robot.joints.size() &&
-         is_moderate(state.time) &&
+         is_moderate(state.time) && std::isfinite(state.reason_value) && std::isfinite(state.reason_limit) &&
          std::all_of(state.joints.begin(), state.joints.end(),
                      [](const JointSnapshot& joint) { return joint.drive <= robot::DriveState::fault; });
 }

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "motion/motion_message.hpp"
-#include "takt/robot/drive_fault.hpp"
 
 namespace takt::motion {
 namespace {
@@ -133,6 +132,17 @@ void Server::disconnected(ClientId client, Time now) {
   }
 }
 
+bool Server::owes(ClientId client) const {
+  const auto found = clients_.find(client);
+  if (found == clients_.end()) return false;
+  const auto is_its = [client](const PlanningJob& job) { return job.client == client; };
+  return found->second.in_flight > 0 || found->second.state_rate > 0 ||
+         std::any_of(planning_.begin(), planning_.end(), is_its) ||
+         std::any_of(waiting_.begin(), waiting_.end(), is_its) || (working_ && is_its(working_->job())) ||
+         std::any_of(goals_.begin(), goals_.end(),
+                     [&](const auto& goal) { return goal.second.client == client; });
+}
+
 // ---- requests ----
 
 void Server::handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now) {
@@ -183,7 +193,7 @@ void Server::handle(ClientId client, const std::string& id, const SpeedMessage& 
 }
 
 void Server::handle(ClientId client, const std::string& id, const StateMessage&, Time) {
-  StateReply reply = state_reply(state_->value(), *robot_);
+  StateReply reply = state_now();
   reply.id = id;
   send(client, reply);
 }
@@ -413,7 +423,10 @@ void Server::take_goal_event(const Event& event, Time now) {
     if (goal.kind == RequestKind::setpoint) stop_unwanted_stream(goal, event.goal, now);
     return;
   }
-  if (event.state == GoalState::preempting) end_stream(goal, event.goal, now);
+  if (event.state == GoalState::preempting) {
+    end_stream(goal, event.goal, now);
+    send_feedback(event.goal, goal);
+  }
   if (!is_terminal(event.state)) return;
   if (event.state != GoalState::rejected || was_answered || goal.waited) {
     send(goal.client,
@@ -537,26 +550,10 @@ void Server::send(ClientId client, const ServerMessage& message, bool close) {
 }
 
 Rejection Server::why(const Event& event) const {
-  Rejection why;
-  why.reason = event.reason;
-  if (event.reason == Errc{}) return why;
-  why.message = describe(event.reason);
-  if (is_about_a_joint(event.reason) && event.joint < robot_->joints.size()) {
-    why.joint = robot_->joints[event.joint].name;
-    why.message = fmt::format("{}: {}", why.joint, why.message);
-  }
-  if (event.reason == Errc::drive_fault) {
-    why.value = event.value;
-    why.message +=
-        ": " + robot::describe_fault(*robot_, event.joint, static_cast<std::uint32_t>(event.value));
-  } else if (event.value != 0 || event.limit != 0) {
-    why.value = event.value;
-    why.limit = event.limit;
-    const bool is_about_speed = event.quantity == trajectory::Quantity::velocity;
-    why.message +=
-        fmt::format(" ({}{:.6g}, limit {:.6g})", is_about_speed ? "velocity " : "", event.value, event.limit);
-  }
-  if (event.time != 0) why.time = event.time;
+  Rejection why = explain(event, *robot_);
+  const Snapshot& state = state_->value();
+  if (event.reason == Errc::robot_not_ready && state.state != RobotState::ready)
+    why.message = "the robot is " + describe_state(state, *robot_);
   return why;
 }
 
@@ -577,7 +574,7 @@ void Server::send_states(Time now) {
   std::optional<StateReply> reply;
   for (auto& [id, client] : clients_) {
     if (client.state_rate <= 0 || client.next_state > now) continue;
-    if (!reply) reply = state_reply(state_->value(), *robot_);
+    if (!reply) reply = state_now();
     reply->id = client.subscription_id;
     send(id, *reply);
     const Duration interval = from_seconds(1 / client.state_rate);
@@ -586,31 +583,54 @@ void Server::send_states(Time now) {
   }
 }
 
+/// What the loop says, and the goals, which the server knows.
+StateReply Server::state_now() const {
+  StateReply reply = state_reply(state_->value(), *robot_);
+  for (const auto& [number, goal] : goals_) reply.goals.push_back({number, goal.state});
+  const auto add = [&reply](const PlanningJob& job) {
+    if (job.goal != 0) reply.goals.push_back({job.goal, GoalState::pending});
+  };
+  for (const PlanningJob& job : planning_) add(job);
+  for (const PlanningJob& job : waiting_) add(job);
+  if (working_) add(working_->job());
+  std::sort(reply.goals.begin(), reply.goals.end(),
+            [](const GoalStatus& a, const GoalStatus& b) { return a.goal < b.goal; });
+  return reply;
+}
+
 void Server::send_feedback(Time now) {
   const Snapshot& state = state_->value();
   for (auto& [number, goal] : goals_) {
-    if (goal.state != GoalState::active || goal.kind != RequestKind::trajectory || goal.next_feedback > now)
-      continue;
+    const bool moves = goal.state == GoalState::active || goal.state == GoalState::preempting;
+    if (!moves || goal.kind != RequestKind::trajectory || goal.next_feedback > now) continue;
     goal.next_feedback = now + from_seconds(1 / options_.feedback_rate);
-    if (clients_.count(goal.client) == 0) continue;
-    const JointSnapshot* moved = nullptr;  // one of the goal's joints
+    bool is_over = true;
     goal.joints.for_each([&, owner = number](std::size_t joint) {
-      if (state.joints[joint].goal == owner) moved = &state.joints[joint];
+      if (state.joints[joint].goal == owner) is_over = false;
     });
-    if (moved == nullptr) continue;  // it is over already
-    FeedbackReply reply;
-    reply.goal = number;
-    reply.duration = goal.duration;
-    reply.time = std::clamp(moved->goal_time, 0.0, goal.duration);
-    reply.speed = moved->speed;
-    reply.speed_excess = moved->speed_excess;
-    reply.fraction = goal.duration > 0 ? reply.time / goal.duration : 1;
-    goal.joints.for_each([&](std::size_t joint) {
-      reply.reference.push_back(state.joints[joint].reference.position);
-      reply.measured.push_back(state.joints[joint].measured_position);
-    });
-    send(goal.client, reply);
+    if (!is_over) send_feedback(number, goal);
   }
+}
+
+void Server::send_feedback(GoalId number, Goal& goal) {
+  if (clients_.count(goal.client) == 0) return;
+  const Snapshot& state = state_->value();
+  FeedbackReply reply;
+  reply.goal = number;
+  reply.state = goal.state;
+  reply.duration = goal.duration;
+  goal.joints.for_each([&](std::size_t joint) {
+    const JointSnapshot& seen = state.joints[joint];
+    reply.reference.push_back(seen.reference.position);
+    reply.measured.push_back(seen.measured_position);
+    if (seen.goal != number) return;
+    goal.time = std::clamp(seen.goal_time, 0.0, goal.duration);
+    reply.speed = seen.speed;
+    reply.speed_excess = seen.speed_excess;
+  });
+  reply.time = goal.time;
+  reply.fraction = goal.duration > 0 ? reply.time / goal.duration : 1;
+  send(goal.client, reply);
 }
 
 }  // namespace takt::motion

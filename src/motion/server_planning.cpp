@@ -1,5 +1,7 @@
 // The server's motions from their requests to their plans: those that are long wait for the executor, those that queue for other
 // goals, those with a start for their time; and until the loop has them they can be taken back.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -199,14 +201,28 @@ std::vector<GoalBefore> Server::goals_before(const PlanningJob& job) const {
   return before;
 }
 
+/// A start that is too far ahead of the loop's clock.
+Rejection Server::too_far(Time start, Time on_loop) const {
+  Rejection why;
+  why.reason = Errc::start_too_far;
+  why.value = to_seconds(start - on_loop);
+  why.limit = to_seconds(options_.farthest_start);
+  why.message = fmt::format(
+      "the start is {:.6g} s ahead, at most {:.6g} s are allowed: it counts on the loop's clock, which shows "
+      "{:.6g} s",
+      *why.value, *why.limit, to_seconds(on_loop.time_since_epoch()));
+  return why;
+}
+
 /// Its client learns the number of the goal now, and by a result what becomes of it.
 void Server::wait(PlanningJob job) {
   if (job.goal != 0) return waiting_.push_back(std::move(job));  // it has waited before
   const auto mistake = std::visit([this](const auto& message) { return find_mistake(message, *robot_); },
                                   std::get<MotionMessage>(job.request));
   if (mistake) return refuse(job, *mistake);
-  if (job.start && *job.start > state_->value().time + options_.farthest_start)
-    return refuse(job, Errc::start_too_far);
+  const Time on_loop = state_->value().time;
+  if (job.start && *job.start > on_loop + options_.farthest_start)
+    return refuse(job, too_far(*job.start, on_loop));
   if (!has_room_to_wait(job)) return refuse(job, Errc::queue_full);
   job.goal = ++last_goal_;
   AcceptedReply reply;

@@ -2,6 +2,10 @@
 // files of their own.
 #include "takt/motion/wire.hpp"
 
+#include <fmt/format.h>
+#include <limits>
+
+#include "takt/robot/drive_fault.hpp"
 #include "takt/version.hpp"
 
 namespace takt::motion {
@@ -21,7 +25,77 @@ std::string_view drive_name(robot::DriveState state) {
   return "unknown";
 }
 
+/// Also of what another process says: 0 if it is none.
+std::uint32_t fault_word(double value) noexcept {
+  const bool is_word = value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
+  return is_word ? static_cast<std::uint32_t>(value) : 0;
+}
+
+/// " (0.06 s, limit 0.05 s)"
+std::string numbers_of(const Event& event, const robot::RobotDescription& robot) {
+  const bool is_a_time = event.reason == Errc::drive_silent || event.reason == Errc::setpoint_timeout;
+  const bool is_about_speed = event.quantity == trajectory::Quantity::velocity;
+  if (event.value == 0 && event.limit == 0) return {};
+  if (event.reason == Errc::loop_overrun) {
+    const double period = to_seconds(robot.period);
+    return fmt::format(" ({:g} periods, {:.6g} s; limit {:g} periods, {:.6g} s)", event.value,
+                       event.value * period, event.limit, event.limit * period);
+  }
+  return fmt::format(" ({0}{1:.6g}{3}, limit {2:.6g}{3})", is_about_speed ? "velocity " : "", event.value,
+                     event.limit, is_a_time ? " s" : "");
+}
+
 }  // namespace
+
+Rejection explain(const Event& event, const robot::RobotDescription& robot) {
+  Rejection why;
+  why.reason = event.reason;
+  if (event.reason == Errc{}) return why;
+  why.message = describe(event.reason);
+  if (is_about_a_joint(event.reason) && event.joint < robot.joints.size()) {
+    why.joint = robot.joints[event.joint].name;
+    why.message = fmt::format("{}: {}", why.joint, why.message);
+  }
+  if (event.time != 0) why.time = event.time;
+  if (event.reason == Errc::drive_fault) {
+    const std::uint32_t fault = fault_word(event.value);
+    why.value = event.value;
+    why.message += fmt::format(" ({:#x}): {}", fault, robot::describe_fault(robot, event.joint, fault));
+    return why;
+  }
+  if (event.value == 0 && event.limit == 0) return why;
+  why.value = event.value;
+  why.limit = event.limit;
+  if (event.reason == Errc::start_too_far) {
+    why.message =
+        fmt::format("the start was {:.6g} s ago, and the trajectory takes {:.6g} s: nothing of it is left",
+                    event.value, event.limit);
+  } else {
+    why.message += numbers_of(event, robot);
+  }
+  return why;
+}
+
+Event cause_of(const Snapshot& snapshot) noexcept {
+  Event cause;
+  cause.reason = snapshot.reason;
+  cause.joint = snapshot.reason_joint;
+  cause.value = snapshot.reason_value;
+  cause.limit = snapshot.reason_limit;
+  return cause;
+}
+
+std::string describe_state(const Snapshot& snapshot, const robot::RobotDescription& robot) {
+  std::string text(state_name(snapshot.state));
+  if (snapshot.reason != Errc{}) text += ": " + explain(cause_of(snapshot), robot).message;
+  return text.append(way_on(snapshot.state, snapshot.reason));
+}
+
+std::string_view way_on(RobotState state, Errc reason) noexcept {
+  const bool has_loop = reason != Errc::loop_lost && reason != Errc::loop_taken &&
+                        reason != Errc::other_robot && reason != Errc::other_version;
+  return state == RobotState::stopped && has_loop ? ". `takt reset` (or {\"reset\":{}}) leads on" : "";
+}
 
 GreetingReply greeting(const robot::RobotDescription& robot) {
   GreetingReply reply;
@@ -34,6 +108,8 @@ GreetingReply greeting(const robot::RobotDescription& robot) {
     for (const std::size_t joint : group.joints) names.push_back(robot.joints[joint].name);
     reply.groups.emplace_back(group.name, std::move(names));
   }
+  for (const auto& joint : robot.joints)
+    reply.limits.push_back({std::string(position_unit(joint.kind)), joint.limits});
   return reply;
 }
 
@@ -41,10 +117,12 @@ StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& 
   StateReply reply;
   reply.time = to_seconds(snapshot.time.time_since_epoch());
   reply.robot = snapshot.state;
-  reply.reason = snapshot.reason;
-  if (is_about_a_joint(snapshot.reason) && snapshot.reason_joint < robot.joints.size()) {
-    reply.joint = robot.joints[snapshot.reason_joint].name;
-  }
+  Rejection why = explain(cause_of(snapshot), robot);
+  reply.reason = why.reason;
+  reply.message = std::move(why.message);
+  reply.joint = std::move(why.joint);
+  reply.value = why.value;
+  reply.limit = why.limit;
   reply.active_goals = snapshot.active_goals;
   reply.cycles = snapshot.loop.cycles;
   reply.overruns = snapshot.loop.overruns;
@@ -54,6 +132,7 @@ StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& 
   for (std::size_t i = 0; i < robot.joints.size() && i < max_joints; ++i) {
     const JointSnapshot& joint = snapshot.joints[i];
     reply.joint_names.push_back(robot.joints[i].name);
+    if (reply.bus.starved.contains(i)) reply.starved.push_back(robot.joints[i].name);
     reply.command.push_back(joint.command);
     reply.reference.push_back(joint.reference.position);
     reply.reference_velocity.push_back(joint.reference.velocity);
@@ -61,6 +140,8 @@ StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& 
     reply.measured_velocity.push_back(joint.measured_velocity);
     reply.goal.push_back(joint.goal);
     reply.drive.emplace_back(drive_name(joint.drive));
+    if (joint.fault != 0)
+      reply.faults.push_back({robot.joints[i].name, joint.fault, describe_fault(robot, i, joint.fault)});
   }
   return reply;
 }

@@ -116,6 +116,51 @@ class ReplyReader {
     return why(inner);
   }
 
+  /// Calls visit(entry) for each object of a list.
+  template <class Visit>
+  void each(Object& object, std::string_view key, Visit&& visit) {
+    const Value* value = object.find(key);
+    if (value == nullptr) return;
+    if (!value->is_array()) return mistakes_->add(object.at(key), "must be a list");
+    for (std::size_t i = 0; i < value->size(); ++i) {
+      Object entry((*value)[i], json::child(object.at(key), i), *mistakes_);
+      visit(entry);
+    }
+  }
+
+  LimitsReply limits(Object& object) {
+    LimitsReply reply;
+    reply.unit = text(object, "unit");
+    if (object.has("position")) {
+      const auto bounds = list<double>(object, "position");
+      if (bounds.size() != 2) mistakes_->add(object.at("position"), "must be a list of two numbers");
+      if (bounds.size() == 2) {
+        reply.limits.position_min = bounds[0];
+        reply.limits.position_max = bounds[1];
+      }
+    }
+    object.number("velocity", reply.limits.velocity, Range::any());
+    object.number("acceleration", reply.limits.acceleration, Range::any());
+    object.number("jerk", reply.limits.jerk, Range::any());
+    object.number("effort", reply.limits.effort, Range::any());
+    return reply;
+  }
+
+  GoalStatus goal_status(Object& object) {
+    GoalStatus status;
+    status.goal = count(object, "goal");
+    if (object.require("state") != nullptr) object.word<GoalState>("state", status.state, goal_state_words);
+    return status;
+  }
+
+  FaultReply fault(Object& object) {
+    FaultReply reply;
+    reply.joint = text(object, "joint");
+    reply.code = static_cast<std::uint32_t>(count(object, "code"));
+    reply.message = text(object, "message");
+    return reply;
+  }
+
   ServerMessage greeting(Object& object) {
     GreetingReply reply;
     reply.version = text(object, "version");
@@ -130,6 +175,7 @@ class ReplyReader {
         reply.groups.emplace_back(name, list<std::string>(joints, json::child(object.at("groups"), name)));
       }
     }
+    each(object, "limits", [&](Object& entry) { reply.limits.push_back(limits(entry)); });
     return reply;
   }
 
@@ -159,6 +205,7 @@ class ReplyReader {
   ServerMessage feedback(Object& object) {
     FeedbackReply reply;
     reply.goal = count(object, "goal");
+    if (object.has("state")) object.word<GoalState>("state", reply.state, goal_state_words);
     reply.time = number(object, "time");
     reply.duration = number(object, "duration");
     reply.fraction = number(object, "fraction");
@@ -185,8 +232,12 @@ class ReplyReader {
     reply.id = id(object);
     reply.time = number(object, "time");
     if (object.require("robot") != nullptr) object.word<RobotState>("robot", reply.robot, robot_state_words);
-    reply.reason = reason(object);
-    reply.joint = text(object, "joint");
+    Rejection cause = why(object);
+    reply.reason = cause.reason;
+    reply.message = std::move(cause.message);
+    reply.joint = std::move(cause.joint);
+    reply.value = cause.value;
+    reply.limit = cause.limit;
     reply.active_goals = count(object, "active_goals");
     if (const Value* loop = object.find("loop")) {
       Object inner(*loop, object.at("loop"), *mistakes_);
@@ -197,8 +248,13 @@ class ReplyReader {
     }
     if (const Value* bus = object.find("bus")) {
       Object inner(*bus, object.at("bus"), *mistakes_);
-      reply.bus = {count(inner, "sent"), count(inner, "received"), count(inner, "refused"),
-                   count(inner, "malformed"), count(inner, "unexpected")};
+      reply.bus.frames_sent = count(inner, "sent");
+      reply.bus.frames_received = count(inner, "received");
+      reply.bus.frames_refused = count(inner, "refused");
+      reply.bus.frames_malformed = count(inner, "malformed");
+      reply.bus.frames_unexpected = count(inner, "unexpected");
+      reply.bus.frames_starved = count(inner, "starved");
+      reply.starved = list<std::string>(inner, "starved_joints");
     }
     reply.joint_names = list<std::string>(object, "joint_names");
     reply.command = list<double>(object, "command");
@@ -208,6 +264,8 @@ class ReplyReader {
     reply.measured_velocity = list<double>(object, "measured_velocity");
     reply.goal = list<GoalId>(object, "goal");
     reply.drive = list<std::string>(object, "drive");
+    each(object, "goals", [&](Object& entry) { reply.goals.push_back(goal_status(entry)); });
+    each(object, "faults", [&](Object& entry) { reply.faults.push_back(fault(entry)); });
     const std::size_t joints = reply.joint_names.size();
     if (reply.command.size() != joints || reply.reference.size() != joints ||
         reply.reference_velocity.size() != joints || reply.measured.size() != joints ||

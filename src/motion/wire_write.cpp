@@ -1,5 +1,6 @@
 // Writes the messages of the wire protocol, those of clients and those of servers, as lines of JSON.
 #include <algorithm>
+#include <cmath>
 
 #include "json/strict.hpp"
 #include "motion/wire_words.hpp"
@@ -163,6 +164,16 @@ void put_exceeds(Out& out, const std::optional<Rejection>& exceeds) {
   if (exceeds) put_why(out["exceeds"] = Out::object(), *exceeds);
 }
 
+/// Nothing where there is no limit.
+template <class... Bounds>
+void put_limit(Out& out, const char* key, Bounds... bounds) {
+  if (!(std::isfinite(bounds) && ...)) return;
+  if constexpr (sizeof...(bounds) == 1)
+    out[key] = (bounds, ...);
+  else
+    out[key] = {bounds...};
+}
+
 std::pair<const char*, Out> to_json(const GreetingReply& reply) {
   Out out = Out::object();
   out["version"] = reply.version;
@@ -172,6 +183,15 @@ std::pair<const char*, Out> to_json(const GreetingReply& reply) {
   out["joints"] = reply.joint_names;
   Out& groups = out["groups"] = Out::object();
   for (const auto& [name, joints] : reply.groups) groups[name] = joints;
+  if (!reply.limits.empty()) out["limits"] = Out::array();
+  for (const auto& [unit, limits] : reply.limits) {
+    Out& entry = out["limits"].emplace_back(Out{{"unit", unit}});
+    put_limit(entry, "position", limits.position_min, limits.position_max);
+    put_limit(entry, "velocity", limits.velocity);
+    put_limit(entry, "acceleration", limits.acceleration);
+    put_limit(entry, "jerk", limits.jerk);
+    put_limit(entry, "effort", limits.effort);
+  }
   return {"takt", std::move(out)};
 }
 
@@ -200,6 +220,7 @@ std::pair<const char*, Out> to_json(const RejectedReply& reply) {
 std::pair<const char*, Out> to_json(const FeedbackReply& reply) {
   Out out = Out::object();
   out["goal"] = reply.goal;
+  out["state"] = state_name(reply.state);
   out["time"] = reply.time;
   out["duration"] = reply.duration;
   out["fraction"] = reply.fraction;
@@ -226,8 +247,7 @@ std::pair<const char*, Out> to_json(const StateReply& reply) {
   put_id(out, reply.id);
   out["time"] = reply.time;
   out["robot"] = state_name(reply.robot);
-  if (reply.reason != Errc{}) out["reason"] = reason_name(reply.reason);
-  if (!reply.joint.empty()) out["joint"] = reply.joint;
+  put_why(out, {reply.reason, reply.message, reply.joint, {}, reply.value, reply.limit});
   out["active_goals"] = reply.active_goals;
   out["loop"] = Out{{"cycles", reply.cycles},
                     {"overruns", reply.overruns},
@@ -237,7 +257,9 @@ std::pair<const char*, Out> to_json(const StateReply& reply) {
                    {"received", reply.bus.frames_received},
                    {"refused", reply.bus.frames_refused},
                    {"malformed", reply.bus.frames_malformed},
-                   {"unexpected", reply.bus.frames_unexpected}};
+                   {"unexpected", reply.bus.frames_unexpected},
+                   {"starved", reply.bus.frames_starved}};
+  if (!reply.starved.empty()) out["bus"]["starved_joints"] = reply.starved;
   out["joint_names"] = reply.joint_names;
   out["command"] = reply.command;
   out["reference"] = reply.reference;
@@ -246,6 +268,12 @@ std::pair<const char*, Out> to_json(const StateReply& reply) {
   out["measured_velocity"] = reply.measured_velocity;
   out["goal"] = reply.goal;
   out["drive"] = reply.drive;
+  if (!reply.goals.empty()) out["goals"] = Out::array();
+  for (const auto& [goal, state] : reply.goals)
+    out["goals"].push_back(Out{{"goal", goal}, {"state", state_name(state)}});
+  if (!reply.faults.empty()) out["faults"] = Out::array();
+  for (const auto& [joint, code, message] : reply.faults)
+    out["faults"].push_back(Out{{"joint", joint}, {"code", code}, {"message", message}});
   return {"state", std::move(out)};
 }
 

@@ -17,8 +17,8 @@ namespace {
 using detail::Descriptor;
 using detail::text_of;
 
-/// Whether the open file is one that a key may be in.
-SetupResult<void> check(int descriptor, const std::string& path, std::size_t size) {
+/// How many bytes the key in the open file has, if it may be in there.
+SetupResult<std::size_t> check(int descriptor, const std::string& path, std::span<const std::size_t> sizes) {
   struct stat about {};
   if (::fstat(descriptor, &about) != 0) {
     return fail(Errc::no_key_file, fmt::format("{}: {}", path, text_of(errno)));
@@ -33,10 +33,12 @@ SetupResult<void> check(int descriptor, const std::string& path, std::size_t siz
     return fail(Errc::key_file_mode,
                 fmt::format("{}: has mode {:04o}; a key is for its owner alone: chmod 600", path, mode));
   }
-  if (about.st_size != static_cast<off_t>(size)) {
-    return fail(Errc::key_file_size, fmt::format("{}: has {} bytes, the key {}", path, about.st_size, size));
+  const auto size = static_cast<std::size_t>(about.st_size);
+  if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) {
+    return fail(Errc::key_file_size,
+                fmt::format("{}: has {} bytes, the key {}", path, size, fmt::join(sizes, " or ")));
   }
-  return {};
+  return size;
 }
 
 bool read_whole(int descriptor, std::span<std::uint8_t> bytes) {
@@ -62,16 +64,24 @@ bool write_whole(int descriptor, std::span<const std::uint8_t> bytes) {
 }  // namespace
 
 SetupResult<void> read_key_file(const std::string& path, std::span<std::uint8_t> key) {
+  const std::size_t size = key.size();
+  if (auto read = read_key_file(path, key, std::span(&size, 1)); !read) return tl::unexpected(read.error());
+  return {};
+}
+
+SetupResult<std::size_t> read_key_file(const std::string& path, std::span<std::uint8_t> key,
+                                       std::span<const std::size_t> sizes) {
   std::fill(key.begin(), key.end(), std::uint8_t{0});
   // Not waiting: a pipe of this name would never open.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.is_open()) return fail(Errc::no_key_file, fmt::format("{}: {}", path, text_of(errno)));
-  if (auto ok = check(file.get(), path, key.size()); !ok) return ok;
-  if (!read_whole(file.get(), key)) {
+  auto size = check(file.get(), path, sizes);
+  if (!size) return size;
+  if (*size > key.size() || !read_whole(file.get(), key.first(*size))) {
     std::fill(key.begin(), key.end(), std::uint8_t{0});
     return fail(Errc::no_key_file, fmt::format("{}: cannot be read", path));
   }
-  return {};
+  return size;
 }
 
 SetupResult<void> write_key_file(const std::string& path, std::span<const std::uint8_t> key) {

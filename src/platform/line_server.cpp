@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "takt/platform/error.hpp"
 #include "takt/platform/steady_clock.hpp"
@@ -54,7 +55,8 @@ struct LineServer::Impl {
   SteadyClock clock;
   AnyService* service = nullptr;
   std::unordered_map<ClientId, std::unique_ptr<Session>> sessions;
-  std::size_t members = 0;  ///< sessions that are not leaving
+  std::size_t members = 0;        ///< sessions that are not leaving
+  std::vector<ClientId> readers;  ///< that only read
   ClientId last_client = 0;
   Time next_poll = Time::max();
   Time next_deadline_check{};
@@ -175,7 +177,7 @@ struct LineServer::Impl {
     wait_to_read(client);
   }
 
-  /// A client that ends without a '\n' meant what it wrote; but nobody is there for what comes later.
+  /// A client that ends without a '\n' meant what it wrote. It reads on until it has its answers.
   void end_of_input(ClientId client) {
     Session& session = *find(client);
     if (session.leaving) return drop(client);
@@ -184,9 +186,34 @@ struct LineServer::Impl {
       service->received(client, line, clock.now());
       deliver();
     }
-    leave(client);
+    readers.push_back(client);
     poll_service();
+    look_for(client);
+  }
+
+  /// A connection that was closed altogether looks like one that is only half closed, until something is sent: a space, which JSON
+  /// allows before the next line.
+  void look_for(ClientId client) {
+    Session* session = find(client);
+    if (session == nullptr || session->leaving) return;
+    session->socket.async_wait(tcp::socket::wait_error, [this, client](const asio::error_code& error) {
+      if (error) return;
+      drop(client);
+      poll_service();
+    });
+    session->output += ' ';
     flush(client);
+  }
+
+  /// Clients that only read leave when they have all that they are owed.
+  void release_readers() {
+    std::erase_if(readers, [this](ClientId client) {
+      const Session* session = find(client);
+      if (session != nullptr && !session->leaving && service->owes(client)) return false;
+      leave(client);
+      flush(client);
+      return true;
+    });
   }
 
   void take_bytes(ClientId client, std::string_view bytes) {
@@ -288,6 +315,7 @@ struct LineServer::Impl {
     const Time now = clock.now();
     const Duration wait = service->poll(now);
     deliver();
+    release_readers();
     if (now >= next_deadline_check) check_deadlines(now);
     schedule_poll(now + std::min(wait, deadline_check));
   }

@@ -259,6 +259,15 @@ void SocketCanBus::State::stamp(can::Frame& frame, const detail::Ancillary& told
   }
 }
 
+/// 0 where the kernel does not tell.
+std::size_t queue_length_of(int socket, int interface_index) noexcept {
+  ifreq request{};
+  request.ifr_ifindex = interface_index;
+  const bool told =
+      ::ioctl(socket, SIOCGIFNAME, &request) == 0 && ::ioctl(socket, SIOCGIFTXQLEN, &request) == 0;
+  return told && request.ifr_qlen > 0 ? static_cast<std::size_t>(request.ifr_qlen) : 0;
+}
+
 // ---- The class
 
 SetupResult<SocketCanBus> SocketCanBus::open(const std::string& interface, const SocketCanOptions& options) {
@@ -272,6 +281,13 @@ SetupResult<SocketCanBus> SocketCanBus::open(const std::string& interface, const
   if (!set_options(descriptor, options) ||
       ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return fail(Errc::can_failed, fmt::format("{}: {}", interface, text_of(errno)));
+  }
+  const std::size_t queue = queue_length_of(descriptor, socket->interface_index);
+  if (queue != 0 && queue < options.frames_per_cycle) {
+    return fail(
+        Errc::can_queue_too_short,
+        fmt::format("{0}: its queue takes {1} frames, but a cycle sends {2}; ip link set {0} txqueuelen {2}",
+                    interface, queue, options.frames_per_cycle));
   }
   auto state = std::make_unique<State>();
   state->socket = std::move(socket->descriptor);
@@ -304,6 +320,10 @@ LinkState SocketCanBus::link() const noexcept {
   if (::ioctl(descriptor(), SIOCGIFNAME, &request) != 0) return LinkState::gone;
   if (::ioctl(descriptor(), SIOCGIFFLAGS, &request) != 0) return LinkState::gone;
   return (request.ifr_flags & IFF_UP) != 0 ? LinkState::up : LinkState::down;
+}
+
+std::size_t SocketCanBus::queue_length() const noexcept {
+  return queue_length_of(descriptor(), state_->interface_index);
 }
 
 std::uint32_t wait_any(std::span<const SocketCanBus* const> buses, Time deadline) noexcept {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -12,6 +13,7 @@
 #include <asio/ip/udp.hpp>
 #include <bit>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 
 #include "platform/deadline.hpp"
@@ -28,6 +30,15 @@ SetupResult<Endpoint> endpoint_of(const UdpEndpoint& wanted) {
   const auto address = asio::ip::make_address(wanted.address, error);
   if (error) return fail(Errc::bad_address, fmt::format("'{}' is no address in numbers", wanted.address));
   return Endpoint(address, wanted.port);
+}
+
+/// As a socket keeps it.
+template <class Address>
+Address address_of(const Endpoint& endpoint) noexcept {
+  Address address;
+  address.size = static_cast<std::uint32_t>(endpoint.size());
+  std::memcpy(address.bytes.data(), endpoint.data(), endpoint.size());
+  return address;
 }
 
 template <class T>
@@ -56,35 +67,46 @@ void wait_until_readable(int socket, Duration limit) noexcept {
   static_cast<void>(::ppoll(&entry, 1, &left, nullptr));
 }
 
-/// Whether a call waits for the first datagram: as long as the socket's SO_RCVTIMEO says.
-enum class Wait { no, yes };
+/// A port is at the same place of either family's address.
+static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+static_assert(sizeof(sockaddr_in6) == 28);
 
-/// Like recvmmsg(), but only what is asked for is prepared.
-int read_batch(int socket, std::span<Datagram> datagrams, Wait wait) noexcept {
-  std::array<iovec, UdpSocket::batch> parts;
-  std::array<mmsghdr, UdpSocket::batch> headers;
-  for (std::size_t i = 0; i < datagrams.size(); ++i) {
-    parts[i] = {datagrams[i].buffer.data(), datagrams[i].buffer.size()};
-    headers[i] = {};
-    headers[i].msg_hdr.msg_iov = &parts[i];
-    headers[i].msg_hdr.msg_iovlen = 1;
-  }
-  const int flags = MSG_TRUNC | (wait == Wait::yes ? MSG_WAITFORONE : MSG_DONTWAIT);
-  const int got = ::recvmmsg(socket, headers.data(), static_cast<unsigned>(datagrams.size()), flags, nullptr);
-  for (std::size_t i = 0; got > 0 && i < static_cast<std::size_t>(got); ++i)
-    datagrams[i].size = headers[i].msg_len;
-  return got;
+template <class Bytes>
+void set_port(Bytes& bytes, std::uint16_t port) noexcept {
+  const in_port_t network = htons(port);
+  std::memcpy(bytes.data() + offsetof(sockaddr_in, sin_port), &network, sizeof network);
+}
+template <class Bytes>
+[[nodiscard]] std::uint16_t port_of(const Bytes& bytes) noexcept {
+  in_port_t network = 0;
+  std::memcpy(&network, bytes.data() + offsetof(sockaddr_in, sin_port), sizeof network);
+  return ntohs(network);
 }
 
-/// How many came, or -1 with errno. A size is that of the whole datagram, also of one that did not fit.
-int read(int socket, std::span<Datagram> datagrams, Wait wait) noexcept {
-  if (datagrams.size() > 1) return read_batch(socket, datagrams, wait);
-  Datagram& one = datagrams.front();
-  const int flags = MSG_TRUNC | (wait == Wait::yes ? 0 : MSG_DONTWAIT);
-  const ssize_t size = ::recv(socket, one.buffer.data(), one.buffer.size(), flags);
-  if (size < 0) return -1;
-  one.size = static_cast<std::size_t>(size);
-  return 1;
+/// A socket of the same address and port as a connected one, which gets what that one does not. Nobody else may share the port:
+/// before and after this call it is not shared.
+int open_beside(int socket, const Endpoint& local) noexcept {
+  constexpr int on = 1, off = 0, least_memory = 0;
+  detail::Descriptor beside(::socket(local.protocol().family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const bool bound = beside.is_open() && set_option(beside.get(), SO_RCVBUF, least_memory) &&
+                     set_option(socket, SO_REUSEPORT, on) && set_option(beside.get(), SO_REUSEPORT, on) &&
+                     ::bind(beside.get(), local.data(), static_cast<socklen_t>(local.size())) == 0;
+  const int error = errno;
+  const bool private_again =
+      set_option(socket, SO_REUSEPORT, off) && (!bound || set_option(beside.get(), SO_REUSEPORT, off));
+  if (!bound || !private_again) {
+    errno = bound ? errno : error;
+    return -1;
+  }
+  return beside.release();
+}
+
+/// Lost by the kernel for want of room.
+std::uint64_t drops_of(int socket) noexcept {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t size = sizeof memory;
+  const bool known = ::getsockopt(socket, SOL_SOCKET, SO_MEMINFO, memory.data(), &size) == 0;
+  return known ? memory[SK_MEMINFO_DROPS] : 0;
 }
 
 }  // namespace
@@ -104,25 +126,72 @@ SetupResult<UdpSocket> UdpSocket::open(const UdpConfig& config) {
     return fail(Errc::udp_failed, fmt::format("{}:{} to {}:{}: {}", config.local.address, config.local.port,
                                               config.peer.address, config.peer.port, why));
   }
+  Route& route = socket.route_;
+  route.peer = address_of<Address>(*peer);
+  route.any_port = config.peer.port == 0;
+  if (config.destination) {
+    const auto destination = endpoint_of(*config.destination);
+    if (!destination) return tl::unexpected(destination.error());
+    if (destination->protocol() != local->protocol())
+      return fail(Errc::bad_address, fmt::format("{} and {} are not of one family", config.local.address,
+                                                 config.destination->address));
+    route.destination = address_of<Address>(*destination);
+    route.is_given = true;
+  }
+  if (config.watch_strangers) {
+    socket.watch_ = open_beside(socket.descriptor_, Endpoint(local->address(), socket.local_port()));
+    if (socket.watch_ < 0)
+      return fail(Errc::udp_failed, fmt::format("{}:{}: no second socket beside it: {}", config.local.address,
+                                                config.local.port, detail::text_of(errno)));
+  }
   return socket;
 }
 
 UdpSocket& UdpSocket::operator=(UdpSocket&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(busy_poll_, other.busy_poll_);
+  std::swap(watch_, other.watch_);
   std::swap(nap_, other.nap_);
+  std::swap(route_, other.route_);
+  std::swap(strangers_, other.strangers_);
   std::swap(counters_, other.counters_);
   return *this;
 }
 
 UdpSocket::~UdpSocket() {
   if (descriptor_ >= 0) ::close(descriptor_);
+  if (watch_ >= 0) ::close(watch_);
+}
+
+void UdpSocket::answer(std::uint16_t port) noexcept {
+  if (!is_open_to_any_port() || route_.is_given) return;
+  route_.destination = route_.peer;
+  set_port(route_.destination.bytes, port);
+}
+
+bool UdpSocket::settle(std::uint16_t port) noexcept {
+  if (!is_open_to_any_port() || port == 0) return false;
+  Address settled = route_.peer;
+  set_port(settled.bytes, port);
+  if (::connect(descriptor_, reinterpret_cast<const sockaddr*>(settled.bytes.data()), settled.size) != 0)
+    return false;
+  if (!route_.is_given) route_.destination = {};
+  route_.settled = port;
+  return true;
 }
 
 bool UdpSocket::send(std::span<const std::uint8_t> bytes) noexcept {
+  if (is_open_to_any_port() && route_.destination.size == 0) {  // the kernel would send to port 0
+    ++counters_.refused;
+    return false;
+  }
   // A socket tells once, instead of sending, that nobody was there for an earlier datagram.
   for (int attempt = 0; attempt < 3; ++attempt) {
-    if (::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+    const auto* const to = route_.destination.size > 0
+                               ? reinterpret_cast<const sockaddr*>(route_.destination.bytes.data())
+                               : nullptr;
+    if (::sendto(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to,
+                 route_.destination.size) >= 0) {
       ++counters_.sent;
       return true;
     }
@@ -158,6 +227,39 @@ std::size_t UdpSocket::receive(std::span<Datagram> datagrams, Duration timeout) 
   return got;
 }
 
+/// How many came, or -1 with errno; with `wait`, the first is waited for as long as SO_RCVTIMEO says. A size is that of the whole
+/// datagram, also of one that did not fit. Only what is asked for is prepared.
+int UdpSocket::read(std::span<Datagram> datagrams, bool wait) noexcept {
+  std::array<iovec, batch> parts;
+  std::array<mmsghdr, batch> headers;
+  std::array<std::array<unsigned char, sizeof(sockaddr_in6)>, batch> senders;
+  if (datagrams.size() == 1 && !route_.any_port) {
+    Datagram& one = datagrams.front();
+    const int flags = MSG_TRUNC | (wait ? 0 : MSG_DONTWAIT);
+    const ssize_t size = ::recv(descriptor_, one.buffer.data(), one.buffer.size(), flags);
+    if (size < 0) return -1;
+    one.size = static_cast<std::size_t>(size);
+    return 1;
+  }
+  for (std::size_t i = 0; i < datagrams.size(); ++i) {
+    parts[i] = {datagrams[i].buffer.data(), datagrams[i].buffer.size()};
+    headers[i] = {};
+    headers[i].msg_hdr.msg_iov = &parts[i];
+    headers[i].msg_hdr.msg_iovlen = 1;
+    if (!route_.any_port) continue;
+    headers[i].msg_hdr.msg_name = senders[i].data();
+    headers[i].msg_hdr.msg_namelen = sizeof(sockaddr_in6);
+  }
+  const int flags = MSG_TRUNC | (wait ? MSG_WAITFORONE : MSG_DONTWAIT);
+  const int got =
+      ::recvmmsg(descriptor_, headers.data(), static_cast<unsigned>(datagrams.size()), flags, nullptr);
+  for (std::size_t i = 0; got > 0 && i < static_cast<std::size_t>(got); ++i) {
+    datagrams[i].size = headers[i].msg_len;
+    datagrams[i].port = route_.any_port ? port_of(senders[i]) : std::uint16_t{0};
+  }
+  return got;
+}
+
 /// Sleeps in the receiving call itself, which saves a call. Its limit is kept in ticks of the kernel's, and it may be an eighth and
 /// two of them late: so it is half of the time-out or less, and none of a short one. A power of two seldom has to be set anew.
 std::size_t UdpSocket::nap(std::span<Datagram> datagrams, Duration timeout) noexcept {
@@ -174,7 +276,7 @@ std::size_t UdpSocket::nap(std::span<Datagram> datagrams, Duration timeout) noex
     if (!set_option(descriptor_, SO_RCVTIMEO, time)) return 0;
     nap_ = limit;
   }
-  const int got = read(descriptor_, datagrams, Wait::yes);
+  const int got = read(datagrams, true);
   if (got < 0) count_error();
   return got > 0 ? keep_whole(datagrams.first(static_cast<std::size_t>(got))) : 0;
 }
@@ -184,7 +286,7 @@ std::size_t UdpSocket::take(std::span<Datagram> datagrams) noexcept {
   std::size_t given = 0;
   std::size_t most = batch;  // of those that are too long, and of errors
   while (given == 0 && most > 0) {
-    const int got = read(descriptor_, datagrams, Wait::no);
+    const int got = read(datagrams, false);
     if (got >= 0) {
       const auto came = static_cast<std::size_t>(got);
       given = keep_whole(datagrams.first(came));
@@ -206,14 +308,16 @@ bool UdpSocket::count_error() noexcept {
   return true;
 }
 
-/// Moves those that fit to the front; returns how many.
+/// Moves those that fit, and are of the port on which the socket settled, to the front; returns how many.
 std::size_t UdpSocket::keep_whole(std::span<Datagram> datagrams) noexcept {
   std::size_t kept = 0;
   for (Datagram& datagram : datagrams) {
-    if (datagram.size <= datagram.buffer.size()) {
+    const bool foreign = route_.settled != 0 && datagram.port != route_.settled;
+    if (!foreign && datagram.size <= datagram.buffer.size()) {
+      route_.sender = datagram.port;
       std::swap(datagrams[kept++], datagram);
     } else {
-      ++counters_.too_long;
+      ++(foreign ? counters_.foreign : counters_.too_long);
       datagram.size = 0;
     }
   }
@@ -221,12 +325,24 @@ std::size_t UdpSocket::keep_whole(std::span<Datagram> datagrams) noexcept {
   return kept;
 }
 
+UdpStrangers UdpSocket::strangers() noexcept {
+  std::array<std::uint8_t, 1> byte{};
+  Endpoint sender;
+  for (std::size_t i = 0; watch_ >= 0 && i < batch; ++i) {
+    auto size = static_cast<socklen_t>(sender.capacity());
+    if (::recvfrom(watch_, byte.data(), byte.size(), MSG_DONTWAIT, sender.data(), &size) < 0) break;
+    sender.resize(size);
+    ++strangers_.datagrams;
+    strangers_.last = {sender.address().to_string(), sender.port()};
+  }
+  UdpStrangers all = strangers_;
+  if (watch_ >= 0) all.datagrams += drops_of(watch_);
+  return all;
+}
+
 UdpCounters UdpSocket::counters() const noexcept {
   UdpCounters counters = counters_;
-  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
-  socklen_t size = sizeof memory;
-  if (::getsockopt(descriptor_, SOL_SOCKET, SO_MEMINFO, memory.data(), &size) == 0)
-    counters.dropped = memory[SK_MEMINFO_DROPS];
+  counters.dropped = drops_of(descriptor_);
   return counters;
 }
 

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "takt/core/joint.hpp"
 #include "takt/record/format.hpp"
@@ -42,6 +46,7 @@ Json layout() {
   };
   Json cycle = entry(RecordType::cycle, field_list<Cycle>());
   cycle["then_for_each_joint"] = field_list<JointSample>();
+  cycle["then_again_for_each_joint"] = field_list<JointSample::Added>();
   Json buses = entry(RecordType::buses, field_list<BusHeader>());
   buses["then_for_each_bus"] = field_list<BusSample>();
   Json mark = entry(RecordType::mark, field_list<MarkHeader>());
@@ -109,6 +114,68 @@ std::vector<std::string> parse_units(Parser& parser, const Json& root, std::size
   return units;
 }
 
+// ---- limits: a bound that is not there is infinite, which JSON cannot say ----
+
+constexpr std::array<std::pair<const char*, double JointLimits::*>, 6> limit_names{
+    {{"position_min", &JointLimits::position_min},
+     {"position_max", &JointLimits::position_max},
+     {"velocity", &JointLimits::velocity},
+     {"acceleration", &JointLimits::acceleration},
+     {"jerk", &JointLimits::jerk},
+     {"effort", &JointLimits::effort}}};
+
+Json limits_json(const std::vector<JointLimits>& limits) {
+  Json list = Json::array();
+  for (const JointLimits& joint : limits) {
+    Json bounds = Json::object();
+    for (const auto& [name, bound] : limit_names) {
+      if (std::isfinite(joint.*bound)) bounds[name] = joint.*bound;
+    }
+    list.push_back(std::move(bounds));
+  }
+  return list;
+}
+
+/// The entries of a list that is empty or has one for each joint.
+std::vector<Json> for_each_joint(Parser& parser, const Json& root, const char* key, std::size_t joints) {
+  if (!root.contains(key)) return {};
+  std::vector<Json> list = parser.list(root, key, joints);
+  if (!list.empty() && list.size() != joints)
+    parser.mistake(fmt::format("/{}", key), "must have an entry for each joint");
+  return list;
+}
+
+std::vector<JointLimits> parse_limits(Parser& parser, const Json& root, std::size_t joints) {
+  std::vector<JointLimits> limits;
+  for (const Json& value : for_each_joint(parser, root, "limits", joints)) {
+    const std::string where = fmt::format("/limits/{}", limits.size());
+    JointLimits& joint = limits.emplace_back();
+    if (!value.is_object()) {
+      parser.mistake(where, "must be an object");
+      continue;
+    }
+    for (const auto& [name, bound] : limit_names) {
+      const auto found = value.find(name);
+      if (found == value.end()) continue;
+      if (!found->is_number())
+        parser.mistake(fmt::format("{}/{}", where, name), "must be a number");
+      else
+        joint.*bound = found->get<double>();
+    }
+  }
+  return limits;
+}
+
+std::vector<double> parse_following_errors(Parser& parser, const Json& root, std::size_t joints) {
+  std::vector<double> errors;
+  for (const Json& value : for_each_joint(parser, root, "following_errors", joints)) {
+    const bool unbounded = value.is_null();  // as JSON says of what is infinite
+    if (!unbounded && !value.is_number()) parser.mistake("/following_errors", "must hold numbers");
+    errors.push_back(value.is_number() ? value.get<double>() : std::numeric_limits<double>::infinity());
+  }
+  return errors;
+}
+
 std::vector<Group> parse_groups(Parser& parser, const Json& root, std::size_t joints) {
   std::vector<Group> groups;
   for (const Json& value : parser.list(root, "groups", 256)) {
@@ -159,6 +226,8 @@ std::string to_json(const Metadata& metadata) {
             {"period_ns", metadata.period.count()},
             {"joints", metadata.joints},
             {"units", metadata.units},
+            {"limits", limits_json(metadata.limits)},
+            {"following_errors", metadata.following_errors},
             {"groups", std::move(groups)},
             {"buses", metadata.buses},
             {"robot_states", metadata.robot_states},
@@ -190,6 +259,8 @@ SetupResult<Metadata> parse_metadata(std::string_view json) {
   }
   metadata.joints = parser.names(root, "joints", max_joints);
   metadata.units = parse_units(parser, root, metadata.joints.size());
+  metadata.limits = parse_limits(parser, root, metadata.joints.size());
+  metadata.following_errors = parse_following_errors(parser, root, metadata.joints.size());
   metadata.groups = parse_groups(parser, root, metadata.joints.size());
   metadata.buses = parser.names(root, "buses", max_buses);
   metadata.robot_states = parser.names(root, "robot_states", 256);

@@ -49,7 +49,7 @@ class MemorySource final : public Reader::Source {
 SetupResult<Reader> Reader::open(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return fail(Errc::cannot_open, path + ": " + std::strerror(errno));
-  return from_source(std::make_unique<FileSource>(path, file));
+  return create(std::make_unique<FileSource>(path, file), path + ": ");
 }
 
 SetupResult<Reader> Reader::from_bytes(std::span<const std::uint8_t> bytes) {
@@ -57,15 +57,19 @@ SetupResult<Reader> Reader::from_bytes(std::span<const std::uint8_t> bytes) {
 }
 
 SetupResult<Reader> Reader::from_source(std::unique_ptr<Source> source) {
-  Reader reader(std::move(source));
+  return create(std::move(source), "");
+}
+
+SetupResult<Reader> Reader::create(std::unique_ptr<Source> source, std::string name) {
+  Reader reader(std::move(source), std::move(name));
   if (auto header = reader.read_header(); !header)
     return tl::unexpected<SetupError>(std::move(header.error()));
   return reader;
 }
 
 tl::unexpected<SetupError> Reader::damage(Errc code, std::string_view detail) const {
-  return fail(code,
-              fmt::format("byte {}: {}{}{}", position_, describe(code), detail.empty() ? "" : ": ", detail));
+  return fail(code, fmt::format("{}byte {}: {}{}{}", name_, position_, describe(code),
+                                detail.empty() ? "" : ": ", detail));
 }
 
 /// The next `size` bytes into the buffer; false when the source ends before. Memory grows with what arrives,
@@ -165,6 +169,10 @@ SetupResult<bool> Reader::decode(RecordType type, std::span<const std::uint8_t> 
     case RecordType::cycle: {
       const auto cycle = read_fields<Cycle>(reader, times_ok);
       for (JointSample& joint : joints_) joint = read_fields<JointSample>(reader, times_ok);
+      if (reader.remaining() >= joints_.size() * joint_sample_added_size) {  // not of an earlier edition
+        for (JointSample& joint : joints_)
+          joint.measured_effort = read_fields<JointSample::Added>(reader, times_ok).measured_effort;
+      }
       if (reader.ok() && times_ok) {
         if (last_cycle_ && cycle.time <= *last_cycle_) return damage(Errc::time_not_rising);
         last_cycle_ = cycle.time;

@@ -13,6 +13,7 @@
 #include "takt/can/canopen/object.hpp"
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
+#include "takt/robot/bus_plan.hpp"
 
 namespace takt::robot {
 namespace {
@@ -37,6 +38,16 @@ constexpr std::array<std::pair<std::string_view, can::hubo::BoardKind>, 4> board
      {"neck", can::hubo::BoardKind::neck},
      {"hand", can::hubo::BoardKind::hand}}};
 constexpr std::uint64_t largest_overrun_limit = 1'000'000;
+/// A loop that is a little late asks a second time before the first answer can be there.
+constexpr Duration::rep least_silence = 2;  // periods
+
+/// The longest pause of its master that a drive can be told to wait for. Hubo boards wait for ever.
+std::optional<Duration> longest_pause(Protocol protocol) {
+  if (protocol == Protocol::servo) return std::chrono::milliseconds(255);  // its watchdog has 8 bits
+  if (protocol == Protocol::cia402)
+    return std::chrono::seconds(45);  // of 60 s, without the heartbeat's period
+  return std::nullopt;
+}
 
 /// What an address on a bus may be, per protocol.
 struct AddressRules {
@@ -74,6 +85,7 @@ class Loader {
     auto document = json::parse(text);
     if (!document) return tl::unexpected(to_mistakes({document.error()}));
     read_robot(*document);
+    if (mistakes_.empty()) check_bus_loads();
     if (mistakes_.empty()) return std::move(robot_);
     return tl::unexpected(to_mistakes(mistakes_.list()));
   }
@@ -91,19 +103,45 @@ class Loader {
           json::to_integer(*limit, object.at("overrun_limit"), mistakes_, 0, largest_overrun_limit);
       robot_.overrun_limit = static_cast<std::uint32_t>(periods.value_or(0));
     }
-    object.seconds("feedback_timeout", robot_.feedback_timeout,
-                   Range::between(to_seconds(robot_.period), 10));
+    object.seconds("feedback_timeout", robot_.feedback_timeout, Range::between(0, 10));
     object.seconds("goal_time", robot_.goal_time, Range::between(0, 3600));
     if (const Value* buses = required_list(object, "buses", max_buses)) {
       for (std::size_t i = 0; i < buses->size(); ++i)
         read_bus((*buses)[i], json::child(object.at("buses"), i));
     }
+    check_times(object);
     if (const Value* joints = required_list(object, "joints", max_joints)) {
       for (std::size_t i = 0; i < joints->size(); ++i)
         read_joint((*joints)[i], json::child(object.at("joints"), i));
     }
     if (const Value* groups = object.find("groups")) read_groups(*groups, object.at("groups"));
     object.finish();
+  }
+
+  /// Time-outs that contradict each other.
+  void check_times(const Object& object) {
+    if (robot_.feedback_timeout < least_silence * robot_.period) {
+      mistakes_.add(
+          object.at("feedback_timeout"),
+          fmt::format("{:g} s{} is less than {} periods of the loop, {:g} s: a drive has no time to answer",
+                      to_seconds(robot_.feedback_timeout),
+                      object.has("feedback_timeout") ? "" : ", the default,", least_silence,
+                      to_seconds(least_silence * robot_.period)));
+    }
+    for (const BusDescription& bus : robot_.buses) {
+      const auto longest = longest_pause(bus.protocol);
+      // Cycles that are caught up leave a simulated drive no gap, and "catch_up" is for simulations.
+      if (!longest || robot_.overrun == rt::OverrunPolicy::catch_up) continue;
+      const Duration::rep most = *longest / robot_.period - 2;
+      if (Duration::rep{robot_.overrun_limit} <= most) continue;
+      mistakes_.add(
+          object.at("overrun_limit"),
+          fmt::format("{}{} periods of {:g} s are longer than the drives of bus {} wait: they stop by "
+                      "themselves {:g} s after the last command. {}",
+                      robot_.overrun_limit, object.has("overrun_limit") ? "" : " (the default)",
+                      to_seconds(robot_.period), bus.name, to_seconds(*longest),
+                      most >= 0 ? fmt::format("At most {}", most) : "The loop must be faster"));
+    }
   }
 
   /// A list of 1 to `most` entries, or null and a mistake.
@@ -285,6 +323,22 @@ class Loader {
     if (other->board_kind != joint.board_kind) {
       mistakes_.add(object.at("board_kind"), fmt::format("board {} is of one kind, and {} on it has another",
                                                          joint.board, other->name));
+    }
+  }
+
+  /// Drives would be asked and answered late, and blamed for it, on a bus that cannot carry its cycles.
+  void check_bus_loads() {
+    for (std::size_t i = 0; i < robot_.buses.size(); ++i) {
+      const BusPlan plan = plan_bus(robot_, i);
+      const double load = plan.load();
+      if (load <= largest_bus_load) continue;
+      const double fitting = std::floor(plan.fitting_rate());
+      const std::string rate = fitting < 1 ? "" : fmt::format("a rate of {:.0f} Hz would fit, or ", fitting);
+      mistakes_.add(json::child("/buses", i),
+                    fmt::format("at {:g} Hz the cycle takes {:.0f} % of bus {}, of which {:.0f} % may be "
+                                "planned; {}fewer joints on this bus",
+                                1 / to_seconds(robot_.period), std::ceil(load * 100), robot_.buses[i].name,
+                                largest_bus_load * 100, rate));
     }
   }
 

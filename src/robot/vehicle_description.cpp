@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "json/strict.hpp"
@@ -31,7 +32,7 @@ constexpr Range shares = Range::between(0, 1);
 constexpr Range measures = Range::positive(largest_measure);
 constexpr Range times{0.001, 10};
 
-constexpr std::array<std::pair<std::string_view, ByteOrder>, 2> byte_orders{
+constexpr std::array<std::pair<std::string_view, std::optional<ByteOrder>>, 2> byte_orders{
     {{"network", ByteOrder::big}, {"little_endian", ByteOrder::little}}};
 constexpr std::array<std::pair<std::string_view, TurnSource>, 2> turn_sources{
     {{"wheels", TurnSource::wheels}, {"steering", TurnSource::steering}}};
@@ -50,6 +51,13 @@ const Value* find_at(const Value& document, std::string_view pointer) {
     value = found == value->end() ? nullptr : &*found;
   }
   return value;
+}
+
+/// " battery traction".
+std::string names_of(const vehicle::Layouts& layouts) {
+  std::string names;
+  for (const vehicle::SystemLayout& layout : layouts.systems()) names += fmt::format(" {}", layout.name);
+  return names;
 }
 
 /// Reads the document into `vehicle_`, part by part, collecting mistakes as it goes.
@@ -146,8 +154,7 @@ class VehicleLoader {
 
   void read_control(Object& control) {
     vehicle::ClientConfiguration& client = drive_.client;
-    if (control.require("byte_order") != nullptr)
-      control.word<ByteOrder>("byte_order", client.payload, byte_orders);
+    control.required_word<std::optional<ByteOrder>>("byte_order", client.payload, byte_orders);
     read_rate(control, client.send_period);
     control.seconds("timeout", client.drive.command_timeout, times);
     control.number("throttle", client.drive.limits.throttle, shares);
@@ -178,10 +185,11 @@ class VehicleLoader {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const auto name = json::to_name(list[i], json::child(where, i), mistakes_);
       if (!name) continue;
-      const auto known = drive_.client.telemetry.layouts->systems();
-      const auto found = std::ranges::find(known, *name, &vehicle::SystemLayout::name);
-      if (found == known.end())
-        mistakes_.add(json::child(where, i), fmt::format("there is no system {}", json::text_of(list[i])));
+      const vehicle::Layouts& layouts = *drive_.client.telemetry.layouts;
+      const vehicle::SystemLayout* const found = layouts.find(*name);
+      if (found == nullptr)
+        mistakes_.add(json::child(where, i), fmt::format("there is no system {}; there are{}",
+                                                         json::text_of(list[i]), names_of(layouts)));
       else if (systems.contains(found->system))
         mistakes_.add(json::child(where, i), fmt::format("{} is given twice", *name));
       else

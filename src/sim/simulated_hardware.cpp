@@ -57,14 +57,13 @@ void SimulatedHardware::write(Time now, std::span<const robot::JointCommand> com
 
 robot::HardwareCounters SimulatedHardware::counters() const noexcept {
   robot::HardwareCounters sum;
-  for (const auto& part : hardware_) {
-    const robot::HardwareCounters counters = part->counters();
-    sum.frames_sent += counters.frames_sent;
-    sum.frames_received += counters.frames_received;
-    sum.frames_refused += counters.frames_refused;
-    sum.frames_malformed += counters.frames_malformed;
-    sum.frames_unexpected += counters.frames_unexpected;
-  }
+  for (const auto& part : hardware_) sum += part->counters();
+  return sum;
+}
+
+std::uint64_t SimulatedHardware::starved(std::size_t joint) const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& part : hardware_) sum += part->starved(joint);
   return sum;
 }
 

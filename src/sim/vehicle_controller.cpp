@@ -64,12 +64,12 @@ void VehicleController::obey(const vehicle::ControlFrame& frame, vehicle::Urgenc
     ++counters_.overruled;
     return;
   }
-  ++counters_.obeyed;
   stopping_ = is_stop;
   // A stop may be old: it brakes, whatever else it says.
   command_ = is_stop ? vehicle::DriveCommand{command_.steering, 0, 1} : units_.command(frame);
   // Nor does an old one say that whoever drives has let go of the throttle.
   if (is_new && state_ == SystemState::running && command_.throttle == 0) may_drive_ = true;
+  ++(is_stop || (is_driven() && may_drive_) ? counters_.obeyed : counters_.held);
 }
 
 void VehicleController::set_halted(vehicle::SystemSet systems) noexcept {

@@ -15,6 +15,7 @@ enum ExitCode : int {
 
 void add_run(CLI::App& app);
 void add_serve(CLI::App& app);
+void add_move(CLI::App& app);
 void add_send(CLI::App& app);
 void add_state(CLI::App& app);
 void add_cancel(CLI::App& app);

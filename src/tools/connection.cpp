@@ -22,11 +22,13 @@ void exit_with(const motion::RequestError& error) {
   throw CLI::RuntimeError(exit_failed);
 }
 
-MotionClient connect_or_exit(const Address& address) {
+MotionClient connect_or_exit(const Address& address, motion::GreetingReply* greeting) {
   auto stream = platform::TcpStream::connect(address.host, address.port, answer_time);
   if (!stream) exit_with(stream.error());
   MotionClient client(std::move(*stream), platform::SteadyClock());
-  if (const auto greeting = client.greeting(answer_time); !greeting) exit_with(greeting.error());
+  auto said = client.greeting(answer_time);
+  if (!said) exit_with(said.error());
+  if (greeting != nullptr) *greeting = *std::move(said);
   return client;
 }
 

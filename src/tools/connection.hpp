@@ -25,8 +25,9 @@ struct Address {
 /// How long a server may take for an answer.
 inline constexpr Duration answer_time = std::chrono::seconds(5);
 
-/// Connects and takes the greeting; says on stderr what went wrong and ends the program with exit_failed.
-MotionClient connect_or_exit(const Address& address);
+/// Connects and takes the greeting, for the caller if it wants it; says on stderr what went wrong and ends the program with
+/// exit_failed.
+MotionClient connect_or_exit(const Address& address, motion::GreetingReply* greeting = nullptr);
 
 /// Says the error on stderr and ends the program with exit_failed.
 [[noreturn]] void exit_with(const SetupError& error);

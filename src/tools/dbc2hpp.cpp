@@ -16,6 +16,7 @@ struct Dbc2hpp {
   std::string file;
   std::string output;
   can::dbc::HeaderOptions header;
+  bool partial = false;
 };
 
 [[noreturn]] void refuse_dbc(const std::string& why, ExitCode code) {
@@ -50,6 +51,12 @@ void make_header_file(const Dbc2hpp& arguments) {
   } else {
     write_header(arguments.output, header->text);
   }
+  if (const std::size_t left_out = dbc->left_out() + header->left_out; left_out != 0 && !arguments.partial)
+    refuse_dbc(
+        fmt::format("{} messages or signals of {} are not in the header, for the reasons above; mend the "
+                    "file, or accept that with --partial",
+                    left_out, arguments.file),
+        exit_failed);
 }
 
 }  // namespace
@@ -63,8 +70,12 @@ void add_dbc2hpp(CLI::App& app) {
                       "Such as robot::drive, or robot:: for the file's name behind it; without it, drive.dbc "
                       "gives drive_dbc");
   command->add_option("--node", arguments->header.node, "Only messages that this node sends or receives");
+  command->add_flag("--partial", arguments->partial,
+                    "Succeed although messages or signals of the file are not in the header");
   command->footer(
-      "What of the file makes no sense, or cannot be in a header, is named on standard error and left out.\n"
+      "What of the file makes no sense, or cannot be in a header, is named on standard error and left out. "
+      "The "
+      "header is\nmade all the same, but without --partial the exit code is 1.\n"
       "CMake: find_package(takt), then takt_add_dbc(TARGET program FILES drive.dbc) makes drive.hpp for it.\n"
       "Example:\n  takt dbc2hpp drive.dbc -o drive.hpp --namespace robot::drive");
   command->callback([arguments] { make_header_file(*arguments); });

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "takt/describe.hpp"
 #include "takt/platform/key_file.hpp"
@@ -31,8 +32,9 @@ namespace {
 struct DriveOptions {
   VehicleLinkOptions link{.local = "127.0.0.1:18003", .peer = "127.0.0.1:18004"};
   VehicleFileOption vehicle{};
-  std::optional<double> speed{};     ///< m/s; else the vehicle's limit
-  std::optional<double> rotation{};  ///< rad/s; else the vehicle's limit
+  std::optional<double> speed{};        ///< m/s; else the vehicle's limit
+  std::optional<double> rotation{};     ///< rad/s; else the vehicle's limit
+  std::vector<std::string> required{};  ///< systems; none: as the vehicle's description says
   double hold = 2;
   std::string twists;
   std::string log;
@@ -41,12 +43,33 @@ struct DriveOptions {
   double duration = 0;  ///< s; 0: until the twists end, or a signal, or the key
 };
 
+[[noreturn]] void refuse_drive(const std::string& why, ExitCode code) {
+  fmt::print(stderr, "takt drive: {}\n", why);
+  throw CLI::RuntimeError(code);
+}
+
+vehicle::SystemSet systems_of(const std::vector<std::string>& names, const vehicle::Layouts& layouts) {
+  vehicle::SystemSet systems;
+  for (const std::string& name : names) {
+    const vehicle::SystemLayout* const found = layouts.find(name);
+    if (found == nullptr)
+      refuse_drive(fmt::format("--required: there is no system '{}'; there are{}", name, names_of(layouts)),
+                   exit_bad_input);
+    systems.insert(found->system);
+  }
+  if (!systems.contains(vehicle::System::traction))
+    refuse_drive("--required: traction must be among them", exit_bad_input);
+  return systems;
+}
+
 /// The vehicle, with lower limits if those were asked for. Says what of it was guessed.
 robot::VehicleDescription description_of(const DriveOptions& options) {
   robot::VehicleDescription description = options.vehicle.load();
   if (!description.provisional.empty())
     fmt::print(stderr, "takt drive: {}: these figures are guesses, and were not measured: {}\n",
                description.name, fmt::join(description.provisional, " "));
+  vehicle::Telemetry::Configuration& telemetry = description.drive.client.telemetry;
+  if (!options.required.empty()) telemetry.required = systems_of(options.required, *telemetry.layouts);
   auto& limits = description.drive.limits;
   if (options.speed) {
     limits.forward = std::min(limits.forward, *options.speed);
@@ -54,11 +77,6 @@ robot::VehicleDescription description_of(const DriveOptions& options) {
   }
   if (options.rotation) limits.rotation = std::min(limits.rotation, *options.rotation);
   return description;
-}
-
-[[noreturn]] void refuse_drive(const std::string& why, ExitCode code) {
-  fmt::print(stderr, "takt drive: {}\n", why);
-  throw CLI::RuntimeError(code);
 }
 
 DriveOutputs open_outputs(const DriveOptions& options) {
@@ -94,7 +112,8 @@ void drive_with(const DriveOptions& options, std::optional<TwistScript> script, 
                options.twists, beyond);
   DriveInputs inputs{
       {limits.forward, limits.backward, limits.rotation, options.hold}, std::move(script), options.duration};
-  DriveProgram<C> program(std::move(*drive), std::move(*socket), std::move(inputs), open_outputs(options));
+  DriveProgram<C> program(std::move(*drive), std::move(*socket), LinkWatch(options.link, true),
+                          std::move(inputs), open_outputs(options));
   const bool ended_well = program.run(signals);
   if (program.plot()) {
     if (const auto drawn = program.plot()->draw(); !drawn) refuse_drive(drawn.error().message, exit_failed);
@@ -113,11 +132,16 @@ void drive_vehicle(const DriveOptions& options) {
   if (options.link.plain) return drive_with(options, std::move(script), vehicle::PlainChannel{});
   const auto keys = options.link.keys();
   if (!keys) refuse_drive(keys.error().message, exit_bad_input);
-  const auto entropy = platform::random_bytes<SipHash128::key_size>();
-  if (!entropy) refuse_drive("the system has no random bytes", exit_failed);
-  auto channel = vehicle::CommanderChannel<SipHash128>::make(keys->front(), *entropy);
-  if (!channel) refuse_drive(std::string(describe(channel.error())), exit_bad_input);
-  drive_with(options, std::move(script), std::move(*channel));
+  if (options.link.any_port() && options.link.send_to.empty())
+    refuse_drive("a vehicle with a key does not speak first: --peer ADDRESS:any needs --send-to",
+                 exit_bad_input);
+  with_authenticator(keys->front(), [&]<Authenticator A>() {
+    const auto entropy = platform::random_bytes<A::key_size>();
+    if (!entropy) refuse_drive("the system has no random bytes", exit_failed);
+    auto channel = vehicle::CommanderChannel<A>::make(keys->front().shared<A>(), *entropy);
+    if (!channel) refuse_drive(std::string(describe(channel.error())), exit_bad_input);
+    drive_with(options, std::move(script), std::move(*channel));
+  });
 }
 
 }  // namespace
@@ -130,6 +154,12 @@ void add_drive(CLI::App& app) {
   command->add_option("--speed", options->speed, "m/s at most, if the vehicle's limits are not lower")
       ->check(positive_number());
   command->add_option("--rotation", options->rotation, "rad/s at most, likewise")->check(positive_number());
+  command
+      ->add_option(
+          "--required", options->required,
+          "Systems without which it is not driven, by name, with commas between them; traction among "
+          "them [as the vehicle's description says]")
+      ->delimiter(',');
   CLI::Option* hold = command->add_option("--hold", options->hold,
                                           "Seconds after which a twist that no key confirms is none");
   hold->check(positive_number())->capture_default_str();

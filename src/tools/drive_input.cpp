@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <sstream>
 
+#include "platform/descriptor.hpp"
 #include "takt/motion/error.hpp"
 
 namespace takt::tools {
@@ -74,6 +76,7 @@ mobile::Twist KeyDriver::twist(Time now) const {
 }
 
 SetupResult<TwistScript> TwistScript::load(const std::string& path) {
+  errno = 0;
   std::ifstream file(path);
   TwistScript script;
   int number = 0;
@@ -92,7 +95,9 @@ SetupResult<TwistScript> TwistScript::load(const std::string& path) {
     }
     script.lines_.push_back(line);
   }
-  if (!file.is_open() || file.bad()) return fail(motion::Errc::malformed, path + ": cannot be read");
+  if (!file.is_open() || file.bad())
+    return fail(motion::Errc::malformed,
+                fmt::format("{}: cannot be read: {}", path, platform::detail::text_of(errno)));
   if (script.lines_.empty()) return fail(motion::Errc::malformed, path + ": there is no twist in it");
   return script;
 }

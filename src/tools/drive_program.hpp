@@ -49,9 +49,11 @@ class DriveProgram {
  public:
   using Drive = vehicle::VehicleDrive<C>;
 
-  DriveProgram(Drive drive, platform::UdpSocket socket, DriveInputs inputs, DriveOutputs outputs)
+  DriveProgram(Drive drive, platform::UdpSocket socket, LinkWatch watch, DriveInputs inputs,
+               DriveOutputs outputs)
       : drive_(std::move(drive)),
         socket_(std::move(socket)),
+        watch_(std::move(watch)),
         keys_(inputs.keys),
         script_(std::move(inputs.script)),
         duration_(inputs.duration),
@@ -83,11 +85,13 @@ class DriveProgram {
   [[nodiscard]] const LogFile& log() const { return outputs_.log; }
 
   /// For exchange(): the drive, which publishes what it hears as it hears it.
-  void receive(std::span<const std::uint8_t> datagram, Time now) {
-    const bool taken = drive_.receive(datagram, now).has_value();  // what is refused is counted
+  Status receive(std::span<const std::uint8_t> datagram, Time now) {
+    const Status taken = drive_.receive(datagram, now);
     const auto& estimate = drive_.estimate();
     if (taken && estimate.stamp != Time{} && outputs_.publication) outputs_.publication->write(estimate);
+    return taken;
   }
+  [[nodiscard]] bool established(Time now) const { return drive_.established(now); }
   [[nodiscard]] Time next_send() const { return drive_.next_send(); }
   Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) { return drive_.poll(now, out); }
 
@@ -100,11 +104,14 @@ class DriveProgram {
   void cycle() {
     const platform::SteadyClock clock;
     next_ = std::max(next_ + period, clock.now());
-    exchange(socket_, *this, next_);
+    heard_ += exchange(socket_, *this, next_);
+    if (const auto text = watch_.look(heard_, socket_, next_)) say(*text);
     if (!drive_.client().category()) free_ = next_;
     const auto state = drive_.client().state();
+    commanded_ = {};
     if (!ending_ && (state == vehicle::DriveState::ready || state == vehicle::DriveState::driving)) {
-      static_cast<void>(drive_.drive(wanted(), clock.now()));  // what is refused is counted, and times out
+      commanded_ = wanted();
+      static_cast<void>(drive_.drive(commanded_, clock.now()));  // what is refused is counted, and times out
       driven_ += to_seconds(period);
     }
     tell();
@@ -167,7 +174,8 @@ class DriveProgram {
   }
 
   void tell() {
-    const DriveView view = view_of(drive_, next_);
+    DriveView view = view_of(drive_, next_);
+    view.commanded = commanded_;
     if (std::string situation = situation_text(view); situation != told_) {
       say(situation);
       told_ = std::move(situation);
@@ -197,6 +205,8 @@ class DriveProgram {
 
   Drive drive_;
   platform::UdpSocket socket_;
+  LinkWatch watch_;
+  LinkHeard heard_;
   KeyDriver keys_;
   std::optional<TwistScript> script_;
   double duration_;
@@ -206,6 +216,7 @@ class DriveProgram {
   bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
   bool ending_ = false;
   int since_shown_ = 0;
+  mobile::Twist commanded_{};
   double driven_ = 0;  ///< s that the vehicle could be driven
   Time start_{};
   Time next_{};

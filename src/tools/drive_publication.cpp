@@ -15,7 +15,11 @@ SetupResult<DrivePublication> DrivePublication::open(const std::string& name) {
   if (!odometry) return tl::unexpected(odometry.error());
   auto status = segment->producer<Status>("vehicle");
   if (!status) return tl::unexpected(status.error());
-  return DrivePublication(std::move(*segment), std::move(*odometry), std::move(*status));
+  return DrivePublication(name, std::move(*segment), std::move(*odometry), std::move(*status));
+}
+
+DrivePublication::~DrivePublication() {
+  if (name_) static_cast<void>(platform::Segment::remove(*name_));  // somebody else may have done it
 }
 
 void DrivePublication::write(const DriveView& view) noexcept {

@@ -2,13 +2,15 @@
 //   "odometry"  vehicle::OdometryEstimate, as soon as the vehicle was heard: the pose in the frame "odom", the twist in "base_link"
 //   "vehicle"   VehicleStatus, every cycle
 // Both carry their schema, so that `takt shm inspect NAME` and programs that know none of the types (shm/opaque.hpp, takt.h) have
-// their fields by name. The segment stays when the program ends: its seats are free then, the stamps grow no more, and the next
-// program that publishes under this name goes on in it, with the same readers.
+// their fields by name. The name goes when the program ends; who reads the segment keeps its memory, in which the seats are free then,
+// and the stamps grow no more. Where the program was killed, the name stays, and the next that publishes under it goes on with the
+// same readers.
 #pragma once
 
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +41,10 @@ class DrivePublication {
  public:
   /// Errors: those of Segment::open_or_create() and Segment::producer(), such as seat_taken.
   [[nodiscard]] static SetupResult<DrivePublication> open(const std::string& name);
+  DrivePublication(DrivePublication&& other) noexcept = default;
+  DrivePublication& operator=(DrivePublication&& other) = delete;
+  /// Removes the name.
+  ~DrivePublication();
 
   /// Both are real-time safe.
   void write(const vehicle::OdometryEstimate& estimate) noexcept { odometry_.end.write(estimate); }
@@ -49,11 +55,15 @@ class DrivePublication {
   template <class T>
   using Writer = platform::Claim<shm::LatestWriter<T>>;
 
-  DrivePublication(platform::Segment segment, Writer<vehicle::OdometryEstimate> odometry,
-                   Writer<VehicleStatus> status)
-      : segment_(std::move(segment)), odometry_(std::move(odometry)), status_(std::move(status)) {}
+  DrivePublication(const std::string& name, platform::Segment segment,
+                   Writer<vehicle::OdometryEstimate> odometry, Writer<VehicleStatus> status)
+      : name_(std::make_unique<std::string>(name)),
+        segment_(std::move(segment)),
+        odometry_(std::move(odometry)),
+        status_(std::move(status)) {}
 
-  platform::Segment segment_;  ///< we are its owner for as long as we have this
+  std::unique_ptr<std::string> name_;  ///< null where it was moved from
+  platform::Segment segment_;          ///< we are its owner for as long as we have this
   Writer<vehicle::OdometryEstimate> odometry_;
   Writer<VehicleStatus> status_;
 };

@@ -23,7 +23,8 @@ double seconds_old(const DriveView& view) {
 std::string situation_text(const DriveView& view) {
   std::string text{to_string(view.state)};
   if (view.reason.cause != vehicle::StopCause::none) text += ": " + reason_text(view);
-  if (view.halted) text += ", which is halted: the vehicle must be told to go on (takt vehicle-sim: recover)";
+  if (view.halted)
+    text += ", which is halted: the vehicle must be told to go on, by somebody who looks after it";
   return text;
 }
 
@@ -31,9 +32,10 @@ std::string live_line(const DriveView& view, std::size_t columns) {
   const double old = seconds_old(view);
   const auto& [x, y, heading] = view.estimate.pose;
   std::string line = fmt::format(
-      "{:<8} {:5.2f} m/s at ({:.2f} {:.2f}) m {:.2f} rad, {}, steer {:.2f} throttle {:.2f} brake {:.2f}, "
-      "battery {}, lost {}",
-      to_string(view.state), view.estimate.twist.forward, x, y, heading,
+      "{:<8} {:.2f} of {:.2f} m/s, {:.2f} of {:.2f} rad/s, at ({:.2f} {:.2f}) m {:.2f} rad, {}, steer {:.2f} "
+      "throttle {:.2f} brake {:.2f}, battery {}, lost {}",
+      to_string(view.state), view.estimate.twist.forward, view.commanded.forward,
+      view.estimate.twist.rotation, view.commanded.rotation, x, y, heading,
       std::isfinite(old) ? fmt::format("{:.0f} ms old", old * 1e3) : "never heard", view.command.steering,
       view.command.throttle, view.command.brake,
       view.charge ? fmt::format("{:.0f} %", *view.charge * 100) : "unknown", view.heard.lost);
@@ -44,11 +46,14 @@ std::string live_line(const DriveView& view, std::size_t columns) {
 std::string log_line(const DriveView& view) {
   const auto& [x, y, heading] = view.estimate.pose;
   return fmt::format(
-      "{:.6f},{},{},{:.1f},{:.4f},{:.4f},{:.5f},{:.4f},{:.4f},{:.4f},{:.3f},{:.3f},{},{},{},{},{},{},{}\n",
+      "{:.6f},{},{},{:.1f},{:.4f},{:.4f},{:.5f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.3f},{:.3f},{},{},{},{},"
+      "{},{},"
+      "{}\n",
       to_seconds(view.time.time_since_epoch()), to_string(view.state), to_string(view.reason.cause),
       seconds_old(view) * 1e3, x, y, heading, view.estimate.twist.forward, view.estimate.twist.rotation,
-      view.command.steering, view.command.throttle, view.command.brake, view.sent.sent, view.heard.taken,
-      view.heard.lost, view.heard.late, view.heard.duplicated, view.heard.malformed, view.sent.refused);
+      view.commanded.forward, view.commanded.rotation, view.command.steering, view.command.throttle,
+      view.command.brake, view.sent.sent, view.heard.taken, view.heard.lost, view.heard.late,
+      view.heard.duplicated, view.heard.malformed, view.sent.refused);
 }
 
 }  // namespace takt::tools

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "takt/core/time.hpp"
+#include "takt/mobile/pose.hpp"
 #include "takt/vehicle/client.hpp"
 #include "takt/vehicle/stop_cause.hpp"
 #include "takt/vehicle/supervisor.hpp"
@@ -25,6 +26,7 @@ struct DriveView {
   bool halted = false;             ///< that system is, until it is told to start again
   Duration age = Duration::max();  ///< of what was heard last; Duration::max(): nothing was
   vehicle::OdometryEstimate estimate{};
+  mobile::Twist commanded{};  ///< by keys or the script; zero while nothing is driven
   vehicle::DriveCommand command{};
   std::optional<double> speed{};     ///< m/s, as the vehicle reports it; nothing if that is too old
   std::optional<double> steering{};  ///< rad, likewise
@@ -70,8 +72,8 @@ template <class Drive>
 
 /// A line of the log for each cycle, comma-separated, below the names of its columns.
 inline constexpr std::string_view drive_log_columns =
-    "time,state,cause,age_ms,x,y,heading,speed,rotation,steering,throttle,brake,sent,taken,lost,late,"
-    "duplicated,malformed,refused\n";
+    "time,state,cause,age_ms,x,y,heading,speed,rotation,commanded_speed,commanded_rotation,steering,throttle,"
+    "brake,sent,taken,lost,late,duplicated,malformed,refused\n";
 [[nodiscard]] std::string log_line(const DriveView& view);
 
 }  // namespace takt::tools

@@ -48,13 +48,29 @@ int spawn_gnuplot(const std::vector<std::string>& scripts, const std::filesystem
 
 }  // namespace
 
+std::string terminal_of(std::string_view kind, int width, int height) {
+  constexpr std::string_view common = "noenhanced background '#ffffff'";
+  if (kind == "pdf") {
+    constexpr double points_per_inch = 72;
+    // Widths and sizes of letters as in the SVG.
+    return fmt::format(
+        "set terminal pdfcairo size {:.3f},{:.3f} {} linewidth 2 fontscale 0.75 font 'Helvetica,13'\n",
+        width / points_per_inch, height / points_per_inch, common);
+  }
+  if (kind == "png")
+    return fmt::format("set terminal pngcairo size {},{} {} font 'Helvetica,10'\n", width, height, common);
+  return fmt::format("set terminal svg size {},{} dynamic {} font 'Helvetica,Arial,sans-serif,13'\n", width,
+                     height, common);
+}
+
 PlotScript::PlotScript(std::string_view file, int width, int height) {
-  const bool png = file.ends_with(".png");
-  add("set terminal {} size {},{} {} noenhanced font 'Helvetica{},{}' background '#ffffff'\n",
-      png ? "pngcairo" : "svg", width, height, png ? "" : "dynamic", png ? "" : ",Arial,sans-serif",
-      png ? 10 : 13);
-  add("set encoding utf8\nset output '{}'\n", quoted(file));
-  add("set border 3 linewidth 1 linecolor rgb '{}'\n", ink);
+  add("{}set output '{}'\n", terminal_of(file.ends_with(".png") ? "png" : "svg", width, height),
+      quoted(file));
+  style();
+}
+
+void PlotScript::style() {
+  add("set encoding utf8\nset border 3 linewidth 1 linecolor rgb '{}'\n", ink);
   add("set tics nomirror out scale 0.6 textcolor rgb '{}'\n", ink);
   add("set grid back linewidth 0.7 linetype 1 linecolor rgb '{}'\n", rule);
   add("set key above right horizontal Left reverse samplen 1.6 spacing 1 textcolor rgb '{}'\n", ink);
@@ -96,6 +112,10 @@ void PlotScript::value_range(std::initializer_list<const Envelope*> curves, bool
     }
   }
   if (!(low <= high)) low = high = 0;
+  value_range(low, high);
+}
+
+void PlotScript::value_range(double low, double high) {
   const double span = std::max(high - low, 1e-3);
   const double power = std::pow(10.0, std::floor(std::log10(span / 4)));
   const double step = power * (span / 4 < 1.5 * power   ? 1

@@ -30,6 +30,9 @@ struct Panel {
   double bottom;
 };
 
+/// The terminal for a picture of this kind, "svg", "png" or "pdf": a unit of width and height is a pixel, of a PDF a point.
+[[nodiscard]] std::string terminal_of(std::string_view kind, int width, int height);
+
 /// Builds one script.
 class PlotScript {
  public:
@@ -49,8 +52,15 @@ class PlotScript {
   void axis(char which, std::string_view label);
   /// A vertical axis with room above and below the curves and about four tics at round numbers.
   void value_range(std::initializer_list<const Envelope*> curves, bool with_zero);
+  /// The same, from `low` to `high`.
+  void value_range(double low, double high);
 
   [[nodiscard]] std::string take() { return fmt::to_string(text_); }
+
+ protected:
+  PlotScript() = default;
+  /// What the pictures have in common, behind their terminal.
+  void style();
 
  private:
   fmt::memory_buffer text_;

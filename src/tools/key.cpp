@@ -10,13 +10,14 @@
 
 #include "takt/platform/key_file.hpp"
 #include "tools/commands.hpp"
+#include "tools/vehicle_link.hpp"
 
 namespace takt::tools {
 namespace {
 
 struct KeyArguments {
   std::string file;
-  std::size_t bytes = 16;
+  std::size_t bytes = has_sodium ? platform::Blake2b::key_size : SipHash128::key_size;
 };
 
 [[noreturn]] void refuse_key(std::string_view why) {
@@ -40,8 +41,9 @@ void add_key(CLI::App& app) {
   command->add_option("file", arguments->file, "The file, which must not be there yet")->required();
   command
       ->add_option("--bytes", arguments->bytes,
-                   "16 for SipHash-128: takt drive, takt vehicle-sim and the C API; 32 for BLAKE2b: programs "
-                   "with takt::sodium")
+                   std::string("32 for BLAKE2b, by libsodium") +
+                       (has_sodium ? "" : ", which this program lacks") +
+                       "; 16 for SipHash-128, as the C API takes it")
       ->check(CLI::IsMember({16, 32}))
       ->capture_default_str();
   command->footer(

@@ -19,6 +19,13 @@ record::Metadata describe_recording(const robot::RobotDescription& robot, std::s
   for (const robot::JointDescription& joint : robot.joints) {
     metadata.joints.push_back(joint.name);
     metadata.units.emplace_back(robot::position_unit(joint.kind));
+    JointLimits& limits = metadata.limits.emplace_back(joint.limits);
+    if (joint.kind == robot::JointKind::continuous) {
+      // Where the position words of its bus end bounds no motion.
+      limits.position_min = JointLimits{}.position_min;
+      limits.position_max = JointLimits{}.position_max;
+    }
+    metadata.following_errors.push_back(joint.following_error);
   }
   for (const robot::GroupDescription& group : robot.groups)
     metadata.groups.push_back({group.name, group.joints});
@@ -77,7 +84,8 @@ void LoopRecorder::after_cycle(const motion::Snapshot& snapshot) noexcept {
   lane_->cycle(cycle, [&snapshot](std::size_t i) noexcept {
     const motion::JointSnapshot& joint = snapshot.joints[i];
     return record::JointSample{joint.command,           joint.reference.position, joint.reference.velocity,
-                               joint.measured_position, joint.measured_velocity,  joint.goal};
+                               joint.measured_position, joint.measured_velocity,  joint.goal,
+                               joint.measured_effort};
   });
   if (snapshot.loop.cycles % cycles_between_bus_records_ == 0) record_buses(snapshot.time);
   if (snapshot.loop.cycles % cycles_between_bus_records_ == 0 || snapshot.state == motion::RobotState::down) {

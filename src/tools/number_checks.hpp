@@ -26,6 +26,11 @@ inline CLI::Validator positive_number() {
   return number_between(Limits::denorm_min(), Limits::max(), "finite number above 0");
 }
 
+inline CLI::Validator finite_number() {
+  using Limits = std::numeric_limits<double>;
+  return number_between(Limits::lowest(), Limits::max(), "finite number");
+}
+
 inline CLI::Validator number_from_zero() {
   return number_between(0, std::numeric_limits<double>::max(), "finite number from 0 on");
 }

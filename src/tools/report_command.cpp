@@ -41,7 +41,8 @@ void add_report(CLI::App& app) {
   command->footer(
       "Writes joints.csv, events.csv, buses.csv, summary.json, index.html (which needs no other file) and, "
       "in plots/,\n"
-      "each figure as SVG beside the gnuplot script that drew it. Damage in the recording is named with its "
+      "each figure as SVG and PDF beside the gnuplot script that drew it. Damage in the recording is named "
+      "with its "
       "byte.\n"
       "Plots need gnuplot; without it all else is written and the exit code is 1.");
   command->callback([arguments] { run(*arguments); });

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
+#include "takt/motion/snapshot.hpp"
+#include "takt/motion/wire.hpp"
 #include "takt/record/reader.hpp"
 
 namespace takt::tools {
@@ -176,12 +179,17 @@ void add_sample(Tracking& tracking, const record::JointSample& sample, double sc
   }
 }
 
-void add_sample(JointCurves& curves, const record::JointSample& sample, double scale, double time) {
+void add_sample(JointCurves& curves, const record::JointSample& sample, double scale, double time,
+                bool known) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   const bool owned = sample.goal != 0;  // without a goal there is no command, and no error worth the name
   curves.command.add(time, owned ? scale * sample.command : none);
-  curves.reference.add(time, scale * sample.reference_position);
-  curves.measured.add(time, scale * sample.measured_position);
+  curves.reference.add(time, known ? scale * sample.reference_position : none);
+  curves.measured.add(time, known ? scale * sample.measured_position : none);
+  curves.reference_velocity.add(time, known ? scale * sample.reference_velocity : none);
+  curves.measured_velocity.add(time, known ? scale * sample.measured_velocity : none);
+  curves.measured_effort.add(time, known ? sample.measured_effort : none);
+  curves.tells_effort = curves.tells_effort || sample.measured_effort != 0;
   curves.command_error.add(time, owned ? scale * (sample.command - sample.measured_position) : none);
   curves.reference_error.add(time,
                              owned ? scale * (sample.reference_position - sample.measured_position) : none);
@@ -204,9 +212,10 @@ class CycleVisitor {
     if (data_.busy.size() > 1) data_.periods.push_back(microseconds(woken - last_woken_));
     last_woken_ = woken;
 
+    const bool known = data_.joints_are_known(cycle);
     for (std::size_t i = 0; i < record.joints.size(); ++i) {
       const double scale = data_.unit(i).scale;
-      add_sample(data_.curves[i], record.joints[i], scale, time);
+      add_sample(data_.curves[i], record.joints[i], scale, time, known);
       if (record.joints[i].goal == 0) continue;
       add_sample(data_.whole.joints[i], record.joints[i], scale, time);
       if (section != nullptr) add_sample(section->joints[i], record.joints[i], scale, time);
@@ -267,7 +276,8 @@ SetupResult<void> add_close_ups(ReportData& data, const std::string& path) {
     const double time = data.seconds(record->cycle.time);
     for (CloseUp& close_up : data.close_ups) {
       if (time < close_up.begin || time > close_up.end) continue;
-      add_sample(close_up.curves, record->joints[close_up.joint], data.unit(close_up.joint).scale, time);
+      add_sample(close_up.curves, record->joints[close_up.joint], data.unit(close_up.joint).scale, time,
+                 data.joints_are_known(record->cycle));
     }
   });
   if (!read) return tl::unexpected<SetupError>(read.error());
@@ -299,7 +309,20 @@ Tracking ReportData::together(const Section& section) const {
 
 std::string ReportData::robot_state(std::uint8_t code) const { return name_of(metadata.robot_states, code); }
 std::string ReportData::goal_state(std::uint8_t code) const { return name_of(metadata.goal_states, code); }
-std::string ReportData::joint(std::uint8_t index) const { return name_of(metadata.joints, index); }
+std::string ReportData::joint(std::uint16_t reason, std::uint8_t index) const {
+  const bool named = motion::is_about_a_joint(static_cast<motion::Errc>(reason));
+  return named ? name_of(metadata.joints, index) : std::string();
+}
+JointLimits ReportData::limits(std::size_t joint) const noexcept {
+  return joint < metadata.limits.size() ? metadata.limits[joint] : JointLimits{};
+}
+double ReportData::following_error(std::size_t joint) const noexcept {
+  return joint < metadata.following_errors.size() ? metadata.following_errors[joint]
+                                                  : std::numeric_limits<double>::infinity();
+}
+bool ReportData::joints_are_known(const record::Cycle& cycle) const {
+  return robot_state(cycle.robot_state) != motion::state_name(motion::RobotState::starting);
+}
 std::string ReportData::reason(std::uint16_t code) const {
   if (code == 0) return {};
   const auto found = metadata.reasons.find(code);

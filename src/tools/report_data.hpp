@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "takt/core/joint.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/record/format.hpp"
 #include "takt/record/metadata.hpp"
@@ -23,9 +24,10 @@ struct Unit {
   std::string_view name;
   std::string_view suffix;  ///< the name as it stands behind a number
   std::string_view key;     ///< the name in summary.json
+  std::string_view effort;  ///< which is shown as recorded
 };
-inline constexpr Unit degrees{57.295779513082320877, "rad", "°", "°", "deg"};
-inline constexpr Unit millimetres{1e3, "m", "mm", " mm", "mm"};
+inline constexpr Unit degrees{57.295779513082320877, "rad", "°", "°", "deg", "N m"};
+inline constexpr Unit millimetres{1e3, "m", "mm", " mm", "mm", "N"};
 
 /// More sections than this are not told apart: a recording from outside could hold millions.
 inline constexpr std::size_t max_sections = 100;
@@ -60,11 +62,16 @@ struct Section {
   std::map<std::uint8_t, std::size_t> events;  ///< how many goal events led to each state
 };
 
-/// The curves of one joint over the whole recording, in its Unit.
+/// The curves of one joint over the whole recording, in its Unit. While the robot starts they have a gap: no drive has said where
+/// its joint stands.
 struct JointCurves {
   Envelope command;
   Envelope reference;
   Envelope measured;
+  Envelope reference_velocity;
+  Envelope measured_velocity;
+  Envelope measured_effort;
+  bool tells_effort = false;
   Envelope command_error;
   Envelope reference_error;
 };
@@ -76,7 +83,7 @@ struct GoalRow {
   double end = 0;          ///< s: last event
   std::uint8_t state = 0;  ///< the last one
   std::uint16_t reason = 0;
-  std::uint8_t joint = 0;  ///< what the reason is about
+  std::uint8_t joint = 0;  ///< as in record::GoalEvent
   double value = 0;
   double limit = 0;
   std::size_t requests = 0;       ///< accepted requests with a first reference
@@ -132,8 +139,14 @@ struct ReportData {
   [[nodiscard]] std::string goal_state(std::uint8_t code) const;
   /// Empty for no reason.
   [[nodiscard]] std::string reason(std::uint16_t code) const;
-  [[nodiscard]] std::string joint(std::uint8_t index) const;
+  /// The joint beside a reason; empty if the reason is not about one.
+  [[nodiscard]] std::string joint(std::uint16_t reason, std::uint8_t index) const;
+  /// What a joint may do, as recorded; without bounds where the recording does not say.
+  [[nodiscard]] JointLimits limits(std::size_t joint) const noexcept;
+  [[nodiscard]] double following_error(std::size_t joint) const noexcept;
   [[nodiscard]] const Unit& unit(std::size_t joint) const noexcept;
+  /// Whether the drives have said where their joints stand: not while the robot starts.
+  [[nodiscard]] bool joints_are_known(const record::Cycle& cycle) const;
   /// All rotary joints that moved, together.
   [[nodiscard]] Tracking together(const Section& section) const;
   /// Periods that were missed: the loop's own count, or 0 when it gave none.

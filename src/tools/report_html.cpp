@@ -36,6 +36,7 @@ p { margin: 0 0 12px; max-width: 78ch; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 20px; margin-top: 14px; }
 figure { margin: 0; border: 1px solid var(--rule); border-radius: 8px; padding: 14px 16px 12px; break-inside: avoid; }
 figure svg { display: block; width: 100%; height: auto; }
+figcaption a { color: var(--blue); }
 figcaption { font-size: 13.5px; color: var(--soft); margin-top: 6px; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; margin-top: 14px; }
 table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; min-width: 100%; }
@@ -245,8 +246,9 @@ void add_goals(Page& page, const ReportData& data) {
     const GoalRow& goal = data.goals[i];
     std::string reason = html(data.reason(goal.reason));
     if (goal.reason != 0 && (goal.value != 0 || goal.limit != 0)) {
-      reason += fmt::format(" <span class=\"soft\">({}: {:.3g}, allowed {:.3g})</span>",
-                            html(data.joint(goal.joint)), goal.value, goal.limit);
+      const std::string joint = data.joint(goal.reason, goal.joint);
+      reason += fmt::format(" <span class=\"soft\">({}{}{:.3g}, allowed {:.3g})</span>", html(joint),
+                            joint.empty() ? "" : ": ", goal.value, goal.limit);
     }
     page.add(
         "<tr><td>{}</td><td>{:.3f}</td><td>{:.3f}</td><td class=\"text\">{}</td><td "
@@ -269,9 +271,8 @@ void add_state_changes(Page& page, const ReportData& data) {
 )");
   for (const StateChange& change : data.state_changes) {
     std::string reason = html(data.reason(change.reason));
-    if (change.reason != 0 && change.joint < data.metadata.joints.size()) {
-      reason += fmt::format(" <span class=\"soft\">({})</span>", html(data.joint(change.joint)));
-    }
+    if (const std::string joint = data.joint(change.reason, change.joint); !joint.empty())
+      reason += fmt::format(" <span class=\"soft\">({})</span>", html(joint));
     page.add("<tr><td>{:.3f}</td><td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n", change.time,
              html(data.robot_state(change.state)), reason);
   }
@@ -281,12 +282,19 @@ void add_state_changes(Page& page, const ReportData& data) {
   }
 }
 
+/// To the file beside the page, if it is there.
+std::string link_to_pdf(const std::filesystem::path& plots, const Figure& figure) {
+  const std::string name = figure.stem + ".pdf";
+  if (!std::filesystem::exists(plots / name)) return {};
+  return fmt::format(" <a href=\"plots/{}\">PDF</a>", name);
+}
+
 void add_chapter(Page& page, const Chapter& chapter, const std::filesystem::path& plots) {
   page.add("<h2>{}</h2>\n<div class=\"figures\">\n", html(chapter.title));
   for (const Figure& figure : chapter.figures) {
     page.add("<figure><h3>{}</h3>\n", html(figure.title));
     page.raw(inline_svg(plots / (figure.stem + ".svg"), figure));
-    page.add("<figcaption>{}</figcaption></figure>\n", html(figure.caption));
+    page.add("<figcaption>{}{}</figcaption></figure>\n", html(figure.caption), link_to_pdf(plots, figure));
   }
   page.raw("</div>\n");
 }

@@ -17,40 +17,65 @@ namespace takt::tools {
 namespace {
 
 constexpr std::string_view command_colour = "#9a9a9a";
+constexpr std::string_view command_tint = "#c0c6cc";    // of a broad line below others
 constexpr std::string_view reference_tint = "#80b9d9";  // of areas
+constexpr std::string_view limit_colour = "#b3261e";
 constexpr std::string_view shade = "#f4f6f8";
 constexpr std::array<std::string_view, 6> bus_colours{"#0072b2", "#d55e00", "#009e73",
                                                       "#cc79a7", "#e69f00", "#56b4e9"};
 
 constexpr int width = 640;
-constexpr int panel_height = 420;  // of figures with two panels
+constexpr int panel_height = 122;  // of one of the panels of a joint
+constexpr int panel_gap = 26;
+constexpr int panels_top = 48;     // above the first one: the key, and the numbers of the sections
+constexpr int panels_bottom = 66;  // below the last one: its axis
+constexpr int comparison_height = 420;
 constexpr int chart_height = 340;
 
 constexpr double visible_gap = 0.02;  ///< ° or mm: a command closer to its reference than this is not drawn
 constexpr std::size_t max_compared = 24;  ///< sections in one figure
 
-/// Of a figure.
+/// Of a figure, which it draws twice: as SVG for the page, and as PDF for papers.
 class Script : public PlotScript {
  public:
-  Script(const std::string& stem, int height) : PlotScript(stem + ".svg", width, height) {}
+  Script(std::string stem, int height) : stem_(std::move(stem)), height_(height) { style(); }
 
-  using PlotScript::data;
+  void data(std::string_view name, const Envelope& curve) { data_.data(name, curve); }
   void data(std::string_view name, const std::vector<Bin>& bins) {
-    add("${} << EOD\n", name);
+    data_.add("${} << EOD\n", name);
     for (const Bin& bin : bins) {
-      if (bin.count > 0) add("{:.9g} {} {:.9g}\n", (bin.low + bin.high) / 2, bin.count, bin.high - bin.low);
+      if (bin.count > 0) {
+        data_.add("{:.9g} {} {:.9g}\n", (bin.low + bin.high) / 2, bin.count, bin.high - bin.low);
+      }
     }
-    add("EOD\n");
+    data_.add("EOD\n");
   }
+  void data(std::string_view name, std::string_view lines) { data_.add("${} << EOD\n{}EOD\n", name, lines); }
 
   /// Every bin, in the middle of which an outline can bend; empty ones lie below any logarithmic axis of counts.
   void outline_data(std::string_view name, const std::vector<Bin>& bins) {
-    add("${} << EOD\n", name);
+    data_.add("${} << EOD\n", name);
     for (const Bin& bin : bins) {
-      add("{:.9g} {:.9g}\n", (bin.low + bin.high) / 2, std::max(static_cast<double>(bin.count), 0.01));
+      data_.add("{:.9g} {:.9g}\n", (bin.low + bin.high) / 2, std::max(static_cast<double>(bin.count), 0.01));
     }
-    add("EOD\n");
+    data_.add("EOD\n");
   }
+
+  [[nodiscard]] std::string take() {
+    return fmt::format(
+        "{}do for [kind in \"svg pdf\"] {{\nreset\nif (kind eq \"pdf\") {{\n{}}} else {{\n{}}}\nset output "
+        "'{}.'.kind\n{}}}\nunset output\n",
+        data_.take(), terminal_of("pdf", width, height_), terminal_of("svg", width, height_), stem_,
+        PlotScript::take());
+  }
+
+ private:
+  struct Data : PlotScript {
+    Data() = default;
+  };
+  std::string stem_;
+  int height_;
+  Data data_;
 };
 
 /// Shades every second section and numbers them all, in figures that show the whole recording.
@@ -72,50 +97,158 @@ void add_sections(Script& script, const ReportData& data, bool with_numbers) {
   }
 }
 
-/// Equal margins make the panels of one figure line up.
-void begin_panels(Script& script) {
-  script.add("set multiplot\nset lmargin at screen 0.115\nset rmargin at screen 0.975\n");
-}
-void upper_panel(Script& script) {
-  script.add("set tmargin at screen 0.90\nset bmargin at screen 0.50\nset format x ''\nunset xlabel\n");
-}
-void lower_panel(Script& script) {
-  script.add("unset label\nset tmargin at screen 0.425\nset bmargin at screen 0.155\nset format x '%g'\n");
+/// A curve of a panel; `style` is gnuplot's.
+struct Line {
+  std::string_view name;
+  const Envelope* curve;
+  std::string_view title;  ///< in the key; empty: it is in the key of the first panel
+  std::string style;
+};
+
+/// One of the panels of a joint, which share their time axis.
+struct TimePanel {
+  std::string label;  ///< of its vertical axis
+  std::vector<Line>
+      lines;  ///< from the lowest layer to the topmost: each is narrower than the one below, and leaves it legible
+  std::vector<double> limits;  ///< infinite ones are none
+  bool with_zero = false;      ///< the axis has 0
+};
+
+std::string stroke(double line_width, std::string_view colour) {
+  return fmt::format("lw {} lc rgb '{}'", line_width, colour);
 }
 
-/// Position above, tracking error below, over the same time.
+/// From the lowest to the highest value of the curves, and to those limits that are not far beyond: they must not press the curves
+/// flat.
+std::pair<double, double> range_of(const TimePanel& panel) {
+  double low = panel.with_zero ? 0 : std::numeric_limits<double>::infinity();
+  double high = panel.with_zero ? 0 : -low;
+  for (const Line& line : panel.lines) {
+    for (const Envelope::Point& point : line.curve->points()) {
+      if (std::isnan(point.value)) continue;
+      low = std::min(low, point.value);
+      high = std::max(high, point.value);
+    }
+  }
+  if (!(low <= high)) low = high = 0;
+  const double near = 0.6 * (high - low);
+  const auto [least, most] = std::pair(low - near, high + near);
+  for (const double limit : panel.limits) {
+    if (limit >= least && limit <= most) {
+      low = std::min(low, limit);
+      high = std::max(high, limit);
+    }
+  }
+  return {low, high};
+}
+
+/// Limits in words; an arrow says on which side of the axis one lies that is not drawn.
+std::string limits_text(const std::vector<double>& limits, double low, double high) {
+  const auto is_drawn = [&](double limit) { return limit >= low && limit <= high; };
+  if (limits.size() == 2 && limits[0] == -limits[1]) {
+    const bool drawn = is_drawn(limits[0]) || is_drawn(limits[1]);
+    return fmt::format("±{:.4g}{}", limits[1], drawn ? "" : " ↕");
+  }
+  std::vector<std::string> words;
+  for (const double limit : limits)
+    words.push_back(fmt::format("{:.4g}{}", limit, is_drawn(limit) ? "" : limit > high ? " ↑" : " ↓"));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Names the limits above the panel, at `height` of the figure, and draws those that are within the axis.
+void add_limits(Script& script, const TimePanel& panel, double low, double high, double height) {
+  std::vector<double> limits = panel.limits;
+  std::erase_if(limits, [](double limit) { return !std::isfinite(limit); });
+  if (limits.empty()) return;
+  script.add("set label 'limits: {}' at graph 0, screen {:.5f} left font ',11' textcolor rgb '{}'\n",
+             limits_text(limits, low, high), height, limit_colour);
+  for (const double limit : limits) {
+    if (limit < low || limit > high) continue;
+    script.add(
+        "set arrow from graph 0, first {0:.9g} to graph 1, first {0:.9g} nohead front linewidth 1.2 dashtype "
+        "2 "
+        "linecolor rgb '{1}'\n",
+        limit, limit_colour);
+  }
+}
+
+/// `top` and `bottom`, and the `head` with key and limits above it, in parts of the figure's height.
+void add_panel(Script& script, const TimePanel& panel, double head, double top, double bottom) {
+  script.add("set tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n", top, bottom);
+  // gnuplot's own label would stand as far left as the longest number of the axis asks for, be it outside of the picture.
+  script.add("set label '{}' at screen 0.022, graph 0.5 center rotate by 90 textcolor rgb '{}'\n",
+             panel.label, ink);
+  const auto [low, high] = range_of(panel);
+  script.value_range(low, high);
+  add_limits(script, panel, low, high, head);
+  script.add("set key at screen 0.985, screen {:.5f} right center horizontal\n", head);
+  std::vector<std::string> curves;
+  for (const Line& line : panel.lines) {
+    curves.push_back(fmt::format("${} with lines {} {}", line.name, line.style,
+                                 line.title.empty() ? "notitle" : fmt::format("title '{}'", line.title)));
+  }
+  script.add("plot {}\nunset label\nunset arrow\n", fmt::join(curves, ", "));
+}
+
+std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint, const JointCurves& curves,
+                                 bool show_command) {
+  const Unit& unit = data.unit(joint);
+  const JointLimits limits = data.limits(joint);
+  const auto both_ways = [](double limit) { return std::vector<double>{-limit, limit}; };
+  TimePanel position{fmt::format("position ({})", unit.name),
+                     {},
+                     {unit.scale * limits.position_min, unit.scale * limits.position_max}};
+  if (show_command)
+    position.lines.push_back({"command", &curves.command, "command", stroke(4.5, command_tint)});
+  position.lines.push_back({"reference", &curves.reference, "reference", stroke(2.8, reference_tint)});
+  position.lines.push_back({"measured", &curves.measured, "measured", stroke(1.1, measured_colour)});
+  TimePanel velocity{fmt::format("velocity ({}/s)", unit.name),
+                     {{"reference_velocity", &curves.reference_velocity, "", stroke(2.8, reference_tint)},
+                      {"measured_velocity", &curves.measured_velocity, "", stroke(1.1, measured_colour)}},
+                     both_ways(unit.scale * limits.velocity),
+                     true};
+  TimePanel effort{fmt::format("effort ({})", unit.effort),
+                   {{"measured_effort", &curves.measured_effort, "", stroke(1.1, measured_colour)}},
+                   both_ways(limits.effort),
+                   true};
+  TimePanel error{
+      fmt::format("error ({})", unit.name), {}, both_ways(unit.scale * data.following_error(joint)), true};
+  if (show_command)
+    error.lines.push_back(
+        {"command_error", &curves.command_error, "command − measured", stroke(3.2, command_tint)});
+  error.lines.push_back(
+      {"reference_error", &curves.reference_error, "reference − measured", stroke(1.4, reference_colour)});
+  std::vector<TimePanel> panels{std::move(position), std::move(velocity)};
+  if (curves.tells_effort) panels.push_back(std::move(effort));
+  panels.push_back(std::move(error));
+  return panels;
+}
+
+/// Position, velocity, effort where the drive tells it, and tracking error, over the same time.
 std::string joint_script(const std::string& stem, const ReportData& data, std::size_t joint,
                          const JointCurves& curves, double begin, double end, bool show_command, bool whole) {
-  const std::string_view unit = data.unit(joint).name;
-  Script script(stem, panel_height);
-  script.data("command", curves.command);
-  script.data("reference", curves.reference);
-  script.data("measured", curves.measured);
-  script.data("command_error", curves.command_error);
-  script.data("reference_error", curves.reference_error);
-  begin_panels(script);
-  script.add("set xrange [{:.6f}:{:.6f}]\n", begin, end > begin ? end : begin + 1);
-  if (whole) add_sections(script, data, true);
-  upper_panel(script);
-  script.axis('y', fmt::format("position ({})", unit));
-  script.add("set key at screen 0.985, screen 0.985 right top horizontal\n");
-  script.value_range({&curves.reference, &curves.measured}, false);
-  script.add("plot ");
-  if (show_command) script.add("$command with lines lw 1.6 lc rgb '{}' title 'command', ", command_colour);
-  script.add("$reference with lines lw 2.6 lc rgb '{}' title 'reference', ", reference_colour);
-  script.add("$measured with lines lw 1.5 lc rgb '{}' title 'measured'\n", measured_colour);
-  lower_panel(script);
-  script.axis('x', "time (s)");
-  script.axis('y', fmt::format("error ({})", unit));
-  script.add("set xzeroaxis linewidth 1 linetype 1 linecolor rgb '{}'\n", ink);
-  script.value_range(
-      {&curves.reference_error, show_command ? &curves.command_error : &curves.reference_error}, true);
-  script.add("set key at screen 0.985, screen 0.49 right top horizontal\nplot ");
-  if (show_command) {
-    script.add("$command_error with lines lw 1.4 lc rgb '{}' title 'command − measured', ", command_colour);
+  const std::vector<TimePanel> panels = panels_of(data, joint, curves, show_command);
+  const int count = static_cast<int>(panels.size());
+  const int height = panels_top + count * panel_height + (count - 1) * panel_gap + panels_bottom;
+  const auto from_top = [height](int pixels) { return 1 - static_cast<double>(pixels) / height; };
+  Script script(stem, height);
+  for (const TimePanel& panel : panels) {
+    for (const Line& line : panel.lines) script.data(line.name, *line.curve);
   }
-  script.add("$reference_error with lines lw 1.4 lc rgb '{}' title 'reference − measured'\nunset multiplot\n",
-             reference_colour);
+  script.add("set multiplot\nset lmargin at screen 0.125\nset rmargin at screen 0.975\n");
+  script.add("set xrange [{:.6f}:{:.6f}]\n", begin, end > begin ? end : begin + 1);
+  script.add("set xzeroaxis linewidth 1 linetype 1 linecolor rgb '{}'\nset format x ''\n", rule);
+  if (whole) add_sections(script, data, true);
+  for (int i = 0; i < count; ++i) {
+    if (i == count - 1) {
+      script.add("set format x '%g'\n");
+      script.axis('x', "time (s)");
+    }
+    const int top = panels_top + i * (panel_height + panel_gap);
+    add_panel(script, panels[static_cast<std::size_t>(i)], from_top(i == 0 ? 14 : top - panel_gap / 2),
+              from_top(top), from_top(top + panel_height));
+  }
+  script.add("unset multiplot\n");
   return script.take();
 }
 
@@ -151,7 +284,7 @@ Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>&
       "the measured "
       "position was from the command and from the reference that was sent to the drive.";
   const std::size_t rows = sections.size();
-  Script script(figure.stem, std::max(panel_height, 120 + 34 * static_cast<int>(rows)));
+  Script script(figure.stem, std::max(comparison_height, 120 + 34 * static_cast<int>(rows)));
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
   std::vector<std::string> tics;
@@ -166,7 +299,7 @@ Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>&
     tics.push_back(fmt::format("'{}. {}' {}", sections[row] + 1, plot_label(section.name), rows - row));
     points += fmt::format("{} {:.6g} {:.6g}\n", rows - row, command, reference);
   }
-  script.add("$errors << EOD\n{}EOD\n", points);
+  script.data("errors", points);
   script.add(
       "set yrange [0.4:{}.6]\nset ytics ({}) font ',12'\nset logscale x\nset xrange [{:.6g}:{:.6g}]\nset "
       "format x '%g'\n",

@@ -16,7 +16,7 @@ struct Figure {
   std::string stem;  ///< file name without extension: letters, digits, '-' and '_'
   std::string title;
   std::string caption;  ///< what is seen, in a sentence
-  std::string script;   ///< gnuplot; writes <stem>.svg into the directory that it runs in
+  std::string script;   ///< gnuplot; writes <stem>.svg and <stem>.pdf into the directory that it runs in
 };
 
 /// A part of the report with its figures.

@@ -66,13 +66,15 @@ SetupResult<void> write_joints(const std::string& recording, const ReportData& d
   auto reader = record::Reader::open(recording);
   if (!reader) return tl::unexpected<SetupError>(reader.error());
   TextFile file(path);
-  file.add("time_s,lateness_us,busy_us,robot_state,reason,active_goals");
+  file.add("time_s,lateness_us,busy_us,robot_state,reason,reason_joint,active_goals");
+  const auto is_linear = [&](std::size_t joint) { return &data.unit(joint) == &millimetres; };
   for (std::size_t i = 0; i < data.metadata.joints.size(); ++i) {
     for (const char* column :
          {"command_{}", "reference_{}", "reference_{}_per_s", "measured_{}", "measured_{}_per_s", "goal"}) {
       const std::string name = fmt::format(fmt::runtime(column), data.unit(i).recorded);
       file.add(",{}", csv_cell(data.metadata.joints[i] + "." + name));
     }
+    file.add(",{}", csv_cell(data.metadata.joints[i] + (is_linear(i) ? ".measured_N" : ".measured_Nm")));
   }
   file.end_line();
   while (true) {
@@ -82,12 +84,13 @@ SetupResult<void> write_joints(const std::string& recording, const ReportData& d
     const auto* record = std::get_if<record::CycleRecord>(*found);
     if (record == nullptr) continue;
     const record::Cycle& cycle = record->cycle;
-    file.add("{:.9f},{:.3f},{:.3f},{},{},{}", data.seconds(cycle.time), to_seconds(cycle.lateness) * 1e6,
+    file.add("{:.9f},{:.3f},{:.3f},{},{},{},{}", data.seconds(cycle.time), to_seconds(cycle.lateness) * 1e6,
              to_seconds(cycle.busy) * 1e6, csv_cell(data.robot_state(cycle.robot_state)),
-             csv_cell(data.reason(cycle.reason)), cycle.active_goals);
+             csv_cell(data.reason(cycle.reason)), csv_cell(data.joint(cycle.reason, cycle.reason_joint)),
+             cycle.active_goals);
     for (const record::JointSample& joint : record->joints) {
-      file.add(",{},{},{},{},{},{}", joint.command, joint.reference_position, joint.reference_velocity,
-               joint.measured_position, joint.measured_velocity, joint.goal);
+      file.add(",{},{},{},{},{},{},{}", joint.command, joint.reference_position, joint.reference_velocity,
+               joint.measured_position, joint.measured_velocity, joint.goal, joint.measured_effort);
     }
     file.end_line();
   }
@@ -101,7 +104,7 @@ SetupResult<void> write_events(const ReportData& data, const std::filesystem::pa
       "first_reference_ns");
   file.end_line();
   for (const record::GoalEvent& event : data.events) {
-    const std::string joint = event.reason != 0 ? data.joint(event.joint) : std::string();
+    const std::string joint = data.joint(event.reason, event.joint);
     file.add("{:.9f},{},{},{},{},{},{},{},{},{},{}", data.seconds(event.at), event.goal,
              csv_cell(data.goal_state(event.state)), csv_cell(data.reason(event.reason)), csv_cell(joint),
              event.time, event.value, event.limit, to_nanoseconds(event.received),
@@ -201,7 +204,8 @@ std::string summary_json(const ReportData& data) {
   for (const StateChange& change : data.state_changes) {
     changes.push_back({{"time_s", change.time},
                        {"state", data.robot_state(change.state)},
-                       {"reason", data.reason(change.reason)}});
+                       {"reason", data.reason(change.reason)},
+                       {"joint", data.joint(change.reason, change.joint)}});
   }
   const Json root{{"robot", data.metadata.robot},
                   {"takt_version", data.metadata.takt_version},

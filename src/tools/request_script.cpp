@@ -3,17 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "platform/descriptor.hpp"
 #include "takt/motion/error.hpp"
 
 namespace takt::tools {
 
 SetupResult<std::vector<ScriptedRequest>> load_requests(const std::string& path) {
+  const auto unreadable = [&path] {
+    return fail(motion::Errc::malformed,
+                fmt::format("{}: cannot be read: {}", path, platform::detail::text_of(errno)));
+  };
+  errno = 0;
   std::ifstream file(path);
-  if (!file) return fail(motion::Errc::malformed, fmt::format("{}: cannot be read", path));
+  if (!file) return unreadable();
   std::vector<ScriptedRequest> requests;
   std::string text;
   for (std::size_t number = 1; std::getline(file, text); ++number) {
@@ -31,6 +38,7 @@ SetupResult<std::vector<ScriptedRequest>> load_requests(const std::string& path)
     request.erase(at);
     requests.push_back({when, request.dump()});
   }
+  if (file.bad()) return unreadable();
   std::stable_sort(requests.begin(), requests.end(),
                    [](const ScriptedRequest& a, const ScriptedRequest& b) { return a.at < b.at; });
   return requests;

@@ -8,16 +8,17 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -32,14 +33,17 @@
 #include "takt/record/recorder.hpp"
 #include "takt/robot/description_json.hpp"
 #include "takt/rt/thread_setup.hpp"
+#include "takt/shm/latest_value.hpp"
 #include "takt/sim/simulated_hardware.hpp"
 #include "takt/version.hpp"
+#include "tools/choice.hpp"
 #include "tools/commands.hpp"
 #include "tools/loop_host.hpp"
 #include "tools/loop_recorder.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
 #include "tools/request_script.hpp"
+#include "tools/robot_file.hpp"
 #include "tools/signals.hpp"
 
 namespace takt::tools {
@@ -55,6 +59,7 @@ struct RunOptions {
   std::optional<std::uint16_t> port;
   std::string serve_at;
   std::string recording;
+  bool overwrite = false;
   std::string requests_file;
   Wait wait = Wait::hybrid;
   rt::Want realtime = rt::Want::attempt;
@@ -80,31 +85,50 @@ class Observers final : public motion::LoopObserver {
   std::vector<motion::LoopObserver*> observers_;
 };
 
+/// A reason in words, and the code that programs know it by: "RSP: a drive does not answer (...) [drive_silent]".
+std::string text_of(const motion::Event& cause, const robot::RobotDescription& robot) {
+  return fmt::format("{} [{}]", motion::explain(cause, robot).message, motion::reason_name(cause.reason));
+}
+
 /// Tells another thread what became of the robot as a whole.
 class StateWatch final : public motion::LoopObserver {
  public:
   struct Seen {
     motion::RobotState state = motion::RobotState::starting;
-    std::uint8_t joint = 0;
-    motion::Errc reason{};
-    friend bool operator==(const Seen&, const Seen&) = default;
+    motion::Event cause;  ///< its reason: Errc{} for none
+
+    /// Not the numbers: those of a robot that waits for its drives change in each cycle.
+    [[nodiscard]] bool is_like(const Seen& other) const noexcept {
+      return state == other.state && cause.reason == other.cause.reason && cause.joint == other.cause.joint;
+    }
   };
 
   void before_cycle(Time) noexcept override {}
   void on_event(const motion::Event&) noexcept override {}
   void after_cycle(const motion::Snapshot& snapshot) noexcept override {
-    const Seen seen{snapshot.state, snapshot.reason_joint, snapshot.reason};
-    // relaxed: one word that nothing else is read by.
-    word_.store(std::bit_cast<std::uint32_t>(seen), std::memory_order_relaxed);
+    const Seen seen{snapshot.state, motion::cause_of(snapshot)};
+    if (is_fault(seen.cause.reason)) fault_ = seen.cause;
+    if (seen.state == motion::RobotState::ready) fault_ = {};
+    seen_.begin_write() = seen;
+    seen_.publish();
   }
-  [[nodiscard]] Seen seen() const noexcept {
-    return std::bit_cast<Seen>(word_.load(std::memory_order_relaxed));
+  /// For one other thread.
+  [[nodiscard]] Seen seen() noexcept {
+    seen_.update();
+    return seen_.value();
   }
+  /// The fault that the robot has not come back from, if there is one. After the loop's end.
+  [[nodiscard]] const motion::Event& fault() const noexcept { return fault_; }
 
  private:
-  // A number, because clang 14 calls a library function for an atomic structure of this size.
-  std::atomic<std::uint32_t> word_{std::bit_cast<std::uint32_t>(Seen{})};
-  static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+  /// What is asked for is none.
+  [[nodiscard]] static bool is_fault(motion::Errc reason) noexcept {
+    return reason != motion::Errc{} && reason != motion::Errc::shutting_down &&
+           reason != motion::Errc::emergency_stop;
+  }
+
+  shm::LatestValue<Seen> seen_;
+  motion::Event fault_;
 };
 
 /// Prints whenever the robot's state has changed.
@@ -114,14 +138,11 @@ class StateReporter {
       : robot_(&robot), printer_(&printer) {}
 
   void report(const StateWatch::Seen& seen) {
-    if (seen == last_) return;
+    if (last_ && seen.is_like(*last_)) return;
     last_ = seen;
     std::string why;
-    if (seen.reason != motion::Errc{}) {
-      why = fmt::format(": {}", motion::describe(seen.reason));
-      if (motion::is_about_a_joint(seen.reason) && seen.joint < robot_->joints.size())
-        why += " (" + robot_->joints[seen.joint].name + ")";
-    }
+    if (seen.cause.reason != motion::Errc{}) why = ": " + text_of(seen.cause, *robot_);
+    why += motion::way_on(seen.state, seen.cause.reason);
     printer_->print(fmt::format("robot {}{}\n", motion::state_name(seen.state), why));
   }
 
@@ -130,6 +151,12 @@ class StateReporter {
   Printer* printer_;
   std::optional<StateWatch::Seen> last_;
 };
+
+/// Empty if it did not end so.
+std::string end_in_fault(const motion::Event& fault, const robot::RobotDescription& robot) {
+  if (fault.reason == motion::Errc{}) return {};
+  return fmt::format("takt run: the robot ended in a fault: {}\n", text_of(fault, robot));
+}
 
 std::string date_and_time() {
   return fmt::format("{:%Y-%m-%d %H:%M:%S UTC}", fmt::gmtime(std::time(nullptr)));
@@ -151,6 +178,12 @@ std::string summary(const rt::LoopStatistics& statistics, const sim::SimulatedHa
     const sim::BusStatistics bus = hardware.simulation().bus(i).statistics();
     text += fmt::format("bus {:<5} {:.1f} % busy, {} frames, {} refused\n", robot.buses[i].name,
                         bus.load() * 100, bus.frames, bus.refused);
+  }
+  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+    if (const std::uint64_t starved = hardware.starved(i); starved > 0) {
+      text += fmt::format("{} starved: bus {} had no room for {} frames of its drive\n", robot.joints[i].name,
+                          robot.buses[robot.joints[i].bus].name, starved);
+    }
   }
   return text;
 }
@@ -187,6 +220,26 @@ motion::GatewayOptions recording_options(record::Recorder* recorder) {
   options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
   options.on_refusal = [&lane](Time now, const motion::Refusal& why) { record_refusal(lane, now, why); };
   return options;
+}
+
+/// The recording that was asked for; none if none was. Errors: another one stands there; those of Recorder::create().
+SetupResult<std::unique_ptr<record::Recorder>> open_recording(const RunOptions& options,
+                                                              const robot::RobotDescription& robot,
+                                                              std::string created) {
+  if (options.recording.empty()) return nullptr;
+  std::error_code unknown;
+  if (!options.overwrite && std::filesystem::is_regular_file(options.recording, unknown)) {
+    return fail(record::Errc::cannot_open,
+                options.recording + " exists: name another file, or say --overwrite to lose what is in it");
+  }
+  return record::Recorder::create(options.recording, describe_recording(robot, std::move(created)));
+}
+
+/// Removes a recording of a robot that never ran, which would only be in the way of the next. Of what is no file, nothing.
+void discard_recording(const RunOptions& options) {
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(options.recording, unknown))
+    std::filesystem::remove(options.recording, unknown);
 }
 
 /// Ends a recording; what is to be said of it.
@@ -311,13 +364,10 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
   C clock;
   auto hardware = sim::SimulatedHardware::create(robot, clock.now());
   if (!hardware) return fails(hardware.error(), exit_bad_input);
-  std::unique_ptr<record::Recorder> recorder;
-  if (!options.recording.empty()) {
-    auto opened = record::Recorder::create(options.recording, describe_recording(robot, date_and_time()));
-    if (!opened) return fails(opened.error());
-    recorder = std::move(*opened);
-    static_cast<void>(recorder->start());
-  }
+  auto opened = open_recording(options, robot, date_and_time());
+  if (!opened) return fails(opened.error());
+  const std::unique_ptr<record::Recorder> recorder = std::move(*opened);
+  if (recorder) static_cast<void>(recorder->start());
 
   motion::Channels channels;
   Observers observers;
@@ -329,7 +379,10 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
   Front front(robot, channels, recorder.get(), options);
   motion::Loop<C> loop(clock, robot, **hardware, channels, observers);
   const auto place = front.open();
-  if (!place) return fails(place.error());
+  if (!place) {
+    discard_recording(options);
+    return fails(place.error());
+  }
 
   std::atomic<bool> ended{false};
   std::optional<SetupError> refused;
@@ -358,11 +411,16 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
   const bool had_reader = printer.has_reader();
   if (!refused) printer.print(summary(loop.statistics(), **hardware, robot));
   front.stop(printer);
-  if (refused) return fails(*refused);
+  if (refused) {
+    discard_recording(options);
+    return fails(*refused);
+  }
   const auto recorded = finish(recorder.get(), options.recording);
   if (!recorded) return fails(recorded.error());
   printer.print(*recorded);
-  return had_reader ? exit_ok : exit_failed;
+  const std::string fault = end_in_fault(watch.fault(), robot);
+  if (!fault.empty()) printer.print_error(fault);
+  return had_reader && fault.empty() ? exit_ok : exit_failed;
 }
 
 // ---- virtual time --------------------------------------------------------------------------------------------------------
@@ -438,19 +496,18 @@ int run_in_virtual_time(const robot::RobotDescription& robot, const RunOptions& 
     fmt::print(stderr, "takt run: {}\n", hardware.error().message);
     return exit_bad_input;
   }
-  std::unique_ptr<record::Recorder> recorder;
-  if (!options.recording.empty()) {
-    auto opened = record::Recorder::create(options.recording, describe_recording(robot, ""));
-    if (!opened) {
-      fmt::print(stderr, "takt run: {}\n", opened.error().message);
-      return exit_failed;
-    }
-    recorder = std::move(*opened);
+  auto opened = open_recording(options, robot, "");
+  if (!opened) {
+    fmt::print(stderr, "{}", complaint(opened.error()));
+    return exit_failed;
   }
+  const std::unique_ptr<record::Recorder> recorder = std::move(*opened);
   motion::Channels channels;
   motion::Server server(robot, channels.requests, channels.events, channels.state,
                         recording_options(robot, recorder.get()));
   Observers observers;
+  StateWatch watch;
+  observers.add(watch);
   std::optional<LoopRecorder> loop_recorder;
   if (recorder) observers.add(loop_recorder.emplace(robot, recorder->loop(), (*hardware)->simulation()));
   Player player(server, std::move(requests), from_seconds(options.duration), recorder.get());
@@ -473,7 +530,9 @@ int run_in_virtual_time(const robot::RobotDescription& robot, const RunOptions& 
     return exit_failed;
   }
   fmt::print("{}", *recorded);
-  return exit_ok;
+  const std::string fault = end_in_fault(watch.fault(), robot);
+  fmt::print(stderr, "{}", fault);
+  return fault.empty() ? exit_ok : exit_failed;
 }
 
 int run(const RunOptions& options) {
@@ -500,7 +559,7 @@ void add_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
       app.add_subcommand("run", "Run a robot: the real-time loop, its drives, and the motion server");
-  command->add_option("ROBOT", options->robot_file, "Robot description (JSON)")->required();
+  add_robot_option(*command, options->robot_file);
   command
       ->add_option("--duration", options->duration,
                    "Stop after this many seconds (default: on SIGINT, SIGTERM, SIGHUP or SIGQUIT)")
@@ -512,7 +571,10 @@ void add_run(CLI::App& app) {
                    "Have no motion server in this process, but hand the loop out on this UNIX socket to one "
                    "that runs in another (see: takt serve)")
       ->excludes(port);
-  command->add_option("--record", options->recording, "Record every cycle to this file (see: takt report)");
+  CLI::Option* recording = command->add_option("--record", options->recording,
+                                               "Record every cycle to this file (see: takt report)");
+  command->add_flag("--overwrite", options->overwrite, "Let --record replace a file that is there")
+      ->needs(recording);
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
                                                 "Run as fast as possible, the same numbers every time");
   virtual_time->excludes(port)->excludes("--serve-at");
@@ -521,18 +583,13 @@ void add_run(CLI::App& app) {
           "--requests", options->requests_file,
           "Virtual time: a file of requests, one JSON object per line with \"at\" in seconds after ready")
       ->needs(virtual_time);
-  command
-      ->add_option(
-          "--wait", options->wait,
-          "How the loop waits: 'hybrid' sleeps, then spins over the last microseconds; 'sleep' only sleeps")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Wait>{{"hybrid", Wait::hybrid}, {"sleep", Wait::sleep}}));
-  command
-      ->add_option("--realtime", options->realtime,
-                   "SCHED_FIFO, locked memory, timer slack, processor latency: 'attempt' and report, "
-                   "'enforce' or fail, 'off'")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, rt::Want>{
-          {"attempt", rt::Want::attempt}, {"enforce", rt::Want::enforce}, {"off", rt::Want::off}}));
+  add_choice<Wait, Wait>(
+      *command, "--wait", options->wait, {{"hybrid", Wait::hybrid}, {"sleep", Wait::sleep}},
+      "How the loop waits: hybrid sleeps, then spins over the last microseconds; sleep only sleeps");
+  add_choice<rt::Want, rt::Want>(
+      *command, "--realtime", options->realtime,
+      {{"attempt", rt::Want::attempt}, {"enforce", rt::Want::enforce}, {"off", rt::Want::off}},
+      "SCHED_FIFO, locked memory, timer slack, processor latency: attempt and report, enforce or fail, off");
   command->add_option("--priority", options->priority, "SCHED_FIFO priority of the loop")
       ->check(CLI::Range(1, 99));
   command->add_option("--cpu", options->cores, "Pin the loop to these processors");
@@ -540,7 +597,9 @@ void add_run(CLI::App& app) {
       "Ends, with a controlled stop, on SIGINT, SIGTERM, SIGHUP or SIGQUIT, after --duration, and when the "
       "reader of its "
       "output is gone.\n"
-      "Exit code: 0 it ended as it should, 1 it did not, or the reader went, 2 the file is wrong.\n"
+      "Exit code: 0 it ended as it should, 1 it did not, the robot ended in a fault, or the reader went, 2 "
+      "the file is "
+      "wrong.\n"
       "Examples:\n"
       "  takt run examples/robots/arm6.json --record run.takt          then: takt send, takt state, takt "
       "top\n"

@@ -33,6 +33,7 @@
 #include "tools/commands.hpp"
 #include "tools/loop_host.hpp"
 #include "tools/printer.hpp"
+#include "tools/robot_file.hpp"
 #include "tools/signals.hpp"
 
 namespace takt::tools {
@@ -100,6 +101,7 @@ class RemoteService {
   void received(ClientId client, std::string_view line, Time now) { server_.received(client, line, now); }
   void refused(ClientId client, LineFault fault, Time now) { server_.refused(client, fault, now); }
   void disconnected(ClientId client, Time now) { server_.disconnected(client, now); }
+  [[nodiscard]] bool owes(ClientId client) const { return server_.owes(client); }
   Duration poll(Time now) {
     change_loops();
     loop_.poll(now);
@@ -238,8 +240,7 @@ void add_serve(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "serve",
       "Be the motion server of a robot whose loop runs in another process (see: takt run --serve-at)");
-  command->add_option("ROBOT", options->robot_file, "Robot description (JSON), the same that the loop runs")
-      ->required();
+  add_robot_option(*command, options->robot_file);
   command->add_option("--loop", options->socket, "UNIX socket at which the loop is")->required();
   command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one")
       ->capture_default_str();

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <span>
 
+#include "tools/shm_words.hpp"
+
 namespace takt::tools {
 namespace {
 
@@ -174,8 +176,8 @@ std::string schema_of(const Layout& layout, const Exchange& exchange) {
   return std::string(layout.schema(exchange, text).value_or(""));
 }
 
-/// The values of an exchange by seat: decoded, or null where there is none.
-std::vector<nlohmann::ordered_json> decoded_values(const Layout& layout, const Exchange& exchange) {
+/// The values of an exchange by seat, with the schema's names: null where there is none.
+std::vector<nlohmann::ordered_json> plain_values(const Layout& layout, const Exchange& exchange) {
   std::vector<nlohmann::ordered_json> decoded;
   const std::string text = schema_of(layout, exchange);
   const auto schema = shm::parse_schema(text);
@@ -185,6 +187,35 @@ std::vector<nlohmann::ordered_json> decoded_values(const Layout& layout, const E
     decoded.push_back(value ? decode(*schema, *value) : nlohmann::ordered_json());
   }
   return decoded;
+}
+
+/// Of the joint image in this segment, if there is one.
+RowsInUse rows_of(const Layout& layout) {
+  for (const Exchange& exchange : layout.exchanges()) {
+    for (const nlohmann::ordered_json& value : plain_values(layout, exchange)) {
+      if (const auto rows = rows_in_use(schema_of(layout, exchange), value)) return *rows;
+    }
+  }
+  return {};
+}
+
+/// The values of an exchange as people read them.
+std::vector<nlohmann::ordered_json> decoded_values(const Layout& layout, const Exchange& exchange) {
+  auto values = plain_values(layout, exchange);
+  const std::string schema = schema_of(layout, exchange);
+  const RowsInUse rows = rows_of(layout);
+  for (nlohmann::ordered_json& value : values) put_words(schema, rows, value);
+  return values;
+}
+
+/// "0.25, -1" or "driving": numbers with as many digits as people read.
+std::string field_text(const nlohmann::ordered_json& field) {
+  if (field.is_string()) return field.get<std::string>();
+  if (field.is_number_float()) return fmt::format("{:.6g}", field.get<double>());
+  if (!field.is_array()) return field.dump();
+  std::string text;
+  for (const nlohmann::ordered_json& one : field) text += (text.empty() ? "" : ", ") + field_text(one);
+  return text;
 }
 
 std::string heartbeat_text(const platform::SeatStatus& status) {
@@ -334,9 +365,12 @@ std::string segment_text(const platform::Segment& segment, Time now) {
     if (progress.written) fmt::format_to(out, "  {} written", *progress.written);
     if (progress.waiting) fmt::format_to(out, "  {} waiting", *progress.waiting);
     if (progress.written || progress.waiting) text += '\n';
-    for (const nlohmann::ordered_json& value : decoded_values(layout, exchange)) {
-      if (value.is_null()) text += "  (no value)\n";
-      for (const auto& [name, field] : value.items()) fmt::format_to(out, "  {}  {}\n", name, field.dump());
+    const auto values = decoded_values(layout, exchange);
+    for (std::size_t seat = 0; seat < values.size(); ++seat) {
+      if (values.size() > 1) fmt::format_to(out, "  of seat {}:\n", seat);
+      if (values[seat].is_null()) text += "  (no value)\n";
+      for (const auto& [name, field] : values[seat].items())
+        fmt::format_to(out, "  {}  {}\n", name, field_text(field));
     }
   }
   return text;

@@ -1,7 +1,10 @@
 #include "tools/terminal.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include <array>
 
 namespace takt::tools {
 
@@ -24,10 +27,29 @@ RawTerminal::~RawTerminal() {
   if (before_ && !in_background()) ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
 }
 
-std::size_t terminal_columns() {
-  winsize size{};
-  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
+std::string TypedText::take() {
+  pollfd entry{STDIN_FILENO, POLLIN, 0};
+  if (ended_ || in_background() || ::poll(&entry, 1, 0) <= 0) return {};
+  std::array<char, 256> buffer;
+  const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+  ended_ = got <= 0;
+  return ended_ ? std::string{} : std::string(buffer.data(), static_cast<std::size_t>(got));
 }
+
+namespace {
+
+winsize terminal_size() {
+  winsize size{};
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  if (!known || size.ws_col == 0) size.ws_col = 80;
+  if (!known || size.ws_row == 0) size.ws_row = 24;
+  return size;
+}
+
+}  // namespace
+
+std::size_t terminal_columns() { return terminal_size().ws_col; }
+
+std::size_t terminal_rows() { return terminal_size().ws_row; }
 
 }  // namespace takt::tools

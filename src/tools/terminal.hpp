@@ -1,10 +1,11 @@
-// What a program has of its terminal: keys as they are hit, and its columns.
+// What a program has of its terminal: keys as they are hit, and its size.
 #pragma once
 
 #include <termios.h>
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 namespace takt::tools {
 
@@ -25,7 +26,18 @@ class RawTerminal {
   std::optional<termios> before_;
 };
 
-/// Of the terminal that our output is; 80 if it does not say.
+/// What is typed, or comes through a pipe; never waited for. Of a terminal, nothing as long as we are in its background.
+class TypedText {
+ public:
+  /// The next of it, at most as much as a person types in a cycle: a device that never ends does not hold the caller.
+  [[nodiscard]] std::string take();
+
+ private:
+  bool ended_ = false;
+};
+
+/// Of the terminal that our output is; 80 and 24 if it does not say.
 [[nodiscard]] std::size_t terminal_columns();
+[[nodiscard]] std::size_t terminal_rows();
 
 }  // namespace takt::tools

@@ -6,6 +6,12 @@
 
 namespace takt::tools {
 
+std::string names_of(const vehicle::Layouts& layouts) {
+  std::string names;
+  for (const vehicle::SystemLayout& layout : layouts.systems()) names += fmt::format(" {}", layout.name);
+  return names;
+}
+
 void VehicleFileOption::add_option(CLI::App& command) {
   command.add_option(
       "--vehicle", file,

@@ -11,6 +11,9 @@ namespace takt::tools {
 
 extern const std::string_view furbot_json;  ///< examples/robots/furbot.json, as it is
 
+/// Of its systems: " battery traction".
+[[nodiscard]] std::string names_of(const vehicle::Layouts& layouts);
+
 /// --vehicle of a sub-command.
 struct VehicleFileOption {
   std::string file{};  ///< empty: the Furbot

@@ -2,20 +2,21 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <cerrno>
 #include <charconv>
 
+#include "takt/describe.hpp"
 #include "takt/platform/key_file.hpp"
 #include "takt/record/error.hpp"
-#include "tools/terminal.hpp"
 
 namespace takt::tools {
 namespace {
 
-/// "127.0.0.1:18003", "[::1]:18003".
-SetupResult<platform::UdpEndpoint> endpoint_of(const std::string& text) {
+enum class AnyPort { no, yes };
+
+/// "127.0.0.1:18003", "[::1]:18003"; and, if any port may be, "127.0.0.1:any", which has port 0.
+SetupResult<platform::UdpEndpoint> endpoint_of(const std::string& text, AnyPort any = AnyPort::no) {
   const std::size_t colon = text.rfind(':');
   platform::UdpEndpoint endpoint;
   if (colon != std::string::npos) {
@@ -25,8 +26,28 @@ SetupResult<platform::UdpEndpoint> endpoint_of(const std::string& text) {
     if (endpoint.address.starts_with('[') && endpoint.address.ends_with(']'))
       endpoint.address = endpoint.address.substr(1, endpoint.address.size() - 2);
     if (port.ec == std::errc() && port.ptr == end && endpoint.port != 0) return endpoint;
+    if (any == AnyPort::yes && text.ends_with(":any")) return endpoint;
   }
-  return fail(platform::Errc::bad_address, fmt::format("'{}' is not ADDRESS:PORT", text));
+  return fail(platform::Errc::bad_address,
+              fmt::format("'{}' is not ADDRESS:PORT{}", text, any == AnyPort::yes ? " or ADDRESS:any" : ""));
+}
+
+std::string host_text(const std::string& address) {
+  return address.find(':') == std::string::npos ? address : "[" + address + "]";
+}
+
+/// What came from the peer, and of that nothing was valid.
+std::string silence_text(const VehicleLinkOptions& options, const LinkHeard& heard) {
+  if (heard.refused == 0)
+    return fmt::format("nothing was received from {} at {}", options.peer, options.local);
+  return fmt::format("{} datagrams were received from {} at {}, and none of them is valid: {}", heard.refused,
+                     options.peer, options.local, describe(heard.last_refusal));
+}
+
+std::string strangers_text(const platform::UdpStrangers& strangers) {
+  const std::string host = host_text(strangers.last.address);
+  return fmt::format("; {} datagrams came from {}:{}: if that is the other side, --peer {}:any hears it",
+                     strangers.datagrams, host, strangers.last.port, host);
 }
 
 }  // namespace
@@ -37,7 +58,14 @@ void VehicleLinkOptions::add_options(CLI::App& command, int most_keys) {
                   "Where we are: ADDRESS:PORT, the address in numbers; to be given "
                   "with a peer on another machine")
       ->capture_default_str();
-  command.add_option("--peer", peer, "Where the other side is")->capture_default_str();
+  command
+      .add_option("--peer", peer,
+                  "Where the other side is: ADDRESS:PORT; or ADDRESS:any, of which the first valid sender is "
+                  "heard, and no other")
+      ->capture_default_str();
+  command.add_option("--send-to", send_to,
+                     "Where to send, ADDRESS:PORT, if the other side hears elsewhere than it sends from, as "
+                     "the Furbot's original programs do");
   CLI::Option_group* believed = command.add_option_group("Who is believed");
   CLI::Option* key =
       believed->add_option("--key", key_files,
@@ -57,26 +85,63 @@ void VehicleLinkOptions::add_options(CLI::App& command, int most_keys) {
 SetupResult<platform::UdpSocket> VehicleLinkOptions::open() const {
   const auto here = endpoint_of(local);
   if (!here) return tl::unexpected(here.error());
-  const auto there = endpoint_of(peer);
+  const auto there = endpoint_of(peer, AnyPort::yes);
   if (!there) return tl::unexpected(there.error());
-  return platform::UdpSocket::open({.local = *here, .peer = *there});
+  platform::UdpConfig config{.local = *here, .peer = *there, .watch_strangers = true};
+  if (!send_to.empty()) {
+    const auto destination = endpoint_of(send_to);
+    if (!destination) return tl::unexpected(destination.error());
+    config.destination = *destination;
+  }
+  return platform::UdpSocket::open(config);
 }
 
 SetupResult<std::vector<VehicleKey>> VehicleLinkOptions::keys() const {
   const std::vector<int> ids = key_ids.empty() && key_files.size() == 1 ? std::vector{1} : key_ids;
   if (ids.size() != key_files.size())
     return fail(vehicle::Errc::no_key, "each --key has one --key-id, and each --key-id its --key");
+  constexpr std::array sizes{SipHash128::key_size, platform::Blake2b::key_size};
   std::vector<VehicleKey> keys;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (std::count(ids.begin(), ids.end(), ids[i]) > 1)
       return fail(vehicle::Errc::no_key, fmt::format("two keys have the --key-id {}", ids[i]));
-    const auto bytes = platform::read_key_file<SipHash128::key_size>(key_files[i]);
-    if (!bytes) return tl::unexpected(bytes.error());
-    if (*bytes == std::array<std::uint8_t, SipHash128::key_size>{})
+    VehicleKey key{.id = static_cast<std::uint8_t>(ids[i])};
+    const auto size = platform::read_key_file(key_files[i], key.bytes, sizes);
+    if (!size) return tl::unexpected(size.error());
+    key.size = *size;
+    if (key.bytes == decltype(key.bytes){})
       return fail(vehicle::Errc::no_key, key_files[i] + ": no key of zeros is one");
-    keys.push_back({static_cast<std::uint8_t>(ids[i]), *bytes});
+    if (!has_sodium && key.size == platform::Blake2b::key_size)
+      return fail(vehicle::Errc::no_key,
+                  fmt::format("{}: is for BLAKE2b, and this program was built without libsodium: takt key "
+                              "--bytes {}",
+                              key_files[i], SipHash128::key_size));
+    if (!keys.empty() && keys.front().size != key.size)
+      return fail(vehicle::Errc::no_key,
+                  fmt::format("{} has {} bytes, {} has {}: both keys are of one size", key_files[i - 1],
+                              keys.front().size, key_files[i], key.size));
+    keys.push_back(key);
   }
   return keys;
+}
+
+std::optional<std::string> LinkWatch::look(const LinkHeard& heard, platform::UdpSocket& socket, Time now) {
+  if (heard.valid > 0) {
+    if (told_peer_ || socket.settled_port() == 0) return std::nullopt;
+    told_peer_ = true;
+    const std::string host = options_.peer.substr(0, options_.peer.rfind(':'));
+    const std::string there = fmt::format("{}:{}", host, socket.settled_port());
+    return fmt::format("the other side is {}, and no other is heard; sending to {}", there,
+                       options_.send_to.empty() ? there : options_.send_to);
+  }
+  if (!next_) next_ = now + patience;
+  if (now < *next_) return std::nullopt;
+  next_ = now + patience;
+  const platform::UdpStrangers strangers = socket.strangers();
+  const bool others = heard.refused > 0 || strangers.datagrams > 0;
+  if (others ? told_others_ : told_silence_ || !expects_) return std::nullopt;
+  (others ? told_others_ : told_silence_) = true;
+  return silence_text(options_, heard) + (strangers.last.port != 0 ? strangers_text(strangers) : "");
 }
 
 SetupResult<LogFile> open_log(const std::string& path) {
@@ -94,15 +159,6 @@ std::optional<std::string> LogFile::end() const {
   const int error = printer ? printer->end() : 0;
   if (error == 0) return std::nullopt;
   return fmt::format("{} is not complete: {}", path, platform::detail::text_of(error));
-}
-
-std::string TypedText::take() {
-  pollfd entry{STDIN_FILENO, POLLIN, 0};
-  if (ended_ || in_background() || ::poll(&entry, 1, 0) <= 0) return {};
-  std::array<char, 256> buffer;
-  const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-  ended_ = got <= 0;
-  return ended_ ? std::string{} : std::string(buffer.data(), static_cast<std::size_t>(got));
 }
 
 }  // namespace takt::tools

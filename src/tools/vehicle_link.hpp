@@ -1,4 +1,5 @@
-// What `takt drive` and `takt vehicle-sim` share: their socket, whom they believe, and the loop that carries datagrams.
+// What `takt drive` and `takt vehicle-sim` share: their socket, whom they believe, the loop that carries datagrams, and what is said
+// when none of them is heard.
 #pragma once
 
 #include <unistd.h>
@@ -11,11 +12,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/descriptor.hpp"
+#include "takt/core/error.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/siphash.hpp"
+#include "takt/platform/blake2b.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/platform/udp_socket.hpp"
 #include "takt/vehicle/secure_channel.hpp"
@@ -23,12 +27,40 @@
 
 namespace takt::tools {
 
-using VehicleKey = vehicle::SharedKey<SipHash128>;
+#ifdef TAKT_WITH_SODIUM
+inline constexpr bool has_sodium = true;
+#else
+inline constexpr bool has_sodium = false;
+#endif
 
-/// --local, --peer, and --key with --key-id, or --plain, of a sub-command.
+/// A key whose size says which authenticator it is for: 16 bytes SipHash-128, 32 bytes BLAKE2b, which needs libsodium.
+struct VehicleKey {
+  std::uint8_t id = 0;
+  std::size_t size = 0;
+  std::array<std::uint8_t, platform::Blake2b::key_size> bytes{};
+
+  template <Authenticator A>
+  [[nodiscard]] vehicle::SharedKey<A> shared() const {
+    vehicle::SharedKey<A> key{id, {}};
+    std::copy_n(bytes.begin(), key.bytes.size(), key.bytes.begin());
+    return key;
+  }
+};
+
+/// Calls use.operator()<A>() with the authenticator of such keys.
+template <class Use>
+void with_authenticator(const VehicleKey& key, const Use& use) {
+  if constexpr (has_sodium) {
+    if (key.size == platform::Blake2b::key_size) return use.template operator()<platform::Blake2b>();
+  }
+  use.template operator()<SipHash128>();
+}
+
+/// --local, --peer, --send-to, and --key with --key-id, or --plain, of a sub-command.
 struct VehicleLinkOptions {
   std::string local{};
   std::string peer{};
+  std::string send_to{};
   std::vector<std::string> key_files{};
   std::vector<int> key_ids{};
   bool plain = false;
@@ -37,20 +69,39 @@ struct VehicleLinkOptions {
   void add_options(CLI::App& command, int most_keys);
   /// Error: bad_address, udp_failed.
   [[nodiscard]] SetupResult<platform::UdpSocket> open() const;
-  /// One at least. Errors: those of platform::read_key_file(); no_key (zeros; two of one id; not every one of two has an id).
+  /// Whether the peer's port is to be learnt from what it sends.
+  [[nodiscard]] bool any_port() const { return peer.ends_with(":any"); }
+  /// One at least, all for the same authenticator. Errors: those of platform::read_key_file(); no_key (zeros; two of one id, or of two
+  /// sizes; not every one of two has an id; of a size that needs libsodium, without it).
   [[nodiscard]] SetupResult<std::vector<VehicleKey>> keys() const;
 };
 
+/// What came over a link.
+struct LinkHeard {
+  std::uint64_t valid = 0;  ///< datagrams that the end took
+  std::uint64_t refused = 0;
+  Error last_refusal{};
+
+  LinkHeard& operator+=(const LinkHeard& other) {
+    valid += other.valid;
+    refused += other.refused;
+    if (other.refused > 0) last_refusal = other.last_refusal;
+    return *this;
+  }
+};
+
 /// Carries datagrams between the socket and an end of the connection (VehicleDrive, SimulatedVehicle) until then, and once in any
-/// case. What has come is taken in batches, and what is due is sent after each datagram: a flood delays nothing.
+/// case. What has come is taken in batches, and what is due is sent after each datagram: a flood delays nothing. A socket whose peer
+/// may have any port answers the last valid sender, and stays with it once there is a session.
 template <class End>
-void exchange(platform::UdpSocket& socket, End& end, Time until) {
+LinkHeard exchange(platform::UdpSocket& socket, End& end, Time until) {
   constexpr std::size_t room = 1024;  // more than any frame has: what is longer is refused by the socket
   std::array<std::array<std::uint8_t, room>, platform::UdpSocket::batch> memory;
   std::array<platform::Datagram, platform::UdpSocket::batch> batch;
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i].buffer = memory[i];
   std::array<std::uint8_t, room> out;
   const platform::SteadyClock clock;
+  LinkHeard heard;
   const auto send_due = [&](Time now) {
     while (const std::size_t size = end.poll(now, out).value_or(0)) socket.send(std::span(out).first(size));
   };
@@ -61,12 +112,43 @@ void exchange(platform::UdpSocket& socket, End& end, Time until) {
     const std::size_t came = socket.receive(batch, next - now);
     for (const platform::Datagram& datagram : std::span(batch).first(came)) {
       const Time came_at = clock.now();
-      static_cast<void>(end.receive(datagram.bytes(), came_at));  // what is refused is counted
+      // Taken with the same call as the one on which the socket settled.
+      if (socket.settled_port() != 0 && datagram.port != socket.settled_port()) continue;
+      if (const Status taken = end.receive(datagram.bytes(), came_at)) {
+        ++heard.valid;
+        socket.answer(datagram.port);
+        if (end.established(came_at)) socket.settle(datagram.port);
+      } else {
+        ++heard.refused;
+        heard.last_refusal = taken.error();
+      }
       if (end.next_send() <= came_at) send_due(came_at);
     }
     now = clock.now();
   } while (now < until);
+  return heard;
 }
+
+/// Tells people whom a link took for its peer, and what came instead where nothing valid came for two seconds.
+class LinkWatch {
+ public:
+  /// `expects` says whether silence is worth telling by itself.
+  LinkWatch(const VehicleLinkOptions& options, bool expects) : options_(options), expects_(expects) {}
+
+  /// To be called each cycle, with all that was heard since the beginning. What is to be told now, if anything.
+  [[nodiscard]] std::optional<std::string> look(const LinkHeard& heard, platform::UdpSocket& socket,
+                                                Time now);
+
+ private:
+  static constexpr Duration patience = std::chrono::seconds(2);
+
+  VehicleLinkOptions options_;
+  bool expects_;
+  std::optional<Time> next_{};
+  bool told_silence_ = false;
+  bool told_others_ = false;
+  bool told_peer_ = false;
+};
 
 /// A file that is written beside the loop; without a name, none.
 struct LogFile {
@@ -78,15 +160,5 @@ struct LogFile {
   [[nodiscard]] std::optional<std::string> end() const;
 };
 [[nodiscard]] SetupResult<LogFile> open_log(const std::string& path);
-
-/// What is typed, or comes through a pipe; never waited for. Of a terminal, nothing as long as we are in its background.
-class TypedText {
- public:
-  /// The next of it, at most as much as a person types in a cycle: a device that never ends does not hold the caller.
-  [[nodiscard]] std::string take();
-
- private:
-  bool ended_ = false;
-};
 
 }  // namespace takt::tools

@@ -20,6 +20,7 @@
 #include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
 #include "tools/signals.hpp"
+#include "tools/terminal.hpp"
 #include "tools/vehicle_file.hpp"
 #include "tools/vehicle_link.hpp"
 
@@ -48,21 +49,11 @@ bool read_fault_number(std::istream& words, double most, double& number) {
 bool read_halted(std::istream& words, const vehicle::Layouts& layouts, vehicle::SystemSet& systems) {
   systems = {};
   for (std::string name; words >> name;) {
-    bool found = false;
-    for (const vehicle::SystemLayout& layout : layouts.systems()) {
-      if (layout.name != name) continue;
-      systems.insert(layout.system);
-      found = true;
-    }
-    if (!found) return false;
+    const vehicle::SystemLayout* const found = layouts.find(name);
+    if (found == nullptr) return false;
+    systems.insert(found->system);
   }
   return !systems.empty();
-}
-
-std::string names_of(const vehicle::Layouts& layouts) {
-  std::string names;
-  for (const vehicle::SystemLayout& layout : layouts.systems()) names += fmt::format(" {}", layout.name);
-  return names;
 }
 
 /// Changes what is wrong with a vehicle as the line says. If it makes no sense nothing changes, and what would have is returned.
@@ -106,17 +97,17 @@ std::optional<std::string> apply_fault(const std::string& line, const vehicle::L
 }
 
 constexpr std::string_view sim_log_columns =
-    "time,x,y,heading,speed,throttle,brake,steering,state,obeyed,sent\n";
+    "time,x,y,heading,speed,throttle,brake,steering,state,obeyed,held,sent\n";
 
 /// A line of the log; time is that of the system's steady clock, as for `takt drive`.
 template <class Vehicle>
 std::string true_line(const Vehicle& vehicle, Time now) {
   const sim::VehiclePlant& plant = vehicle.controller().plant();
-  return fmt::format("{:.6f},{:.4f},{:.4f},{:.5f},{:.4f},{:.3f},{:.3f},{:.4f},{},{},{}\n",
+  return fmt::format("{:.6f},{:.4f},{:.4f},{:.5f},{:.4f},{:.3f},{:.3f},{:.4f},{},{},{},{}\n",
                      to_seconds(now.time_since_epoch()), plant.pose().x, plant.pose().y, plant.pose().heading,
                      plant.speed(), plant.throttle(), plant.brake(), plant.steering(),
                      to_string(vehicle.controller().state()), vehicle.controller().counters().obeyed,
-                     vehicle.counters().sent);
+                     vehicle.controller().counters().held, vehicle.counters().sent);
 }
 
 /// Unix time where the steady clock is zero.
@@ -139,9 +130,11 @@ struct SimulatedScene {
 template <class Vehicle>
 class VehicleProgram {
  public:
-  VehicleProgram(Vehicle vehicle, platform::UdpSocket socket, const SimulatedScene& scene, Printer* log)
+  VehicleProgram(Vehicle vehicle, platform::UdpSocket socket, LinkWatch watch, const SimulatedScene& scene,
+                 Printer* log)
       : vehicle_(std::move(vehicle)),
         socket_(std::move(socket)),
+        watch_(std::move(watch)),
         scene_(&scene),
         log_(log),
         faults_(scene.faults) {
@@ -157,7 +150,8 @@ class VehicleProgram {
     while (sigtimedwait(&signals, nullptr, &at_once) <= 0 && printer_.has_reader()) {
       if (scene_->duration > 0 && to_seconds(next - start) >= scene_->duration) break;
       next = std::max(next + sim::status_period, clock.now());
-      exchange(socket_, vehicle_, next);
+      heard_ += exchange(socket_, vehicle_, next);
+      if (const auto text = watch_.look(heard_, socket_, next)) printer_.print(*text + '\n');
       listen();
       tell(next);
     }
@@ -172,7 +166,7 @@ class VehicleProgram {
       const std::string line = typed_.substr(0, end);
       typed_.erase(0, end + 1);
       if (line == "recover") {
-        vehicle_.recover();
+        recover();
       } else if (const auto mistake = apply_fault(line, scene_->layouts(), faults_)) {
         printer_.print_error(fmt::format("takt vehicle-sim: {}\n", *mistake));
       } else {
@@ -184,26 +178,50 @@ class VehicleProgram {
     typed_.clear();
   }
 
+  void recover() {
+    vehicle_.recover();
+    if (!faults_.halted.empty()) printer_.print("systems are broken still: type well\n");
+  }
+
   void tell(Time now) {
     const vehicle::SystemState state = vehicle_.controller().state();
-    if (state != told_) printer_.print(fmt::format("{}\n", to_string(state)));
+    const sim::VehicleCounters& counters = vehicle_.controller().counters();
+    if (state != told_) printer_.print(fmt::format("{}{}\n", to_string(state), halt_text(state, counters)));
+    const bool held = state == vehicle::SystemState::running && told_ == state && counters.held > held_;
+    if (held && !told_held_)
+      printer_.print("control frames come, but with throttle: the brake is held until one comes without\n");
+    told_held_ = told_held_ || held;
+    held_ = counters.held;
+    halts_ = counters.timeouts;
     told_ = state;
     if (log_ != nullptr) log_->print(true_line(vehicle_, now));
+  }
+
+  /// Why it is halted, and what helps.
+  [[nodiscard]] std::string halt_text(vehicle::SystemState state,
+                                      const sim::VehicleCounters& counters) const {
+    if (state != vehicle::SystemState::halted) return {};
+    if (counters.timeouts == halts_) return ": the battery is empty";
+    return fmt::format(": no control frame for {:g} ms; type recover to let it start again",
+                       1e3 * to_seconds(scene_->description.drive.client.drive.command_timeout));
   }
 
   void summarise() {
     const auto& link = vehicle_.counters();
     const auto& heard = vehicle_.controller().counters();
     printer_.print(
-        fmt::format("{} control frames obeyed, {} outdated, {} overruled by a stop, {} refused, {} "
+        fmt::format("{} control frames obeyed, {} held back by the brake, {} outdated, {} overruled by a "
+                    "stop, {} refused, {} "
                     "malformed; {} halts for lack of "
                     "them; {} status frames sent\n",
-                    heard.obeyed, heard.outdated, heard.overruled, link.refused, link.malformed,
+                    heard.obeyed, heard.held, heard.outdated, heard.overruled, link.refused, link.malformed,
                     heard.timeouts, link.sent));
   }
 
   Vehicle vehicle_;
   platform::UdpSocket socket_;
+  LinkWatch watch_;
+  LinkHeard heard_;
   const SimulatedScene* scene_;
   Printer* log_;
   Printer printer_;
@@ -211,6 +229,9 @@ class VehicleProgram {
   TypedText text_;
   std::string typed_;
   std::optional<vehicle::SystemState> told_;
+  bool told_held_ = false;
+  std::uint64_t held_ = 0;
+  std::uint64_t halts_ = 0;  ///< for lack of control frames, so far
 };
 
 [[noreturn]] void refuse_vehicle(const std::string& why, ExitCode code) {
@@ -232,7 +253,9 @@ void simulate(const VehicleSimOptions& options, const SimulatedScene& scene, C c
   const sigset_t signals = block_ending_signals();
   auto log = open_log(options.log);
   if (!log) refuse_vehicle(log.error().message, exit_failed);
-  VehicleProgram(std::move(*vehicle), std::move(*socket), scene, log->printer.get()).run(signals);
+  VehicleProgram(std::move(*vehicle), std::move(*socket), LinkWatch(options.link, false), scene,
+                 log->printer.get())
+      .run(signals);
   if (const auto failure = log->end()) refuse_vehicle(*failure, exit_failed);
 }
 
@@ -255,11 +278,15 @@ void simulate_vehicle(const VehicleSimOptions& options) {
   if (options.link.plain) return simulate(options, scene, vehicle::PlainChannel{});
   const auto keys = options.link.keys();
   if (!keys) refuse_vehicle(keys.error().message, exit_bad_input);
-  const auto entropy = platform::random_bytes<SipHash128::key_size>();
-  if (!entropy) refuse_vehicle("the system has no random bytes", exit_failed);
-  auto channel = vehicle::VehicleChannel<SipHash128>::make(*keys, *entropy);
-  if (!channel) refuse_vehicle(std::string(describe(channel.error())), exit_bad_input);
-  simulate(options, scene, std::move(*channel));
+  with_authenticator(keys->front(), [&]<Authenticator A>() {
+    std::vector<vehicle::SharedKey<A>> shared;
+    for (const VehicleKey& key : *keys) shared.push_back(key.shared<A>());
+    const auto entropy = platform::random_bytes<A::key_size>();
+    if (!entropy) refuse_vehicle("the system has no random bytes", exit_failed);
+    auto channel = vehicle::VehicleChannel<A>::make(shared, *entropy);
+    if (!channel) refuse_vehicle(std::string(describe(channel.error())), exit_bad_input);
+    simulate(options, scene, std::move(*channel));
+  });
 }
 
 }  // namespace
@@ -286,8 +313,8 @@ void add_vehicle_sim(CLI::App& app) {
       "  corrupt SHARE      in which a bit is turned over on the way\n"
       "  lying SHARE        in which the length of a block is not what it says\n"
       "  halted SYSTEM...   these broke down\n"
-      "  well               nothing is wrong any more\n"
-      "  recover            it starts again after it has halted\n"
+      "  well               nothing is wrong any more, and systems that broke down run again\n"
+      "  recover            it starts again after it has halted for lack of control frames\n"
       "Systems of the Furbot:" +
       names_of(vehicle::furbot_layouts) +
       "\n"

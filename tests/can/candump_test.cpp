@@ -103,6 +103,8 @@ TEST_CASE("lines of candump are read and written as they were") {
 TEST_CASE("other ways to write the same are understood") {
   CHECK(entry_of("(1.5)   can0\t123#11.22.33  R ") == entry_of("(0000000001.500000) can0 123#112233 R"));
   CHECK(entry_of("(1.5) can0 123#0011223344556677_F") == entry_of("(1.500) can0 123#0011223344556677"));
+  CHECK(entry_of(" \t (1.5) can0 123#00") == entry_of("(1.5) can0 123#00"));
+  CHECK(parse_line("  1.5) can0 123#00").error() == LineError{Errc::bad_line, 3});
   CHECK(entry_of("(1.000000001) can0 0ab#aAbB").frame.stamp == time_from_nanoseconds(1'000'000'001));
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "support/source_dir.hpp"
 #include "takt/can/frame.hpp"
 
 using namespace takt;
@@ -188,7 +189,7 @@ TEST_CASE(
   const dbc::Message& oil = message(file, "Oil");
   CHECK_FALSE(is_j1939(file, oil));
   CHECK(signal(oil, "Temp").unit == "°C");
-  CHECK(signal(oil, "Temp").comment == "Öltemperatur – in der Wanne\r\nBO_ 99 Phantom: 8 X");
+  CHECK(signal(oil, "Temp").comment == "Öltemperatur – in der Wanne\nBO_ 99 Phantom: 8 X");
   CHECK(signal(oil, "Price").unit == "€/l");
   CHECK(signal(oil, "Price").coding.scale == 0.5);
   CHECK(signal(oil, "Price").coding.offset == 5);
@@ -378,4 +379,55 @@ TEST_CASE("attributes beyond the limits are refused: they are looked up one by o
   for (std::size_t i = 1; i < dbc::max_enumeration_texts; ++i) texts += ",\"x\"";
   CHECK(error_of(texts + ";\n").empty());
   CHECK(is_in("more than 1024 texts of one attribute", error_of(texts + ",\"x\";\n")));
+}
+
+TEST_CASE("line ends in texts are LF, whatever the file has") {
+  const auto file = dbc::parse("BU_: A\r\nCM_ \"one\r\ntwo\rthree\n\r\nfour\";\r\n").value().file;
+  CHECK(file.comment == "one\ntwo\nthree\n\nfour");
+  CHECK(dbc::parse(dbc::write(file).value()).value().file == file);
+}
+
+TEST_CASE("a frame format that is declared as an integer has the numbers of Vector's enumeration") {
+  const std::string head =
+      "BU_: A\nBO_ 1 Short: 8 A\nBO_ 2 Long: 64 A\nBO_ 2147483651 Extended: 8 A\n"
+      "BO_ 2566834430 DM1: 200 A\nBA_DEF_ BO_ \"VFrameFormat\" ";
+  const std::string given =
+      "BA_ \"VFrameFormat\" BO_ 1 14;\nBA_ \"VFrameFormat\" BO_ 2147483651 15;\n"
+      "BA_ \"VFrameFormat\" BO_ 2566834430 3;\n";
+  for (const std::string type :
+       {"INT 0 15;\nBA_DEF_DEF_ \"VFrameFormat\" 0;\n", "HEX 0 15;\n", "INT 0 0;\n"}) {
+    CAPTURE(type);
+    const dbc::File file = dbc::parse(head + type + given, Strictness::strict).value().file;
+    CHECK(is_fd(file, message(file, "Short")));
+    CHECK(is_fd(file, message(file, "Extended")));
+    CHECK(is_j1939(file, message(file, "DM1")));
+    CHECK_FALSE(is_j1939(file, message(file, "Extended")));
+    CHECK_FALSE(is_fd(file, message(file, "DM1")));
+    // A number that says a classic frame is believed; without one, the length tells.
+    CHECK(is_fd(file, message(file, "Long")) == !is_in("BA_DEF_DEF_", type));
+  }
+}
+
+TEST_CASE("an enumeration may have an empty default, which is none") {
+  const std::string text =
+      "BU_: A\nBA_DEF_ BO_ \"Send\" ENUM \"cyclic\",\"once\";\nBA_DEF_DEF_ \"Send\" \"\";\n";
+  const auto reading = dbc::parse(text, Strictness::strict);
+  REQUIRE_MESSAGE(reading.has_value(), reading.error().message);
+  CHECK(reading->warnings.empty());
+  CHECK_FALSE(reading->file.attribute_definitions[0].default_value.has_value());
+  CHECK(is_in("cannot have this value",
+              strict_error("BU_: A\nBA_DEF_ \"x\" ENUM \"a\";\nBA_DEF_DEF_ \"x\" \"b\";\n")));
+}
+
+TEST_CASE("messages and signals that are left out are counted") {
+  const auto left_out = [](const std::string& text) { return dbc::parse(text).value().left_out; };
+  const std::string fine = one_signal(": 0|8@1+ (1,0) [0|0]");
+  CHECK(left_out(fine) == 0);
+  CHECK(left_out(fine + "NONSENSE;\n") == 0);
+  CHECK(left_out(fine + "BO_ x Second: 8 A\n") == 1);
+  CHECK(left_out(fine + "BO_ 2048 Second: 8 A\n") == 1);
+  CHECK(left_out(fine + fine) == 1);
+  CHECK(left_out(fine + " SG_ bad : 0|8@2+ (1,0) [0|0] \"\" A\n") == 1);
+  CHECK(left_out(fine + " SG_ s : 8|8@1+ (1,0) [0|0] \"\" A\n") == 1);
+  CHECK(left_out(fine + " SG_ t m0 : 8|8@1+ (1,0) [0|0] \"\" A\n") == 1);
 }

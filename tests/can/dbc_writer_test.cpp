@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "support/source_dir.hpp"
 #include "takt/can/dbc.hpp"
 
 using namespace takt;

@@ -97,6 +97,43 @@ struct Raw {
                                       SignalSpec{"B", {{19, 20, big}, 3, -7}}};
 };
 
+/// As generated headers say it: a table and the members beside it. Ten bytes, which no frame has; a selector's state that selects
+/// nothing, and states beyond a range.
+struct Listed {
+  enum class Mode : std::uint8_t { off, on, error = 15 };
+
+  std::uint8_t page = 0;
+  double speed = 0;
+  Mode mode = Mode::off;
+  std::int16_t current = 0;
+
+  static constexpr MessageSpec message{
+      .name = "Listed", .id = 7, .length = 10, .format = {false, true, true}};
+  static constexpr std::array<std::uint64_t, 1> page_states{3};
+  static constexpr std::array<std::uint64_t, 2> speed_states{254, 255};
+  static constexpr std::array<std::uint64_t, 1> mode_states{15};
+  static constexpr std::array<std::uint64_t, 1> current_states{0x8000};
+  static constexpr std::array<SignalSpec, 4> signals{
+      {{"Page", {{0, 4}}, "", {}, page_states},
+       {"Speed", {{8, 8}, 0.1, 0, 0, 20}, "m/s", {}, speed_states},
+       {"Mode", {{4, 4}, 1, 0, 0, 1}, "", {}, mode_states},
+       {"Current", {{71, 16, big, signed_integer}, 1, 0, -100, 100}, "A", when("Page", 1), current_states}}};
+  using Members = can::Members<&Listed::page, &Listed::speed, &Listed::mode, &Listed::current>;
+
+  friend constexpr bool operator==(const Listed&, const Listed&) = default;
+};
+static_assert(is_valid_message<Listed>);
+
+/// What only the transport of J1939 carries.
+struct Long {
+  double last = 0;
+
+  static constexpr MessageSpec message{
+      .name = "Long", .id = 0x18FECAFE, .length = 200, .format = {true}, .j1939 = true};
+  static constexpr std::array<SignalSpec, 1> signals{{{"Last", {{1592, 8}, 0.5}}}};
+  using Members = can::Members<&Long::last>;
+};
+
 std::vector<std::uint8_t> random_bytes(std::mt19937_64& random, std::size_t count) {
   std::vector<std::uint8_t> bytes(count);  // on the heap, where an address sanitizer guards its end
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
@@ -399,7 +436,12 @@ TEST_CASE("layouts that make no sense are told, each by its name") {
   static_assert(fault_of({}, {.id = 0x800, .format = {true}}) == MessageFault::none);
   static_assert(fault_of({}, {.length = 12}) == MessageFault::length);
   static_assert(fault_of({}, {.length = 12, .format = {false, true}}) == MessageFault::none);
-  static_assert(fault_of({}, {.length = 9, .format = {false, true}}) == MessageFault::length);
+  static_assert(fault_of({}, {.length = 9, .format = {false, true}}) == MessageFault::none);
+  static_assert(fault_of({}, {.length = 65, .format = {false, true}}) == MessageFault::length);
+  static_assert(fault_of({}, {.length = 1785, .format = {true}, .j1939 = true}) == MessageFault::none);
+  static_assert(fault_of({}, {.length = 1786, .format = {true}, .j1939 = true}) == MessageFault::length);
+  static constexpr std::array<std::uint64_t, 1> wide{256};
+  static_assert(fault_of({{"A", {{0, 8}}, "", {}, wide}}) == MessageFault::signal);
   static_assert(fault_of({plain("A", {0, 8}, when("M", 1))}) == MessageFault::multiplexer);
   static_assert(fault_of({plain("A", {0, 8}, when("B", 1)), plain("B", {8, 8}, when("A", 1))}) ==
                 MessageFault::multiplexer);
@@ -428,4 +470,59 @@ TEST_CASE("coding a message keeps the rules of the loop") {
   ok = ok && !can::encode(MotorStatus{.position = 1e6});
   CHECK(guard.report() == "");
   CHECK(ok);
+}
+
+TEST_CASE("members beside a table are coded as members in a tuple, in frames of any length") {
+  const Listed listed{.page = 1, .speed = 12.3, .mode = Listed::Mode::on, .current = -2};
+  const Frame frame = can::encode(listed).value();
+  CHECK(frame.length == 12);
+  CHECK(frame.data[0] == 0x11);
+  CHECK(frame.data[1] == 123);
+  CHECK((frame.data[8] == 0xFF && frame.data[9] == 0xFE && frame.data[10] == 0));
+  CHECK(can::decode<Listed>(frame).value() == listed);
+  CHECK(can::decode<Listed>(frame.payload().first(10)).value() == listed);
+  CHECK(can::decode<Listed>(frame.payload().first(9)).error() == Errc::wrong_length);
+  CHECK(is_selected<&Listed::current>(listed));
+}
+
+TEST_CASE("a message of J1939 that needs its transport is coded in data, not in a frame") {
+  Data<Long> data{};
+  REQUIRE(encode_into(data, Long{-0.0}));
+  data[199] = 7;
+  CHECK(can::decode<Long>(data).value().last == 3.5);
+  CHECK(can::encode(Long{}).error() == Errc::payload_too_long);
+  Frame frame = *make_frame(Long::message.id, std::vector<std::uint8_t>(8, 0), true);
+  CHECK(can::decode<Long>(frame).error() == Errc::wrong_length);
+}
+
+TEST_CASE("states beyond the range are sent by who says exactly them") {
+  const auto speed_byte = [](double speed, auto policy) {
+    const Result<Frame> frame = can::encode<decltype(policy)::value>(Listed{.page = 3, .speed = speed});
+    return frame ? int{frame->data[1]} : -int{frame.error().code};
+  };
+  using Refuse = std::integral_constant<Overflow, Overflow::error>;
+  using Clamp = std::integral_constant<Overflow, Overflow::clamp>;
+  CHECK(speed_byte(20, Refuse{}) == 200);
+  CHECK(speed_byte(25.4, Refuse{}) == 254);
+  CHECK(speed_byte(25.5, Clamp{}) == 255);
+  CHECK(speed_byte(25.45, Clamp{}) == 200);
+  CHECK(speed_byte(25.3, Refuse{}) == -int{Error(Errc::out_of_range).code});
+
+  Listed listed{.page = 1, .mode = Listed::Mode::error, .current = -32768};
+  const Frame frame = can::encode(listed).value();
+  CHECK(can::decode<Listed>(frame).value() == listed);
+  listed.current = -32767;
+  CHECK(can::encode(listed).error() == Errc::out_of_range);
+}
+
+TEST_CASE("a selector's state that selects nothing leaves what is always there") {
+  std::vector<std::uint8_t> data(10, 0);
+  data[0] = 3;
+  data[1] = 50;
+  const Listed got = can::decode<Listed>(data).value();
+  CHECK((got.page == 3 && got.speed == 5 && got.current == 0));
+  CHECK(can::encode(got).has_value());
+  data[0] = 2;
+  CHECK(can::decode<Listed>(data).error() == Errc::unknown_selector);
+  CHECK(can::encode(Listed{.page = 2}).error() == Errc::unknown_selector);
 }

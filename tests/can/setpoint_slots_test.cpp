@@ -86,20 +86,130 @@ TEST_CASE("what the bus has no room for waits, is replaced or sent later, and is
   CHECK(slots.counters(b) == SetpointCounters{.sent = 1, .replaced = 1, .refused = 2});
 }
 
-TEST_CASE("lower priority numbers go first, then earlier deadlines, then what was sent longest ago") {
+TEST_CASE("lower priority numbers go first, and equals in the order in which they were put") {
   SetpointSlots<> slots;
   test::ScriptedBus bus;
   for (const std::uint32_t priority : {7U, 0U, 7U, 7U, 3U}) CHECK(slots.add(priority).has_value());
-  const std::array deadlines = {5ms, 9ms, 4ms, 5ms, 9ms};
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    slots.put(i, value(static_cast<std::uint32_t>(i), 0), Time(deadlines[i]));
+  for (const std::size_t i : {2U, 0U, 4U, 3U, 1U})
+    slots.put(i, value(static_cast<std::uint32_t>(i), 0), Time(9ms));
   slots.flush(bus, Time(1ms));
   CHECK(sent_ids(bus) == std::vector<std::uint32_t>{1, 4, 2, 0, 3});
+}
 
+TEST_CASE("what was left over goes first, with its newest value") {
+  SetpointSlots<> slots;
+  test::ScriptedBus bus;
+  for (int i = 0; i < 7; ++i) CHECK(slots.add(0).has_value());
+  bus.room = 3;
+  const auto cycle = [&](std::uint64_t number) {
+    for (std::uint32_t i = 0; i < 7; ++i) slots.put(i, value(i, number), Time(9ms));
+    slots.flush(bus, Time(1ms));
+    for (const Frame& frame : bus.sent) CHECK(number_of(frame) == number);
+    return sent_ids(bus);
+  };
+  CHECK(cycle(1) == std::vector<std::uint32_t>{0, 1, 2});
+  CHECK(cycle(2) == std::vector<std::uint32_t>{3, 4, 5});
+  CHECK(cycle(3) == std::vector<std::uint32_t>{6, 0, 1});
+  bus.room = 9;
+  CHECK(cycle(4) == std::vector<std::uint32_t>{2, 3, 4, 5, 6, 0, 1});
+  CHECK(cycle(5) == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("of n messages, a bus that takes m a call sends each within n / m calls, whenever they are put") {
+  auto random = test::generator(2);
+  for (std::size_t run = 0; run < test::count(200); ++run) {
+    const auto messages = static_cast<std::uint32_t>(test::uniform_int(random, 1, 30));
+    SetpointSlots<> slots;
+    test::ScriptedBus bus;
+    bus.room = static_cast<std::size_t>(test::uniform_int(random, 1, 12));
+    const std::size_t most = (messages + bus.room - 1) / bus.room;
+    std::vector<std::size_t> waited(messages);
+    for (std::uint32_t i = 0; i < messages; ++i) REQUIRE(slots.add(0).has_value());
+    for (int cycle = 0; cycle < 50; ++cycle) {
+      for (std::uint32_t i = 0; i < messages; ++i)
+        if (test::uniform_int(random, 0, 3) > 0) slots.put(i, value(i, 0), Time::max());
+      for (std::uint32_t i = 0; i < messages; ++i)
+        if (slots.waiting(i)) ++waited[i];
+      slots.flush(bus, Time{});
+      for (const std::uint32_t id : sent_ids(bus)) {
+        REQUIRE(waited[id] <= most);
+        waited[id] = 0;
+      }
+    }
+  }
+}
+
+TEST_CASE("orders go first, in order, and none replaces another") {
+  SetpointSlots<4, 3> slots;
+  test::ScriptedBus bus;
+  const std::size_t sync = slots.add(0).value();
+  const std::size_t reference = slots.add(1).value();
+  slots.put(reference, value(0xA, 1), Time(9ms));
+  for (const std::uint64_t number : {1U, 2U, 3U}) CHECK(slots.order(value(0xF, number), Time(5ms), 1));
+  CHECK(!slots.order(value(0xF, 4), Time(5ms), 1));  // made again later
+  slots.put(sync, value(0x5, 1), Time(9ms));
+  CHECK(slots.orders_waiting() == 3);
+  bus.room = 3;
+  CHECK(slots.flush(bus, Time(1ms)) == 3);
+  CHECK(std::exchange(bus.sent, {}) == std::vector{value(0x5, 1), value(0xF, 1), value(0xF, 2)});
+  CHECK(slots.orders_waiting() == 1);
+  CHECK(slots.order(value(0xF, 4), Time(5ms), 1));
+  slots.put(sync, value(0x5, 2), Time(9ms));
+  slots.put(reference, value(0xA, 2), Time(9ms));
+  CHECK(slots.flush(bus, Time(2ms)) == 3);
+  CHECK(std::exchange(bus.sent, {}) == std::vector{value(0x5, 2), value(0xF, 3), value(0xF, 4)});
+  CHECK(slots.flush(bus, Time(2ms)) == 1);
+  CHECK(slots.counters(reference) == SetpointCounters{.sent = 1, .replaced = 1, .refused = 2});
+  CHECK(slots.order_counters() == SetpointCounters{.sent = 4, .refused = 1});
+}
+
+TEST_CASE("an order is retried up to its deadline, and its loss counted") {
+  SetpointSlots<> slots;
+  test::ScriptedBus bus;
+  bus.room = 0;
+  CHECK(slots.order(value(1, 1), Time(2ms)));
+  CHECK(slots.flush(bus, Time(2ms)) == 0);
+  CHECK(slots.orders_waiting() == 1);
   bus.room = 1;
-  for (const std::size_t i : {2U, 3U, 0U}) slots.put(i, value(static_cast<std::uint32_t>(i), 0), Time(8ms));
-  for (int i = 0; i < 3; ++i) slots.flush(bus, Time(2ms));
-  CHECK(sent_ids(bus) == std::vector<std::uint32_t>{2, 0, 3});
+  CHECK(slots.flush(bus, Time(2ms + 1ns)) == 0);
+  CHECK(slots.orders_waiting() == 0);
+  CHECK(slots.order_counters() == SetpointCounters{.expired = 1, .refused = 1});
+  CHECK(slots.starved() == 1);
+}
+
+TEST_CASE("slots that are counted at run time are as many as are added") {
+  SetpointSlots<std::dynamic_extent> slots(2);
+  test::ScriptedBus bus;
+  for (std::uint32_t i = 0; i < 200; ++i) CHECK(slots.add(i % 2) == i);
+  for (std::uint32_t i = 0; i < 200; ++i) CHECK(slots.put(i, value(i, 0), Time(1ms)));
+  CHECK(slots.order(value(900, 0), Time(1ms)));
+  CHECK(slots.order(value(901, 0), Time(1ms)));
+  CHECK(!slots.order(value(902, 0), Time(1ms)));
+  CHECK(slots.flush(bus, Time(0ms)) == 202);
+  CHECK(bus.sent[0].id == 900);
+  CHECK(bus.sent[2].id == 0);
+  CHECK(bus.sent[3].id == 2);
+  CHECK(bus.sent[201].id == 199);
+  SetpointSlots<std::dynamic_extent> none;
+  CHECK(!none.order(value(1, 0), Time(1ms)));
+  CHECK(none.add(0) == 0);
+}
+
+TEST_CASE("what cannot be written leaves the waiting setpoint as it was") {
+  SetpointSlots<> slots;
+  test::ScriptedBus bus;
+  const std::size_t slot = slots.add(0).value();
+  const auto spoil = [](Frame& frame) {
+    frame = value(9, 9);
+    return false;
+  };
+  CHECK(!slots.put_with(slot, Time(1ms), spoil));
+  CHECK(!slots.waiting(slot));
+  slots.put(slot, value(1, 1), Time(1ms));
+  CHECK(!slots.put_with(slot, Time(1ms), spoil));
+  CHECK(!slots.order_with(Time(1ms), 0, spoil));
+  CHECK(slots.flush(bus, Time(0ms)) == 1);
+  CHECK(bus.sent == std::vector{value(1, 1)});
 }
 
 TEST_CASE("a setpoint that was withdrawn is not sent") {
@@ -132,6 +242,8 @@ TEST_CASE("over any calls, slots do what a plain account of them says") {
     Time deadline;
     Frame frame;
     bool waiting;
+    bool left_over;
+    std::uint64_t rank;  // among those that began to wait since the last flush
     std::uint64_t last_sent;
   };
   auto random = test::generator(1);
@@ -141,10 +253,13 @@ TEST_CASE("over any calls, slots do what a plain account of them says") {
     SetpointCounters counted;
     test::ScriptedBus bus;
     for (auto i = test::uniform_int(random, 1, 8); i > 0; --i) {
-      model.push_back({static_cast<std::uint32_t>(test::uniform_int(random, 0, 2)), {}, {}, false, 0});
+      model.push_back(
+          {static_cast<std::uint32_t>(test::uniform_int(random, 0, 2)), {}, {}, false, false, 0, 0});
       REQUIRE(slots.add(model.back().priority) == model.size() - 1);
     }
     Time now{};
+    std::uint64_t rank = 0;
+    bool is_short = false;
     for (std::uint64_t step = 0; step < 100; ++step) {
       now += Duration(test::uniform_int(random, 0, 3));
       const auto at = static_cast<std::size_t>(test::uniform_int(random, 0, 7)) % model.size();
@@ -152,8 +267,13 @@ TEST_CASE("over any calls, slots do what a plain account of them says") {
       if (what < 6) {
         const Time deadline = now + Duration(test::uniform_int(random, -2, 6));
         counted.replaced += model[at].waiting ? 1U : 0U;
-        model[at] = {model[at].priority, deadline, value(static_cast<std::uint32_t>(at), step), true,
-                     model[at].last_sent};
+        if (!model[at].waiting) {
+          model[at].left_over = false;
+          model[at].rank = ++rank;
+        }
+        model[at].waiting = true;
+        model[at].deadline = deadline;
+        model[at].frame = value(static_cast<std::uint32_t>(at), step);
         REQUIRE(slots.put(at, model[at].frame, deadline));
       } else if (what < 7) {
         counted.withdrawn += model[at].waiting ? 1U : 0U;
@@ -161,32 +281,38 @@ TEST_CASE("over any calls, slots do what a plain account of them says") {
         slots.withdraw(at);
       } else {
         bus.room = static_cast<std::size_t>(test::uniform_int(random, 0, 5));
-        std::vector<std::tuple<std::uint32_t, Time, std::uint64_t, std::size_t>> order;
+        std::vector<std::tuple<std::uint32_t, bool, std::uint64_t, std::uint64_t, std::size_t>> order;
         for (std::size_t i = 0; i < model.size(); ++i) {
           if (!model[i].waiting) continue;
           if (model[i].deadline < now) {
             model[i].waiting = false;
             ++counted.expired;
           } else {
-            order.emplace_back(model[i].priority, model[i].deadline, model[i].last_sent, i);
+            const bool by_turn = is_short && !model[i].left_over;
+            order.emplace_back(model[i].priority, !model[i].left_over, by_turn ? model[i].last_sent : 0,
+                               model[i].rank, i);
           }
         }
         std::sort(order.begin(), order.end());
         std::vector<Frame> expected;
         for (std::size_t i = 0; i < order.size(); ++i) {
-          Entry& entry = model[std::get<3>(order[i])];
+          Entry& entry = model[std::get<4>(order[i])];
           if (i >= bus.room) {
             ++counted.refused;
+            entry.left_over = true;
+            entry.rank = ++rank;
             continue;
           }
           entry.waiting = false;
           entry.last_sent = ++counted.sent;
           expected.push_back(entry.frame);
         }
+        is_short = expected.size() < order.size();
         REQUIRE(slots.flush(bus, now) == expected.size());
         REQUIRE(std::exchange(bus.sent, {}) == expected);
       }
       REQUIRE(slots.counters() == counted);
+      REQUIRE(slots.starved() == counted.starved());
       for (std::size_t i = 0; i < model.size(); ++i) REQUIRE(slots.waiting(i) == model[i].waiting);
     }
   }

@@ -93,8 +93,8 @@ TEST_CASE_TEMPLATE("what cannot be a period or a number changes nothing", Scalar
   both("pid that follows", *BasicPid<Scalar>::make(gains),
        [](auto& o, Scalar r, Scalar y, Scalar h) { return o.follow(Scalar(0.5), r, y, h); });
 
-  const auto position = [](auto& o, Scalar r, Scalar y, Scalar h) { return o.position(r, {y, 0, 0}, h); };
-  const auto velocity = [](auto& o, Scalar r, Scalar y, Scalar h) { return o.velocity(r, {0, y, 0}, h); };
+  const auto position = [](auto& o, Scalar r, Scalar y, Scalar h) { return o.position(r, {y, 0}, h); };
+  const auto velocity = [](auto& o, Scalar r, Scalar y, Scalar h) { return o.velocity(r, {0, y}, h); };
   const BasicSoftLimits<Scalar> soft{Scalar(-0.8), Scalar(0.8), 4, 10};
   both("ros1 position", *BasicRosLimits<Scalar, RosConvention::ros1>::make(limits<Scalar>(), soft), position);
   both("ros2 position", *BasicRosLimits<Scalar, RosConvention::ros2>::make(limits<Scalar>(), soft), position);

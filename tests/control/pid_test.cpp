@@ -418,6 +418,18 @@ TEST_CASE("gains change without a bump") {
   }
 }
 
+TEST_CASE("the step after a reset has no derivative, or one from zero where the form says so") {
+  const PidGains gains{.derivative = 1, .derivative_weight = 1};
+  auto smooth = *Pid::make(gains);
+  auto kicks = *BasicPid<double, conventions::ros1>::make(gains);
+  for (int k = 0; k < 2; ++k) {
+    CHECK(smooth.step(3, 1, 0.5).value == 0);
+    CHECK(kicks.step(3, 1, 0.5).value == 4);
+    smooth.reset();
+    kicks.reset();
+  }
+}
+
 TEST_CASE("reset clears the integral, or keeps it") {
   auto pid = Pid::make({.integral = 1});
   static_cast<void>(pid->step(1, 0, 1));

@@ -59,8 +59,8 @@ struct Ros1Original {
             saturate(-s->position_gain * (x - s->position_max), -l.velocity, l.velocity)};
   }
 
-  std::optional<double> position(double command, const MotionState& measured, double dt) {
-    if (std::isnan(previous_position)) previous_position = measured.position;
+  std::optional<double> position(double command, const MeasuredState& measured, double dt) {
+    if (std::isnan(previous_position)) previous_position = *measured.position;
     const double pos = previous_position;
     double low = 0, high = 0;
     if (s) {
@@ -79,32 +79,32 @@ struct Ros1Original {
     return previous_position = saturate(command, low, high);
   }
 
-  std::optional<double> velocity(double command, const MotionState& measured, double dt) {
-    auto [low, high] = s ? soft_velocities(measured.position) : std::pair(-l.velocity, l.velocity);
+  std::optional<double> velocity(double command, const MeasuredState& measured, double dt) {
+    auto [low, high] = s ? soft_velocities(*measured.position) : std::pair(-l.velocity, l.velocity);
     if (has.acceleration) {
-      const double from = s ? measured.velocity : previous_velocity;
+      const double from = s ? *measured.velocity : previous_velocity;
       low = std::max(from - l.acceleration * dt, low);
       high = std::min(from + l.acceleration * dt, high);
     }
     return previous_velocity = saturate(command, low, high);
   }
 
-  double effort(double command, const MotionState& measured) const {
+  double effort(double command, const MeasuredState& measured) const {
     double low = -l.effort, high = l.effort;
     if (s) {
-      const auto [soft_min, soft_max] = soft_velocities(measured.position);
-      low = saturate(-s->velocity_gain * (measured.velocity - soft_min), -l.effort, l.effort);
-      high = saturate(-s->velocity_gain * (measured.velocity - soft_max), -l.effort, l.effort);
+      const auto [soft_min, soft_max] = soft_velocities(*measured.position);
+      low = saturate(-s->velocity_gain * (*measured.velocity - soft_min), -l.effort, l.effort);
+      high = saturate(-s->velocity_gain * (*measured.velocity - soft_max), -l.effort, l.effort);
       return saturate(command, low, high);
     }
-    if (has.position && measured.position < l.position_min) {
+    if (has.position && *measured.position < l.position_min) {
       low = 0;
-    } else if (has.position && measured.position > l.position_max) {
+    } else if (has.position && *measured.position > l.position_max) {
       high = 0;
     }
-    if (measured.velocity < -l.velocity) {
+    if (*measured.velocity < -l.velocity) {
       low = 0;
-    } else if (measured.velocity > l.velocity) {
+    } else if (*measured.velocity > l.velocity) {
       high = 0;
     }
     return saturate(command, low, high);
@@ -117,14 +117,15 @@ struct Ros2Original {
   std::optional<double> previous_position = {}, previous_velocity = {};
   Flags has{l};
 
-  std::pair<double, double> soft_velocities(double from, double act) const {
+  std::pair<double, double> soft_velocities(std::optional<double> prev, std::optional<double> actual) const {
+    const double from = prev.value_or(infinity), act = actual.value_or(infinity);
     if (!has.velocity) return {-infinity, infinity};
     double low = -l.velocity, high = l.velocity;
     const bool soft_range = s->position_max - s->position_min > 1e-10;
-    if (has.position && soft_range && std::abs(s->position_gain) > 1e-10) {
+    if (has.position && soft_range && std::abs(s->position_gain) > 1e-10 && std::isfinite(from)) {
       low = std::clamp(-s->position_gain * (from - s->position_min), -l.velocity, l.velocity);
       high = std::clamp(-s->position_gain * (from - s->position_max), -l.velocity, l.velocity);
-      if (act < l.position_min - 0.002 || act > l.position_max + 0.002) {
+      if (std::isfinite(act) && (act < l.position_min - 0.002 || act > l.position_max + 0.002)) {
         low = high = 0;
       } else if (act < s->position_min || act > s->position_max) {
         low = std::copysign(1.0 * (3.14159265358979323846 / 180.0), low);
@@ -134,14 +135,17 @@ struct Ros2Original {
     return {low, high};
   }
 
-  std::optional<double> position(double command, const MotionState& measured, double dt) {
+  std::optional<double> position(double command, const MeasuredState& measured, double dt) {
     double lower = l.position_min, upper = l.position_max;
-    if (has.position && (measured.position > upper + 0.0087 || measured.position < lower - 0.0087)) return {};
-    if (!previous_position) previous_position = measured.position;
+    if (measured.position && has.position &&
+        (*measured.position > upper + 0.0087 || *measured.position < lower - 0.0087))
+      return {};
+    if (!previous_position) previous_position = measured.position ? *measured.position : command;
     const double previous = *previous_position;
     if (has.velocity) {
       const double delta_vel =
-          has.acceleration ? std::fabs(measured.velocity) + l.acceleration * dt : l.velocity;
+          has.acceleration ? (measured.velocity ? std::fabs(*measured.velocity) : 0.0) + l.acceleration * dt
+                           : l.velocity;
       const double delta = std::min(l.velocity, delta_vel) * dt;
       lower = std::max(std::min(previous - delta, upper), lower);
       upper = std::min(std::max(previous + delta, lower), upper);
@@ -151,7 +155,8 @@ struct Ros2Original {
     double low = -infinity, high = infinity;
     if (s->position_max - s->position_min > 1e-10) low = s->position_min, high = s->position_max;
     if (has.velocity) {
-      const auto [soft_min, soft_max] = soft_velocities(previous, measured.position);
+      const auto [soft_min, soft_max] =
+          soft_velocities(previous, measured.position ? measured.position : previous);
       low = std::clamp(previous + soft_min * dt, low, high);
       high = std::clamp(previous + soft_max * dt, low, high);
     }
@@ -162,13 +167,13 @@ struct Ros2Original {
     return previous_position = std::clamp(command, low, high);
   }
 
-  std::optional<double> velocity(double command, const MotionState& measured, double dt) {
-    if (!previous_velocity) previous_velocity = measured.velocity;
+  std::optional<double> velocity(double command, const MeasuredState& measured, double dt) {
+    if (!previous_velocity) previous_velocity = measured.velocity ? *measured.velocity : command;
     double lower = -infinity, upper = infinity;
     if (has.velocity) {
       lower = -l.velocity, upper = l.velocity;
-      const double act = measured.position;
-      if (has.position) {
+      if (has.position && measured.position) {
+        const double act = *measured.position;
         lower = std::max((l.position_min - act) / dt, lower);
         upper = std::min((l.position_max - act) / dt, upper);
         if (act > l.position_max || act < l.position_min) {
@@ -188,9 +193,9 @@ struct Ros2Original {
     }
     if (s) {
       auto [low, high] = soft_velocities(measured.position, measured.position);
-      if (has.velocity && has.acceleration) {
-        low = std::max(measured.velocity - l.acceleration * dt, low);
-        high = std::min(measured.velocity + l.acceleration * dt, high);
+      if (has.velocity && has.acceleration && measured.velocity) {
+        low = std::max(*measured.velocity - l.acceleration * dt, low);
+        high = std::min(*measured.velocity + l.acceleration * dt, high);
       }
       lower = std::max(low, lower);
       upper = std::min(high, upper);
@@ -198,23 +203,27 @@ struct Ros2Original {
     return previous_velocity = saturate(command, lower, upper);
   }
 
-  double effort(double command, const MotionState& measured) const {
+  double effort(double command, const MeasuredState& measured) const {
     if (!has.effort) return command;
     double lower = -l.effort, upper = l.effort;
-    if (has.position && measured.position <= l.position_min && measured.velocity <= 0) {
-      lower = 0;
-    } else if (has.position && measured.position >= l.position_max && measured.velocity >= 0) {
-      upper = 0;
+    if (has.position && measured.position && measured.velocity) {
+      if (*measured.position <= l.position_min && *measured.velocity <= 0) {
+        lower = 0;
+      } else if (*measured.position >= l.position_max && *measured.velocity >= 0) {
+        upper = 0;
+      }
     }
-    if (has.velocity && measured.velocity < -l.velocity) {
-      lower = 0;
-    } else if (has.velocity && measured.velocity > l.velocity) {
-      upper = 0;
+    if (has.velocity && measured.velocity) {
+      if (*measured.velocity < -l.velocity) {
+        lower = 0;
+      } else if (*measured.velocity > l.velocity) {
+        upper = 0;
+      }
     }
-    if (!s) return saturate(command, lower, upper);
+    if (!s || !measured.velocity) return saturate(command, lower, upper);
     const auto [soft_min, soft_max] = soft_velocities(measured.position, measured.position);
-    const double low = std::clamp(-s->velocity_gain * (measured.velocity - soft_min), -l.effort, l.effort);
-    const double high = std::clamp(-s->velocity_gain * (measured.velocity - soft_max), -l.effort, l.effort);
+    const double low = std::clamp(-s->velocity_gain * (*measured.velocity - soft_min), -l.effort, l.effort);
+    const double high = std::clamp(-s->velocity_gain * (*measured.velocity - soft_max), -l.effort, l.effort);
     return saturate(command, std::max(low, lower), std::min(high, upper));
   }
 };
@@ -239,9 +248,16 @@ std::optional<SoftLimits> any_soft_limits(std::mt19937_64& random) {
                     often(test::uniform(random, 0.5, 30)), test::uniform(random, 0.5, 50)};
 }
 
+enum class Sensor { none, sometimes, always };
+
+std::optional<double> measured_by(Sensor sensor, std::mt19937_64& random, double value) {
+  const bool answers = sensor != Sensor::sometimes || test::uniform_int(random, 0, 1) == 0;
+  return sensor != Sensor::none && answers ? std::optional(value) : std::nullopt;
+}
+
 /// Both get the same commands, for a joint that now and then is outside its range or too fast: the same numbers, bit for bit.
 template <class Limiter, class Original>
-void same_as(std::uint64_t salt, bool may_lack_velocity) {
+void same_as(std::uint64_t salt, bool may_lack_velocity, bool may_lack_sensors) {
   auto random = test::generator(salt);
   for (std::size_t i = 0; i < test::count(3000); ++i) {
     const JointLimits l = any_limits(random, may_lack_velocity);
@@ -249,24 +265,30 @@ void same_as(std::uint64_t salt, bool may_lack_velocity) {
     auto limiter = Limiter::make(l, s).value();
     Original original{.l = l, .s = s};
     const auto way = test::uniform_int(random, 0, 2);
+    const auto any_sensor = [&] {
+      return may_lack_sensors ? static_cast<Sensor>(test::uniform_int(random, 0, 2)) : Sensor::always;
+    };
+    const Sensor position_sensor = any_sensor(), velocity_sensor = any_sensor();
     const double reach = std::isfinite(l.position_max) ? l.position_max + 0.01 : 2;
     double around = test::uniform(random, -2, reach);
     for (int k = 0; k < 20; ++k) {
       const double command = test::uniform_int(random, 0, 9) == 0 ? 0 : test::uniform(random, -25, 25) / 5;
       if (test::uniform_int(random, 0, 9) == 0) around = reach - test::uniform(random, 0, 0.02);
       around += test::uniform(random, -0.01, 0.01);
-      const MotionState measured = at(around, test::uniform(random, -5, 5));
+      const MeasuredState measured(measured_by(position_sensor, random, around),
+                                   measured_by(velocity_sensor, random, test::uniform(random, -5, 5)));
       const double period = test::uniform(random, 1e-3, 0.1);
       if (way == 2) {
         CHECK(limiter.effort(5 * command, measured).value == original.effort(5 * command, measured));
         continue;
       }
-      const Step got = way == 0 ? limiter.position(command, measured, period)
-                                : limiter.velocity(command, measured, period);
+      const LimitedStep got = way == 0 ? limiter.position(command, measured, period)
+                                       : limiter.velocity(command, measured, period);
       const auto wanted = way == 0 ? original.position(command, measured, period)
                                    : original.velocity(command, measured, period);
       CHECK(got.ok() == wanted.has_value());
       if (wanted) CHECK(got.value == *wanted);
+      CHECK(got.limited == (wanted && *wanted != command));
     }
   }
 }
@@ -351,8 +373,39 @@ TEST_CASE("efforts do not drive on") {
 }
 
 TEST_CASE("limits brought along from ROS 1 and ROS 2 give the numbers that they gave there, bit for bit") {
-  same_as<Ros1Limits, Ros1Original>(2, false);
-  same_as<Ros2Limits, Ros2Original>(3, true);
+  same_as<Ros1Limits, Ros1Original>(2, false, false);
+  same_as<Ros2Limits, Ros2Original>(3, true, false);
+}
+
+TEST_CASE("so do joints without a sensor of position or velocity, which only ROS 2 has") {
+  same_as<Ros2Limits, Ros2Original>(4, true, true);
+}
+
+TEST_CASE("a limiter tells whether it limited") {
+  auto ros1 = Ros1Limits::make(limits()).value();
+  CHECK(ros1.position(0.9, at(0), h).limited);
+  CHECK_FALSE(ros1.position(0.3, at(0), h).limited);
+  CHECK(ros1.effort(20, at(0)).limited);
+  CHECK_FALSE(ros1.effort(-8, at(0)).limited);
+  CHECK_FALSE(ros1.position(not_a_number, at(0), h).limited);  // that is an error, and it says so
+  auto ros2 = Ros2Limits::make(limits()).value();
+  CHECK(ros2.velocity(9, at(0), h).limited);
+  CHECK_FALSE(ros2.velocity(0.5, at(0), h).limited);
+}
+
+TEST_CASE_TEMPLATE("what is not measured bounds nothing, and is no NaN", Limits, Ros1Limits, Ros2Limits) {
+  const MeasuredState nothing;
+  auto joint = Limits::make(limits()).value();
+  CHECK(joint.position(0.7, nothing, h).value == 0.7);  // the first command is bounded from itself
+  CHECK(joint.position(0.7, nothing, h).ok());
+  CHECK(joint.position(-3, MeasuredState(std::nullopt, 5), h).value == doctest::Approx(0.5));  // 2 rad/s
+  CHECK(joint.effort(20, nothing).value == 8);
+  CHECK(joint.effort(5, MeasuredState(0, std::nullopt)).value == 5);
+  auto moving = Limits::make(limits()).value();
+  CHECK(moving.velocity(-0.4, nothing, h).value == -0.4);
+  CHECK(moving.velocity(9, nothing, h).value == doctest::Approx(0.1));
+  CHECK(moving.velocity(0.1, MeasuredState(not_a_number, std::nullopt), h).error == Errc::not_finite);
+  CHECK(moving.velocity(0.1, MeasuredState(std::nullopt, infinity), h).error == Errc::not_finite);
 }
 
 TEST_CASE("soft limits leave a continuous joint its way, and a gain of zero the effort its limit") {

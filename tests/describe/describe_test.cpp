@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string>
 
+#include "support/source_dir.hpp"
+
 namespace {
 
 bool known(std::string_view text) { return text.substr(0, 7) != "unknown"; }

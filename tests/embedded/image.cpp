@@ -1,6 +1,7 @@
 // What a joint board needs of takt: references arrive in CAN frames, are interpolated by quintics and followed by a PID whose
 // stiffness another frame may set, and encoder counts go back. When no reference has come for a while, it goes to its rest position
-// by itself. The joint steers a vehicle, too: control frames lead it and are answered by status frames. Before that, one message goes
+// by itself; at power-up it goes there by way of a clear position, along a trajectory of fixed size that is made, checked and sampled
+// here. The joint steers a vehicle, too: control frames lead it and are answered by status frames. Before that, one message goes
 // through each exchange between two cores, or an interrupt and the main loop, that needs no heap.
 // Only its symbols are looked at: see compile.sh.
 #include <algorithm>
@@ -20,6 +21,8 @@
 #include "takt/shm/multi_producer_ring.hpp"
 #include "takt/shm/shared_value.hpp"
 #include "takt/shm/slot_ring.hpp"
+#include "takt/trajectory/fixed_trajectory.hpp"
+#include "takt/trajectory/limits.hpp"
 #include "takt/trajectory/point_to_point.hpp"
 #include "takt/trajectory/quintic.hpp"
 #include "takt/vehicle/status_frame.hpp"
@@ -49,6 +52,10 @@ constexpr takt::can::Signal stiffness{
 constexpr float patience = 0.1F;  // s without a reference
 constexpr takt::trajectory::BasicDirectionalLimits<float> limits{-1, 1, -4, 4, 40};
 takt::trajectory::BasicPointToPoint<float, 1> way_to_rest;
+
+constexpr float clear_position = 0.5F;
+constexpr takt::BasicJointLimits<float> home_limits{-1, 1, 2, 10, 100};
+takt::trajectory::BasicFixedTrajectory<float, 1, 2> way_home;
 
 /// What one core or interrupt tells another. All of it lies in zeroed RAM.
 struct Report {
@@ -129,6 +136,26 @@ void go_to_rest() {
   motion = Quintic();
 }
 
+/// At rest at the clear position and at the rest position; slower than planned where the limits ask for it.
+takt::Status go_home() {
+  constexpr std::array times{0.0F, 0.5F, 1.0F};
+  const std::array positions{measured(), clear_position, 0.0F};
+  if (const auto made = way_home.assign_stops({1, times, positions, {}, {}}); !made) return made;
+  const std::span way_limits(&home_limits, 1);
+  if (takt::trajectory::find_violation(way_home, way_limits)) {
+    const float slowdown = takt::trajectory::required_slowdown(way_home, way_limits);
+    if (const auto slowed = way_home.slow_down(slowdown); !slowed)
+      return slowed;  // a position is out of range
+  }
+  takt::trajectory::Cursor cursor;
+  for (float t = 0; t < way_home.duration(); t += 0.001F) {
+    float position = 0, velocity = 0, acceleration = 0;
+    way_home.sample(t, cursor, {&position, 1}, {&velocity, 1}, {&acceleration, 1});
+    drive_to(position);
+  }
+  return {};
+}
+
 using Units = takt::vehicle::BasicUnits<float>;
 constexpr Units::Configuration vehicle_units{.speed = 0.01F,
                                              .angle = 0.001F,
@@ -165,6 +192,7 @@ int main() {
   if (!exchanges_work({static_cast<std::uint32_t>(encoder), measured()})) return 2;
   const auto units = Units::make(vehicle_units);
   if (!units) return 3;
+  if (!go_home()) return 5;
   float now = 0;
   while (true) {
     asm volatile("" : "+m"(mailbox));  // here the controller writes and sends it
@@ -175,7 +203,8 @@ int main() {
     if (mailbox.id == stiffness_id && mailbox.length == 8) stiffen(mailbox);
     asm volatile("" : "+m"(datagram), "+m"(datagram_bytes));
     if (const auto control = takt::vehicle::decode_control(
-            std::span(datagram).first(std::min<std::size_t>(datagram_bytes, sizeof(datagram))))) {
+            std::span(datagram).first(std::min<std::size_t>(datagram_bytes, sizeof(datagram))),
+            takt::vehicle::ByteOrder::big)) {
       if (!serve_vehicle(*units, *control, now)) return 4;
       now = 0;
     }

@@ -31,6 +31,13 @@ end() {
   wait "$1" 2>/dev/null || true
 }
 
+for program in "$robot" "$motion" "python3 $watch"; do
+  timeout 30 $program --help >"$work/help"  # not a robot of that name, which would stay
+  grep -q "NAME" "$work/help" || { echo "no help of $program" >&2; exit 1; }
+done
+! python3 "$watch" "$name" 2>"$work/refused" || { echo "a robot that is not there was watched" >&2; exit 1; }
+grep -q "No such file or directory" "$work/refused"
+
 start "$work/robot" "$robot" "$name"
 robot_pid=$pid
 wait_for "$work/robot" . "^ready"

@@ -36,7 +36,8 @@ class Bytes {
 void try_message(const can::DbcMessage& message, Bytes& bytes, bool is_strict) {
   std::vector<std::uint8_t> data(message.length());
   std::vector<double> values(message.signal_count()), again(values.size());
-  std::vector<can::Presence> presence(values.size());
+  std::vector<std::int64_t> numbers(values.size());
+  std::vector<can::Presence> presence(values.size()), again_presence(values.size());
   for (int round = 0; round < 8; ++round) {
     // Small first bytes: selectors are mostly there, and mostly small.
     for (std::uint8_t& byte : data) byte = bytes.next();
@@ -46,14 +47,22 @@ void try_message(const can::DbcMessage& message, Bytes& bytes, bool is_strict) {
                                                 : bytes.next() % std::ptrdiff_t(data.size() + 1)));
     const auto short_frame = round % 4 < 2 ? can::ShortFrame::error : can::ShortFrame::complete_signals;
     if (!message.decode(exact, values, presence, short_frame)) continue;
+    require(message.decode_numbers(exact, numbers, again_presence, short_frame).has_value());
+    require(again_presence == presence);
     for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto label = message.label(i, numbers[i]);
+      if (!label.empty()) require(message.value_of(i, label).has_value());
       const auto type = message.description().signals[i].coding.field.type;
       const bool is_integer =
           type == can::NumberType::unsigned_integer || type == can::NumberType::signed_integer;
       if (presence[i] != can::Presence::value) require(values[i] != values[i]);
       if (presence[i] == can::Presence::value && is_integer) require(values[i] == values[i]);
     }
-    const bool is_encoded = message.encode_into(data, values, can::Overflow::clamp).has_value();
+    std::size_t refused = 0;
+    const bool is_encoded = message.encode_into(data, values, can::Overflow::clamp, refused).has_value();
+    const auto refusal = message.explain(values, can::Overflow::clamp);
+    require(refusal.has_value() != is_encoded);
+    if (refusal) require(refusal->signal == refused && !refusal->message.empty());
     if (is_encoded && is_strict) require(message.decode(data, again).has_value());
   }
   can::Frame frame;

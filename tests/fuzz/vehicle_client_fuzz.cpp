@@ -25,6 +25,7 @@ using Client = VehicleClient<PlainChannel>;
 ClientConfiguration configuration() {
   ClientConfiguration c;
   c.units = provisional_units;
+  c.payload = ByteOrder::big;
   c.drive.limits = {.steering = 0.4, .throttle = 0.8, .reverse = 0.3};
   c.drive.stop.settling = 50ms;
   return c;

@@ -19,6 +19,9 @@ add_test(NAME capi COMMAND takt_capi_test)
 
 add_test(NAME capi_header COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_header_test.py
          $<TARGET_FILE:takt_c> ${CMAKE_NM} ${PROJECT_SOURCE_DIR})
+# Other programs unload libraries: the threads of this one may run still.
+add_test(NAME capi_stays_loaded COMMAND ${CMAKE_READELF} --dynamic --wide $<TARGET_FILE:takt_c>)
+set_tests_properties(capi_stays_loaded PROPERTIES PASS_REGULAR_EXPRESSION "FLAGS_1.*NODELETE")
 add_test(NAME capi_ctypes COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_ctypes_test.py
          $<TARGET_FILE:takt_c>)
 add_test(NAME capi_can COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_can_test.py

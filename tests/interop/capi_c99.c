@@ -240,6 +240,7 @@ static void test_driving_a_vehicle(void) {
   client.units.speed = 0.01;
   client.units.angle = client.units.odometer = client.units.steer = 0.001;
   client.units.full_throttle = client.units.full_brake = 100;
+  client.byte_order = TAKT_BYTE_ORDER_LITTLE_ENDIAN;
   takt_twist_law_options_init(&law);
   law.wheelbase = 1.6;
   law.max_steering = 0.5;

@@ -54,7 +54,13 @@ class Message(Structure):
 
 class Signal(Structure):
     _fields_ = [("struct_size", c_uint32), ("is_selector", c_int32), ("name", c_char_p), ("unit", c_char_p)] + [
-        (name, c_double) for name in ("scale", "offset", "minimum", "maximum")]
+        (name, c_double) for name in ("scale", "offset", "minimum", "maximum")] + [
+        ("start", c_uint32), ("bits", c_uint32), ("big_endian", c_int32), ("number", c_int32), ("selector", c_int64),
+        ("labels", c_uint64)]
+
+
+class Reading(Structure):
+    _fields_ = [("value", c_double), ("number", c_int64), ("presence", c_int32), ("reserved", c_int32), ("label", c_char_p)]
 
 
 for name, result, *arguments in (
@@ -70,9 +76,88 @@ for name, result, *arguments in (
         ("find_message", c_int32, c_void_p, c_char_p, POINTER(c_size_t)),
         ("find_signal", c_int32, c_void_p, c_size_t, c_char_p, POINTER(c_size_t)),
         ("decode", c_int32, c_void_p, c_size_t, c_char_p, c_size_t, POINTER(c_double), c_size_t),
+        ("read", c_int32, c_void_p, c_size_t, c_char_p, c_size_t, c_int32, POINTER(Reading), c_size_t),
+        ("label_at", c_int32, c_void_p, c_size_t, c_size_t, c_size_t, POINTER(c_int64), POINTER(c_char_p)),
+        ("value_of", c_int32, c_void_p, c_size_t, c_size_t, c_char_p, POINTER(c_double)),
+        ("explain", c_int32, c_void_p, c_size_t, POINTER(c_double), c_size_t, c_int32, POINTER(c_size_t), c_char_p, c_size_t),
         ("encode", c_int32, c_void_p, c_size_t, POINTER(c_double), c_size_t, c_int32, POINTER(c_uint8), c_size_t)):
     function = getattr(takt, "takt_dbc_" + name)
     function.restype, function.argtypes = result, arguments
+
+
+VALUE, NOT_SELECTED, CUT_OFF, NOT_AVAILABLE, ERROR_INDICATOR, RESERVED = range(6)
+
+# States beyond a range, and a selector's number that has a text but no signals.
+STATES = """BU_: A
+BO_ 1 Motor: 4 A
+ SG_ page M : 0|8@1+ (1,0) [0|0] "" A
+ SG_ speed : 15|8@0- (0.5,1) [-30|30] "rad/s" A
+ SG_ first m0 : 16|16@1+ (1,0) [0|0] "" A
+VAL_ 1 page 3 "idle" ;
+VAL_ 1 speed -128 "error" 0 "standing" ;
+"""
+
+
+class StatesTest(unittest.TestCase):
+    def setUp(self):
+        self.dbc = c_void_p()
+        text = STATES.encode()
+        self.assertEqual(takt.takt_dbc_create(text, len(text), 1, None, 0, byref(self.dbc)), OK)
+
+    def tearDown(self):
+        takt.takt_dbc_destroy(self.dbc)
+
+    def read(self, data, short=0, count=3):
+        readings = (Reading * count)()
+        result = takt.takt_dbc_read(self.dbc, 0, data, len(data), short, readings, count)
+        return result, [(one.presence, one.number, None if one.label is None else one.label.decode()) for one in readings]
+
+    def test_numbers_labels_and_presence_are_read(self):
+        self.assertEqual(self.read(b"\0\x80\2\1"), (OK, [(VALUE, 0, ""), (VALUE, -128, "error"), (VALUE, 0x102, "")]))
+        self.assertEqual(self.read(b"\3\0\2\1"), (OK, [(VALUE, 3, "idle"), (VALUE, 0, "standing"), (NOT_SELECTED, 0, "")]))
+        self.assertEqual(self.read(b"\0\1\2", 1), (OK, [(VALUE, 0, ""), (VALUE, 1, ""), (CUT_OFF, 0, "")]))
+        nothing = [(0, 0, None)] * 3
+        self.assertEqual(self.read(b"\0\1\2"), (WRONG_LENGTH, nothing))
+        self.assertEqual(self.read(b"\1\1\2\3"), (UNKNOWN_SELECTOR, nothing))
+        self.assertEqual(self.read(b"\0\1\2\3", 0, 2)[0], WRONG_COUNT)
+        self.assertEqual(takt.takt_dbc_read(self.dbc, 0, None, 0, 0, None, 0), NULL_POINTER)
+
+    def test_the_layout_is_described(self):
+        said = Signal()
+        takt.takt_dbc_signal_init(byref(said))
+        for index, expected in enumerate(((0, 8, 0, 0, -1, 1), (15, 8, 1, 1, -1, 2), (16, 16, 0, 0, 0, 0))):
+            self.assertEqual(takt.takt_dbc_describe_signal(self.dbc, 0, index, byref(said)), OK)
+            self.assertEqual((said.start, said.bits, said.big_endian, said.number, said.selector, said.labels), expected)
+        said.struct_size = Signal.start.offset  # of a program that was compiled with an older header
+        said.bits = 99
+        self.assertEqual(takt.takt_dbc_describe_signal(self.dbc, 0, 1, byref(said)), OK)
+        self.assertEqual((said.maximum, said.bits), (30, 99))
+
+    def test_value_tables_are_listed(self):
+        number, label, value = c_int64(), c_char_p(), c_double()
+        self.assertEqual(takt.takt_dbc_label_at(self.dbc, 0, 1, 0, byref(number), byref(label)), OK)
+        self.assertEqual((number.value, label.value), (-128, b"error"))
+        self.assertEqual(takt.takt_dbc_label_at(self.dbc, 0, 1, 2, byref(number), byref(label)), BAD_ARGUMENT)
+        self.assertEqual(takt.takt_dbc_value_of(self.dbc, 0, 1, b"error", byref(value)), OK)
+        self.assertEqual(value.value, -63)
+        self.assertEqual(takt.takt_dbc_value_of(self.dbc, 0, 1, b"nothing", byref(value)), BAD_ARGUMENT)
+
+    def explain(self, values):
+        given, signal, why = (c_double * len(values))(*values), c_size_t(), create_string_buffer(200)
+        result = takt.takt_dbc_explain(self.dbc, 0, given, len(values), REFUSE, byref(signal), why, 200)
+        data = (c_uint8 * 4)()
+        self.assertEqual(takt.takt_dbc_encode(self.dbc, 0, given, len(values), REFUSE, data, 4), result)
+        return result, signal.value, why.value.decode()
+
+    def test_a_state_is_sent_and_a_value_beyond_the_range_is_refused_by_name(self):
+        none = 2 ** (8 * sizeof(c_size_t)) - 1
+        self.assertEqual(self.explain([0, -63, 7])[:2], (OK, none))
+        self.assertEqual(self.explain([0, -62.5, 7]), (
+            OUT_OF_RANGE, 1, "message Motor, signal speed: -62.5 cannot be sent; allowed are -30 to 30 rad/s, or -63 (error)"))
+        self.assertEqual(self.explain([0, math.nan, 7])[:2], (NOT_FINITE, 1))
+        self.assertEqual(self.explain([1, 0, 7])[:2], (UNKNOWN_SELECTOR, 0))
+        self.assertEqual(self.explain([3, 0, math.nan])[:2], (OK, none))
+        self.assertEqual(self.explain([0, 0])[:2], (WRONG_COUNT, none))
 
 
 class DbcTest(unittest.TestCase):

@@ -393,14 +393,14 @@ class ControlTest(unittest.TestCase):
             pid, output, x = c_void_p(), c_double(), 0.0
             self.assertEqual(takt.takt_pid_create(byref(gains), byref(pid)), OK)
             for _ in range(10_000):
-                self.assertEqual(takt.takt_pid_step(pid, 1, x, 0, 1_000_000, byref(output)), OK)
+                self.assertEqual(takt.takt_pid_step(pid, 1, x, 1_000_000, 0, byref(output)), OK)
                 x += 0.001 * (output.value - x)
             self.assertAlmostEqual(x, 1, places=3)
             last = output.value
-            self.assertEqual(takt.takt_pid_step(pid, math.nan, x, 0, 1_000_000, byref(output)), CONTROL_NOT_FINITE)
+            self.assertEqual(takt.takt_pid_step(pid, math.nan, x, 1_000_000, 0, byref(output)), CONTROL_NOT_FINITE)
             self.assertEqual(output.value, last)
             self.assertEqual(takt.takt_pid_step(pid, 1, x, 0, 0, byref(output)), CONTROL_BAD_PERIOD)
-            self.assertEqual(takt.takt_pid_follow(pid, 0.5, 1, x, 0, 1_000_000), OK)
+            self.assertEqual(takt.takt_pid_follow(pid, 0.5, 1, x, 1_000_000, 0), OK)
             gains.proportional = 8
             self.assertEqual(takt.takt_pid_change(pid, byref(gains), 1, x), OK)
             gains.form = (form + 1) % 7
@@ -408,6 +408,18 @@ class ControlTest(unittest.TestCase):
             self.assertEqual(takt.takt_pid_change(pid, None, 1, x), NULL_POINTER)
             takt.takt_pid_reset(pid, 0)
             takt.takt_pid_destroy(pid)
+
+    def test_the_period_comes_before_the_feed_forward_as_in_cpp(self):
+        gains, pid, output = PidGains(), c_void_p(), c_double()
+        takt.takt_pid_gains_init(byref(gains))
+        gains.integral = 1
+        self.assertEqual(takt.takt_pid_create(byref(gains), byref(pid)), OK)
+        self.assertEqual(takt.takt_pid_step(pid, 2, 0, 500_000_000, 0.25, byref(output)), OK)
+        self.assertEqual(output.value, 1.25)  # half a second of an error of 2, and the feed-forward
+        self.assertEqual(takt.takt_pid_follow(pid, 3, 0, 0, 500_000_000, 1), OK)
+        self.assertEqual(takt.takt_pid_step(pid, 0, 0, 500_000_000, 1, byref(output)), OK)
+        self.assertEqual(output.value, 3)
+        takt.takt_pid_destroy(pid)
 
     def test_pids_that_cannot_be(self):
         gains, pid = PidGains(), c_void_p()
@@ -419,7 +431,7 @@ class ControlTest(unittest.TestCase):
         gains.struct_size = 3
         self.assertEqual(takt.takt_pid_create(byref(gains), byref(pid)), WRONG_STRUCT_SIZE)
         self.assertEqual(takt.takt_pid_create(None, byref(pid)), NULL_POINTER)
-        self.assertEqual(takt.takt_pid_step(None, 0, 0, 0, 1, None), NULL_POINTER)
+        self.assertEqual(takt.takt_pid_step(None, 0, 0, 1, 0, None), NULL_POINTER)
         takt.takt_pid_destroy(None)
 
     def test_a_limited_joint_stays_in_its_range(self):

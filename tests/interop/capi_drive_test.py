@@ -141,7 +141,10 @@ class PublishedDriveTest(unittest.TestCase):
         self.assertEqual(self.driver.process.returncode, 1)  # before the twists were over
         self.assertEqual(self.status.read()[0][4], TOLD)
         self.check_true([self.odometry.read()[0]])
-        self.check_gone()
+        first, _ = self.odometry.read()
+        self.assertEqual(self.odometry.read(), (first, False))  # what was said last stays with its reader
+        self.assertNotIn(self.name, os.listdir("/dev/shm"))
+        self.assertNotEqual(takt.takt_segment_open(self.name.encode(), byref(c_void_p())), OK)
 
     def test_a_driver_that_is_killed_is_gone_too_and_the_next_goes_on_with_the_same_reader(self):
         last = wait_for(lambda: self.odometry.read(), "the vehicle is heard")[0]

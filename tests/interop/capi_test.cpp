@@ -277,7 +277,7 @@ TEST_CASE(
     takt_twist twist{1, 0, 0.1};
     takt_drive_command command{};
     takt_pose pose{};
-    failed |= takt_pid_step(pid, 1, 0.5, 0, 1'000'000, &x) | takt_pid_follow(pid, 0, 1, 0.5, 0, 1'000'000);
+    failed |= takt_pid_step(pid, 1, 0.5, 1'000'000, 0, &x) | takt_pid_follow(pid, 0, 1, 0.5, 1'000'000, 0);
     failed |= takt_joint_limiter_toward_position(joint, 0.5, 1'000'000, &state);
     failed |= takt_joint_limiter_toward_velocity(joint, 0.5, 1'000'000, &state);
     failed |= takt_joint_limiter_reset(joint, &state);

@@ -54,6 +54,35 @@ class UdpTest(unittest.TestCase):
         self.assertEqual(self.socket.receive(), b"peer")
         self.assertEqual(self.socket.receive(0), TIMEOUT)
 
+    def test_the_first_port_that_is_settled_on_stays_the_peers(self):
+        any_port = Udp(0)
+        self.addCleanup(any_port.close)
+        others = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+        for other in others:
+            self.addCleanup(other.close)
+            other.bind(("127.0.0.1", 0))
+        self.assertEqual(any_port.send(b"to whom?"), SEND_FAILED)
+        self.assertEqual(takt.takt_udp_sender_port(any_port.handle), 0)
+        for sender in (others[0], self.peer, others[1]):
+            sender.sendto(b"from a port", ("127.0.0.1", any_port.port()))
+        for sender in (others[0], self.peer):
+            self.assertEqual(any_port.receive(), b"from a port")
+            self.assertEqual(takt.takt_udp_sender_port(any_port.handle), sender.getsockname()[1])
+        port = self.peer.getsockname()[1]
+        self.assertEqual(takt.takt_udp_settle(any_port.handle, 0), BAD_ARGUMENT)
+        self.assertEqual(takt.takt_udp_settle(any_port.handle, port), OK)
+        self.assertEqual(takt.takt_udp_settle(any_port.handle, port), BAD_ARGUMENT)
+        others[0].sendto(b"again", ("127.0.0.1", any_port.port()))
+        self.peer.sendto(b"peer", ("127.0.0.1", any_port.port()))
+        self.assertEqual(any_port.receive(), b"peer")
+        self.assertEqual(any_port.receive(0), TIMEOUT)
+        self.assertEqual(any_port.counters().foreign, 1)
+        self.assertEqual(any_port.send(b"to the peer"), OK)
+        self.assertEqual(self.peer.recv(100), b"to the peer")
+        self.assertEqual(takt.takt_udp_settle(self.socket.handle, port), BAD_ARGUMENT)  # it has one already
+        self.assertEqual(takt.takt_udp_settle(None, port), NULL_POINTER)
+        self.assertEqual(takt.takt_udp_sender_port(None), 0)
+
     def test_what_does_not_fit_is_passed_over_and_counted(self):
         self.give(b"much too long", b"fits", b"")
         self.assertEqual(self.socket.receive(NEVER, 4), b"fits")

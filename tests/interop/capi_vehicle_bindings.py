@@ -6,6 +6,7 @@ from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int32, c_in
 from capi_bindings import OK, DriveCommand, OdometryOptions, Pose, Twist, TwistLawOptions, takt
 
 DATAGRAM = 128
+LITTLE_ENDIAN, NETWORK = 1, 2
 
 
 class Units(Structure):
@@ -19,7 +20,7 @@ class Options(Structure):
         ("on_command_timeout", c_int32), ("on_fault", c_int32)] + [(name, c_double) for name in (
             "max_steering", "max_throttle", "max_reverse", "service_brake", "brake_rate", "standstill")] + [
         ("settling_ns", c_int64), ("longest_braking_ns", c_int64), ("units", Units), ("unix_ns_at_zero", c_int64),
-        ("little_endian", c_int32), ("speed_is_magnitude", c_int32)]
+        ("byte_order", c_int32), ("speed_is_magnitude", c_int32)]
 
 
 class State(Structure):
@@ -89,7 +90,7 @@ class Faults(Structure):
 class Truth(Structure):
     _fields_ = [("struct_size", c_uint32), ("state", c_int32), ("pose", Pose), ("twist", Twist), ("command", DriveCommand),
                 ("travelled", c_double)] + [(name, c_uint64) for name in (
-                    "sent", "refused", "malformed", "obeyed", "outdated", "halts")]
+                    "sent", "refused", "malformed", "obeyed", "outdated", "halts", "held")]
 
 
 class UdpOptions(Structure):
@@ -103,7 +104,7 @@ class UdpDatagram(Structure):
 
 class UdpCounters(Structure):
     _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32)] + [(name, c_uint64) for name in (
-        "sent", "refused", "unreachable", "received", "too_long", "dropped")]
+        "sent", "refused", "unreachable", "received", "too_long", "dropped", "foreign")]
 
 
 for name, result, *arguments in (
@@ -111,6 +112,7 @@ for name, result, *arguments in (
         ("vehicle_description_create", c_int32, POINTER(DriveOptions), POINTER(Options), POINTER(TwistLawOptions),
          POINTER(OdometryOptions), c_void_p, POINTER(c_void_p)),
         ("vehicle_description_load", c_int32, c_char_p, POINTER(c_void_p), c_char_p, c_size_t),
+        ("vehicle_description_require", c_int32, c_void_p, c_uint32),
         ("vehicle_description_destroy", None, c_void_p),
         ("vehicle_drive_create", c_int32, c_void_p, c_void_p, POINTER(c_void_p)),
         ("vehicle_drive_destroy", None, c_void_p),
@@ -137,6 +139,8 @@ for name, result, *arguments in (
         ("udp_counters_init", None, POINTER(UdpCounters)),
         ("udp_get_counters", c_int32, c_void_p, POINTER(UdpCounters)),
         ("udp_local_port", c_uint16, c_void_p),
+        ("udp_sender_port", c_uint16, c_void_p),
+        ("udp_settle", c_int32, c_void_p, c_uint16),
         ("udp_descriptor", c_int32, c_void_p)):
     function = getattr(takt, "takt_" + name)
     function.restype, function.argtypes = result, arguments
@@ -148,6 +152,7 @@ def options(**changes):
     made.units.speed = 0.01
     made.units.angle = made.units.odometer = made.units.steer = 0.001
     made.units.full_throttle = made.units.full_brake = 100
+    made.byte_order = NETWORK
     for name, value in changes.items():
         setattr(made, name, value)
     return made

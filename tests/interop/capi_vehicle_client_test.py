@@ -204,6 +204,8 @@ class VehicleClientTest(unittest.TestCase):
             return takt.takt_vehicle_client_create(byref(options(**changes)), None, channel, byref(client))
         self.assertEqual(error(struct_size=8), WRONG_STRUCT_SIZE)
         self.assertEqual(error(on_fault=3), BAD_ARGUMENT)
+        self.assertEqual(error(byte_order=0), status(6, 15))
+        self.assertEqual(error(byte_order=3), BAD_ARGUMENT)
         self.assertEqual(error(max_throttle=1.5), OUT_OF_RANGE)
         self.assertEqual(error(max_steering=math.inf), NOT_FINITE)
         self.assertEqual(error(required=1 << 12), UNKNOWN_SYSTEM)

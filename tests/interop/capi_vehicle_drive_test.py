@@ -21,16 +21,16 @@ from ctypes import byref, c_double, c_size_t, c_uint8, c_void_p, create_string_b
 import furbot_peer as peer
 from capi_bindings import (BAD_ARGUMENT, CONTROL_NOT_FINITE, CONTROL_OUT_OF_DOMAIN, MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE,
                            MOBILE_OUT_OF_DOMAIN, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, Pose, Twist, status, takt)
-from capi_vehicle_bindings import DATAGRAM, Counters, Estimate, Key, State, options, plain
-from capi_vehicle_rig import SECOND, Round, Udp, create, drive_options, initialised, is_covariance, law, sigmas
+from capi_vehicle_bindings import DATAGRAM, LITTLE_ENDIAN, Counters, Estimate, Key, State, options, plain
+from capi_vehicle_rig import SECOND, Round, Udp, create, describe, drive_options, initialised, is_covariance, law, sigmas
 from vehicle_programs import PATIENCE, Program
 
 FURBOT = sys.argv[2]
 TAKT = sys.argv[3] if len(sys.argv) > 3 else None
-NOT_FINITE, OUT_OF_RANGE, NOT_READY, STOPPED = (status(6, code) for code in (13, 11, 41, 42))
+NOT_FINITE, OUT_OF_RANGE, UNKNOWN_SYSTEM, NOT_READY, STOPPED = (status(6, code) for code in (13, 11, 9, 41, 42))
 BAD_DESCRIPTION = status(16, 10)
 STARTING, READY, DRIVING, STOPPING, AT_STAND = range(5)
-TOLD, SPEED_CONTRADICTED, TRACTION, RUNNING, NEVER, AT_ONCE, MS = 1, 8, 3, 2, 2**63 - 1, -2**63, 1_000_000
+TOLD, SPEED_CONTRADICTED, TRACTION, STEERING, RUNNING, NEVER, AT_ONCE, MS = 1, 8, 3, 4, 2, 2**63 - 1, -2**63, 1_000_000
 
 
 class CovarianceTest(unittest.TestCase):
@@ -118,6 +118,22 @@ class DriveTest(unittest.TestCase):
         self.assertEqual(error({}, {}, {"max_steering": 2}), CONTROL_OUT_OF_DOMAIN)
         self.assertEqual(error({}, {}, {}, {"forward_by_way": -1}), MOBILE_OUT_OF_DOMAIN)
         self.assertIsNone(drive.value)
+
+    def test_required_systems_of_a_description_can_be_others(self):
+        description, drive, state = c_void_p(), c_void_p(), initialised(State)
+        self.assertEqual(describe(description), OK)
+        self.addCleanup(takt.takt_vehicle_description_destroy, description)
+        for systems, error in ((0, BAD_ARGUMENT), (1 << STEERING, BAD_ARGUMENT), (1 << TRACTION | 1 << 20, UNKNOWN_SYSTEM)):
+            self.assertEqual(takt.takt_vehicle_description_require(description, systems), error)
+        self.assertEqual(takt.takt_vehicle_description_require(None, 1 << TRACTION), NULL_POINTER)
+        self.assertEqual(takt.takt_vehicle_description_require(description, 1 << TRACTION), OK)
+        self.assertEqual(takt.takt_vehicle_drive_create(description, self.channel, byref(drive)), OK)
+        self.addCleanup(takt.takt_vehicle_drive_destroy, drive)
+        frame = peer.encode_status(1, [(TRACTION, {**dict.fromkeys(peer.BLOCKS[TRACTION][2], 0), "state": 2})])
+        client = takt.takt_vehicle_drive_client(drive)
+        self.assertEqual(takt.takt_vehicle_client_receive(client, frame, len(frame), SECOND), OK)
+        self.assertEqual(takt.takt_vehicle_client_get_state(client, byref(state)), OK)
+        self.assertEqual(state.state, READY)
 
     def test_null_pointers_are_errors(self):
         description, drive, key = c_void_p(), c_void_p(), Key(1, (c_uint8 * 16)(*range(16)))
@@ -219,7 +235,7 @@ class Commander:
         assert self.socket.status == OK, self.socket.why.value
         assert takt.takt_channel_key_read(key_file.encode(), 1, byref(key), None, 0) == OK
         assert takt.takt_channel_create_commander(byref(key), None, byref(self.channel)) == OK
-        assert create(self.channel, self.drive) == OK
+        assert create(self.channel, self.drive, {}, {"byte_order": LITTLE_ENDIAN}) == OK  # as the description that ships
         self.client, self.out, self.size = takt.takt_vehicle_drive_client(self.drive), (c_uint8 * DATAGRAM)(), c_size_t()
         self.covariances_are_some = True
 
@@ -265,7 +281,7 @@ class LapTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         key, log = os.path.join(folder.name, "vehicle.key"), os.path.join(folder.name, "true.csv")
-        subprocess.run([TAKT, "key", key], check=True)
+        subprocess.run([TAKT, "key", "--bytes", "16", key], check=True)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unused:
             unused.bind(("127.0.0.1", 0))
             port = unused.getsockname()[1]

@@ -12,10 +12,11 @@ import unittest
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_void_p
 
 import furbot_peer as peer
-from capi_bindings import NULL_POINTER, OK, status, takt
+from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, status, takt
+from capi_vehicle_bindings import LITTLE_ENDIAN, NETWORK
 
 (TOO_SHORT, TOO_LONG, BAD_MAGIC, TRUNCATED, BAD_LEN, DUPLICATE, COUNT_MISMATCH, NO_ROOM, UNKNOWN_SYSTEM, UNKNOWN_FIELD,
- OUT_OF_RANGE, BAD_LAYOUT, _, NO_BLOCK) = (status(6, code) for code in range(1, 15))
+ OUT_OF_RANGE, BAD_LAYOUT, _, NO_BLOCK, NO_BYTE_ORDER) = (status(6, code) for code in range(1, 16))
 TRACTION, STEERING, UNKNOWN_STATE = 3, 4, 255
 U8, U32, I16 = 1, 4, 0x82
 
@@ -228,17 +229,25 @@ class VehicleTest(unittest.TestCase):
                 numbers = bits(32), bits(32) - 2**31, bits(32) - 2**31, bits(32)
                 control = Control()
                 frame = wire.carry(peer.encode_control(*numbers, little))
-                self.assertEqual(takt.takt_vehicle_control_decode(frame, len(frame), little, byref(control)), OK)
+                order = LITTLE_ENDIAN if little else NETWORK
+                self.assertEqual(takt.takt_vehicle_control_decode(frame, len(frame), order, byref(control)), OK)
                 self.assertEqual((control.stamp, control.steer, control.throttle, control.brake), numbers)
                 out = (c_uint8 * 20)()
-                self.assertEqual(takt.takt_vehicle_control_encode(byref(control), little, out, 20), OK)
+                self.assertEqual(takt.takt_vehicle_control_encode(byref(control), order, out, 20), OK)
                 self.assertEqual(peer.decode_control(wire.carry(bytes(out)), little), numbers)
 
     def test_control_frames_that_are_none_are_refused(self):
         frame, control = peer.encode_control(1, 2, 3, 4), Control()
         for bad, error in ((frame[:19], TOO_SHORT), (frame + b"\0", BAD_LEN), (b"ATSF" + frame[4:], BAD_MAGIC)):
-            self.assertEqual(takt.takt_vehicle_control_decode(bad, len(bad), 0, byref(control)), error)
-        self.assertEqual(takt.takt_vehicle_control_encode(byref(control), 0, (c_uint8 * 19)(), 19), NO_ROOM)
+            self.assertEqual(takt.takt_vehicle_control_decode(bad, len(bad), NETWORK, byref(control)), error)
+        self.assertEqual(takt.takt_vehicle_control_encode(byref(control), NETWORK, (c_uint8 * 19)(), 19), NO_ROOM)
+
+    def test_no_byte_order_is_a_default(self):
+        frame, control, out = peer.encode_control(1, 2, 3, 4), Control(), (c_uint8 * 20)()
+        for order, error in ((0, NO_BYTE_ORDER), (3, BAD_ARGUMENT), (-1, BAD_ARGUMENT)):
+            self.assertEqual(takt.takt_vehicle_control_decode(frame, len(frame), order, byref(control)), error)
+            self.assertEqual(takt.takt_vehicle_control_encode(byref(control), order, out, 20), error)
+        self.assertEqual((control.stamp, bytes(out)), (0, bytes(20)))
 
     def test_stamps_are_those_of_the_peer_and_find_their_turn(self):
         for _ in range(300):

@@ -57,8 +57,11 @@ for name in vcan0 vcan1 vcan2; do ip.full link add dev $name type vcan; done
 ip.full link set vcan2 mtu 16
 ip.full link add dev vx0 type vxcan peer name vx1
 tc.full qdisc add dev vx0 root netem delay 1s limit 5
+ip.full link add dev vq0 type vxcan peer name vq1  # a slow bus behind the usual queue
+ip.full link set vq0 txqueuelen 10
+tc.full qdisc add dev vq0 root netem rate 100kbit limit 10
 for name in can0 can1; do ip.full link set $name type can bitrate 1000000 restart-ms 100 berr-reporting on; done
-for name in lo vcan0 vcan1 vcan2 vx0 vx1 can0 can1; do ip.full link set $name up || echo "no interface $name"; done
+for name in lo vcan0 vcan1 vcan2 vx0 vx1 vq0 vq1 can0 can1; do ip.full link set $name up || echo "no interface $name"; done
 result=0
 for program in $(cat /programs); do
   echo "--- $program"

@@ -3,9 +3,10 @@
 
 usage: takt_drive_test.py TAKT [unittest arguments]
 """
-import fcntl, os, pty, shutil, struct, subprocess, sys, tempfile, termios, threading, unittest
+import os, re, shutil, subprocess, sys, tempfile, termios, unittest
 import xml.etree.ElementTree as xml
 
+from terminal import Terminal
 from vehicle_programs import PATIENCE, Program, links, wait_for
 
 TAKT = sys.argv[1]
@@ -13,42 +14,13 @@ COLUMNS = 60
 LINE_BEGIN = "\r\x1b[K"
 
 
-class Terminal:
-    """A pseudo-terminal with a program in it."""
+def pieces(terminal):
+    """What was written over what: lines that are there for a moment, and those that stay, which end."""
+    return terminal.text.split(LINE_BEGIN)[1:]
 
-    def __init__(self, *words):
-        self.master, self.slave = pty.openpty()
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
-        self.before = termios.tcgetattr(self.slave)
-        self.process = subprocess.Popen(words, stdin=self.slave, stdout=self.slave, stderr=subprocess.DEVNULL)
-        self.text = ""
-        self.reader = threading.Thread(target=self.read)
-        self.reader.start()
 
-    def read(self):
-        while True:
-            try:
-                self.text += os.read(self.master, 4096).decode()
-            except OSError:  # the program and this test have let go of it
-                return
-
-    def type(self, keys):
-        os.write(self.master, keys.encode())
-
-    def pieces(self):
-        """What was written over what: lines that are there for a moment, and those that stay, which end."""
-        return self.text.split(LINE_BEGIN)[1:]
-
-    def told(self):
-        return [piece.rstrip() for piece in self.pieces() if piece.endswith("\n")]
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(PATIENCE)
-        os.close(self.slave)
-        self.reader.join(PATIENCE)
-        os.close(self.master)
+def told(terminal):
+    return [piece.rstrip() for piece in pieces(terminal) if piece.endswith("\n")]
 
 
 class DriveTest(unittest.TestCase):
@@ -88,14 +60,14 @@ class DriveTest(unittest.TestCase):
 class TerminalTest(DriveTest):
     def test_keys_drive_the_vehicle_and_what_becomes_of_it_is_told(self):
         self.start_vehicle()
-        terminal = Terminal(TAKT, "drive", "--plain", "--hold", "1000", *self.near)
+        terminal = Terminal(TAKT, "drive", "--plain", "--hold", "1000", *self.near, columns=COLUMNS)
         self.addCleanup(terminal.close)
 
         def situation():
-            return (terminal.told() or [""])[-1]
+            return (told(terminal) or [""])[-1]
 
         self.drive_some_way(terminal.type, situation)
-        self.assertFalse(termios.tcgetattr(terminal.slave)[3] & (termios.ECHO | termios.ICANON))
+        self.assertFalse(terminal.settings()[3] & (termios.ECHO | termios.ICANON))
         terminal.type("c")
         wait_for(lambda: situation() == "stopped: told to stop", "it stops")
         self.drive_some_way(terminal.type, situation)  # after an r, and not before
@@ -103,12 +75,12 @@ class TerminalTest(DriveTest):
         wait_for(lambda: situation().startswith("stop"), "it stops at once")
         terminal.type("q")
         self.assertEqual(terminal.process.wait(PATIENCE), 0)
-        self.assertEqual(termios.tcgetattr(terminal.slave), terminal.before)
+        self.assertEqual(terminal.settings(), terminal.before)
 
         wait_for(lambda: "status frames" in situation(), "it says how the link was")
-        live = [piece for piece in terminal.pieces() if not piece.endswith("\n")]
+        live = [piece for piece in pieces(terminal) if not piece.endswith("\n")]
         self.assertGreater(len(live), 3)
-        self.assertTrue(any(line.startswith("driving") and "m/s" in line for line in live))
+        self.assertTrue(any(re.match("driving +[0-9.]+ of [0-9.]*[1-9] m/s, ", line) for line in live))  # measured of commanded
         for line in live:
             self.assertLess(len(line), COLUMNS)  # one that is longer could not be written over
             self.assertTrue(line.isprintable())

@@ -33,6 +33,11 @@ class KeyTest(unittest.TestCase):
             self.path.unlink()
         self.assertEqual(len(made), 3)
 
+    def test_the_default_is_the_stronger_kind_that_the_program_has(self):
+        strongest = 16 if "which this program lacks" in key("--help").stdout else 32
+        self.assertEqual(key(self.path).returncode, 0)
+        self.assertEqual(len(self.path.read_bytes()), strongest)
+
     def test_refuses_to_write_over_a_key_or_to_make_another_size(self):
         self.assertEqual(key(self.path).returncode, 0)
         before = self.path.read_bytes()

@@ -4,7 +4,7 @@
 usage: takt_run_test.py TAKT SOURCE_FOLDER PATIENT_ARM [unittest arguments]
 PATIENT_ARM describes the six-joint arm with a slow loop that catches up whenever it was late, for the runs in wall time.
 """
-import contextlib, fcntl, json, math, os, random, signal, socket, subprocess, sys, tempfile, time, unittest
+import contextlib, fcntl, json, math, os, random, shutil, signal, socket, subprocess, sys, tempfile, time, unittest
 
 TAKT = sys.argv[1]
 SOURCE = sys.argv[2]
@@ -445,6 +445,88 @@ class TaktRun(unittest.TestCase):
             ahead = send("--stop-at-end", "--start", str(start))
             self.assertEqual(ahead.returncode, 0, ahead.stderr)
             self.assertIn("accepted, waits", ahead.stdout)
+
+    def test_a_client_that_ends_its_input_gets_all_its_answers(self):
+        def kinds(text):
+            return [next(iter(json.loads(line))) for line in text.splitlines()]
+
+        with running() as (_, port):
+            client = socket.create_connection(("127.0.0.1", port), timeout=60)
+            client.sendall(b'{"id":1,"move":{"joint_names":["elbow_joint"],"positions":[1.2],"duration":1}}\n{"state":{}}')
+            client.shutdown(socket.SHUT_WR)
+            said = client.makefile().read()
+            client.close()
+            self.assertEqual(set(kinds(said)), {"takt", "accepted", "state", "feedback", "result"}, said)
+            self.assertEqual(json.loads(said.splitlines()[-1])["result"]["state"], "succeeded")
+            with open(os.path.join(SOURCE, "include", "takt", "motion", "wire.hpp")) as manual:
+                line = next(line for line in manual if "| nc -N" in line)[2:].replace("7470", str(port))
+            if shutil.which("nc") and "-N" in subprocess.run(["nc", "-h"], capture_output=True, text=True).stderr:
+                done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60)
+                self.assertEqual(kinds(done.stdout)[-1], "result", done.stdout + done.stderr)
+            self.check_well(port)
+
+    def test_a_client_that_closes_its_connection_while_it_moves_has_vanished(self):
+        with running() as (_, port):
+            client = Client(port)
+            _, accepted = client.ask({"move": {"joint_names": ["elbow_joint"], "positions": [0.5], "duration": 20}})
+            watcher = Client(port)
+            state = watcher.ask({"state": {}})[1]
+            self.assertEqual(state["goals"], [{"goal": accepted["goal"], "state": "active"}])
+            client.close()
+            wait_for_state(watcher, lambda state: "goals" not in state)
+            watcher.close()
+
+    def test_drives_are_not_blamed_for_a_pause_of_the_process(self):
+        with running(description=robot("mhubo")) as (process, port):
+            client = Client(port)
+            for _ in range(10):
+                process.send_signal(signal.SIGSTOP)
+                time.sleep(0.08)
+                process.send_signal(signal.SIGCONT)
+                time.sleep(0.2)
+                state = client.ask({"state": {}})[1]
+                if state["robot"] != "ready":  # the machine paused for longer
+                    self.assertEqual(state["reason"], "loop_overrun", state)
+                    self.assertIn("periods", state["message"])
+                    self.assertGreater(state["value"], state["limit"])
+                    break
+            client.close()
+
+    def test_a_robot_that_ends_in_a_fault_is_a_failure_and_one_that_came_back_is_none(self):
+        for resets in (False, True):
+            process = subprocess.Popen([TAKT, "run", robot("mhubo"), "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            port = None
+            for line in process.stdout:
+                if line.startswith("listening on"):
+                    port = int(line.rsplit(":", 1)[1])
+                if line.startswith(("robot ready", "robot stopped")):
+                    break
+            client = Client(port)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGCONT)
+            state = wait_for_state(client, lambda state: state["robot"] == "stopped")
+            self.assertEqual(state["reason"], "loop_overrun")
+            kind, why = client.ask(MOVE)
+            self.assertEqual((kind, why["reason"]), ("rejected", "unknown_joint"))
+            kind, why = client.ask({"move": {"joint_names": ["RSP"], "positions": [0]}})
+            self.assertIn("takt reset", why["message"])
+            shown = subprocess.run([TAKT, "state", "--limits", "--port", str(port)], capture_output=True, text=True, timeout=60)
+            self.assertIn("[loop_overrun]", shown.stdout)
+            self.assertIn("takt reset", shown.stdout)
+            self.assertRegex(shown.stdout, r"RSP +-3.14 +3.14 +2.5 +8 +200 +80  rad")
+            while resets and client.ask({"reset": {}}) and client.ask({"state": {}})[1]["robot"] != "ready":
+                time.sleep(0.05)
+            while resets and not process.stdout.readline().startswith("robot ready"):
+                pass  # or it might end before it has said so
+            process.send_signal(signal.SIGTERM)
+            client.close()
+            said, complaint = process.communicate(timeout=60)
+            if resets and "[loop_overrun]" not in said:  # nor did the machine pause again
+                self.assertEqual((process.returncode, complaint), (0, ""))
+            else:
+                self.assertEqual(process.returncode, 1, said)
+                self.assertRegex(complaint, r"ended in a fault: the loop missed .* periods, .* s; .*\[loop_overrun\]")
 
     def test_a_motion_server_in_another_process_may_die_and_the_next_one_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -57,8 +57,8 @@ class Wire(unittest.TestCase):
     def file(self, name):
         return os.path.join(self.folder, name)
 
-    def key(self, name):
-        subprocess.run([TAKT, "key", self.file(name)], check=True)
+    def key(self, name, *words):
+        subprocess.run([TAKT, "key", self.file(name), *words], check=True)
         return ["--key", self.file(name)]
 
     def start(self, sim_words, drive_words, *both):
@@ -194,7 +194,7 @@ class ProxyTest(Wire):
         print(f"driver: {driver}, waited for a core {waited:.3f} s", flush=True)
         # The driver's own: the vehicle has had them all, and none was left out but while others had the core.
         self.assertEqual(near["received"], far["sent"])
-        became = ("control frames obeyed", "outdated", "overruled by a stop", "refused", "malformed")
+        became = ("control frames obeyed", "held back by the brake", "outdated", "overruled by a stop", "refused", "malformed")
         missing = far["sent"] - sum(vehicle[what] for what in became)
         self.assertGreaterEqual(missing, 0)
         self.assertLessEqual(missing, driver["handshakes"])
@@ -239,7 +239,7 @@ class ConsoleTest(Wire):
             self.start_vehicle([TAKT], "--plain", stdin=zeros)
             self.vehicle.wait_until(lambda row: row["sent"] > 0, "the vehicle can be heard")
             self.start_driver([TAKT], "--plain", "--duration", "2", stdin=zeros)
-        self.vehicle.wait_until(lambda row: row["obeyed"] > 0, "the vehicle hears of the driver")
+        self.vehicle.wait_until(lambda row: row["obeyed"] + row["held"] > 0, "the vehicle hears of the driver")
         end, most = time.monotonic() + PATIENCE, 0
         while self.driver.process.poll() is None and time.monotonic() < end:
             most = max(most, self.vehicle.memory(), self.driver.memory())
@@ -365,6 +365,22 @@ class ConsoleTest(Wire):
                 self.recover()
                 self.driver.wait_until(is_well, "it is well again")
 
+
+    def test_each_program_advises_what_helps_and_where(self):
+        self.start_vehicle([TAKT], "--plain")
+        self.start_driver([TAKT], "--plain")
+        self.driver.wait_until(lambda row: row["state"] == "driving", "the vehicle starts up")
+        self.vehicle.type("halted hydraulics\n")
+        self.driver.wait_until(lambda row: "not running" in row["cause"], "it is known")
+        self.vehicle.type("recover\n")  # which mends nothing
+        told = self.driver.end()
+        self.vehicle.wait_until(lambda row: row["state"] == "halted", "nobody drives it")
+        advised = self.vehicle.end()
+        self.assertIn("(hydraulics), which is halted: the vehicle must be told to go on", told)
+        self.assertNotIn("vehicle-sim", told)
+        self.assertNotIn("recover", told)
+        self.assertIn("systems are broken still: type well", advised)
+        self.assertIn("halted: no control frame for 200 ms; type recover", advised)
 
     def test_a_log_that_cannot_be_written_is_told_and_the_program_fails(self):
         for program, link in (("drive", self.driver_link), ("vehicle-sim", self.vehicle_link)):
@@ -495,12 +511,45 @@ class LoopTest(Wire):
             self.assertIn("\n0 control frames sent", refused.stdout)
             self.assertIn("status frames: 0 taken", refused.stdout)
         for key, number in ((old, "7"), (new, "8"), (old, "7")):
-            before = self.vehicle.rows()[-1]["obeyed"]
+            heard = lambda row: row["obeyed"] + row["held"]  # halted meanwhile, it holds its brake
+            before = heard(self.vehicle.rows()[-1])
             self.start_driver([TAKT], *key, "--key-id", number)
             self.driver.wait_until(lambda row: row["taken"] > 0 and row["sent"] > 0, "they know each other")
-            self.vehicle.wait_until(lambda row: row["obeyed"] > before, "the vehicle obeys")
+            self.vehicle.wait_until(lambda row: heard(row) > before, "the vehicle hears of the driver")
             self.driver.end()
         self.assertGreater(int(self.vehicle.end().split(" refused")[0].split()[-1]), 0)
+
+    def test_a_key_of_either_kind_is_taken_but_not_one_of_each(self):
+        strong = self.key("strong.key")
+        small = self.key("small.key", "--bytes", "16")
+        kinds = {os.path.getsize(key[1]): key for key in (strong, small)}
+        for key in kinds.values():
+            self.start_vehicle([TAKT], *key)
+            self.start_driver([TAKT], *key)
+            self.vehicle.wait_until(lambda row: row["obeyed"] > 0, "they know each other")
+            self.driver.end()
+            self.vehicle.end()
+            os.remove(self.file("true.csv"))
+            os.remove(self.file("known.csv"))
+        if len(kinds) == 2:
+            refused = subprocess.run([TAKT, "vehicle-sim", *strong, "--key-id", "1", *small, "--key-id", "2", "--duration", "1"],
+                                     capture_output=True, text=True)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("both keys are of one size", refused.stderr)
+
+    def test_a_vehicle_with_a_key_finds_its_commander_at_any_port(self):
+        key = self.key("vehicle.key")
+        near, far = self.driver_link[1], self.vehicle_link[1]
+        self.vehicle_link = ["--local", far, "--peer", near.split(":")[0] + ":any"]
+        self.start_vehicle([TAKT], *key)
+        self.start_driver([TAKT], *key)
+        self.driver.wait_until(lambda row: row["taken"] > 0, "they know each other")
+        self.driver.end()
+        self.assertIn(f"the other side is {near}", self.vehicle.end())
+        refused = subprocess.run([TAKT, "drive", *key, "--local", near, "--peer", "127.0.0.1:any"], capture_output=True, text=True,
+                                 stdin=subprocess.DEVNULL, timeout=PATIENCE)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("does not speak first: --peer ADDRESS:any needs --send-to", refused.stderr)
 
     def test_each_of_two_keys_needs_a_number_of_its_own(self):
         two = [*self.key("old.key"), *self.key("new.key")]

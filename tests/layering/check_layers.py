@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every #include obeys the floors: a room uses only rooms on lower floors, floors 1 and 2 stay pure, and
-third-party types stay out of public headers.
+third-party types stay out of public headers. A public header with floating-point numbers includes core/finite_math.hpp, directly
+or through others.
 
     check_layers.py [ROOT]        prints each violation as FILE:LINE: reason; exit status 1 if there is any
     check_layers.py --self-test   plants one violation of each rule in a scratch tree and sees to it that each is caught
@@ -36,6 +37,9 @@ NOT_ON_PURE_FLOORS = re.compile(
     r"(iostream|istream|ostream|fstream|sstream|iomanip|cstdio|stdio\.h|thread|mutex|shared_mutex|condition_variable|future|"
     r"filesystem|regex|locale|random|typeinfo|any|exception|stdexcept)$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+FLOATING_POINT = re.compile(r"\b(float|double|Scalar)\b")
+FINITE_MATH = "takt/core/finite_math.hpp"
 
 
 def room_of(path):
@@ -67,6 +71,16 @@ def may_use(room, used):
     return f"{room} (floor {FLOORS[room]}) includes {direction}: {used} (floor {FLOORS[used]})"
 
 
+def has_finite_math(root, header, seen=()):
+    """Whether the header, given as it is included, refuses options that break the checks of numbers."""
+    path = root / "include" / header
+    if header == FINITE_MATH or header in seen or not path.exists():
+        return header == FINITE_MATH
+    seen = {*seen, header}
+    included = (match[1] for match in map(INCLUDE.match, path.read_text(encoding="utf-8").splitlines()) if match)
+    return any(has_finite_math(root, target, seen) for target in included if target.startswith("takt/"))
+
+
 def violations_in(root):
     files = [p for top in ("include/takt", "src", "capi") for p in sorted((root / top).rglob("*.[hc]*"))
              if p.suffix in (".hpp", ".h", ".cpp", ".c")]
@@ -77,7 +91,10 @@ def violations_in(root):
         if room is not None and room != PLATFORM and room not in FLOORS and room not in INTERNAL:
             yield f"{path}:1: {room} is not a room of the design"
             continue
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        text = file.read_text(encoding="utf-8")
+        if public and FLOATING_POINT.search(COMMENT.sub("", text)) and not has_finite_math(root, path.relative_to("include").as_posix()):
+            yield f"{path}:1: a header with floating-point numbers must include {FINITE_MATH}"
+        for number, line in enumerate(text.splitlines(), start=1):
             match = INCLUDE.match(line)
             if not match:
                 continue
@@ -129,11 +146,11 @@ OBEDIENT = [
 ]
 
 
-def complaints_about(file, include):
+def complaints_about(file, include, code=""):
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch) / file
         path.parent.mkdir(parents=True)
-        path.write_text(f"#include <{include}>\n")
+        path.write_text(f"#include <{include}>\n{code}\n")
         return list(violations_in(pathlib.Path(scratch)))
 
 
@@ -147,6 +164,12 @@ def self_test():
         found = complaints_about(file, include)
         if found:
             failures.append(f"{file} including <{include}> is allowed, yet: {found}")
+    found = complaints_about("include/takt/can/planted.hpp", "array", "inline double x;")
+    if len(found) != 1 or FINITE_MATH not in found[0]:
+        failures.append(f"floating-point numbers without {FINITE_MATH}: {found}")
+    for include, code in ((FINITE_MATH, "inline double x;"), ("array", "// a double\ninline int x;")):
+        if complaints_about("include/takt/can/obedient.hpp", include, code):
+            failures.append(f"{code!r} after including <{include}> is allowed")
     return failures
 
 

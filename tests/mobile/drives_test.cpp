@@ -12,6 +12,7 @@
 #include "takt/mobile/differential_drive.hpp"
 #include "takt/mobile/holonomic_drive.hpp"
 #include "takt/mobile/odometry.hpp"
+#include "takt/mobile/unicycle.hpp"
 
 using namespace takt;
 using namespace takt::mobile;
@@ -32,6 +33,21 @@ Twist any_twist(std::mt19937_64& random) {
 }
 
 }  // namespace
+
+TEST_CASE("a unicycle drives a twist but for its sideways speed, and says so") {
+  constexpr Unicycle unicycle;
+  near(unicycle.twist(1.5, -0.4), {1.5, 0, -0.4});
+  CHECK(unicycle.drive({1.5, 0, -0.4}) == UnicycleCommand{1.5, -0.4, true});
+  CHECK(unicycle.drive({1.5, 0.1, -0.4}) == UnicycleCommand{1.5, -0.4, false});
+  for (const Twist& bad : {Twist{not_a_number, 0, 1}, Twist{1, not_a_number, 1}, Twist{1, 0, not_a_number}})
+    CHECK(unicycle.drive(bad) == UnicycleCommand{0, 0, false});
+  auto random = test::generator(19);
+  for (std::size_t i = 0; i < test::count(1000); ++i) {
+    const Twist wanted = any_twist(random);
+    const UnicycleCommand command = unicycle.drive(wanted);
+    CHECK(unicycle.twist(command.forward, command.rotation) == Twist{wanted.forward, 0, wanted.rotation});
+  }
+}
 
 TEST_CASE("a differential drive turns by the difference of its sides") {
   // The Furbot's rear axle: wheels of 0.3 m, 1.285 m apart.

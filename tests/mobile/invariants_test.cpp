@@ -16,6 +16,7 @@
 #include "takt/mobile/holonomic_drive.hpp"
 #include "takt/mobile/odometry.hpp"
 #include "takt/mobile/twist_limiter.hpp"
+#include "takt/mobile/unicycle.hpp"
 
 using namespace takt;
 using namespace takt::mobile;
@@ -109,6 +110,11 @@ TEST_CASE_TEMPLATE("every drive: what it is told is what its wheels are read as"
     const auto length = [&] { return any<Scalar>(random, 0.2, 3); };
     const auto wanted = any_twist();
     const BasicTwist<Scalar> without_left{wanted.forward, 0, wanted.rotation};
+    const BasicUnicycle<Scalar> unicycle;
+    const auto command = unicycle.drive(wanted);
+    EXPECT(command.exact == (wanted.left == 0));
+    EXPECT(unicycle.drive(without_left).exact);
+    EXPECT(unicycle.twist(command.forward, command.rotation) == without_left);
     const auto differential = BasicDifferentialDrive<Scalar>::make({length(), length(), length()}).value();
     EXPECT(near(differential.twist(differential.wheels(without_left)), without_left));
     const auto tricycle = BasicTricycle<Scalar>::make(length()).value();

@@ -108,3 +108,21 @@ TEST_CASE("angles wrap to half a turn either way") {
   CHECK(wrap_angle(std::numbers::pi_v<float> * -1) == std::numbers::pi_v<float>);
   CHECK(std::isnan(wrap_angle(std::numeric_limits<double>::quiet_NaN())));
 }
+
+TEST_CASE("an angle wraps to the exact remainder, however large it is") {
+  auto random = test::generator(616);
+  const auto expect_remainder = [](double angle) {
+    CAPTURE(angle);
+    const double exact = std::remainder(angle, 2 * pi);
+    REQUIRE(wrap_angle(angle) == (exact == -pi ? pi : exact));
+  };
+  for (std::size_t i = 0; i < test::count(20000); ++i) {
+    expect_remainder(test::uniform(random, -12, 12));
+    expect_remainder(std::ldexp(test::uniform(random, -1, 1), static_cast<int>(i % 200)));
+  }
+  for (int quarters = -16; quarters <= 16; ++quarters) {
+    const double angle = quarters * pi / 2;
+    for (const double near : {std::nextafter(angle, -100.0), angle, std::nextafter(angle, 100.0)})
+      expect_remainder(near);
+  }
+}

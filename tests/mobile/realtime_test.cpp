@@ -13,6 +13,7 @@
 #include "takt/mobile/holonomic_drive.hpp"
 #include "takt/mobile/odometry.hpp"
 #include "takt/mobile/twist_limiter.hpp"
+#include "takt/mobile/unicycle.hpp"
 
 using namespace takt;
 using namespace takt::mobile;
@@ -23,6 +24,7 @@ TEST_CASE("drives, encoders, limits and odometry, and their making, keep the rul
   auto odometry = *Odometry::make({.noise = {1e-4, 1e-4, 1e-4, 1e-4}});
   auto limiter = *TwistLimiter::make({2, 1, 0.5, 1.5, 1, 3, 2});
   auto encoder = *Encoder::make({1000, 16, 100});
+  const Unicycle unicycle;
   const auto differential = *DifferentialDrive::make({0.3, 0.3, 1.285});
   const auto car = *Car::make({2, 1, 0.6});
   const auto tricycle = *Tricycle::make(1.5);
@@ -37,6 +39,9 @@ TEST_CASE("drives, encoders, limits and odometry, and their making, keep the rul
     const Sides sides = differential.wheels(twist);
     const std::array left{sides.left, not_a_number};
     ok = ok && odometry.advance(differential.twist({mean_of_wheels<double>(left), sides.right}), 0.001);
+    const UnicycleCommand command = unicycle.drive(twist);
+    ok = ok && command.exact &&
+         odometry.move(0.001 * unicycle.twist(command.forward, command.rotation)).has_value();
     ok = ok && odometry.move(0.001 * tricycle.twist(tricycle.drive(twist).speed, 0.1));
     const auto [angle, exact] = std::pair(car.drive(twist).steering, car.drive(twist).exact);
     ok = ok && exact && odometry.move(0.001 * car.twist(1, car.steering_from_left_wheel(angle)));

@@ -45,6 +45,29 @@ TEST_CASE("a silent drive keeps the robot starting, and is named") {
   CHECK(bench.snapshot.reason_joint == 1);
 }
 
+TEST_CASE(
+    "a drive is silent that left the requests of its time-out unanswered, however long the loop was away") {
+  Bench bench;
+  bench.make_ready();
+  bench.silent.insert(1);
+  for (int i = 0; i < 9; ++i) bench.cycle({}, 15);
+  CHECK(bench.engine.state() == RobotState::ready);
+  bench.cycle();
+  CHECK(bench.snapshot.reason == Errc::drive_silent);
+  CHECK(bench.snapshot.reason_joint == 1);
+  CHECK(bench.snapshot.reason_value == doctest::Approx(0.05));
+  CHECK(bench.snapshot.reason_limit == doctest::Approx(0.05));
+}
+
+TEST_CASE("a drive's fault word reaches the state of its joint, and of a robot that waits for it") {
+  Bench bench;
+  bench.faulty.insert(1);
+  bench.cycle();
+  CHECK(bench.snapshot.joints[1].fault == 7);
+  CHECK(bench.snapshot.reason == Errc::drive_fault);
+  CHECK(bench.snapshot.reason_value == 7);
+}
+
 TEST_CASE("a drive that does not switch on keeps the robot starting, and is named") {
   Bench bench;
   bench.off.insert(2);

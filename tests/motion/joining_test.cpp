@@ -8,6 +8,7 @@
 
 #include "motion/engine_bench.hpp"
 #include "support/random.hpp"
+#include "takt/motion/wire.hpp"
 #include "takt/trajectory/brake.hpp"
 
 namespace {
@@ -189,6 +190,8 @@ TEST_CASE("with a start in the past what is past is dropped, and the rest keeps 
   CHECK(bench.events.back().state == GoalState::rejected);
   CHECK(bench.events.back().reason == Errc::start_too_far);
   CHECK(bench.events.back().limit == doctest::Approx(1.5));
+  CHECK(explain(bench.events.back(), bench.robot).message ==
+        "the start was 1.6 s ago, and the trajectory takes 1.5 s: nothing of it is left");
 }
 
 TEST_CASE("trajectories of many clients begin each at its time, the earliest first") {

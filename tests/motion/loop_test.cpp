@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/rt_guard.hpp"
+#include "support/source_dir.hpp"
 #include "takt/core/manual_clock.hpp"
 #include "takt/platform/hybrid_clock.hpp"
 #include "takt/platform/steady_clock.hpp"

@@ -373,9 +373,10 @@ TEST_CASE("a goal that had waited can be cancelled while it runs") {
   bench.emit(GoalState::succeeded, 2, cancel);
   bench.emit(GoalState::preempted, 2, second);
   const auto said = bench.said(1);
-  REQUIRE(said.size() == 2);
-  CHECK(said[0]["accepted"]["id"] == "c");
-  CHECK(said[1]["result"]["state"] == "preempted");
+  REQUIRE(said.size() == 3);
+  CHECK(said[0]["feedback"]["state"] == "preempting");
+  CHECK(said[1]["accepted"]["id"] == "c");
+  CHECK(said[2]["result"]["state"] == "preempted");
 }
 
 TEST_CASE("a request that is refused changes nothing for what waits for others") {
@@ -614,6 +615,10 @@ TEST_CASE("a trajectory whose start is past goes to the loop at once, and too fa
   const auto said = bench.ask(1, scheduled(10 + 3601));
   REQUIRE(said.size() == 1);
   CHECK(said[0]["rejected"]["reason"] == "start_too_far");
+  CHECK(said[0]["rejected"]["message"] ==
+        "the start is 3601 s ahead, at most 3600 s are allowed: it counts on the loop's clock, which shows "
+        "10 s");
+  CHECK(said[0]["rejected"]["value"] == 3601);
 }
 
 TEST_CASE("what waits for its start is recalled, here and in the loop") {

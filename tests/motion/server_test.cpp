@@ -163,7 +163,7 @@ TEST_CASE("a drive's fault is told in its own words") {
   bench.poll();
   const auto result = bench.said(1).back()["result"];
   CHECK(result["message"] ==
-        "elbow_joint: a drive reports a fault: no command came before its watchdog ran out");
+        "elbow_joint: a drive reports a fault (0x1): no command came before its watchdog ran out");
   CHECK(result["value"] == 1);
   CHECK_FALSE(result.contains("limit"));
 }
@@ -202,6 +202,65 @@ TEST_CASE("cancel, emergency stop and reset are answered when the loop has done 
   CHECK(reset->kind == RequestKind::reset);
   bench.emit(GoalState::rejected, 0, reset, Errc::robot_not_ready);
   CHECK(bench.said(1)[0]["rejected"]["reason"] == "robot_not_ready");
+}
+
+TEST_CASE("a client hears that its goal is being preempted, and how the goals of all stand") {
+  Bench bench;
+  bench.connect(1);
+  bench.connect(2);
+  bench.ask(1, move_elbow);
+  Request* const move = bench.taken();
+  bench.emit(GoalState::active, 1, nullptr);
+  bench.ask(2, R"({"move":{"joint_names":["elbow_joint"],"positions":[1],"when_busy":"queue"}})");
+  bench.said(1);
+  const auto goals = [&](ClientId client) {
+    return bench.ask(client, R"({"state":{}})").back()["state"]["goals"];
+  };
+  CHECK(goals(2) == Json::parse(R"([{"goal":1,"state":"active"},{"goal":2,"state":"pending"}])"));
+  bench.emit(GoalState::preempting, 1, nullptr);
+  const auto said = bench.said(1);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0]["feedback"]["goal"] == 1);
+  CHECK(said[0]["feedback"]["state"] == "preempting");
+  CHECK(goals(2)[0] == Json::parse(R"({"goal":1,"state":"preempting"})"));
+  bench.emit(GoalState::preempted, 1, move);
+  CHECK(bench.said(1).back()["result"]["state"] == "preempted");
+}
+
+TEST_CASE("a client that has ended its input is owed answers, results, and what it subscribed to") {
+  Bench bench;
+  bench.connect(1);
+  CHECK_FALSE(bench.server.owes(1));
+  CHECK_FALSE(bench.server.owes(2));
+  bench.ask(1, R"({"state":{}})");
+  CHECK_FALSE(bench.server.owes(1));
+  bench.ask(1, move_elbow);
+  CHECK(bench.server.owes(1));
+  Request* const move = bench.taken();
+  bench.emit(GoalState::active, 1, nullptr);
+  CHECK(bench.server.owes(1));
+  bench.emit(GoalState::succeeded, 1, move);
+  CHECK_FALSE(bench.server.owes(1));
+  bench.ask(1, R"({"subscribe":{"rate":10}})");
+  CHECK(bench.server.owes(1));
+  bench.server.disconnected(1, bench.now);
+  CHECK_FALSE(bench.server.owes(1));
+}
+
+TEST_CASE("a motion is told why the robot is stopped, and how it goes on") {
+  Bench bench;
+  bench.connect(1);
+  Snapshot stopped = takt::test::ready_state(bench.robot);
+  stopped.state = RobotState::stopped;
+  stopped.reason = Errc::drive_silent;
+  stopped.reason_joint = 2;
+  bench.state.write(stopped);
+  const auto said = bench.ask(1, move_elbow);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0]["rejected"]["reason"] == "robot_not_ready");
+  CHECK(
+      said[0]["rejected"]["message"] ==
+      R"(the robot is stopped: elbow_joint: a drive does not answer. `takt reset` (or {"reset":{}}) leads on)");
 }
 
 TEST_CASE("a stream is one goal for a client and a set of joints, and every set-point is answered") {
@@ -428,6 +487,7 @@ TEST_CASE("a stream that others stopped begins anew only after a pause") {
   Request* late = bench.taken();  // reaches the loop when the joints have been taken
   bench.said(1);
   bench.emit(GoalState::preempting, 1, nullptr);
+  CHECK(bench.said(1)[0]["feedback"]["state"] == "preempting");
   CHECK(bench.ask(1, elbow_setpoint)[0]["rejected"]["reason"] == "stream_ended");
   bench.emit(GoalState::preempted, 1, first);
   bench.said(1);

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "support/source_dir.hpp"
 #include "takt/motion/snapshot.hpp"
 #include "takt/motion/wire.hpp"
 #include "takt/robot/description_json.hpp"

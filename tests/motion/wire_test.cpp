@@ -129,7 +129,7 @@ TEST_CASE("golden replies, byte for byte") {
         "{\"result\":{\"goal\":3,\"state\":\"succeeded\"}}\n");
   CHECK(
       to_line(FeedbackReply{3, 0.5, 2, 0.25, {1}, {2}}) ==
-      R"({"feedback":{"goal":3,"time":0.5,"duration":2.0,"fraction":0.25,"reference":[1.0],"measured":[2.0]}})"
+      R"({"feedback":{"goal":3,"state":"active","time":0.5,"duration":2.0,"fraction":0.25,"reference":[1.0],"measured":[2.0]}})"
       "\n");
   CHECK(to_line(ErrorReply{{Errc::malformed, "no", "", {}, {}, {}}}) ==
         "{\"error\":{\"reason\":\"malformed\",\"message\":\"no\"}}\n");
@@ -235,6 +235,7 @@ TEST_CASE("every reply survives being written and read") {
       RejectedReply{"2", {Errc::start_mismatch, "m", "j", 0.0, 1.0, 2.0}},
       FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}},
       FeedbackReply{3, 0.1, 0.2, 0.5, {0.1, 0.2}, {0.3, 0.4}, 0.3, 0.02},
+      FeedbackReply{3, 0.1, 0.2, 0.5, {}, {}, 1, 0, GoalState::preempting},
       ResultReply{"1", 3, GoalState::aborted, {Errc::following_error, "m", "j", {}, 1.0, 2.0}, {}, 0.5},
       ResultReply{"", 4, GoalState::preempted, {}},
       ErrorReply{{Errc::malformed, "m", "", {}, {}, {}}},
@@ -248,14 +249,69 @@ TEST_CASE("every reply survives being written and read") {
   Snapshot snapshot = takt::test::ready_state(robot);
   snapshot.reason = Errc::drive_silent;
   snapshot.reason_joint = 2;
+  snapshot.reason_value = 0.03;
+  snapshot.reason_limit = 0.02;
   snapshot.joints[1].goal = 9;
+  snapshot.hardware.frames_starved = 12;
+  snapshot.hardware.starved.insert(1);
+  snapshot.hardware.starved.insert(4);
+  snapshot.joints[4].fault = 1;
   StateReply state = state_reply(snapshot, robot);
   CHECK(state.joint == robot.joints[2].name);
+  CHECK(state.message == robot.joints[2].name + ": a drive does not answer (0.03 s, limit 0.02 s)");
+  CHECK(state.value == 0.03);
+  REQUIRE(state.faults.size() == 1);
+  CHECK(state.faults[0] == FaultReply{robot.joints[4].name, 1, "jam"});
+  state.goals = {{9, GoalState::active}, {10, GoalState::pending}};
+  CHECK(state.starved == std::vector{robot.joints[1].name, robot.joints[4].name});
   state.id = "4";
   const auto back = parse_server_message(to_line(state));
   REQUIRE(back);
   CHECK(to_line(*back) == to_line(state));
   CHECK(std::get<StateReply>(*back).drive[0] == "ready");
+  CHECK(std::get<StateReply>(*back).starved == state.starved);
+  CHECK(std::get<StateReply>(*back).bus.frames_starved == 12);
+  CHECK(std::get<StateReply>(*back).goals == state.goals);
+  CHECK(std::get<StateReply>(*back).faults == state.faults);
+}
+
+TEST_CASE("a greeting tells the limits of each joint, and what its positions are measured in") {
+  auto robot = takt::test::arm6();
+  robot.joints[1].kind = takt::robot::JointKind::linear;
+  robot.joints[1].limits.effort = std::numeric_limits<double>::infinity();
+  const auto back = parse_server_message(to_line(greeting(robot)));
+  REQUIRE(back);
+  const auto& limits = std::get<GreetingReply>(*back).limits;
+  REQUIRE(limits.size() == 6);
+  for (std::size_t i = 0; i < limits.size(); ++i) CHECK(limits[i].limits == robot.joints[i].limits);
+  CHECK(limits[0].unit == "rad");
+  CHECK(limits[1].unit == "m");
+  for (const char* text : {R"([])", R"([{"position":[1]}])", R"([{"velocity":"x"}])", R"({})", R"([1])"}) {
+    CAPTURE(text);
+    const std::string line = std::string(R"({"takt":{"protocol":1,"limits":)") + text + "}}";
+    CHECK(parse_server_message(line).has_value() == (std::string(text) == "[]"));
+  }
+}
+
+TEST_CASE("the state of a robot says why it is stopped, for how long its loop was away, and how to go on") {
+  const auto robot = takt::test::mhubo();
+  Snapshot snapshot = takt::test::ready_state(robot);
+  CHECK(describe_state(snapshot, robot) == "ready");
+  snapshot.state = RobotState::stopped;
+  snapshot.reason = Errc::loop_overrun;
+  snapshot.reason_value = 40;
+  snapshot.reason_limit = 20;
+  const std::string reset = R"(. `takt reset` (or {"reset":{}}) leads on)";
+  CHECK(describe_state(snapshot, robot) ==
+        "stopped: the loop missed more periods in a row than the robot allows (40 periods, 0.2 s; limit 20 "
+        "periods, "
+        "0.1 s)" +
+            reset);
+  snapshot.reason = Errc::drive_fault;
+  snapshot.reason_value = 1;
+  CHECK(describe_state(snapshot, robot) == "stopped: RSP: a drive reports a fault (0x1): jam" + reset);
+  snapshot.reason = Errc::loop_lost;
+  CHECK(describe_state(snapshot, robot).find("reset") == std::string::npos);
 }
 
 TEST_CASE("every reason has a name that leads back to it") {

@@ -77,6 +77,26 @@ TEST_CASE("a key that is missing, open to others, of another size or no file is 
   }
 }
 
+TEST_CASE("a key of any of several sizes is read, and of no other") {
+  const Folder folder;
+  constexpr std::array<std::size_t, 2> sizes{16, 32};
+  std::array<std::uint8_t, 32> read{};
+  for (const std::size_t size : sizes) {
+    const auto key = *random_bytes<32>();
+    const std::string path = folder / (size == 16 ? "short" : "long");
+    REQUIRE(write_key_file(path, std::span(key).first(size)));
+    CHECK(read_key_file(path, read, sizes) == size);
+    CHECK(std::equal(read.begin(), read.begin() + static_cast<std::ptrdiff_t>(size), key.begin()));
+    CHECK(std::all_of(read.begin() + static_cast<std::ptrdiff_t>(size), read.end(),
+                      [](std::uint8_t byte) { return byte == 0; }));
+  }
+  REQUIRE(write_key_file(folder / "17", *random_bytes<17>()));
+  const auto refused = read_key_file(folder / "17", read, sizes);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().error == Errc::key_file_size);
+  CHECK(refused.error().message.find("has 17 bytes, the key 16 or 32") != std::string::npos);
+}
+
 TEST_CASE("a refused key leaves zeros behind, which no channel takes") {
   const Folder folder;
   std::array<std::uint8_t, 16> key{1, 2, 3};

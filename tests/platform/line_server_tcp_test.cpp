@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -26,18 +27,21 @@ using takt::platform::LineServer;
 using takt::platform::LineServerOptions;
 using takt::platform::TcpStream;
 
-/// Says each line back; "flood" gives a megabyte, "bye" closes.
+/// Says each line back; "flood" gives a megabyte, "bye" closes, "later" is answered once `release` is set.
 class Echo {
  public:
   std::atomic<int> connections{0};
   std::atomic<int> lost{0};
+  std::atomic<bool> release{false};
 
   void connected(ClientId client, Time) {
     ++connections;
     output_.push_back({client, "hello\n", false});
   }
   void received(ClientId client, std::string_view line, Time) {
-    if (line == "flood")
+    if (line == "later")
+      owed_.push_back(client);
+    else if (line == "flood")
       output_.push_back({client, std::string(1 << 20, 'x') + "\n", false});
     else
       output_.push_back({client, std::string(line) + "\n", line == "bye"});
@@ -46,12 +50,21 @@ class Echo {
     constexpr const char* words[] = {"too long\n", "too slow\n", "too many\n"};
     output_.push_back({client, words[static_cast<int>(fault)], true});
   }
-  void disconnected(ClientId, Time) { ++lost; }
-  Duration poll(Time) { return 10ms; }
+  void disconnected(ClientId client, Time) {
+    std::erase(owed_, client);
+    ++lost;
+  }
+  bool owes(ClientId client) const { return std::count(owed_.begin(), owed_.end(), client) > 0; }
+  Duration poll(Time) {
+    if (!release) return 10ms;
+    for (const ClientId client : std::exchange(owed_, {})) output_.push_back({client, "at last\n", false});
+    return 10ms;
+  }
   std::vector<LineOutput> take_output() { return std::exchange(output_, {}); }
 
  private:
   std::vector<LineOutput> output_;
+  std::vector<ClientId> owed_;
 };
 
 /// A server on a free port with a thread of its own.
@@ -104,6 +117,25 @@ struct Peer {
   TcpStream stream;
   std::string buffer;
 };
+
+/// A connected socket, for what TcpStream does not do.
+int raw_connection(std::uint16_t port) {
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the socket calls want it
+  REQUIRE(::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  return descriptor;
+}
+
+/// What comes next, of so many bytes, or until the connection ends.
+std::string receive(int descriptor, std::size_t count) {
+  std::string text;
+  for (char c = 0; text.size() < count && ::recv(descriptor, &c, 1, 0) == 1;) text += c;
+  return text;
+}
 
 template <class Condition>
 bool eventually(Condition&& condition) {
@@ -212,13 +244,7 @@ TEST_CASE("a client that ends without a line feed is heard, and one that resets 
     CHECK(peer.say("half"));
   }
   {
-    const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(running.port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the socket calls want it
-    REQUIRE(::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    const int descriptor = raw_connection(running.port);
     const linger reset{1, 0};
     ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     ::close(descriptor);
@@ -226,6 +252,38 @@ TEST_CASE("a client that ends without a line feed is heard, and one that resets 
   CHECK(eventually([&] { return running.echo.lost == running.echo.connections; }));
   Peer next(running.port);
   CHECK(next.line() == "hello");
+}
+
+TEST_CASE("a client that ends its input reads on until it has what it is owed") {
+  Running running;
+  const int descriptor = raw_connection(running.port);
+  CHECK(receive(descriptor, 6) == "hello\n");
+  REQUIRE(::send(descriptor, "one\nlater", 9, 0) == 9);
+  ::shutdown(descriptor, SHUT_WR);
+  CHECK(receive(descriptor, 5) == "one\n ");  // the space looks whether it is still there
+  CHECK(running.echo.lost == 0);
+  running.echo.release = true;
+  CHECK(receive(descriptor, 1000) == "at last\n");  // and then the connection ends
+  CHECK(eventually([&] { return running.echo.lost == 1; }));
+  ::close(descriptor);
+}
+
+TEST_CASE("a client that closes its connection is forgotten, whatever it is owed") {
+  Running running;
+  for (const bool ends_its_input_first : {false, true}) {
+    CAPTURE(ends_its_input_first);
+    const int before = running.echo.lost;
+    const int descriptor = raw_connection(running.port);
+    CHECK(receive(descriptor, 6) == "hello\n");
+    REQUIRE(::send(descriptor, "later\n", 6, 0) == 6);
+    if (ends_its_input_first) {
+      ::shutdown(descriptor, SHUT_WR);
+      CHECK(receive(descriptor, 1) == " ");
+    }
+    ::close(descriptor);
+    if (ends_its_input_first) running.echo.release = true;  // what is sent finds nobody
+    CHECK(eventually([&] { return running.echo.lost == before + 1; }));
+  }
 }
 
 TEST_CASE("without file descriptors clients wait, and are served when there are some") {

@@ -151,6 +151,94 @@ TEST_CASE("with a peer whose port is not said, all of its ports are heard") {
   }
 }
 
+TEST_CASE("a peer of any port is answered where it sends from, and then no other port of it is heard") {
+  auto ear = UdpSocket::open({});
+  REQUIRE(ear.has_value());
+  CHECK(ear->is_open_to_any_port());
+  CHECK(!ear->send(Bytes{1}));  // to whom?
+  const UdpEndpoint there{.port = ear->local_port()};
+  auto first = UdpSocket::open({.peer = there});
+  auto second = UdpSocket::open({.peer = there});
+  REQUIRE((first && second));
+  std::array<std::array<std::uint8_t, 4>, 4> memory{};
+  std::array<Datagram, 4> batch{};
+  for (std::size_t i = 0; i < batch.size(); ++i) batch[i].buffer = memory[i];
+  CHECK(first->send(Bytes{1}));
+  CHECK(second->send(Bytes{2}));
+  REQUIRE(ear->receive(batch, long_time) == 2);
+  CHECK(batch[0].port == first->local_port());
+  CHECK(batch[1].port == second->local_port());
+  CHECK(ear->sender_port() == second->local_port());
+  ear->answer(first->local_port());
+  CHECK(ear->send(Bytes{11}));
+  CHECK(receive(*first) == Bytes{11});
+  ear->answer(second->local_port());
+  CHECK(ear->send(Bytes{12}));
+  CHECK(receive(*second) == Bytes{12});
+
+  CHECK(first->send(Bytes{3}));  // waits in the queue
+  CHECK(ear->settle(second->local_port()));
+  CHECK(!ear->is_open_to_any_port());
+  CHECK(ear->settled_port() == second->local_port());
+  CHECK(!ear->settle(first->local_port()));
+  CHECK(first->send(Bytes{4}));
+  CHECK(second->send(Bytes{5}));
+  CHECK(receive(*ear) == Bytes{5});
+  CHECK(!ear->receive(memory[0], no_time).has_value());
+  CHECK(ear->counters().foreign == 1);
+  ear->answer(first->local_port());  // too late
+  CHECK(ear->send(Bytes{6}));
+  CHECK(receive(*second) == Bytes{6});
+}
+
+TEST_CASE("of a peer of any port no other host is heard") {
+  auto ear = UdpSocket::open({});
+  REQUIRE(ear.has_value());
+  auto stranger = UdpSocket::open({.local = {"127.0.0.2"}, .peer = {.port = ear->local_port()}});
+  auto peer = UdpSocket::open({.peer = {.port = ear->local_port()}});
+  REQUIRE((stranger && peer));
+  stranger->send(Bytes{66});
+  CHECK(peer->send(Bytes{1}));
+  CHECK(receive(*ear) == Bytes{1});
+  std::array<std::uint8_t, 8> buffer{};
+  CHECK(!ear->receive(buffer, no_time).has_value());
+}
+
+TEST_CASE("a socket can send elsewhere than to where it hears from") {
+  auto ear = UdpSocket::open({});
+  REQUIRE(ear.has_value());
+  auto mouth =
+      UdpSocket::open({.peer = {"127.0.0.1", 9}, .destination = UdpEndpoint{.port = ear->local_port()}});
+  REQUIRE(mouth.has_value());
+  CHECK(mouth->send(Bytes{1}));
+  CHECK(receive(*ear) == Bytes{1});
+  const auto mixed = UdpSocket::open({.destination = UdpEndpoint{"::1", 9}});
+  CHECK(mixed.error().error == Errc::bad_address);
+}
+
+TEST_CASE("strangers are counted on request, are not heard, and the port is nobody else's") {
+  const UdpEndpoint peer_place{.port = test::free_udp_port()};
+  auto ear = UdpSocket::open({.peer = peer_place, .watch_strangers = true});
+  REQUIRE(ear.has_value());
+  CHECK(ear->strangers().datagrams == 0);
+  CHECK(ear->strangers().last.port == 0);
+  const UdpEndpoint there{.port = ear->local_port()};
+  auto stranger = UdpSocket::open({.local = {"127.0.0.2"}, .peer = there});
+  auto peer = UdpSocket::open({.local = peer_place, .peer = there});
+  REQUIRE((stranger && peer));
+  for (int i = 0; i < 200; ++i) CHECK(stranger->send(Bytes(100)));
+  CHECK(peer->send(Bytes{1}));
+  CHECK(receive(*ear) == Bytes{1});
+  std::array<std::uint8_t, 8> buffer{};
+  CHECK(!ear->receive(buffer, no_time).has_value());
+  const UdpStrangers strangers = ear->strangers();
+  CHECK(strangers.datagrams == 200);
+  CHECK(strangers.last.address == "127.0.0.2");
+  CHECK(strangers.last.port == stranger->local_port());
+  CHECK(UdpSocket::open({.local = there}).error().error == Errc::udp_failed);
+  CHECK(UdpSocket::open({.local = there, .watch_strangers = true}).error().error == Errc::udp_failed);
+}
+
 TEST_CASE("a peer that is not there is counted, and reached as soon as it is") {
   auto pair = test::udp_pair();
   const UdpEndpoint there{.port = pair.far.local_port()};

@@ -1,8 +1,15 @@
 """Reads a recording with nothing but the standard library and the layout that the recording itself holds: what a reader in
-any other language needs. Run on a small recording whose contents are known, it also pins the format."""
+any other language needs. Run on a small recording whose contents are known, it also pins the format.
+
+usage: read_recording.py KNOWN_RECORDING [TAKT ROBOT REQUESTS]
+With the program takt, also reads what that records of a robot that moves.
+"""
 import json
+import os
 import struct
+import subprocess
 import sys
+import tempfile
 
 MAGIC = b"\x89TAKT\r\n\x1a"
 CODES = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i64 ns": "q", "f64": "d"}
@@ -27,10 +34,11 @@ def read(data):
         record, at = unpack(layout["fields"], data, at)
         for part, count in (("joint", len(metadata["joints"])), ("bus", len(metadata["buses"]))):
             if "then_for_each_" + part in layout:
-                record[part] = []
-                for _ in range(count):
-                    entry, at = unpack(layout["then_for_each_" + part], data, at)
-                    record[part].append(entry)
+                record[part] = [{} for _ in range(count)]
+            for fields in ("then_for_each_" + part, "then_again_for_each_" + part):
+                for entry in record[part] if fields in layout and at < end else []:
+                    values, at = unpack(layout[fields], data, at)
+                    entry.update(values)
         if "then_to_the_end" in layout:
             record["text"], at = data[at:end].decode(), end
         assert at == end, f"{name}: {end - at} bytes are not in the layout"
@@ -50,6 +58,27 @@ def main():
     assert by_name["mark"] == {"time": 2, "text": "10 Hz stream"}
     assert by_name["loop"] == {"time": 3, "cycles": 3, "overruns": 0}
     assert by_name["end"] == {"records": 7, "dropped": 0}
+    if len(sys.argv) > 2:
+        check_what_takt_records(*sys.argv[2:])
+
+
+def check_what_takt_records(takt, robot, requests):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        subprocess.run([takt, "run", robot, "--virtual-time", "--requests", requests, "--record", path], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(path, "rb") as file:
+            metadata, records = read(file.read())
+    with open(robot) as file:
+        joints = json.load(file)["joints"]
+    for recorded, described in zip(metadata["limits"], joints, strict=True):
+        limits = dict(described["limits"])
+        if (positions := limits.pop("position", None)):
+            limits |= {"position_min": positions[0], "position_max": positions[1]}
+        assert recorded == limits, (recorded, limits)
+    assert metadata["following_errors"] == [joint["following_error"] for joint in joints]
+    efforts = [joint["measured_effort"] for name, record in records if name == "cycle" for joint in record["joint"]]
+    assert 1 < max(map(abs, efforts)) < 150, "N m that the drives tell"
 
 
 main()

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -110,6 +111,7 @@ Written write_random(std::uint64_t salt, std::size_t count) {
         std::vector<JointSample> joints;
         for (std::size_t j = 0; j < written.metadata.joints.size(); ++j) {
           joints.push_back(test::random_fields<JointSample>(random));
+          joints.back().measured_effort = test::uniform(random, -10, 10);
         }
         auto cycle = test::random_fields<Cycle>(random);
         now += Duration(test::uniform_int(random, 1, 10'000'000));
@@ -353,6 +355,44 @@ TEST_CASE("metadata says where it is wrong") {
   std::string many = R"({"period_ns":1,"joints":[)";
   for (std::size_t i = 0; i <= max_joints; ++i) many += i == 0 ? "\"\"" : ",\"\"";
   CHECK(message(many + "]}").find("/joints: 65 entries") == 0);
+
+  const auto with = [&](const char* member) {
+    return message(fmt::format(R"({{"period_ns":1,"joints":["a","b"],{}}})", member));
+  };
+  CHECK(with(R"("limits":[{}])").find("/limits: must have an entry for each joint") == 0);
+  CHECK(with(R"("limits":[{},3])").find("/limits/1: must be an object") == 0);
+  CHECK(with(R"("limits":[{},{"velocity":"fast"}])").find("/limits/1/velocity: must be a number") == 0);
+  CHECK(with(R"("following_errors":[1,"far"])").find("/following_errors: must hold numbers") == 0);
+}
+
+TEST_CASE("a cycle of an earlier edition, which told no effort, is read") {
+  const ScratchFile file;
+  Metadata metadata;
+  metadata.period = Duration(1);
+  metadata.joints = {"a", "b"};
+  auto recorder = Recorder::create(file.path(), metadata);
+  REQUIRE(recorder);
+  const std::size_t header = file.bytes().size();
+  (*recorder)->loop().cycle(Cycle{}, [](std::size_t i) {
+    const double number = static_cast<double>(i) + 1;
+    return JointSample{.measured_position = number, .measured_effort = 10 * number};
+  });
+  REQUIRE((*recorder)->finish());
+  Bytes bytes = file.bytes();
+
+  const auto efforts = [](const Bytes& recording) {
+    const ReadBack back = read_all(recording);
+    CHECK_FALSE(back.error);
+    REQUIRE(back.records.size() == 1);
+    CHECK(back.records[0].joints[1].measured_position == 2);
+    return std::array{back.records[0].joints[0].measured_effort, back.records[0].joints[1].measured_effort};
+  };
+  CHECK(efforts(bytes) == std::array{10.0, 20.0});
+  const std::size_t earlier = cycle_size + 2 * joint_sample_size;
+  const auto added = bytes.begin() + static_cast<std::ptrdiff_t>(header + record_header_size + earlier);
+  bytes.erase(added, added + std::ptrdiff_t{2 * joint_sample_added_size});
+  put_u32(bytes, header, static_cast<std::uint32_t>(earlier));
+  CHECK(efforts(bytes) == std::array{0.0, 0.0});
 }
 
 TEST_CASE("the layout in the metadata accounts for every byte of a record") {
@@ -362,6 +402,7 @@ TEST_CASE("the layout in the metadata accounts for every byte of a record") {
   CHECK(json.find(R"("cycle":{"type":1,"fields":[["time","i64 ns"],["lateness","i64 ns"],["busy","i64 ns"],)"
                   R"(["robot_state","u8"],["reason_joint","u8"],["reason","u16"],["active_goals","u32"]],)"
                   R"("then_for_each_joint":[["command","f64"],)") != std::string::npos);
+  CHECK(json.find(R"("then_again_for_each_joint":[["measured_effort","f64"]])") != std::string::npos);
 }
 
 TEST_CASE("recording is real-time safe") {

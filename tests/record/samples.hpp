@@ -1,6 +1,7 @@
 // Random recordings for tests: the same seed gives the same records.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ inline record::Metadata random_metadata(std::mt19937_64& random) {
   const auto joints = static_cast<std::size_t>(uniform_int(random, 0, 8));
   for (std::size_t i = 0; i < joints; ++i) metadata.joints.push_back("joint_" + std::to_string(i));
   for (std::size_t i = 0; i < joints; ++i) metadata.units.emplace_back(i % 2 == 0 ? "rad" : "m");
+  for (std::size_t i = 0; i < joints; ++i) {
+    JointLimits& limits = metadata.limits.emplace_back();
+    if (i % 3 == 0) limits.position_min = uniform(random, -3, 0);
+    if (i % 3 != 1) limits.velocity = uniform(random, 0, 3);
+    metadata.following_errors.push_back(i % 4 == 3 ? std::numeric_limits<double>::infinity() : 0.25);
+  }
   for (std::size_t i = 0; i < joints; ++i) metadata.groups.push_back({"group_" + std::to_string(i), {i}});
   const auto buses = static_cast<std::size_t>(uniform_int(random, 0, 3));
   for (std::size_t i = 0; i < buses; ++i) metadata.buses.push_back("can" + std::to_string(i));

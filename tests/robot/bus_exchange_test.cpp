@@ -11,7 +11,7 @@ TEST_CASE("a frame is as old as its stamp says, but not older than the cycle tha
   constexpr Duration period{1000};
   const Time now{Duration(50'000)};
   test::ScriptedBus bus;
-  BusExchange<test::ScriptedBus> exchange(bus, 1, period);
+  BusExchange<test::ScriptedBus> exchange(bus, 1, 0, period, period);
   HardwareCounters counters;
   const auto time_of = [&](Time stamp) {
     can::Frame frame;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "support/random.hpp"
+#include "support/source_dir.hpp"
 
 namespace {
 
@@ -139,6 +140,75 @@ TEST_CASE("a robot says what its loop does when it is late, and when that is a f
   REQUIRE(loaded);
   CHECK(loaded->overrun == takt::rt::OverrunPolicy::catch_up);
   CHECK(loaded->overrun_limit == 0);
+}
+
+TEST_CASE("a cycle that does not fit its bus is refused with the load, and the rate that would fit") {
+  // Each of twelve Hubo boards takes 335 us of a cycle, and the status of one 220 us: 4.24 ms of 4.33.
+  auto robot = small_robot();
+  robot["rate"] = 231;
+  robot.erase("groups");
+  Json joint = robot["joints"][1];
+  robot["joints"] = Json::array();
+  for (int i = 0; i < 13; ++i) {
+    joint["name"] = "joint" + std::to_string(i);
+    joint["bus"] = i < 12 ? "b" : "a";
+    joint["board"] = 1 + i;
+    joint["channel"] = i < 12 ? 1 : 0;
+    robot["joints"].push_back(joint);
+  }
+  robot["buses"][1]["bit_rate"] = 1'000'000;
+  const auto refused = load_robot(robot.dump());
+  REQUIRE_FALSE(refused);
+  REQUIRE(refused.error().size() == 1);
+  CHECK(refused.error()[0].where == "/buses/1");
+  CHECK(
+      refused.error()[0].reason ==
+      "at 231 Hz the cycle takes 98 % of bus b, of which 90 % may be planned; a rate of 212 Hz would fit, or "
+      "fewer joints on this bus");
+  robot["rate"] = 212;
+  CHECK(load_robot(robot.dump()));
+  robot["rate"] = 213;
+  CHECK_FALSE(load_robot(robot.dump()));
+}
+
+TEST_CASE("time-outs that contradict each other are a mistake, and it says what is allowed") {
+  const auto reason_at = [](const Json& robot, const char* where) {
+    const auto loaded = load_robot(robot.dump());
+    if (loaded || loaded.error().size() != 1 || loaded.error()[0].where != where) return std::string();
+    return loaded.error()[0].reason;
+  };
+  Json robot = small_robot();  // at 500 Hz, on servo drives and Hubo boards
+  robot["overrun_limit"] = 125;
+  CHECK(load_robot(robot.dump()));
+  robot["overrun_limit"] = 126;
+  CHECK(reason_at(robot, "/overrun_limit").find("At most 125") != std::string::npos);
+  robot["overrun"] = "catch_up";
+  CHECK(load_robot(robot.dump()));
+  robot["overrun_limit"] = 20;
+  robot["feedback_timeout"] = 0.004;
+  CHECK(load_robot(robot.dump()));
+  robot["feedback_timeout"] = 0.003;
+  CHECK(reason_at(robot, "/feedback_timeout").find("less than 2 periods of the loop, 0.004 s") !=
+        std::string::npos);
+  robot.erase("feedback_timeout");
+  robot["rate"] = 20;
+  CHECK(reason_at(robot, "/feedback_timeout").find("0.05 s, the default, is less") != std::string::npos);
+  robot["feedback_timeout"] = 1;
+  robot["overrun"] = "skip";
+  CHECK(reason_at(robot, "/overrun_limit").find("At most 3") != std::string::npos);
+  robot.erase("overrun_limit");
+  CHECK(reason_at(robot, "/overrun_limit").find("20 (the default) periods of 0.05 s") == 0);
+}
+
+TEST_CASE("a drive is silent after as many requests as its time-out has periods, and after one at least") {
+  takt::robot::RobotDescription robot;
+  CHECK(robot.silence_limit() == 10);
+  robot.feedback_timeout = robot.period / 2;
+  CHECK(robot.silence_limit() == 1);
+  robot.feedback_timeout = takt::Duration::max();
+  CHECK(robot.silence_limit() == std::numeric_limits<std::uint32_t>::max());
+  robot.period = takt::Duration(0);
+  CHECK(robot.silence_limit() == 1);
 }
 
 TEST_CASE("the robots that ship load, and hold the poses of their demonstrations") {
@@ -362,6 +432,8 @@ TEST_CASE("joints of one hubo board, which is powered as a whole, agree on what 
 TEST_CASE("64 joints are the most") {
   Json robot = small_robot();
   robot.erase("groups");
+  robot["rate"] = 40;
+  robot["overrun_limit"] = 5;
   const auto fill = [&](int count) {
     Json joint = robot["joints"][0];
     robot["joints"] = Json::array();

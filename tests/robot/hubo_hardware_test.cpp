@@ -483,6 +483,44 @@ TEST_CASE("a full bus costs frames, counted, and a flood costs bounded time") {
   CHECK(rig.buses[2].incoming.size() > 90'000);
 }
 
+TEST_CASE("power commands that the bus has no room for are kept in order, go first, and none is lost") {
+  Rig rig;
+  rig.start();
+  rig.buses[2].room = 0;
+  rig.power(false);
+  rig.cycles(3);
+  CHECK(rig.feedback[2].drive == DriveState::ready);
+  rig.buses[2].room = 1;
+  using hubo::CommandCode;
+  std::vector<std::pair<int, CommandCode>> orders;
+  for (int i = 0; i < 4; ++i) {
+    rig.cycle();
+    for (const can::Frame& frame : rig.last_sent) {
+      const auto command = hubo::decode_command(frame);
+      if (command && command->board != 17) orders.emplace_back(command->board, command->code);
+    }
+  }
+  // control_off goes to each board before its driver off, once.
+  CHECK(orders == std::vector<std::pair<int, CommandCode>>{{15, CommandCode::control_off},
+                                                           {15, CommandCode::driver},
+                                                           {14, CommandCode::control_off},
+                                                           {14, CommandCode::driver}});
+  rig.buses[2].room = 100;
+  rig.cycles(10);
+  for (const std::size_t joint : {0U, 2U, 3U, 4U}) CHECK(rig.feedback[joint].drive == DriveState::off);
+}
+
+TEST_CASE("a reference that waits for the bus is void once the board is switched off") {
+  Rig rig;
+  rig.start();
+  rig.buses[2].room = 0;
+  rig.cycle();
+  rig.power(false);
+  rig.buses[2].room = 100;
+  rig.cycle();
+  CHECK(rig.sent_references() == 0);
+}
+
 TEST_CASE("any frames at all leave finite feedback and no reference that was not commanded") {
   Rig rig;
   auto random = test::generator(6);

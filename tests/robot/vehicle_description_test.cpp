@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/source_dir.hpp"
+
 namespace {
 
 using takt::robot::load_vehicle;
@@ -169,6 +171,7 @@ TEST_CASE("the Furbot that ships has the units of the simulated vehicle, and say
   const std::set<std::string> guessed(furbot->provisional.begin(), furbot->provisional.end());
   CHECK(guessed.count("/wheelbase") == 1);
   CHECK(guessed.count("/units") == 1);
+  CHECK(furbot->drive.client.payload == takt::vehicle::ByteOrder::little);
   CHECK(guessed.count("/control/byte_order") == 1);
   CHECK(guessed.count("/track") == 0);
 }
@@ -206,7 +209,9 @@ TEST_CASE("what nobody can know but who measured the vehicle must be given, and 
     const Json::json_pointer pointer(leaf);
     less[pointer.parent_pointer()].erase(pointer.back());
     if (required.count(leaf) == 1) {
-      CHECK(complaint(less) == leaf + ": is missing");
+      const bool is_word = leaf == "/control/byte_order";
+      CHECK(complaint(less) ==
+            leaf + ": is missing" + (is_word ? "; it is one of \"network\", \"little_endian\"" : ""));
     } else {
       CHECK(load_vehicle(less.dump()));
     }
@@ -431,6 +436,12 @@ TEST_CASE("a mistake says what was given and what is allowed") {
   vehicle = full_vehicle();
   vehicle["track"] = "1.285 m";
   CHECK(complaint(vehicle) == "/track: must be a finite number, not \"1.285 m\"");
+  vehicle = full_vehicle();
+  vehicle["status"]["required"] = {"traction", "brakes"};
+  CHECK(complaint(vehicle) ==
+        "/status/required/1: there is no system \"brakes\"; there are communication battery motion_control "
+        "traction steering hydraulics suspension_rear_left suspension_rear_right suspension_front_left "
+        "suspension_front_right rear_fork front_fork");
 }
 
 TEST_CASE("all mistakes of a vehicle are listed at once") {
@@ -466,8 +477,10 @@ TEST_CASE("a vehicle's file that was cut off anywhere is refused") {
 TEST_CASE("a vehicle's file that cannot be read is a mistake") {
   const auto missing = load_vehicle_file("/nowhere/at/all.json");
   REQUIRE_FALSE(missing);
-  CHECK(to_string(missing.error().front()) == "the file cannot be opened");
-  CHECK_FALSE(load_vehicle_file(TAKT_SOURCE_DIR));  // a folder
+  CHECK(to_string(missing.error().front()) == "the file cannot be opened: No such file or directory");
+  const auto folder = load_vehicle_file(TAKT_SOURCE_DIR);
+  REQUIRE_FALSE(folder);
+  CHECK(to_string(folder.error().front()) == "the file cannot be read: Is a directory");
 }
 
 }  // namespace

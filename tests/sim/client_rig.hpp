@@ -20,6 +20,7 @@ namespace takt::test {
 inline vehicle::ClientConfiguration client_of_furbot() {
   vehicle::ClientConfiguration configuration;
   configuration.units = vehicle::provisional_units;
+  configuration.payload = vehicle::ByteOrder::big;
   return configuration;
 }
 
@@ -30,7 +31,8 @@ struct ClientRig {
 
   ClientRig(Near near, Far far)
       : client(Client::make(client_of_furbot(), std::move(near)).value()),
-        machine(Machine::make(furbot(), {}, std::move(far), Time{}).value()) {}
+        machine(
+            Machine::make(furbot(), {.payload = vehicle::ByteOrder::big}, std::move(far), Time{}).value()) {}
 
   /// One millisecond.
   void tick() noexcept {

@@ -263,7 +263,7 @@ TEST_CASE("a board that is not heard any more is told to drive no finger, and to
   master.heard(hubo::HybridEncoders{0x24, {50, 0, 0}}, Time(5ms));
   master.heard(status, Time(5ms));
   CHECK(told(0.1, strongest) == hubo::HybridReference{0x24, 100, {10, 10}});
-  master.check_silence(Time(1s), 100ms);
+  for (int i = 0; i <= 20; ++i) master.check_silence(20);
   CHECK(told(0.2, strongest) == hubo::HybridReference{0x24, 100, {0, 0}});
   master.heard(status, Time(1s));
   CHECK(told(0.3, strongest) == hubo::HybridReference{0x24, 300, {10, 10}});

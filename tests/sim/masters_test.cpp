@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/rt_guard.hpp"
+#include "support/source_dir.hpp"
 #include "takt/robot/description_json.hpp"
 #include "takt/robot/hubo_hardware.hpp"
 #include "takt/robot/servo_hardware.hpp"

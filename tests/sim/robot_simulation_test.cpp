@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/rt_guard.hpp"
+#include "support/source_dir.hpp"
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
 #include "takt/robot/description_json.hpp"

@@ -213,7 +213,8 @@ TEST_CASE("frames that were overtaken or sent twice do not count, and after a si
   rig.start();
   const auto send = [&](double throttle, std::uint32_t stamp) {
     std::array<std::uint8_t, vehicle::control_frame_bytes> frame{};
-    (void)vehicle::encode_control(*rig.units.control({0, throttle, 0}, stamp), frame);
+    (void)vehicle::encode_control(*rig.units.control({0, throttle, 0}, stamp), frame,
+                                  vehicle::ByteOrder::big);
     (void)rig.machine.receive(frame, rig.now);
   };
   const std::uint32_t stamp = rig.stamp;
@@ -255,11 +256,34 @@ TEST_CASE("a frame that asks for a stop counts however late, and until it stands
   CHECK(controller.plant().speed() < speed - 0.4);
   CHECK(controller.plant().throttle() < 0.5);
   CHECK(controller.counters().overruled == 20);
-  CHECK(controller.counters().obeyed == 501);
+  CHECK(controller.counters().obeyed + controller.counters().held == 501);
   drive(1, 1500ms);
   CHECK(controller.counters().outdated == 1);
   drive(1, 1s);  // it stood meanwhile, and is driven again
   CHECK(controller.plant().speed() > 0.5);
+}
+
+TEST_CASE("what comes before the brake was let go is held back, and not counted as obeyed") {
+  Rig rig;
+  rig.command = {0, 0.5, 0};
+  rig.start();
+  rig.run(1s);
+  const sim::VehicleCounters& counters = rig.machine.controller().counters();
+  CHECK(counters.obeyed == 0);
+  CHECK(counters.held == 400);
+  CHECK(rig.plant().travelled() == 0);
+  rig.command = {0, 0, 0};
+  rig.run(10ms);
+  CHECK(counters.obeyed == 1);
+  rig.command = {0, 0.5, 0};
+  rig.run(1s);
+  CHECK(counters.obeyed == 101);
+  CHECK(counters.held == 400);
+  CHECK(rig.plant().speed() > 0.5);
+}
+
+TEST_CASE("without a byte order there is no simulated vehicle") {
+  CHECK(Vehicle::make(furbot(), {}, {}, Time{}).error() == vehicle::Errc::no_byte_order);
 }
 
 TEST_CASE(
@@ -336,7 +360,7 @@ TEST_CASE("a vehicle that cannot be is refused by name") {
   const auto error = [](auto&& change) {
     auto options = furbot();
     change(options);
-    const auto made = Vehicle::make(options, {}, {}, Time{});
+    const auto made = Vehicle::make(options, {.payload = vehicle::ByteOrder::big}, {}, Time{});
     return made ? Error{} : made.error();
   };
   CHECK(error([](auto&) {}) == Error{});
@@ -392,7 +416,7 @@ TEST_CASE(
     "a vehicle bears any times: its clock may begin anywhere, and of a gap of centuries an hour happens") {
   std::array<std::uint8_t, Vehicle::max_datagram> out{};
   for (const Time begin : {Time::min(), Time(-time_reach), Time{}}) {
-    auto machine = Vehicle::make(furbot(), {}, {}, begin).value();
+    auto machine = Vehicle::make(furbot(), {.payload = vehicle::ByteOrder::big}, {}, begin).value();
     for (const Time now :
          {Time::min(), within_reach(begin) + 3s, Time{} + 1h, Time::max(), Time::min(), Time::max()}) {
       (void)machine.receive(out, now);

@@ -193,7 +193,7 @@ TEST_CASE(
   const auto obeyed = rig.machine.controller().counters().obeyed;
   std::uint64_t malformed = 0;
   change(genuine, [&](const Bytes& changed) {
-    if (changed.empty() || vehicle::decode_control(changed)) return;
+    if (changed.empty() || vehicle::decode_control(changed, vehicle::ByteOrder::big)) return;
     const auto taken = rig.machine.receive(changed, rig.now);
     const Errc why = changed.size() < genuine.size() ? Errc::too_short : Errc::bad_magic;
     EXPECT(taken.error() == why);

@@ -160,7 +160,8 @@ TEST_CASE("what drives the vehicle and is well again does so only after a frame 
 
 TEST_CASE("the faults of a run are those of its seed") {
   const auto bytes_of = [](std::uint64_t seed) {
-    auto machine = Vehicle::make(furbot(), {.seed = seed}, {}, Time{}).value();
+    auto machine =
+        Vehicle::make(furbot(), {.payload = vehicle::ByteOrder::big, .seed = seed}, {}, Time{}).value();
     machine.set_faults({.late = 25ms, .lost = 0.1, .corrupt = 0.1, .lying = 0.1});
     std::vector<std::uint8_t> all;
     for (Time now{}; now < Time{2s}; now += 1ms) {

@@ -86,7 +86,7 @@ struct Rig {
       : Rig(furbot(turn, way, wheelbase), test::furbot()) {}
   Rig(const Drive::Configuration& driven, const sim::VehicleOptions& options)
       : drive(Drive::make(driven, PlainChannel{}).value()),
-        machine(test::Vehicle::make(options, {}, {}, Time{}).value()) {}
+        machine(test::Vehicle::make(options, {.payload = vehicle::ByteOrder::big}, {}, Time{}).value()) {}
 
   void exchange() noexcept {
     now += 1ms;

@@ -93,7 +93,8 @@ Secure secure(std::uint64_t seed) {
 template <class Rig>
 void get_going(Rig& rig) {
   const auto goes = [&] { return rig.client.state() == DriveState::driving && rig.plant().speed() > 1; };
-  for (int attempt = 0; attempt < 20 && !goes(); ++attempt) {
+  constexpr int patience = 200;  // some networks stop it often: one in 2000 takes more than 20
+  for (int attempt = 0; attempt < patience && !goes(); ++attempt) {
     rig.drive_until(10s, [&] { return goes() || rig.client.state() == DriveState::stopped; });
     rig.machine.recover();
     rig.drive(1s);

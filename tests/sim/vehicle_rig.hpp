@@ -27,14 +27,14 @@ inline sim::VehicleOptions furbot() {
 struct VehicleRig {
   explicit VehicleRig(const sim::VehicleOptions& options = furbot())
       : units(*vehicle::Units::make(options.units)),
-        machine(Vehicle::make(options, {}, {}, Time{}).value()) {}
+        machine(Vehicle::make(options, {.payload = vehicle::ByteOrder::big}, {}, Time{}).value()) {}
 
   void cycle() noexcept {
     now += std::chrono::milliseconds(10);
     if (sends) {
       std::array<std::uint8_t, vehicle::control_frame_bytes> frame{};
       stamp += 10;
-      (void)vehicle::encode_control(*units.control(command, stamp), frame);
+      (void)vehicle::encode_control(*units.control(command, stamp), frame, vehicle::ByteOrder::big);
       (void)machine.receive(frame, now);
     }
     while (machine.next_send() <= now) {

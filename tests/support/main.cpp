@@ -1,4 +1,5 @@
-// The main function of every test program: doctest, plus --seed=N and --count=N for the property tests.
+// The main function of every test program: doctest, plus --seed=N and --count=N for the property tests. Without --seed, the seed is
+// TAKT_SEED of the environment, or a new one.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -7,26 +8,38 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <random>
 #include <string_view>
 
 #include "support/random.hpp"
 
 namespace {
 
-std::uint64_t run_seed = 1;
+std::uint64_t run_seed = 0;
 std::optional<std::size_t> run_count;
 
-std::optional<std::uint64_t> number_after(std::string_view argument, std::string_view option) {
-  if (argument.substr(0, option.size()) != option) return std::nullopt;
+/// The number in `text`; `setting` is what the text came from, such as "--seed=". Exits where it is no whole number.
+std::uint64_t number_in(std::string_view text, std::string_view setting) {
   std::uint64_t value = 0;
-  const char* end = argument.data() + argument.size();
-  const auto [rest, error] = std::from_chars(argument.data() + option.size(), end, value);
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || rest != end) {
-    std::fprintf(stderr, "%.*s: expected a whole number after '='\n", static_cast<int>(argument.size()),
-                 argument.data());
+    std::fprintf(stderr, "%.*s%.*s: expected a whole number after '='\n", static_cast<int>(setting.size()),
+                 setting.data(), static_cast<int>(text.size()), text.data());
     std::exit(2);
   }
   return value;
+}
+
+std::optional<std::uint64_t> number_after(std::string_view argument, std::string_view option) {
+  if (argument.substr(0, option.size()) != option) return std::nullopt;
+  return number_in(argument.substr(option.size()), option);
+}
+
+/// Short enough to be typed.
+std::uint64_t new_seed() {
+  const char* given = std::getenv("TAKT_SEED");
+  return given == nullptr ? std::random_device{}() : number_in(given, "TAKT_SEED=");
 }
 
 }  // namespace
@@ -39,6 +52,7 @@ std::size_t count(std::size_t otherwise, std::size_t worth) {
 }  // namespace takt::test
 
 int main(int argc, char** argv) {
+  run_seed = new_seed();
   for (int i = 1; i < argc; ++i) {
     if (const auto value = number_after(argv[i], "--seed=")) run_seed = *value;
     if (const auto value = number_after(argv[i], "--count=")) run_count = static_cast<std::size_t>(*value);

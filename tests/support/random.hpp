@@ -1,5 +1,5 @@
-// Seeded randomness for property tests. A test program prints its seed when it starts and takes --seed=N and
-// --count=N, so that any failing run can be repeated exactly, and a nightly run can ask for more cases.
+// Seeded randomness for property tests. Each run takes a new seed and prints it. --seed=N repeats a run exactly, --count=N asks for
+// more cases.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace takt::test {
 
-/// The seed of this run: --seed=N, or 1 (every ordinary run is the same run).
+/// The seed of this run: --seed=N, or TAKT_SEED of the environment, or a new one.
 std::uint64_t seed();
 
 /// How many random cases a property is tried on: --count=N, or the property's own default. Where one case takes as long as `worth`

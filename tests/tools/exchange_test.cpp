@@ -30,6 +30,7 @@ constexpr std::size_t room = 1024;  // of exchange()
 vehicle::ClientConfiguration configuration() {
   vehicle::ClientConfiguration c;
   c.units = vehicle::provisional_units;
+  c.payload = vehicle::ByteOrder::big;
   return c;
 }
 
@@ -73,17 +74,19 @@ TEST_CASE(
     "datagrams of 64 KiB into a vehicle's loop are counted by its socket, and no control frame behind them "
     "is lost") {
   auto pair = test::udp_pair();
-  auto end = test::Vehicle::make(test::furbot(), {}, {}, platform::SteadyClock().now()).value();
+  auto end = test::Vehicle::make(test::furbot(), {.payload = vehicle::ByteOrder::big}, {},
+                                 platform::SteadyClock().now())
+                 .value();
   std::array<std::uint8_t, vehicle::control_frame_bytes> frame{};
   for (std::uint32_t i = 1; i <= 20; ++i) {
     CHECK(pair.far.send(Bytes(longest_datagram, 'A')));
-    CHECK(vehicle::encode_control({10 * i, 0, 0, 100}, frame));
+    CHECK(vehicle::encode_control({10 * i, 0, 0, 100}, frame, vehicle::ByteOrder::big));
     CHECK(pair.far.send(frame));
     exchange_until(pair.near, end, i);
   }
   CHECK(pair.near.counters().too_long == 20);
   CHECK(pair.near.counters().dropped == 0);
-  CHECK(end.controller().counters().obeyed == 20);
+  CHECK(end.controller().counters().held == 20);
   CHECK(end.counters().malformed == 0);
 }
 

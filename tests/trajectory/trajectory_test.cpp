@@ -178,7 +178,7 @@ TEST_CASE("straight lines are appended where steps are asked for, and the steps 
   const auto first = line(0, 1), on = line(1, 2), back = line(1, 0.5), apart = line(1.1, 2);
   Trajectory trajectory(start);
   CHECK(trajectory.append(line(0, 2), end_of(line(0, 2)), Continuity::position).error() ==
-        Errc::not_continuous);  // nothing was before it
+        Errc::not_continuous);  // the start moves at 1, the line at 2
   REQUIRE(trajectory.append(first, end_of(first), Continuity::position));
   CHECK_FALSE(trajectory.may_step());
   CHECK(trajectory.append(back, end_of(back)).error() == Errc::not_continuous);

@@ -29,6 +29,7 @@ using Random = std::mt19937_64;
 ClientConfiguration configuration() {
   ClientConfiguration c;
   c.units = provisional_units;
+  c.payload = ByteOrder::big;
   c.drive.limits = {.steering = 0.4, .throttle = 0.8, .reverse = 0.3};
   c.drive.stop.settling = 50ms;
   return c;
@@ -181,7 +182,7 @@ class World {
   }
 
   [[nodiscard]] std::span<const std::uint8_t> tampered(std::span<std::uint8_t> datagram) {
-    auto frame = decode_control(datagram).value();
+    auto frame = decode_control(datagram, ByteOrder::big).value();
     if (mistake_ == Mistake::both_pedals && frame.throttle != 0) frame.brake = 10;
     if (mistake_ == Mistake::repeats_for_ever) {
       if (frame.throttle != 0) repeated_ = frame;
@@ -189,7 +190,7 @@ class World {
     }
     if (mistake_ == Mistake::never_brakes && client_.category() && !brakes_) frame.brake = 0;
     brakes_ = frame.brake > 0;
-    (void)encode_control(frame, datagram);
+    (void)encode_control(frame, datagram, ByteOrder::big);
     return datagram;
   }
 
@@ -250,14 +251,13 @@ TEST_CASE("mistakes that could be made are noticed") {
                           Case{Mistake::forgets_to_stop, "for want of a command"}}) {
     CAPTURE(static_cast<int>(one.mistake));
     auto random = test::generator(705);
-    std::string_view violated;
-    for (int i = 0; i < 100 && violated.empty(); ++i) {
+    bool is_noticed = false;
+    for (int i = 0; i < 100 && !is_noticed; ++i) {  // by another rule first, in some worlds
       World world(random, one.mistake);
       world.run(3000);
-      violated = world.violated();
+      const std::string_view violated = world.violated();
+      is_noticed = !violated.empty() && violated.find(one.noticed) != std::string_view::npos;
     }
-    CAPTURE(violated);
-    CHECK_FALSE(violated.empty());
-    CHECK(violated.find(one.noticed) != std::string_view::npos);
+    CHECK(is_noticed);
   }
 }

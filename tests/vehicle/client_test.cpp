@@ -26,6 +26,7 @@ Time at(std::int64_t ms) { return time_from_nanoseconds(ms * 1'000'000); }
 Client::Configuration configuration() {
   Client::Configuration c;
   c.units = provisional_units;
+  c.payload = ByteOrder::big;
   return c;
 }
 
@@ -55,7 +56,7 @@ struct Line {
   void poll() {
     std::array<std::uint8_t, Client::max_datagram> out;
     while (const std::size_t size = client.poll(at(ms), out).value())
-      sent.push_back(decode_control(std::span(out).first(size)).value());
+      sent.push_back(decode_control(std::span(out).first(size), ByteOrder::big).value());
   }
 
   [[nodiscard]] DriveCommand last() const { return client.units().command(sent.back()); }
@@ -85,7 +86,9 @@ TEST_CASE(
     const std::size_t size = client.poll(at(ms), out).value();
     CHECK(size == (due ? control_frame_bytes : 0));
     CHECK(client.poll(at(ms), out).value() == 0);
-    if (due) CHECK(decode_control(out).value() == ControlFrame{static_cast<std::uint32_t>(ms), 0, 0, 100});
+    if (due)
+      CHECK(decode_control(out, ByteOrder::big).value() ==
+            ControlFrame{static_cast<std::uint32_t>(ms), 0, 0, 100});
   }
   CHECK(client.state() == DriveState::starting);
   CHECK(client.reason().cause == StopCause::telemetry_silent);
@@ -243,6 +246,8 @@ TEST_CASE(
     "the control payload stands in the byte order that was asked for, stamped in Unix time where its zero is "
     "known") {
   auto c = configuration();
+  c.payload = std::nullopt;
+  CHECK(Client::make(c, PlainChannel{}).error() == Errc::no_byte_order);
   c.payload = ByteOrder::little;
   c.clock_epoch = stamp_epoch + 1h;
   auto client = Client::make(c, PlainChannel{}).value();

@@ -52,7 +52,7 @@ class ClientWatch {
   }
 
   void sent(std::span<const std::uint8_t> datagram) {
-    const auto frame = vehicle::decode_control(datagram, c_.payload);
+    const auto frame = vehicle::decode_control(datagram, *c_.payload);
     if (!frame) return fail("what was sent is no control frame");
     const vehicle::DriveCommand now = units_.command(*frame);
     if (now.throttle != 0 && now.brake != 0) fail("throttle and brake at once");

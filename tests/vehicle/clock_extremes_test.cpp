@@ -30,6 +30,7 @@ constexpr std::int64_t most_turns = time_reach / turn - 1;
 ClientConfiguration configuration() {
   ClientConfiguration c;
   c.units = provisional_units;
+  c.payload = ByteOrder::big;
   return c;
 }
 
@@ -146,7 +147,7 @@ TEST_CASE("no times whatever make a stopped vehicle go on, or an end believe a f
       stopped = stopped || drive.client().category();
       for (int frames = 0; drive.poll(now, out).value() > 0; ++frames) {
         CHECK(frames < 2);
-        const auto frame = decode_control(out).value();
+        const auto frame = decode_control(out, ByteOrder::big).value();
         CHECK((!stopped || frame.throttle == 0));
       }
       const auto pass = [&](auto& from, Time from_now, auto& to, Time to_now, Bytes datagram,

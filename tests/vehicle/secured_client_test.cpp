@@ -27,6 +27,7 @@ namespace {
 ClientConfiguration furbot() {
   ClientConfiguration c;
   c.units = provisional_units;
+  c.payload = ByteOrder::big;
   return c;
 }
 
@@ -108,7 +109,7 @@ class World {
     while (take(up_, now_, datagram)) {
       if (const auto opened = vehicle.open(datagram, vehicle_time()); opened && !opened->payload.empty()) {
         ++(opened->urgency == Urgency::stop ? stops : setpoints);
-        brake = decode_control(opened->payload)->brake / 100.0;
+        brake = decode_control(opened->payload, ByteOrder::big)->brake / 100.0;
       }
       if (const auto size = vehicle.poll_handshake(vehicle_time(), out).value_or(0))
         say(std::span(out).first(size));

@@ -33,6 +33,7 @@ Time at(std::int64_t ms) { return time_from_nanoseconds(ms * 1'000'000); }
 Drive::Configuration furbot() {
   Drive::Configuration c;
   c.client.units = provisional_units;
+  c.client.payload = ByteOrder::big;
   c.limits = {.forward = 2,
               .backward = 1,
               .left = 1,

@@ -14,7 +14,11 @@
 // a frame is NaN there: one of another branch of a multiplexed message, one that the frame is too short for,
 // and what J1939 says instead of a value. Who needs to know which, asks for its Presence.
 //
-// A selector whose number no signal of the message is there for is an error, never a guess: unknown_selector.
+// A selector whose number no signal of the message is there for is an error, never a guess: unknown_selector. But where the value
+// table (VAL_) has a text for the number, the file knows it: then the signals that are always there have values.
+//
+// A number of the value table beyond the signal's range ("error", "init") is sent, whatever the range and the policy, for the value
+// that says exactly this number: value_of(signal, "error"), or what was decoded. All else is judged by the range.
 //
 // Values are those of takt/can/signal.hpp, bit for bit: this is the same kernel with its shifts and masks in a
 // table. Once loaded, everything but the look-ups by name is real-time safe and takes a bounded time: to decode
@@ -102,6 +106,25 @@ class DbcMessage {
     return to_status(decode_frame(frame, values, presence.data(), short_frame));
   }
 
+  /// The numbers as they stand in the fields, before scale and offset: signed ones with their sign, of 64 unsigned bits the two's
+  /// complement, of floating-point fields the bits. A signal that is not selected or cut off has 0; J1939's codes are given as they
+  /// are, and presence says what each is. Errors: those of decode(). Real-time safe.
+  [[nodiscard]] Status decode_numbers(std::span<const std::uint8_t> data, std::span<std::int64_t> numbers,
+                                      std::span<Presence> presence,
+                                      ShortFrame short_frame = ShortFrame::error) const noexcept;
+
+  /// What the value table says of a number of a signal; empty where it says nothing. It compares one by one.
+  [[nodiscard]] std::string_view label(std::size_t signal, std::int64_t number) const noexcept;
+
+  /// The physical value of the number with this label, to be encoded. For set-up: it compares one by one.
+  [[nodiscard]] std::optional<double> value_of(std::size_t signal, std::string_view label) const noexcept;
+
+  /// The numbers in the field of a signal that the value table names and that are beyond the range, or choose nothing although the
+  /// signal is a selector: as bits, in rising order.
+  [[nodiscard]] std::span<const std::uint64_t> states(std::size_t signal) const noexcept {
+    return std::span(states_).subspan(state_begin_[signal], state_begin_[signal + 1] - state_begin_[signal]);
+  }
+
   /// What decode_batch() has done.
   struct Batch {
     std::size_t frames = 0;   ///< were looked at, from the first on; fewer than given when the rows are full
@@ -122,7 +145,27 @@ class DbcMessage {
   /// Errors: wrong_count, wrong_length (data are shorter than the message), unknown_selector, not_finite,
   /// out_of_range as `overflow` says, bad_layout (a signal does not lie within the message). Real-time safe.
   [[nodiscard]] Status encode_into(std::span<std::uint8_t> data, std::span<const double> values,
-                                   Overflow overflow = Overflow::error) const noexcept;
+                                   Overflow overflow = Overflow::error) const noexcept {
+    std::size_t refused = 0;
+    return to_status(encode_data(data, values, overflow, refused));
+  }
+  /// ... and on an error `refused` is the signal that caused it, or no_signal (wrong_count, wrong_length).
+  [[nodiscard]] Status encode_into(std::span<std::uint8_t> data, std::span<const double> values,
+                                   Overflow overflow, std::size_t& refused) const noexcept {
+    return to_status(encode_data(data, values, overflow, refused));
+  }
+
+  static constexpr std::size_t no_signal = ~std::size_t{0};
+
+  /// Why encode_into() refuses these values.
+  struct Refusal {
+    Error error{};
+    std::size_t signal = no_signal;
+    std::string message;  ///< names the signal, its value and what is allowed
+  };
+  /// Nothing where the values are encoded. For a message to people: allocates.
+  [[nodiscard]] std::optional<Refusal> explain(std::span<const double> values,
+                                               Overflow overflow = Overflow::error) const;
 
   /// The same as a frame, with the identifier of the file; an FD frame is filled up to the next length that
   /// FD knows. Error beside those above: payload_too_long (a message of J1939 that needs its transport).
@@ -144,6 +187,16 @@ class DbcMessage {
     std::uint16_t end = 0;     ///< bytes that a frame needs for this signal
     std::uint8_t shift = 0;    ///< of the number in the eight bytes, read in its order
     bool big = false;
+    bool is_plain = false;  ///< an integer below 64 bits that lies in eight bytes
+  };
+  /// A row of a message of eight bytes as they are decoded: its number is not shifted, its scale is the smaller.
+  struct InPlace {
+    std::uint64_t mask = 0;
+    std::uint64_t sign = 0;
+    double scale = 1;
+    double offset = 0;
+    std::uint32_t signal = 0;
+    std::uint32_t word = 0;  ///< little-endian, the same halved, big-endian, halved
   };
   /// What may be sent of a row: integers from `low` to `low + span`, and their place among the eight bytes of a frame.
   struct Sending {
@@ -199,6 +252,10 @@ class DbcMessage {
   [[nodiscard]] bool add_selector(std::uint32_t signal, std::size_t most);
   void add_group(std::span<const std::uint32_t> signals);
   void prepare_sending();
+  void prepare_in_place();
+  void add_states();
+  [[nodiscard]] std::uint32_t group_of(const Selector& selector, std::uint64_t number) const noexcept;
+  [[nodiscard]] std::string allowed_text(std::size_t signal) const;
   [[nodiscard]] Row row_of(std::uint32_t signal) const noexcept;
   [[nodiscard]] const Signal& coding(const Row& row) const noexcept {
     return description_->signals[row.signal].coding;
@@ -209,14 +266,17 @@ class DbcMessage {
   [[nodiscard]] Bytes copied(std::span<const std::uint8_t> bytes, Scratch& scratch) const noexcept;
   [[nodiscard]] std::uint64_t number_in(const Row& row, Bytes bytes) const noexcept;
   template <class NumberOf>
-  [[nodiscard]] Errc choose(Chosen& chosen, ShortFrame short_frame, NumberOf number_of) const noexcept;
-  template <bool checked, bool coded, class WordOf>
-  void decode_plain(const Group& group, Bytes bytes, const Target& target, WordOf word_of) const noexcept;
+  [[nodiscard]] Errc choose(Chosen& chosen, ShortFrame short_frame, std::size_t& refused,
+                            NumberOf number_of) const noexcept;
+  [[nodiscard]] Errc choose_from(Chosen& chosen, Bytes bytes, ShortFrame short_frame) const noexcept;
+  template <bool checked, bool coded>
+  void decode_plain(const Group& group, Bytes bytes, const Target& target) const noexcept;
   template <bool checked>
-  void decode_some(const Group& group, Bytes bytes, const Target& target) const noexcept;
-  void decode_group(const Group& group, Bytes bytes, const Target& target) const noexcept;
-  [[nodiscard]] Errc decode_multiplexed(Bytes bytes, const Target& target,
-                                        ShortFrame short_frame) const noexcept;
+  void decode_others(const Group& group, Bytes bytes, const Target& target) const noexcept;
+  template <bool checked, bool coded>
+  void decode_rows(std::span<const std::uint32_t> groups, Bytes bytes, const Target& target) const noexcept;
+  void decode_in_place(std::span<const std::uint32_t> groups, Bytes bytes,
+                       const Target& target) const noexcept;
   [[nodiscard]] Errc decode_data(std::span<const std::uint8_t> data, std::span<double> values,
                                  Presence* presence, ShortFrame short_frame) const noexcept;
   [[nodiscard]] Errc decode_frame(const Frame& frame, std::span<double> values, Presence* presence,
@@ -226,8 +286,10 @@ class DbcMessage {
                                                    Overflow overflow) const noexcept;
   [[nodiscard]] bool encode_word(std::uint64_t& word, const Group& group,
                                  std::span<const double> values) const noexcept;
-  [[nodiscard]] Status encode_group(const Group& group, std::uint8_t* bytes, std::span<const double> values,
-                                    Overflow overflow) const noexcept;
+  [[nodiscard]] Errc encode_group(const Group& group, std::uint8_t* bytes, std::span<const double> values,
+                                  Overflow overflow, std::size_t& refused) const noexcept;
+  [[nodiscard]] Errc encode_data(std::span<std::uint8_t> data, std::span<const double> values,
+                                 Overflow overflow, std::size_t& refused) const noexcept;
 
   const dbc::Message* description_;
   bool is_j1939_ = false;
@@ -237,11 +299,14 @@ class DbcMessage {
   std::size_t load_bytes_ = 8;               ///< what the rows read of a frame
   std::size_t needed_bytes_ = 0;             ///< of a frame that has all signals
   std::vector<Row> rows_;
-  std::vector<Sending> sending_;  ///< by row; empty unless the message is one word of integers of some bits
+  std::vector<Sending> sending_;   ///< by row; empty unless the message is one word of integers of some bits
+  std::vector<InPlace> in_place_;  ///< by row; empty unless the message is one word, and not of J1939
   std::vector<NumberLimits> limits_;  ///< of what is sent, by signal
   std::vector<Group> groups_;         ///< the first is always there
   std::vector<Selector> selectors_;
   std::vector<Step> steps_;
+  std::vector<std::uint64_t> states_;       ///< of all signals, one after another
+  std::vector<std::uint32_t> state_begin_;  ///< by signal, and the end of the last
 };
 
 /// A DBC file with its tables. Can be moved, not copied; messages stay where they are.
@@ -265,6 +330,8 @@ class Dbc {
 
   [[nodiscard]] const dbc::File& file() const noexcept { return reading_.file; }
   [[nodiscard]] std::span<const dbc::Warning> warnings() const noexcept { return reading_.warnings; }
+  /// How many messages and signals of the file are not in it, as the warnings say.
+  [[nodiscard]] std::size_t left_out() const noexcept { return reading_.left_out; }
   /// All messages, in the order of the file.
   [[nodiscard]] std::span<const DbcMessage> messages() const noexcept { return messages_; }
 

@@ -11,7 +11,7 @@
 //     VAL_, SIG_GROUP_, SIG_VALTYPE_, SG_MUL_VAL_, BA_DEF_, BA_DEF_DEF_, BA_.
 // Any other section (attributes of relations, signal types, vendors' own) is skipped with a warning, and so not
 // written back. Long names (attributes SystemSignalLongSymbol, SystemMessageLongSymbol) become the names. Text
-// is UTF-8 in the model; in a file each text is UTF-8 or, where it cannot be, cp1252. Line ends are any.
+// is UTF-8 in the model; in a file each text is UTF-8 or, where it cannot be, cp1252. Line ends are any; in texts they become LF.
 //
 // Tolerant unless asked to be strict: a statement that makes no sense is skipped with a warning that names
 // line, column and what is expected; strict makes an error of it. What no reader can mend is an error always:
@@ -205,6 +205,7 @@ struct Reading {
   File file;
   std::vector<Warning> warnings;  ///< the first max_warnings
   std::size_t more_warnings = 0;  ///< that are not listed
+  std::size_t left_out = 0;       ///< messages and signals of the text that are not in `file`
 };
 
 enum class Strictness : std::uint8_t {
@@ -231,6 +232,9 @@ enum class Strictness : std::uint8_t {
 
 /// The time between two frames of a message that is sent cyclically (GenMsgCycleTime).
 [[nodiscard]] std::optional<Duration> cycle_time(const File& file, const Message& message) noexcept;
+
+// VFrameFormat is an enumeration, or an integer with the numbers of Vector's one: 0 StandardCAN, 1 ExtendedCAN, 3 J1939PG,
+// 14 StandardCAN_FD, 15 ExtendedCAN_FD.
 
 /// Whether the message is sent in FD frames (VFrameFormat, or more than 8 bytes without being of J1939).
 [[nodiscard]] bool is_fd(const File& file, const Message& message) noexcept;

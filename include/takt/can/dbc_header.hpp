@@ -15,6 +15,7 @@
 // with what could end these made harmless.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct HeaderOptions {
 struct Header {
   std::string text;
   std::vector<std::string> warnings;  ///< what of the file is not in it, and why
+  std::size_t left_out = 0;           ///< messages among that
 };
 
 /// For set-up: allocates. Error: bad_dbc (no such node, or a name space that C++ does not allow).

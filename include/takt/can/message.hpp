@@ -1,6 +1,7 @@
 // Messages whose layout is known when the program is compiled: a plain struct of physical values that says, for
 // each member, where in a frame it lies. Coding it costs what shifts written by hand cost, with rounding and
-// overflow checked; a layout that makes no sense does not compile.
+// overflow checked; a layout that makes no sense does not compile. At most 4096 signals; beyond some 200 in branches of
+// multiplexers, clang has to be allowed more steps (-fconstexpr-steps), beyond 256 more depth (-fbracket-depth).
 //
 //     using enum can::ByteOrder;
 //     using enum can::NumberType;
@@ -23,6 +24,11 @@
 //     const Result<Frame> frame = can::encode(MotorStatus{.position = 1.5});           // out_of_range if it is
 //     const Result<Frame> limited = can::encode<can::Overflow::clamp>(MotorStatus{1e3});
 //
+// A state beyond the range, such as 255 for "error", is sent where the signal names it and the member says exactly that number:
+//
+//     static constexpr std::array<std::uint64_t, 1> states{255};
+//     can::bind(&Motor::speed, {"Speed", {{0, 8}, 0.5, 0, 0, 100}, "rad/s", {}, states})    // 127.5 is sent, 127 is not
+//
 // A member that is a floating-point number takes the physical value; an integer, an enum or a bool takes the number in
 // the field as it is, exact to 64 bits, so its signal has scale 1 and offset 0. A list of signals without members
 // (`static constexpr std::array signals{can::SignalSpec{...}, ...};`) is coded from and into an array of doubles.
@@ -35,7 +41,8 @@
 //     can::bind(&Diagnosis::voltage, {"Voltage", {{8, 16}, 0.01}, "V", can::when("Page", {{2, 3}, {7, 7}})}),
 //
 // Only what the multiplexer selects is decoded, the other members keep their initial values; a selector that
-// selects nothing is an error. A multiplexer may itself depend on another one.
+// selects nothing is an error, unless the multiplexer names it as a state: then only what is always there is decoded. A
+// multiplexer may itself depend on another one.
 //
 // Every function that takes a frame or a message is real-time safe and usable in constant expressions. None reads
 // beyond the length that the message needs, and a shorter frame is an error; a longer one, as CAN FD pads them, is
@@ -153,16 +160,32 @@ template <class T, std::size_t I>
 /// Whether a multiplexer's value selects a signal, leaving aside whether the multiplexer itself is there.
 template <class T, std::size_t I>
 [[nodiscard]] constexpr bool is_selected(std::uint64_t selector) noexcept {
-  constexpr Selection selection = signals_of<T>[I].selection;
   return [&]<std::size_t... K>(std::index_sequence<K...>) {
-    return ((selection.ranges[K].low <= selector && selector <= selection.ranges[K].high) || ...);
+    constexpr const auto& ranges = signals_of<T>[I].selection.ranges;
+    return ((ranges[K].low <= selector && selector <= ranges[K].high) || ...);
   }
-  (std::make_index_sequence<selection.count>{});
+  (std::make_index_sequence<signals_of<T>[I].selection.count>{});
 }
 
+/// The multiplexer of each signal; no_signal of those that are always there.
+template <class T>
+inline constexpr auto multiplexers = [] {
+  std::array<std::size_t, signal_count<T>> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Selection& selection = signals_of<T>[i].selection;
+    all[i] = selection.always() ? no_signal : find_signal(signals_of<T>, selection.multiplexer);
+  }
+  return all;
+}();
 template <class T, std::size_t I>
-inline constexpr std::size_t multiplexer_of = find_signal(signals_of<T>,
-                                                          signals_of<T>[I].selection.multiplexer);
+inline constexpr std::size_t multiplexer_of = multiplexers<T>[I];
+
+/// Whether a number in the field of a signal says one of its states.
+template <class T, std::size_t I>
+[[nodiscard]] constexpr bool is_state(std::uint64_t bits) noexcept {
+  const auto& states = signals_of<T>[I].states;
+  return std::find(states.begin(), states.end(), bits) != states.end();
+}
 
 /// Of data, or of a draft.
 template <class T, std::size_t I, class Source>
@@ -175,13 +198,11 @@ template <class T, std::size_t I, class Source>
   }
 }
 
-/// Whether the multiplexer I of this frame, if it is one and there, selects a signal.
+/// Whether the multiplexer I of this frame, if it is one and there, selects a signal or says a state.
 template <class T, std::size_t I, class Source>
 [[nodiscard]] constexpr bool selects_something(const Source& data) noexcept {
   constexpr bool is_multiplexer =
-      std::any_of(signals_of<T>.begin(), signals_of<T>.end(), [](const SignalSpec& signal) {
-        return is_same_name(signal.selection.multiplexer, signals_of<T>[I].name);
-      });
+      std::find(multiplexers<T>.begin(), multiplexers<T>.end(), I) != multiplexers<T>.end();
   if constexpr (!is_multiplexer) {
     return true;
   } else {
@@ -190,15 +211,8 @@ template <class T, std::size_t I, class Source>
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
       return ((multiplexer_of<T, K> == I && is_selected<T, K>(selector)) || ...);
     }
-    (std::make_index_sequence<signal_count<T>>{});
+    (std::make_index_sequence<signal_count<T>>{}) || is_state<T, I>(selector);
   }
-}
-
-/// Calls function(Index<I>) for each signal in this order, until it returns false.
-template <class T, auto order, class Function>
-constexpr bool for_signals(Function function) noexcept {
-  return [&]<std::size_t... K>(std::index_sequence<K...>) { return (function(Index<order[K]>{}) && ...); }
-  (std::make_index_sequence<signal_count<T>>{});
 }
 
 /// Multiplexers before what depends on them.
@@ -214,10 +228,24 @@ inline constexpr auto signal_order = [] {
   return order;
 }();
 
+/// Calls function(Index<I>) for each signal, multiplexers first, until it returns false. In pieces: compilers bound the terms of
+/// one expression.
+template <class T, std::size_t first = 0, std::size_t count = signal_count<T>, class Function>
+constexpr bool for_signals(Function function) noexcept {
+  constexpr std::size_t most = 64;
+  if constexpr (count > most) {
+    return for_signals<T, first, most>(function) && for_signals<T, first + most, count - most>(function);
+  } else {
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      return (function(Index<signal_order<T>[first + K]> {}) && ...);
+    }
+    (std::make_index_sequence<count>{});
+  }
+}
+
 template <class T, class Source>
 [[nodiscard]] constexpr bool selectors_known(const Source& data) noexcept {
-  return for_signals<T, signal_order<T>>(
-      [&]<std::size_t I>(Index<I>) { return selects_something<T, I>(data); });
+  return for_signals<T>([&]<std::size_t I>(Index<I>) { return selects_something<T, I>(data); });
 }
 
 /// What the codecs answer with where they are not inlined: a Status would go through memory, at half of their cost.
@@ -240,7 +268,7 @@ template <class T>
 template <class T, class Take>
 constexpr void decode_with(std::span<const std::uint8_t> all, Take take) noexcept {
   const DataView<T> data(all.data(), T::message.length);
-  for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
+  for_signals<T>([&]<std::size_t I>(Index<I> index) {
     if (is_there<T, I>(data)) take(index, bits_in<T, I>(data));
     return true;
   });
@@ -253,7 +281,7 @@ template <class T, class Round, class Beyond>
                                                            Beyond beyond) noexcept {
   Error error = no_error;
   data = Draft<T>::unused_data();
-  for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
+  for_signals<T>([&]<std::size_t I>(Index<I> index) {
     if (!is_there<T, I>(data)) return true;
     const FieldBits rounded = round(index);
     const Result<std::uint64_t> bits = rounded.fits ? rounded.bits : beyond(index);
@@ -276,7 +304,7 @@ template <class T, class Round, class Beyond>
   // Usually everything fits: it is asked once for all signals, so that they are computed side by side.
   Draft<T> draft;
   bool all_fit = true;
-  for_signals<T, signal_order<T>>([&]<std::size_t I>(Index<I> index) {
+  for_signals<T>([&]<std::size_t I>(Index<I> index) {
     if (!is_there<T, I>(draft)) return true;
     const FieldBits rounded = round(index);
     all_fit = all_fit & rounded.fits;
@@ -369,10 +397,22 @@ template <class T, std::size_t I, class Member>
   }
 }
 
-/// What the policy makes of a member that does not fit.
+template <class T, std::size_t I, class Member>
+[[nodiscard]] constexpr bool says_state(Member member, std::uint64_t state) noexcept {
+  if constexpr (std::is_floating_point_v<Member>) {
+    return says_number(signals_of<T>[I].signal, static_cast<double>(member), state);
+  } else {
+    return to_member<T, I, Member>(state) == member;
+  }
+}
+
+/// What the policy makes of a member that does not fit. One that says a state is sent as that, whatever the range and the policy.
 template <class T, std::size_t I, Overflow overflow, class Member>
 [[nodiscard]] constexpr Result<std::uint64_t> member_beyond(Member member) noexcept {
   constexpr Signal signal = signals_of<T>[I].signal;
+  for (const std::uint64_t state : signals_of<T>[I].states) {
+    if (says_state<T, I>(member, state)) return state;
+  }
   const auto value = sent_value(member);
   if constexpr (std::is_floating_point_v<Member>) {
     constexpr NumberLimits limits = value_limits<T, I>();
@@ -396,15 +436,15 @@ template <class T, std::size_t I, Overflow overflow, class Member>
 /// The signal that is bound to a member.
 template <class T, auto member>
 inline constexpr std::size_t signal_of = []<std::size_t... I>(std::index_sequence<I...>) {
-  const auto is_bound_to = [](const auto& signal) {
-    if constexpr (std::is_same_v<decltype(signal.member), std::remove_const_t<decltype(member)>>) {
-      return signal.member == member;
+  const auto is_bound_to = [](auto bound) {
+    if constexpr (std::is_same_v<decltype(bound), std::remove_const_t<decltype(member)>>) {
+      return bound == member;
     } else {
       return false;
     }
   };
   std::size_t found = no_signal;
-  ((is_bound_to(std::get<I>(T::signals)) ? void(found = I) : void()), ...);
+  ((is_bound_to(member_of<T, I>) ? void(found = I) : void()), ...);
   return found;
 }
 (std::make_index_sequence<signal_count<T>>{});
@@ -416,8 +456,7 @@ template <class T, std::size_t I>
     return true;
   } else {
     constexpr std::size_t multiplexer = multiplexer_of<T, I>;
-    const FieldBits selector =
-        member_to_bits<T, multiplexer>(message.*std::get<multiplexer>(T::signals).member);
+    const FieldBits selector = member_to_bits<T, multiplexer>(message.*member_of<T, multiplexer>);
     return is_chosen<T, multiplexer>(message) && is_selected<T, I>(selector.bits);
   }
 }
@@ -442,7 +481,7 @@ template <class T>
   const auto own = aside<T>(data);
   message = T{};
   decode_with<T>(own, [&]<std::size_t I>(Index<I>, std::uint64_t bits) {
-    auto& member = message.*std::get<I>(T::signals).member;
+    auto& member = message.*member_of<T, I>;
     member = to_member<T, I, std::remove_reference_t<decltype(member)>>(bits);
   });
   return no_error;
@@ -451,12 +490,14 @@ template <class T>
 template <class T, Overflow overflow>
 [[nodiscard, gnu::flatten]] constexpr Error encode_message(Data<T>& data, const T& message) noexcept {
   return encode_with<T>(
-      data,
-      [&]<std::size_t I>(Index<I>) { return member_to_bits<T, I>(message.*std::get<I>(T::signals).member); },
-      [&]<std::size_t I>(Index<I>) {
-        return member_beyond<T, I, overflow>(message.*std::get<I>(T::signals).member);
-      });
+      data, [&]<std::size_t I>(Index<I>) { return member_to_bits<T, I>(message.*member_of<T, I>); },
+      [&]<std::size_t I>(Index<I>) { return member_beyond<T, I, overflow>(message.*member_of<T, I>); });
 }
+
+/// Whether one frame holds the message: not what needs the transport of J1939.
+template <class T>
+inline constexpr bool is_in_frame = T::message.length <=
+                                    (T::message.format.fd ? max_fd_length : max_classic_length);
 
 template <class T>
 [[nodiscard]] constexpr Status check_frame(const Frame& frame) noexcept {
@@ -465,11 +506,12 @@ template <class T>
   return {};
 }
 
+/// A length that FD does not know is filled up with zeros.
 template <class T>
 constexpr void to_frame(Frame& frame, const Data<T>& data) noexcept {
   frame = Frame{};
   frame.id = T::message.id;
-  frame.length = T::message.length;
+  frame.length = fd_lengths[fd_length_code(T::message.length)];
   frame.extended = T::message.format.extended;
   frame.fd = T::message.format.fd;
   frame.bit_rate_switch = T::message.format.bit_rate_switch;
@@ -566,14 +608,19 @@ template <MessageType T, Overflow overflow = Overflow::error>
       [&]<std::size_t I>(detail::Index<I>) { return detail::member_beyond<T, I, overflow>(values[I]); }));
 }
 
-/// Makes `frame` that of a message; on an error it stays as it was. Errors: as above. can::encode(message) gives
-/// the frame as a result.
+/// Makes `frame` that of a message; on an error it stays as it was. Errors: as above, and payload_too_long (a message of J1939
+/// that needs its transport). can::encode(message) gives the frame as a result.
 template <Overflow overflow = Overflow::error, MessageType T>
 [[nodiscard]] constexpr Status encode_into(Frame& frame, const T& message) noexcept {
-  Data<T> data{};
-  if (const Status status = encode_into<overflow>(data, message); !status) return status;
-  detail::to_frame<T>(frame, data);
-  return {};
+  static_assert(is_valid_message<T>);
+  if constexpr (!detail::is_in_frame<T>) {
+    return fail(Errc::payload_too_long);
+  } else {
+    Data<T> data{};
+    if (const Status status = encode_into<overflow>(data, message); !status) return status;
+    detail::to_frame<T>(frame, data);
+    return {};
+  }
 }
 template <Overflow overflow, MessageType T>
 [[nodiscard]] constexpr Result<Frame> encode(const T& message) noexcept {

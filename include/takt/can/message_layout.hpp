@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -25,7 +26,7 @@ namespace takt::can {
 struct MessageSpec {
   std::string_view name{};
   std::uint32_t id = 0;
-  std::uint8_t length = 8;                  ///< data bytes: 0..8; with format.fd a length that CAN FD knows
+  std::uint16_t length = 8;                 ///< data bytes: 0..8, with format.fd 0..64, with j1939 0..1785
   FrameFormat format{};                     ///< how it is sent. Received are classic and FD frames alike
   std::uint32_t id_mask = max_extended_id;  ///< bits of the identifier that tell the message: not those of
                                             ///< priority and addresses in J1939
@@ -69,6 +70,9 @@ struct SignalSpec {
   Signal signal{};
   std::string_view unit{};
   Selection selection{};
+  /// Numbers of the field that say a state, such as "error": sent although they are beyond the range, and known to a
+  /// multiplexer although it selects nothing with them. The table must be a constant.
+  std::span<const std::uint64_t> states{};
 };
 
 /// A signal and the member of the message that holds it.
@@ -81,6 +85,13 @@ template <class Message, class Member>
 [[nodiscard]] consteval BoundSignal<Message, Member> bind(Member Message::*member, SignalSpec spec) {
   return {member, spec};
 }
+
+/// The members that hold the signals of a message, in the order of its signals: beside an array of SignalSpec, what bind() says
+/// in a tuple. A compiler reads it many times as fast, so that generated headers use it.
+template <auto... member>
+struct Members {
+  static constexpr std::size_t count = sizeof...(member);
+};
 
 /// A type that says how it lies in a frame.
 // clang-format off
@@ -97,13 +108,17 @@ concept MessageType = requires {
 enum class MessageFault : std::uint8_t {
   none,
   id,           ///< more than 11 (29 when extended) bits
-  length,       ///< no frame of this format has it
+  length,       ///< more than a frame of this format, or the transport of J1939, carries
+  count,        ///< more than max_message_signals
   name,         ///< empty, or given to two signals
-  signal,       ///< beyond the length, no scale, or a range that the field cannot hold
+  signal,       ///< beyond the length, no scale, or a range or state that the field cannot hold
   multiplexer,  ///< unknown name, not an integer, or depending on itself
   selector,     ///< a value that the multiplexer cannot have
   overlap,      ///< two signals that can be there at once share a bit
 };
+
+inline constexpr std::size_t max_message_signals = 4096;
+inline constexpr std::size_t max_transport_length = 1785;  ///< bytes: SAE J1939-21
 
 namespace detail {
 
@@ -175,31 +190,80 @@ inline constexpr std::size_t no_signal = ~std::size_t{0};
   return selection.count == 0 ? MessageFault::selector : MessageFault::none;
 }
 
+/// The bytes that a message of this format may have.
+[[nodiscard]] constexpr std::size_t max_length(const MessageSpec& message) noexcept {
+  if (message.format.fd) return max_fd_length;
+  return message.j1939 ? max_transport_length : max_classic_length;
+}
+
+/// Whether two signals have one name. Compilers count the steps of a constant expression, hence the sorting.
+[[nodiscard]] constexpr bool has_twins(std::span<const SignalSpec> signals) noexcept {
+  std::array<std::uint16_t, max_message_signals>
+      order;  // NOLINT: a constant expression pays for what it sets
+  for (std::size_t i = 0; i < signals.size(); ++i) order[i] = static_cast<std::uint16_t>(i);
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(signals.size());
+  std::sort(order.begin(), end, [&](auto a, auto b) { return signals[a].name < signals[b].name; });
+  return std::adjacent_find(order.begin(), end,
+                            [&](auto a, auto b) { return signals[a].name == signals[b].name; }) != end;
+}
+
+[[nodiscard]] constexpr MessageFault signal_fault(const SignalSpec& spec, std::size_t bytes) noexcept {
+  if (spec.name.empty()) return MessageFault::name;
+  if (!is_valid(spec.signal, bytes)) return MessageFault::signal;
+  const std::uint64_t mask = mask_of(spec.signal.field.length);
+  const bool has_states =
+      std::all_of(spec.states.begin(), spec.states.end(), [&](std::uint64_t state) { return state <= mask; });
+  return has_states ? MessageFault::none : MessageFault::signal;
+}
+
+/// Whether a signal shares a bit with one that is always there. Those are painted into one map of the message; only what
+/// multiplexers choose is compared by pairs.
+[[nodiscard]] constexpr bool has_overlap(std::size_t bytes, std::span<const SignalSpec> signals) noexcept {
+  std::array<std::uint8_t, max_transport_length> taken;  // NOLINT: as above
+  std::fill_n(taken.begin(), bytes, std::uint8_t{0});
+  const auto meets_taken = [&](Field field, bool takes) {
+    const Window window = window_of(field);
+    bool meets = false;
+    for (std::size_t i = window.first; i < window.first + window.bytes; ++i) {
+      const auto bits = static_cast<std::uint8_t>(covered_bits(field, window, i));
+      meets = meets || (taken[i] & bits) != 0;
+      if (takes) taken[i] = static_cast<std::uint8_t>(taken[i] | bits);
+    }
+    return meets;
+  };
+  for (const SignalSpec& spec : signals) {
+    if (spec.selection.always() && meets_taken(spec.signal.field, true)) return true;
+  }
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    if (signals[i].selection.always()) continue;
+    if (meets_taken(signals[i].signal.field, false)) return true;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!signals[j].selection.always() && overlap(signals[i].signal.field, signals[j].signal.field) &&
+          !exclude_each_other(signals, i, j))
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace detail
 
 /// What is wrong with a message of these signals, whether it is known at compile time or not. Not for the cycle.
 [[nodiscard]] constexpr MessageFault find_fault(const MessageSpec& message,
                                                 std::span<const SignalSpec> signals) noexcept {
   if (message.id > (message.format.extended ? max_extended_id : max_standard_id)) return MessageFault::id;
-  if (!is_frame_length(message.length, message.format)) return MessageFault::length;
-  for (std::size_t i = 0; i < signals.size(); ++i) {
-    if (signals[i].name.empty() || detail::find_signal(signals, signals[i].name) != i)
-      return MessageFault::name;
-    if (!is_valid(signals[i].signal, message.length)) return MessageFault::signal;
+  if (message.length > detail::max_length(message)) return MessageFault::length;
+  if (signals.size() > max_message_signals) return MessageFault::count;
+  for (const SignalSpec& signal : signals) {
+    const MessageFault fault = detail::signal_fault(signal, message.length);
+    if (fault != MessageFault::none) return fault;
   }
+  if (detail::has_twins(signals)) return MessageFault::name;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     const MessageFault fault = detail::selection_fault(signals, i);
     if (fault != MessageFault::none) return fault;
   }
-  for (std::size_t i = 0; i < signals.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (overlap(signals[i].signal.field, signals[j].signal.field) &&
-          !detail::exclude_each_other(signals, i, j)) {
-        return MessageFault::overlap;
-      }
-    }
-  }
-  return MessageFault::none;
+  return detail::has_overlap(message.length, signals) ? MessageFault::overlap : MessageFault::none;
 }
 
 /// How many signals a message has.
@@ -218,18 +282,67 @@ template <class Message, class Member>
 }
 
 template <class T>
-[[nodiscard]] consteval auto specs_of() noexcept {
-  return []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array<SignalSpec, sizeof...(I)>{spec_of(std::get<I>(T::signals))...};
+using SignalTable = std::array<SignalSpec, signal_count<T>>;
+
+/// Of a message that binds its signals.
+template <class T>
+inline constexpr SignalTable<T> bound_signals = []<std::size_t... I>(std::index_sequence<I...>) {
+  return SignalTable<T>{spec_of(std::get<I>(T::signals))...};
+}
+(std::make_index_sequence<signal_count<T>>{});
+
+template <class T>
+[[nodiscard]] consteval const SignalTable<T>& table_of() noexcept {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(T::signals)>, SignalTable<T>>) {
+    return T::signals;
+  } else {
+    return bound_signals<T>;
   }
-  (std::make_index_sequence<signal_count<T>>{});
 }
 
 }  // namespace detail
 
 /// The signals of a message, in its order, whatever they are bound to.
 template <MessageType T>
-inline constexpr std::array<SignalSpec, signal_count<T>> signals_of = detail::specs_of<T>();
+inline constexpr const detail::SignalTable<T>& signals_of = detail::table_of<T>();
+
+namespace detail {
+
+template <std::size_t I, auto member>
+struct MemberAt {};
+template <class Indexes, auto... member>
+struct IndexedMembers;
+template <std::size_t... I, auto... member>
+struct IndexedMembers<std::index_sequence<I...>, member...> : MemberAt<I, member>... {};
+
+template <std::size_t I, auto member>
+[[nodiscard]] consteval auto pick(const MemberAt<I, member>&) noexcept {
+  return member;
+}
+template <std::size_t I, auto... member>
+[[nodiscard]] consteval auto pick_member(Members<member...>) noexcept {
+  return pick<I>(IndexedMembers<std::make_index_sequence<sizeof...(member)>, member...>{});
+}
+
+template <class T>
+concept ListsMembers = requires {
+  typename T::Members;
+};
+
+template <class T, std::size_t I>
+[[nodiscard]] consteval auto member_at() noexcept {
+  if constexpr (ListsMembers<T>) {
+    return pick_member<I>(typename T::Members{});
+  } else {
+    return std::get<I>(T::signals).member;
+  }
+}
+
+}  // namespace detail
+
+/// The member that holds the signal I of a message, as a pointer to it.
+template <MessageType T, std::size_t I>
+inline constexpr auto member_of = detail::member_at<T, I>();
 
 namespace detail {
 
@@ -249,30 +362,53 @@ template <class Member>
   }
 }
 template <class Message, class Member>
-[[nodiscard]] constexpr bool member_fits(const BoundSignal<Message, Member>& signal) noexcept {
-  return can_hold<Member>(signal.spec.signal);
+[[nodiscard]] constexpr bool member_fits(const Signal& signal, Member Message::*) noexcept {
+  return can_hold<Member>(signal);
 }
-[[nodiscard]] constexpr bool member_fits(const SignalSpec&) noexcept { return true; }
+
+template <class T>
+[[nodiscard]] consteval bool members_fit() noexcept {
+  if constexpr (ListsMembers<T>) {
+    static_assert(T::Members::count == signal_count<T>, "each signal needs one member of the message");
+    return []<auto... member>(Members<member...>) {
+      // A list, as compilers bound the terms of one expression.
+      std::size_t i = 0;
+      const bool fit[] = {true, member_fits(T::signals[i++].signal, member)...};
+      return std::all_of(std::begin(fit), std::end(fit), [](bool fits) { return fits; });
+    }
+    (typename T::Members{});
+  } else {
+    const auto fits_bound = []<class Signal>(const Signal& signal) {
+      if constexpr (std::is_same_v<Signal, SignalSpec>) {
+        return true;
+      } else {
+        return member_fits(signal.spec.signal, signal.member);
+      }
+    };
+    return std::apply([&](const auto&... signal) { return (fits_bound(signal) && ...); }, T::signals);
+  }
+}
 
 /// Refuses a layout that makes no sense, each with its own words.
 template <class T>
 consteval bool check() {
   constexpr MessageFault fault = find_fault(T::message, signals_of<T>);
   static_assert(fault != MessageFault::id, "the identifier has more than 11 (29 when extended) bits");
-  static_assert(fault != MessageFault::length, "no frame of this format has the length of the message");
+  static_assert(fault != MessageFault::length,
+                "the message is longer than a frame of its format, or the transport of J1939, carries");
+  static_assert(fault != MessageFault::count, "the message has more than 4096 signals");
   static_assert(fault != MessageFault::name, "a signal has no name, or that of another one");
   static_assert(
       fault != MessageFault::signal,
-      "a signal lies beyond the length of the message, has no scale, or a range that its field cannot hold");
+      "a signal lies beyond the length of the message, has no scale, or a range or a state that its field "
+      "cannot hold");
   static_assert(fault != MessageFault::multiplexer,
                 "a multiplexer is unknown, not an integer, or depends on itself");
   static_assert(fault != MessageFault::selector, "a multiplexer cannot have the value of a selector");
   static_assert(fault != MessageFault::overlap, "two signals that can be there at once share a bit");
-  constexpr bool members_fit =
-      std::apply([](const auto&... signal) { return (member_fits(signal) && ...); }, T::signals);
-  static_assert(members_fit,
+  static_assert(members_fit<T>(),
                 "an integer member is too small for its signal, or the signal has a scale or an offset");
-  return fault == MessageFault::none && members_fit;
+  return fault == MessageFault::none && members_fit<T>();
 }
 
 }  // namespace detail

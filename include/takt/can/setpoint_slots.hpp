@@ -6,12 +6,20 @@
 //     each cycle:  slots.put(hip, frame, now + period);                          // replaces an older one that still waits
 //                  slots.flush(bus, now);
 //
+// Setpoints of one priority are sent in the order of put(). What the bus had no room for goes first next time, and a newer value
+// keeps the place of the one that it replaces; then comes what was sent longest ago. So messages of equal rank share a bus that
+// is too slow for them: of n messages, a bus that takes m frames a call sends each within n / m calls, rounded up.
+//
 // A setpoint waits in its slot while the bus has no room, and is dropped once its deadline has passed. Neither is an error:
 // both are counted, slot by slot. What the bus has taken is out of reach; keep the queue of its driver as short as it works
 // with (SocketCAN: txqueuelen), the slots are the better place to wait. flush() may be called as often as one likes, between
-// the cycles too. Commands that must not replace each other (power on, home) are events, not setpoints: send them directly.
+// the cycles too.
 //
-// No clock, no heap: the time is told, memory is fixed. Real-time safe and usable in constant expressions. One thread.
+// Commands that must not replace each other (power on, home) are orders: they have no slot, wait in the order of order(), and
+// stay until the bus takes them or their deadline passes.
+//
+// No clock: the time is told. Real-time safe and usable in constant expressions; no heap, but for add() of
+// SetpointSlots<std::dynamic_extent>. One thread.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +28,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <tuple>
+#include <type_traits>
+#include <vector>
 
 #include "takt/can/frame.hpp"
 #include "takt/core/time.hpp"
@@ -36,6 +45,9 @@ struct SetpointCounters {
   std::uint64_t withdrawn = 0;  ///< by withdraw()
   std::uint64_t refused = 0;    ///< times that the bus had no room for it; it waits on
 
+  /// Setpoints that the receiver never heard, although the sender wanted it to.
+  [[nodiscard]] constexpr std::uint64_t starved() const noexcept { return replaced + expired; }
+
   constexpr SetpointCounters& operator+=(const SetpointCounters& other) noexcept {
     sent += other.sent;
     replaced += other.replaced;
@@ -47,58 +59,107 @@ struct SetpointCounters {
   friend constexpr bool operator==(const SetpointCounters&, const SetpointCounters&) = default;
 };
 
-/// The slots of one bus. Slots are numbered from 0 in the order of add(); other numbers do no harm.
-template <std::size_t MaxSlots = 64>
+/// The slots of one bus. Slots are numbered from 0 in the order of add(); other numbers do no harm. With
+/// std::dynamic_extent, add() finds room for any number of slots: it allocates, and is for set-up.
+template <std::size_t MaxSlots = 64, std::size_t MaxOrders = 16>
 class SetpointSlots {
+  static constexpr bool is_dynamic = MaxSlots == std::dynamic_extent;
+
  public:
+  constexpr SetpointSlots() = default;
+  /// Room for so many orders that wait at once. Allocates.
+  constexpr explicit SetpointSlots(std::size_t max_orders) requires(is_dynamic) : max_orders_(max_orders) {
+    grow();
+  }
+
   /// A slot for one message; nothing if there is no room for it. Slots of a lower `priority` are sent first, as lower
-  /// identifiers are; among equals the one whose deadline comes first, and then the one that was sent longest ago, so that
-  /// messages of equal rank share a bus that is too slow for them.
-  [[nodiscard]] constexpr std::optional<std::size_t> add(std::uint32_t priority) noexcept {
-    if (count_ == MaxSlots) return std::nullopt;
-    slots_[count_].priority = priority;
-    return count_++;
+  /// identifiers are.
+  [[nodiscard]] constexpr std::optional<std::size_t> add(std::uint32_t priority) noexcept(!is_dynamic) {
+    if (!is_dynamic && count_ == MaxSlots) return std::nullopt;
+    if constexpr (is_dynamic) slots_.emplace_back();
+    slots_[count_].rank = rank_of(priority, true);
+    ++count_;
+    if constexpr (is_dynamic) grow();
+    return count_ - 1;
   }
 
   /// The message's newest value, which is worth sending up to and at `deadline`. False if there is no such slot.
   constexpr bool put(std::size_t slot, const Frame& frame, Time deadline) noexcept {
-    if (slot >= count_) return false;
+    return put_with(slot, deadline, [&](Frame& out) noexcept {
+      out = frame;
+      return true;
+    });
+  }
+  /// The same, written in place by `bool write(Frame&)`. False also if write() is: then nothing has changed.
+  template <class Write>
+  constexpr bool put_with(std::size_t slot, Time deadline, Write&& write) noexcept {
+    if (slot >= count_ || !write(frames_[waiting_])) return false;
     Slot& target = slots_[slot];
-    if (target.waiting) ++target.counters.replaced;
-    target.frame = frame;
-    target.deadline = deadline;
-    target.waiting = true;
+    if (target.place == nowhere) {
+      target.place = enqueue(deadline, target.rank, static_cast<std::uint32_t>(slot));
+    } else {
+      frames_[target.place] = frames_[waiting_];
+      entries_[target.place].deadline = deadline;
+      note_deadline(deadline);
+      count_starved(target.counters.replaced);
+    }
+    return true;
+  }
+
+  /// A command that replaces nothing and that nothing replaces. It is sent after the orders before it, and before slots of its
+  /// `priority` and above. False if as many orders wait as there is room for: make it again later.
+  constexpr bool order(const Frame& frame, Time deadline, std::uint32_t priority = 0) noexcept {
+    return order_with(deadline, priority, [&](Frame& out) noexcept {
+      out = frame;
+      return true;
+    });
+  }
+  /// The same, written in place by `bool write(Frame&)`. False also if write() is: then nothing has changed.
+  template <class Write>
+  constexpr bool order_with(Time deadline, std::uint32_t priority, Write&& write) noexcept {
+    if (orders_waiting_ == max_orders_ || !write(frames_[waiting_])) return false;
+    ++orders_waiting_;
+    static_cast<void>(enqueue(deadline, rank_of(priority, false), no_slot));
     return true;
   }
 
   /// Takes back what has not been sent: of a drive that is being switched off, say.
   constexpr void withdraw(std::size_t slot) noexcept {
     if (!waiting(slot)) return;
-    slots_[slot].waiting = false;
     ++slots_[slot].counters.withdrawn;
+    const std::size_t place = slots_[slot].place;
+    keep([&](std::size_t i) noexcept { return i != place; });
   }
 
   /// Drops what is too late and hands the rest to the bus, in one call; what it has no room for stays. Returns how many were
-  /// sent. O(n log n) in the slots.
+  /// sent. O(n) in what waits.
   template <CanBus Bus>
   constexpr std::size_t flush(Bus& bus, Time now) noexcept {
-    const std::size_t ready = collect(now);
-    if (ready == 0) return 0;
-    for (std::size_t i = 0; i < ready; ++i) batch_[i] = slots_[order_[i]].frame;
-    const std::size_t sent = std::min(bus.send(std::span<const Frame>(batch_).first(ready)), ready);
-    for (std::size_t i = 0; i < sent; ++i) {
-      slots_[order_[i]].waiting = false;
-      slots_[order_[i]].last_sent = ++last_sent_;
-      ++slots_[order_[i]].counters.sent;
+    if (earliest_deadline_ < now) drop_late(now);
+    is_short_ = false;
+    if (waiting_ == 0) return 0;
+    const std::size_t sent = std::min(bus.send(std::span<const Frame>(frames_).first(waiting_)), waiting_);
+    note_sent(sent);
+    if (sent == waiting_) {
+      waiting_ = orders_waiting_ = 0;
+      last_rank_ = 0;
+      earliest_deadline_ = Time::max();
+    } else {
+      is_short_ = true;
+      for (std::size_t i = sent; i < waiting_; ++i) note_refused(entries_[i]);
+      keep([&](std::size_t i) noexcept { return i >= sent; });
     }
-    for (std::size_t i = sent; i < ready; ++i) ++slots_[order_[i]].counters.refused;
     return sent;
   }
 
   [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
+  /// Slots and orders that wait.
+  [[nodiscard]] constexpr std::size_t waiting() const noexcept { return waiting_; }
   [[nodiscard]] constexpr bool waiting(std::size_t slot) const noexcept {
-    return slot < count_ && slots_[slot].waiting;
+    return slot < count_ && slots_[slot].place != nowhere;
   }
+  [[nodiscard]] constexpr std::size_t orders_waiting() const noexcept { return orders_waiting_; }
+
   /// Of one slot: which message starves. Zeros if there is no such slot.
   [[nodiscard]] constexpr SetpointCounters counters(std::size_t slot) const noexcept {
     return slot < count_ ? slots_[slot].counters : SetpointCounters{};
@@ -109,44 +170,148 @@ class SetpointSlots {
     for (std::size_t i = 0; i < count_; ++i) sum += slots_[i].counters;
     return sum;
   }
+  [[nodiscard]] constexpr SetpointCounters order_counters() const noexcept { return order_counters_; }
+  /// SetpointCounters::starved() of all slots and orders, without the sum: to see each cycle whether it has grown.
+  [[nodiscard]] constexpr std::uint64_t starved() const noexcept { return starved_; }
 
  private:
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+
   struct Slot {
-    Frame frame{};
-    Time deadline{};
-    std::uint32_t priority = 0;
-    bool waiting = false;
+    std::uint64_t rank = 0;
+    std::size_t place = nowhere;  ///< in the queue
     std::uint64_t last_sent = 0;  ///< its number among all that were sent; 0 = never
     SetpointCounters counters;
   };
+  /// What stands beside a frame of the queue.
+  struct Entry {
+    Time deadline{};
+    std::uint64_t rank = 0;
+    std::uint32_t slot = no_slot;
+    bool is_left_over = false;  ///< the bus had no room for it
+  };
+  template <class T, std::size_t count>
+  using Storage = std::conditional_t<is_dynamic, std::vector<T>, std::array<T, is_dynamic ? 0 : count>>;
 
-  /// The slots to be sent, in their order, into order_; returns how many.
-  [[nodiscard]] constexpr std::size_t collect(Time now) noexcept {
-    std::size_t ready = 0;
-    for (std::size_t i = 0; i < count_; ++i) {
-      Slot& slot = slots_[i];
-      if (!slot.waiting) continue;
-      if (slot.deadline < now) {
-        slot.waiting = false;
-        ++slot.counters.expired;
-      } else {
-        order_[ready++] = i;
-      }
-    }
-    std::sort(order_.begin(), order_.begin() + ready, [&](std::size_t a, std::size_t b) noexcept {
-      const auto rank = [&](std::size_t i) noexcept {
-        return std::tuple(slots_[i].priority, slots_[i].deadline, slots_[i].last_sent, i);
-      };
-      return rank(a) < rank(b);
-    });
-    return ready;
+  /// Makes room for all slots and orders, and for the frame that is being written.
+  constexpr void grow() {
+    frames_.resize(count_ + max_orders_ + 1);
+    entries_.resize(count_ + max_orders_ + 1);
   }
 
-  std::array<std::size_t, MaxSlots> order_{};  // what collect() found
-  std::array<Slot, MaxSlots> slots_{};
-  std::array<Frame, MaxSlots> batch_{};  // in one piece, for the bus
+  [[nodiscard]] constexpr SetpointCounters& counters_of(const Entry& entry) noexcept {
+    return entry.slot == no_slot ? order_counters_ : slots_[entry.slot].counters;
+  }
+  /// The first ones of the queue are gone.
+  constexpr void note_sent(std::size_t count) noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (entries_[i].slot == no_slot) {
+        ++order_counters_.sent;
+        continue;
+      }
+      Slot& slot = slots_[entries_[i].slot];
+      slot.place = nowhere;
+      slot.last_sent = last_sent_ + i + 1;
+      ++slot.counters.sent;
+    }
+    last_sent_ += count;
+  }
+  constexpr void note_refused(Entry& entry) noexcept {
+    entry.is_left_over = true;
+    ++counters_of(entry).refused;
+  }
+  constexpr void count_starved(std::uint64_t& counter) noexcept {
+    ++counter;
+    ++starved_;
+  }
+  constexpr void note_deadline(Time deadline) noexcept {
+    earliest_deadline_ = std::min(earliest_deadline_, deadline);
+  }
+
+  /// Lower ranks go first: by priority, and the orders of a priority before its slots.
+  [[nodiscard]] static constexpr std::uint64_t rank_of(std::uint32_t priority, bool is_slot) noexcept {
+    return std::uint64_t{priority} << 1U | (is_slot ? 1U : 0U);
+  }
+  /// Takes the frame behind the queue into it; returns its place.
+  [[nodiscard]] constexpr std::size_t enqueue(Time deadline, std::uint64_t rank,
+                                              std::uint32_t slot) noexcept {
+    const std::size_t place = waiting_++;
+    entries_[place] = {deadline, rank, slot, false};
+    note_deadline(deadline);
+    if (rank < last_rank_ || is_short_) return move_forward(place);
+    last_rank_ = rank;
+    return place;
+  }
+  /// Slots of a rank take turns while the bus is short of room.
+  [[nodiscard]] constexpr bool goes_before(const Entry& a, const Entry& b) const noexcept {
+    if (a.rank != b.rank) return a.rank < b.rank;
+    return is_short_ && a.slot != no_slot && !b.is_left_over &&
+           slots_[a.slot].last_sent < slots_[b.slot].last_sent;
+  }
+  /// Brings the last one to where it belongs, and returns its place.
+  [[nodiscard]] constexpr std::size_t move_forward(std::size_t last) noexcept {
+    std::size_t place = last;
+    while (place > 0 && goes_before(entries_[last], entries_[place - 1])) --place;
+    const auto rotate = [&](auto begin) noexcept {
+      const auto at = [&](std::size_t i) noexcept { return begin + static_cast<std::ptrdiff_t>(i); };
+      std::rotate(at(place), at(last), at(last + 1));
+    };
+    rotate(frames_.begin());
+    rotate(entries_.begin());
+    for (std::size_t i = place; i <= last; ++i) set_place(entries_[i], i);
+    last_rank_ = entries_[last].rank;
+    return place;
+  }
+  constexpr void set_place(const Entry& entry, std::size_t place) noexcept {
+    if (entry.slot != no_slot) slots_[entry.slot].place = place;
+  }
+
+  constexpr void drop_late(Time now) noexcept {
+    for (std::size_t i = 0; i < waiting_; ++i) {
+      if (entries_[i].deadline < now) count_starved(counters_of(entries_[i]).expired);
+    }
+    keep([&](std::size_t i) noexcept { return entries_[i].deadline >= now; });
+  }
+  /// Leaves those in the queue whose place `stays`.
+  template <class Stays>
+  constexpr void keep(Stays stays) noexcept {
+    const std::size_t before = waiting_;
+    std::size_t kept = 0;
+    std::size_t orders = 0;
+    earliest_deadline_ = Time::max();
+    for (std::size_t i = 0; i < before; ++i) {
+      if (!stays(i)) {
+        set_place(entries_[i], nowhere);
+        continue;
+      }
+      frames_[kept] = frames_[i];
+      entries_[kept] = entries_[i];
+      set_place(entries_[kept], kept);
+      note_deadline(entries_[kept].deadline);
+      orders += entries_[kept].slot == no_slot ? 1U : 0U;
+      ++kept;
+    }
+    waiting_ = kept;
+    orders_waiting_ = orders;
+    last_rank_ = kept == 0 ? 0 : entries_[kept - 1].rank;
+  }
+
+  // The queue: frames in one piece, for the bus.
+  Storage<Frame, MaxSlots + MaxOrders + 1> frames_{};
+  Storage<Entry, MaxSlots + MaxOrders + 1> entries_{};
+  std::size_t waiting_ = 0;
+  std::size_t orders_waiting_ = 0;
+  std::uint64_t last_rank_ = 0;  ///< of the last one that waits
+  Time earliest_deadline_ = Time::max();
+
+  Storage<Slot, MaxSlots> slots_{};
   std::size_t count_ = 0;
+  std::size_t max_orders_ = is_dynamic ? 0 : MaxOrders;
+  SetpointCounters order_counters_;
   std::uint64_t last_sent_ = 0;
+  std::uint64_t starved_ = 0;
+  bool is_short_ = false;  ///< the bus did not take all that it was last given
 };
 
 }  // namespace takt::can

@@ -453,6 +453,24 @@ constexpr void insert(std::span<std::uint8_t, Extent> data, std::uint64_t bits) 
   return signal.offset == 0 ? scaled : scaled + signal.offset;
 }
 
+namespace detail {
+
+/// Whether an integer field can hold a number; a floating-point one is not asked.
+[[nodiscard]] constexpr bool holds(Field field, std::int64_t number) noexcept {
+  if (field.type == NumberType::unsigned_integer)
+    return number >= 0 && static_cast<std::uint64_t>(number) <= mask_of(field.length);
+  const auto high = static_cast<std::int64_t>(mask_of(field.length) >> 1);
+  return field.type > NumberType::signed_integer || (number <= high && number >= -high - 1);
+}
+
+/// Whether a physical value says this number to a millionth of a step: rounding makes no state out of a value.
+[[nodiscard]] constexpr bool says_number(const Signal& signal, double physical, std::uint64_t bits) noexcept {
+  const double distance = to_number(signal, physical) - number_of(signal.field, bits);
+  return distance <= 1e-6 && distance >= -1e-6;
+}
+
+}  // namespace detail
+
 /// Whether a signal makes sense in `bytes` bytes of data: its field fits, its scale can be divided by, its range
 /// is the right way round and the field can hold it.
 [[nodiscard]] constexpr bool is_valid(const Signal& signal, std::size_t bytes) noexcept {

@@ -390,7 +390,8 @@ class BasicPid {
     return {};
   }
 
-  /// As new: no derivative in the next step, output zero until then, or what of its limits is next to zero.
+  /// As new. Until the next step, output() is zero, or the output limit nearest to zero. The next step has no derivative; with a
+  /// form that has derivative_from_zero it has one from zero, a kick. The integral is cleared, or kept within its limits.
   void reset(IntegralReset integral = IntegralReset::clear) noexcept {
     const Scalar kept = integral == IntegralReset::keep ? state_.integral : Scalar(0);
     state_ = detail::fresh_state<form>(coefficients_, kept);

@@ -62,8 +62,9 @@ class BasicRateLimiter {
     Scalar rate = std::clamp(wanted_rate(target, period), -down, up);
     rate = std::clamp(rate, rate_ - limits_.second * period, rate_ + limits_.second * period);
     const Scalar moved = value_ + rate * period;
-    const bool arrives = rate * period == target - value_ ||
-                         (std::isfinite(target) && std::abs(target - moved) <= rounding(target));
+    const bool arrives =
+        rate * period == target - value_ ||
+        (std::isfinite(target) && std::abs(target - moved) <= arrival(target, moved, period));
     // A value that was set outside its range comes back as fast as its rates allow.
     const Scalar low = std::min(limits_.min, value_);
     const Scalar high = std::max(limits_.max, value_);
@@ -96,6 +97,14 @@ class BasicRateLimiter {
 
   [[nodiscard]] static Scalar rounding(Scalar target) noexcept {
     return 8 * std::numeric_limits<Scalar>::epsilon() * std::abs(target);
+  }
+
+  /// How far from the target the value still arrives: by rounding. The rounding of all steps of a long braking adds up to passing
+  /// it; to stop there takes no more than one step of the rate again.
+  [[nodiscard]] Scalar arrival(Scalar target, Scalar moved, Scalar period) const noexcept {
+    const bool passes = (value_ < target) == (moved > target);
+    if (!passes) return rounding(target);
+    return std::max(rounding(target), std::min(128 * rounding(target), limits_.second * period * period));
   }
 
   /// Towards the target, no faster than can be taken back there.

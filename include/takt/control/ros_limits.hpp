@@ -10,6 +10,10 @@
 // Source: joint_limits_interface of ros_control (ROS 1, noetic), joint_limits of ros2_control (ROS 2, August 2026). Where these
 // throw, or let a NaN pass, the step here is an error and the last command stands. An infinite limit is none; where both ends of
 // the range are, soft velocities and efforts know no range either, as with a continuous joint.
+//
+// A joint without a position or a velocity sensor says so (BasicMeasuredState). As in ROS 2, a bound that needs the missing number
+// is left out, and the first command is bounded from itself. The acceleration limit of a position takes a missing velocity for
+// zero. ROS 1 has no joints without sensors: its formulas leave out the same bounds.
 #pragma once
 
 #include <algorithm>
@@ -38,13 +42,37 @@ struct BasicSoftLimits {
 };
 using SoftLimits = BasicSoftLimits<double>;
 
+/// What is measured of a joint: rad, rad/s; m, m/s. Without a value: not measured. A NaN is a fault of the sensor, not a missing
+/// sensor: it is refused.
+template <class Scalar>
+struct BasicMeasuredState {
+  std::optional<Scalar> position;
+  std::optional<Scalar> velocity;
+
+  constexpr BasicMeasuredState() noexcept = default;
+  constexpr BasicMeasuredState(std::optional<Scalar> position_, std::optional<Scalar> velocity_) noexcept
+      : position(position_), velocity(velocity_) {}
+  /// Both are measured.
+  constexpr BasicMeasuredState(const BasicMotionState<Scalar>& state) noexcept
+      : position(state.position), velocity(state.velocity) {}
+};
+using MeasuredState = BasicMeasuredState<double>;
+
+/// The result of a step, and whether a limit changed the command.
+template <class Scalar>
+struct BasicLimitedStep : BasicStep<Scalar> {
+  bool limited = false;  ///< the value is not the command; false after an error
+};
+using LimitedStep = BasicLimitedStep<double>;
+
 /// One joint that is commanded in one way. A value; every function is real-time safe.
 template <class Scalar, RosConvention convention>
 class BasicRosLimits {
  public:
   using Limits = BasicJointLimits<Scalar>;
   using Soft = BasicSoftLimits<Scalar>;
-  using State = BasicMotionState<Scalar>;
+  using State = BasicMeasuredState<Scalar>;
+  using Step = BasicLimitedStep<Scalar>;
 
   /// Errors: not_finite (NaN, a range in which there is no number, or a soft limit that is not finite), min_above_max,
   /// out_of_domain (a limit or a gain below zero).
@@ -71,66 +99,66 @@ class BasicRosLimits {
   /// bounded from the measured position. Errors: bad_period, not_finite (an overflow too); out_of_domain: with ROS 2, the joint is
   /// measured more than 0.0087 rad outside its range. The value is then the last command; if there is none, where the joint was
   /// last measured to be; if it never was, the position nearest to zero that is allowed.
-  BasicStep<Scalar> position(Scalar command, const State& measured, Scalar period) noexcept {
-    if (std::isfinite(measured.position)) seen_ = measured.position;
-    const Scalar last = last_or(seen_);
-    if (const Errc error = check(command, measured, period); error != Errc{}) return {last, error};
+  Step position(Scalar command, const State& measured, Scalar period) noexcept {
+    if (measured.position && std::isfinite(*measured.position)) seen_ = *measured.position;
+    const Scalar stays = last_or(seen_);
+    if (const Errc error = check(command, measured, period); error != Errc{}) return refused(stays, error);
+    const Scalar last = last_or(measured.position.value_or(command));
     Bounds bounds{};
     if constexpr (convention == RosConvention::ros1) {
       const Bounds velocities = soft_velocities(last);
       bounds = {std::max(last + velocities.low * period, limits_.position_min),
                 std::min(last + velocities.high * period, limits_.position_max)};
     } else {
-      if (measured.position > limits_.position_max + far_out ||
-          measured.position < limits_.position_min - far_out)
-        return {last, Errc::out_of_domain};
+      if (is_outside(measured.position, far_out)) return refused(stays, Errc::out_of_domain);
       bounds = ros2_positions(last, measured, period);
     }
-    return keep(saturated(command, bounds), last);
+    return keep(command, bounds, stays);
   }
 
   /// A velocity (rad/s). Errors: bad_period, not_finite (an overflow too): the value is the last command, or zero if there is none.
-  BasicStep<Scalar> velocity(Scalar command, const State& measured, Scalar period) noexcept {
+  Step velocity(Scalar command, const State& measured, Scalar period) noexcept {
     constexpr bool ros1 = convention == RosConvention::ros1;
-    if (const Errc error = check(command, measured, period); error != Errc{}) return {last_or(0), error};
-    const Scalar last = last_or(ros1 ? Scalar(0) : measured.velocity);
+    const Scalar stays = last_or(0);
+    if (const Errc error = check(command, measured, period); error != Errc{}) return refused(stays, error);
+    const Scalar last = ros1 ? stays : last_or(measured.velocity.value_or(command));
     const Scalar reach = limits_.acceleration * period;
     Bounds bounds{-infinity, infinity};
     if constexpr (ros1) {
       bounds = soft_velocities(measured.position);
-      const Scalar from = soft_ ? measured.velocity : last;
+      const Scalar from = soft_ ? measured.velocity.value_or(last) : last;
       bounds = {std::max(from - reach, bounds.low), std::min(from + reach, bounds.high)};
     } else {
-      if (soft_) bounds = ros2_soft_velocities(measured.position, measured);
-      if (soft_ && std::isfinite(limits_.velocity))
-        bounds = {std::max(measured.velocity - reach, bounds.low),
-                  std::min(measured.velocity + reach, bounds.high)};
-      const Bounds hard = ros2_velocities(command, last, measured, period);
+      if (soft_) bounds = ros2_soft_velocities(measured.position, measured.position);
+      if (soft_ && std::isfinite(limits_.velocity) && measured.velocity)
+        bounds = {std::max(*measured.velocity - reach, bounds.low),
+                  std::min(*measured.velocity + reach, bounds.high)};
+      const Bounds hard = ros2_velocities(command, last, measured.position, period);
       bounds = {std::max(bounds.low, hard.low), std::min(bounds.high, hard.high)};
     }
-    return keep(saturated(command, bounds), last_or(0));
+    return keep(command, bounds, stays);
   }
 
   /// An effort (N m). Errors: not_finite (an overflow too): the value is zero.
-  [[nodiscard]] BasicStep<Scalar> effort(Scalar command, const State& measured) const noexcept {
-    if (check(command, measured, Scalar(1)) != Errc{}) return {0, Errc::not_finite};
-    if (convention == RosConvention::ros2 && !std::isfinite(limits_.effort)) return {command, {}};
+  [[nodiscard]] Step effort(Scalar command, const State& measured) const noexcept {
+    if (check(command, measured, Scalar(1)) != Errc{}) return refused(0, Errc::not_finite);
+    if (convention == RosConvention::ros2 && !std::isfinite(limits_.effort)) return limited(command, command);
     Bounds bounds{-limits_.effort, limits_.effort};
-    if (!soft_ || convention == RosConvention::ros2) bounds = effort_bounds(measured);
-    if (soft_ && std::isfinite(limits_.velocity)) {
+    if (!soft_ || !measured.velocity || convention == RosConvention::ros2) bounds = effort_bounds(measured);
+    if (soft_ && measured.velocity && std::isfinite(limits_.velocity)) {
       const Bounds velocities = convention == RosConvention::ros1
                                     ? soft_velocities(measured.position)
-                                    : ros2_soft_velocities(measured.position, measured);
-      const Bounds soft{saturated(-soft_->velocity_gain * (measured.velocity - velocities.low),
+                                    : ros2_soft_velocities(measured.position, measured.position);
+      const Bounds soft{saturated(-soft_->velocity_gain * (*measured.velocity - velocities.low),
                                   {-limits_.effort, limits_.effort}),
-                        saturated(-soft_->velocity_gain * (measured.velocity - velocities.high),
+                        saturated(-soft_->velocity_gain * (*measured.velocity - velocities.high),
                                   {-limits_.effort, limits_.effort})};
       bounds = convention == RosConvention::ros1
                    ? soft
                    : Bounds{std::max(soft.low, bounds.low), std::min(soft.high, bounds.high)};
     }
     const Scalar bounded = saturated(command, bounds);
-    return std::isfinite(bounded) ? BasicStep<Scalar>{bounded, {}} : BasicStep<Scalar>{0, Errc::not_finite};
+    return std::isfinite(bounded) ? limited(bounded, command) : refused(0, Errc::not_finite);
   }
 
   /// The next command is bounded from the measured state again: after a change of mode, an emergency stop. Of this joint alone.
@@ -161,15 +189,26 @@ class BasicRosLimits {
 
   [[nodiscard]] static Errc check(Scalar command, const State& measured, Scalar period) noexcept {
     if (!is_period(period)) return Errc::bad_period;
-    const bool finite =
-        std::isfinite(command) && std::isfinite(measured.position) && std::isfinite(measured.velocity);
+    const bool finite = std::isfinite(command) && std::isfinite(measured.position.value_or(0)) &&
+                        std::isfinite(measured.velocity.value_or(0));
     return finite ? Errc{} : Errc::not_finite;
   }
 
+  [[nodiscard]] static Step refused(Scalar value, Errc error) noexcept { return {{value, error}, false}; }
+  [[nodiscard]] static Step limited(Scalar value, Scalar command) noexcept {
+    return {{value, {}}, value != command};
+  }
+
   /// Soft limits and gains so large that they overflow bound nothing: then `otherwise` is the value.
-  [[nodiscard]] BasicStep<Scalar> keep(Scalar command, Scalar otherwise) noexcept {
-    if (!std::isfinite(command)) return {otherwise, Errc::not_finite};
-    return {last_ = command, {}};
+  [[nodiscard]] Step keep(Scalar command, const Bounds& bounds, Scalar otherwise) noexcept {
+    const Scalar bounded = saturated(command, bounds);
+    if (!std::isfinite(bounded)) return refused(otherwise, Errc::not_finite);
+    return limited(last_ = bounded, command);
+  }
+
+  /// Whether the joint is measured outside its range by more than this.
+  [[nodiscard]] bool is_outside(std::optional<Scalar> p, Scalar by) const noexcept {
+    return p && (*p > limits_.position_max + by || *p < limits_.position_min - by);
   }
 
   [[nodiscard]] Scalar last_or(Scalar otherwise) const noexcept {
@@ -187,22 +226,21 @@ class BasicRosLimits {
     return soft_->position_max - soft_->position_min > nothing;
   }
 
-  /// How fast the joint may move at x.
-  [[nodiscard]] Bounds soft_velocities(Scalar x) const noexcept {
+  /// How fast the joint may move at x, which may be unknown.
+  [[nodiscard]] Bounds soft_velocities(std::optional<Scalar> x) const noexcept {
     const Bounds limit{-limits_.velocity, limits_.velocity};
-    if (!softens()) return limit;
-    return {saturated(-soft_->position_gain * (x - soft_->position_min), limit),
-            saturated(-soft_->position_gain * (x - soft_->position_max), limit)};
+    if (!x || !softens()) return limit;
+    return {saturated(-soft_->position_gain * (*x - soft_->position_min), limit),
+            saturated(-soft_->position_gain * (*x - soft_->position_max), limit)};
   }
 
-  /// ROS 2 lets a joint that is measured outside the soft range move at one degree a second, and outside the hard one not at all.
-  /// Both bounds then have one sign: the joint is driven, even by a command of zero.
-  [[nodiscard]] Bounds ros2_soft_velocities(Scalar x, const State& measured) const noexcept {
+  /// ROS 2 lets a joint that is measured (p) outside the soft range move at one degree a second, and outside the hard one not at
+  /// all. Both bounds then have one sign: the joint is driven, even by a command of zero.
+  [[nodiscard]] Bounds ros2_soft_velocities(std::optional<Scalar> x, std::optional<Scalar> p) const noexcept {
     const Bounds bounds = soft_velocities(x);
-    if (!softens()) return bounds;
-    const Scalar p = measured.position;
-    if (p < limits_.position_min - little_out || p > limits_.position_max + little_out) return {0, 0};
-    if (p >= soft_->position_min && p <= soft_->position_max) return bounds;
+    if (!p || !softens()) return bounds;
+    if (is_outside(p, little_out)) return {0, 0};
+    if (*p >= soft_->position_min && *p <= soft_->position_max) return bounds;
     constexpr Scalar degree = std::numbers::pi_v<Scalar> / 180;
     return {std::copysign(degree, bounds.low), std::copysign(degree, bounds.high)};
   }
@@ -210,8 +248,9 @@ class BasicRosLimits {
   [[nodiscard]] Bounds ros2_positions(Scalar last, const State& measured, Scalar period) const noexcept {
     Bounds hard{limits_.position_min, limits_.position_max};
     if (std::isfinite(limits_.velocity)) {
-      const Scalar reach =
-          std::min(limits_.velocity, std::abs(measured.velocity) + limits_.acceleration * period) * period;
+      const Scalar reach = std::min(limits_.velocity,
+                                    std::abs(measured.velocity.value_or(0)) + limits_.acceleration * period) *
+                           period;
       hard.low = std::max(std::min(last - reach, hard.high), hard.low);
       hard.high = std::min(std::max(last + reach, hard.low), hard.high);
     }
@@ -219,7 +258,7 @@ class BasicRosLimits {
     Bounds soft{-infinity, infinity};
     if (has_soft_range()) soft = {soft_->position_min, soft_->position_max};
     if (std::isfinite(limits_.velocity)) {
-      const Bounds velocities = ros2_soft_velocities(last, measured);
+      const Bounds velocities = ros2_soft_velocities(last, measured.position.value_or(last));
       soft.low = std::clamp(last + velocities.low * period, soft.low, soft.high);
       soft.high = std::clamp(last + velocities.high * period, soft.low, soft.high);
     }
@@ -227,17 +266,18 @@ class BasicRosLimits {
     return both.low > both.high ? soft : both;
   }
 
-  [[nodiscard]] Bounds ros2_velocities(Scalar command, Scalar last, const State& measured,
+  [[nodiscard]] Bounds ros2_velocities(Scalar command, Scalar last, std::optional<Scalar> p,
                                        Scalar period) const noexcept {
     if (!std::isfinite(limits_.velocity)) return {-infinity, infinity};
-    const Scalar p = measured.position;
-    Bounds bounds{std::max((limits_.position_min - p) / period, -limits_.velocity),
-                  std::min((limits_.position_max - p) / period, limits_.velocity)};
-    const bool above = p > limits_.position_max;
-    const bool below = p < limits_.position_min;
-    const bool outward = (above && command >= 0) || (below && command <= 0);
-    if (outward || p > limits_.position_max + little_out || p < limits_.position_min - little_out)
-      bounds = {0, 0};
+    Bounds bounds{-limits_.velocity, limits_.velocity};
+    if (p) {
+      bounds = {std::max((limits_.position_min - *p) / period, bounds.low),
+                std::min((limits_.position_max - *p) / period, bounds.high)};
+      const bool above = *p > limits_.position_max;
+      const bool below = *p < limits_.position_min;
+      const bool outward = (above && command >= 0) || (below && command <= 0);
+      if (outward || is_outside(p, little_out)) bounds = {0, 0};
+    }
     const Scalar reach = limits_.acceleration * period;
     bounds = {std::max(last - reach, bounds.low), std::min(last + reach, bounds.high)};
     return {std::min(bounds.low, bounds.high), std::max(bounds.low, bounds.high)};
@@ -245,14 +285,16 @@ class BasicRosLimits {
 
   /// Outside its range, or too fast, no effort drives the joint on. ROS 2: at its range, and moving outward.
   [[nodiscard]] Bounds effort_bounds(const State& measured) const noexcept {
-    Bounds bounds{-limits_.effort, limits_.effort};
-    const Scalar p = measured.position;
-    const Scalar v = measured.velocity;
     constexpr bool ros1 = convention == RosConvention::ros1;
-    const bool below = ros1 ? p < limits_.position_min : p <= limits_.position_min && v <= 0;
-    const bool above = ros1 ? p > limits_.position_max : p >= limits_.position_max && v >= 0;
-    if (below || v < -limits_.velocity) bounds.low = 0;
-    if ((above && !below) || (v > limits_.velocity)) bounds.high = 0;
+    const auto& p = measured.position;
+    const auto& v = measured.velocity;
+    const bool below =
+        ros1 ? p && *p < limits_.position_min : p && v && *p <= limits_.position_min && *v <= 0;
+    const bool above =
+        ros1 ? p && *p > limits_.position_max : p && v && *p >= limits_.position_max && *v >= 0;
+    Bounds bounds{-limits_.effort, limits_.effort};
+    if (below || (v && *v < -limits_.velocity)) bounds.low = 0;
+    if ((above && !below) || (v && *v > limits_.velocity)) bounds.high = 0;
     return bounds;
   }
 

@@ -16,6 +16,8 @@
 #include <tl/expected.hpp>
 #include <type_traits>
 
+#include "takt/core/finite_math.hpp"
+
 namespace takt {
 
 /// The rooms, as they are numbered in an Error and in the C API. Numbers are never reused.

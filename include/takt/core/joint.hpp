@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "takt/core/finite_math.hpp"
+
 namespace takt {
 
 /// The most joints that one robot can have: a set of joints is one machine word (JointSet).

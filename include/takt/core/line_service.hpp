@@ -36,6 +36,8 @@ struct LineOutput {
 ///   refused(client, fault, now)       the carrier will close this connection; the service may explain why in a last line.
 ///                                     With too_many_clients, connected() was never called and disconnected() will not be
 ///   disconnected(client, now)         nothing more comes from it and nothing more reaches it
+///   owes(client)                      whether more is to be said to it: asked of one that has ended its input, which the carrier
+///                                     keeps connected for so long
 ///   poll(now)                         does what is due; called after every batch of lines and disconnections with
 ///                                     a fresh `now`, and at the latest after the time that the last call returned
 ///   take_output()                     what is to be sent, in order; the carrier asks after every call above
@@ -46,6 +48,7 @@ concept LineService = requires(S& service, ClientId client, std::string_view lin
   service.received(client, line, now);
   service.refused(client, fault, now);
   service.disconnected(client, now);
+  { service.owes(client) } -> std::same_as<bool>;
   { service.poll(now) } -> std::same_as<Duration>;
   { service.take_output() } -> std::same_as<std::vector<LineOutput>>;
 };

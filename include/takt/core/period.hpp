@@ -1,6 +1,8 @@
 // What may be the time between two steps of a controller, a filter, an odometry.
 #pragma once
 
+#include "takt/core/finite_math.hpp"
+
 namespace takt {
 
 /// Between two steps, in seconds: beyond these a period is a mistake, not a fast or a slow loop.

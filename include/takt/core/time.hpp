@@ -7,6 +7,8 @@
 #include <concepts>
 #include <cstdint>
 
+#include "takt/core/finite_math.hpp"
+
 namespace takt {
 
 /// A length of time in nanoseconds.

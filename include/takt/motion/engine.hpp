@@ -27,7 +27,8 @@
 // that is still ahead, at its time. What is held is recalled by a cancel and by whatever stops the robot.
 //
 // Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference. One
-// that misses more in a row than the robot allows stops the robot, before anything that the drives did meanwhile is judged.
+// that misses more in a row than the robot allows stops the robot, before anything that the drives did meanwhile is judged. The
+// silence of drives is counted in executed cycles, too: a loop that was away asked them nothing.
 #pragma once
 
 #include <array>
@@ -123,6 +124,7 @@ class Engine {
     control::SetpointFollower follower;
     trajectory::StopMotion stop;
     std::uint64_t stop_began = 0;  ///< tick at which the stop's time is zero
+    std::uint64_t answered = 0;    ///< tick at which its drive's latest answer came
   };
 
   /// How a goal comes from the reference that it found to its trajectory.
@@ -163,6 +165,7 @@ class Engine {
   [[nodiscard]] bool waits_for_a_stop(std::size_t goal) const noexcept;
   [[nodiscard]] std::size_t find_goal(GoalId id) const noexcept;
 
+  void take_feedback(std::span<const robot::JointFeedback> feedback) noexcept;
   void watch_start() noexcept;
   void watch_loop(std::uint64_t missed) noexcept;
   void watch_drives(bool was_ready) noexcept;
@@ -210,7 +213,7 @@ class Engine {
 
   Duration period_;
   std::uint32_t overrun_limit_;
-  Duration feedback_timeout_;
+  std::uint32_t silence_limit_;  ///< cycles
   std::vector<Axis> axes_;
   std::vector<Goal>
       goals_;  ///< one more than joints: each goal here holds a joint, and a new one takes its joints last

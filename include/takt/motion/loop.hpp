@@ -3,7 +3,7 @@
 // as the processor goes, with the same numbers on every run.
 //
 // When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp). Its overrun limit says how many
-// cycles are caught up at most (and no more than last half its feedback time-out), and when being late is a fault: then the
+// cycles are caught up at most (and less than half as many as its drives may leave unanswered), and when being late is a fault: then the
 // robot comes to a bounded stop with the reason loop_overrun. Under every policy the reference moves by one period for each
 // executed cycle.
 #pragma once
@@ -95,10 +95,9 @@ class Loop {
   [[nodiscard]] const rt::LoopStatistics& statistics() const noexcept { return statistics_; }
 
  private:
-  /// Nominal time runs ahead of the drives' answers while cycles are caught up: they must not seem silent for that.
+  /// Cycles that are caught up ask the drives faster than they can answer: they must not seem silent for that.
   static std::uint32_t catch_up_limit(const robot::RobotDescription& robot) noexcept {
-    const auto answered = static_cast<std::uint64_t>(robot.feedback_timeout / robot.period / 2);
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(robot.overrun_limit, answered));
+    return std::min(robot.overrun_limit, (robot.silence_limit() - 1) / 2);
   }
 
   void publish(const rt::Tick& tick) noexcept {

@@ -105,6 +105,8 @@ class Server {
   void received(ClientId client, std::string_view line, Time now);
   void refused(ClientId client, LineFault fault, Time now);
   void disconnected(ClientId client, Time now);
+  /// Answers, results of goals, or a subscription.
+  [[nodiscard]] bool owes(ClientId client) const;
   /// Hands requests over to the loop, takes in its events, sends what they, subscriptions and feedback ask for, and takes
   /// the planning queue on by one piece. Wants to be called again within 1 ms while the loop or the executor owes an answer or
   /// goals run, at once (0) while the executor is free and the queue is not empty, else within 10 ms.
@@ -152,6 +154,7 @@ class Server {
     OnDisconnect on_disconnect = OnDisconnect::stop;
     GoalState state = GoalState::pending;
     double duration = 0;
+    double time = 0;  ///< s on its path, as it was last told
     Time next_feedback{};
     Request* first = nullptr;          ///< the request that began it, borrowed until the goal ends
     bool waited = false;               ///< it waited for others, and was accepted before that
@@ -187,6 +190,7 @@ class Server {
   void begin_waiting(std::vector<PlanningJob> jobs);
   [[nodiscard]] std::vector<GoalBefore> goals_before(const PlanningJob& job) const;
   void wait(PlanningJob job);
+  [[nodiscard]] Rejection too_far(Time start, Time on_loop) const;
   void goal_ended(GoalId goal, bool succeeded);
   [[nodiscard]] bool has_room_to_wait(const PlanningJob& job) const;
   void recall_motions();
@@ -224,6 +228,8 @@ class Server {
   [[nodiscard]] Rejection excess_of(const Event& event) const;
   void send_states(Time now);
   void send_feedback(Time now);
+  void send_feedback(GoalId number, Goal& goal);
+  [[nodiscard]] StateReply state_now() const;
 
   std::shared_ptr<const robot::RobotDescription> robot_;
   shm::SpscRing<Request*>* requests_;

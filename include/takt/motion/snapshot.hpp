@@ -45,11 +45,13 @@ struct JointSnapshot {
   MotionState reference;  ///< what was sent to the drive
   double measured_position = 0;
   double measured_velocity = 0;
-  GoalId goal = 0;          ///< the goal that owns the joint, 0 = none
-  double goal_time = 0;     ///< s on the path of that goal, if it is a trajectory
-  double speed = 1;         ///< at which it travels along it, 1 = as planned
-  double speed_excess = 0;  ///< part by which its changes have exceeded a limit at worst
+  double measured_effort = 0;  ///< N m or N, of drives that tell it; else 0
+  GoalId goal = 0;             ///< the goal that owns the joint, 0 = none
+  double goal_time = 0;        ///< s on the path of that goal, if it is a trajectory
+  double speed = 1;            ///< at which it travels along it, 1 = as planned
+  double speed_excess = 0;     ///< part by which its changes have exceeded a limit at worst
   robot::DriveState drive = robot::DriveState::unknown;
+  std::uint32_t fault = 0;  ///< the drive's own fault word, 0 = none
 };
 
 /// Timing of the loop since its start.
@@ -66,6 +68,8 @@ struct Snapshot {
   Errc reason{};                  ///< why the robot stops or is stopped, 0 = no fault
   std::uint8_t reason_joint = 0;  ///< the joint that it is about, where it is about one
   std::uint8_t joint_count = 0;
+  double reason_value = 0;  ///< what was found, where the reason has a value: as in Event
+  double reason_limit = 0;  ///< what is allowed
   std::uint16_t active_goals = 0;
   LoopSnapshot loop;
   robot::HardwareCounters hardware;

@@ -1,12 +1,23 @@
 // The wire protocol of the motion server, and its manual: one JSON object per line (UTF-8, ended by '\n'), in
-// both directions, over any byte stream. Python's standard library, `nc` and a shell are enough to speak it.
+// both directions, over any byte stream. Python's standard library, or a shell with OpenBSD's `nc`, is enough:
+//
+//   echo '{"move":{"joint_names":["elbow_joint"],"positions":[1.2]}}' | nc -N 127.0.0.1 7470
+//
+// A client may end its input (-N does) and read on: the connection stays until every answer has come, results of goals included.
+// With a subscription it stays until the client closes it. A client that closes the connection has vanished (see "on_disconnect").
+// The server finds out which of the two it is by a space before its next line.
+//
 // SI units: rad, rad/s, s; for linear joints m. Times of latencies are in microseconds, and say so in their
 // name.
 //
 // On connection the server greets:
 //
 //   {"takt":{"version":"0.1.0","protocol":1,"robot":"arm6","period":0.001,"joints":["shoulder_pan_joint",...],
-//            "groups":{"arm":["shoulder_pan_joint",...]}}}
+//            "groups":{"arm":["shoulder_pan_joint",...]},
+//            "limits":[{"unit":"rad","position":[-6.28,6.28],"velocity":3.14,"acceleration":8,"jerk":500,"effort":150},...]}}
+//
+// "limits" are those of the robot's description, in the order of "joints": least and most position, and magnitudes per second,
+// s^2, s^3. "effort" is in N m, or N where the unit is "m", and is left out where there is none.
 //
 // A request has exactly one of the keys below and, if the client likes, an "id" (string or number) that comes
 // back with every answer to it. Unknown keys, duplicate keys, wrong types and trailing bytes are refused.
@@ -113,19 +124,26 @@
 //   {"rejected":{"id":1,"reason":"acceleration_limit","message":"elbow: ...","joint":"elbow","time":0.07,"value":6.87,"limit":5}}
 //      Nothing was changed. "reason" is a name from motion/error.hpp; joint, time, value and limit where it
 //      has them.
-//   {"feedback":{"goal":3,"time":0.5,"duration":2.5,"fraction":0.2,"reference":[...],"measured":[...]}}
+//   {"feedback":{"goal":3,"state":"active","time":0.5,"duration":2.5,"fraction":0.2,"reference":[...],"measured":[...]}}
+//      10 times a second while a trajectory or move is "active" or "preempting": cancelled, or its joints were taken, and coming to
+//      rest. Also at once when any goal, streams included, becomes preempting.
 //      "time" is what has passed on the path: less than by the clock where the goal went slower than planned. While it does,
 //      "speed" says how fast it goes (1 = as planned). "speed_excess" says by what part of a limit changes of the speed have
 //      exceeded it at worst since the goal began, where nothing would have kept it; "result" has it, too.
 //   {"result":{"id":1,"goal":3,"state":"succeeded"}}
 //      How the goal ended: succeeded, aborted, preempted, recalled, rejected; with reason, message, joint, time, value,
-//      limit where it has. The value of drive_fault is the drive's own fault word, and its message says what that means.
+//      limit where it has. The value of drive_fault is the drive's own fault word, and its message says what that means. That of
+//      loop_overrun and its limit are periods.
 //   {"state":{"id":2,"time":12.5,"robot":"ready","active_goals":1,
 //             "loop":{"cycles":2500,"overruns":0,"lateness_us":3.1,"busy_us":21.5},
-//             "bus":{"sent":1,"received":1,"refused":0,"malformed":0,"unexpected":0},
+//             "bus":{"sent":1,"received":1,"refused":0,"malformed":0,"unexpected":0,"starved":0},
 //             "joint_names":[...],"command":[...],"reference":[...],"reference_velocity":[...],
-//             "measured":[...],"measured_velocity":[...],"goal":[0,3],"drive":["ready",...]}}
-//      With "reason" and "joint" when the robot stopped by itself.
+//             "measured":[...],"measured_velocity":[...],"goal":[0,3],"drive":["ready",...],
+//             "goals":[{"goal":3,"state":"active"},{"goal":4,"state":"pending"}],
+//             "faults":[{"joint":"elbow","code":1,"message":"jam"}]}}
+//      With "reason", "message", "joint", "value" and "limit", as in "result", when the robot stopped by itself. "goals" are those of
+//      all clients that have not ended; "faults" the drives that report one: their own fault words, and what these mean. In "bus" with
+//      "starved_joints": the names of the joints some of whose frames the bus never had room for, when there are any.
 //   {"error":{"reason":"malformed","message":"line is not JSON: ..."}}
 //      What could not be understood well enough to know whose request it was.
 //
@@ -321,6 +339,14 @@ struct Rejection {
   friend bool operator==(const Rejection&, const Rejection&) = default;
 };
 
+/// What a joint of the robot must not exceed.
+struct LimitsReply {
+  std::string unit;  ///< of its position: "rad" or "m"
+  JointLimits limits;
+
+  friend bool operator==(const LimitsReply&, const LimitsReply&) = default;
+};
+
 struct GreetingReply {
   std::string version;
   int protocol = wire_protocol_version;
@@ -328,6 +354,7 @@ struct GreetingReply {
   double period = 0;  ///< s
   std::vector<std::string> joint_names;
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;  ///< in the order of their names
+  std::vector<LimitsReply> limits;  ///< one for each joint; none from a server that does not tell them
 
   friend bool operator==(const GreetingReply&, const GreetingReply&) = default;
 };
@@ -366,8 +393,9 @@ struct FeedbackReply {
   double fraction = 0;  ///< time / duration, 0..1
   std::vector<double> reference;
   std::vector<double> measured;
-  double speed = 1;         ///< along the path, 1 = as planned
-  double speed_excess = 0;  ///< by what part changes of the speed have exceeded limits at worst
+  double speed = 1;                     ///< along the path, 1 = as planned
+  double speed_excess = 0;              ///< by what part changes of the speed have exceeded limits at worst
+  GoalState state = GoalState::active;  ///< or preempting
 
   friend bool operator==(const FeedbackReply&, const FeedbackReply&) = default;
 };
@@ -383,18 +411,39 @@ struct ResultReply {
   friend bool operator==(const ResultReply&, const ResultReply&) = default;
 };
 
+/// A goal that has not ended.
+struct GoalStatus {
+  GoalId goal = 0;
+  GoalState state = GoalState::pending;
+
+  friend bool operator==(const GoalStatus&, const GoalStatus&) = default;
+};
+
+/// A drive that reports a fault.
+struct FaultReply {
+  std::string joint;
+  std::uint32_t code = 0;  ///< the drive's own fault word
+  std::string message;     ///< for people: what it means
+
+  friend bool operator==(const FaultReply&, const FaultReply&) = default;
+};
+
 struct StateReply {
   std::string id;
   double time = 0;  ///< s on the loop's clock
   RobotState robot = RobotState::starting;
-  Errc reason{};      ///< why the robot stopped by itself; 0 = it did not
-  std::string joint;  ///< the joint that the reason is about; empty if none
+  Errc reason{};                ///< why the robot stopped by itself; 0 = it did not
+  std::string joint;            ///< the joint that the reason is about; empty if none
+  std::string message;          ///< for people: the reason with its joint, numbers and units
+  std::optional<double> value;  ///< what was found
+  std::optional<double> limit;  ///< what is allowed
   std::uint64_t active_goals = 0;
   std::uint64_t cycles = 0;
   std::uint64_t overruns = 0;
   double lateness_us = 0;
   double busy_us = 0;
   robot::HardwareCounters bus;
+  std::vector<std::string> starved;      ///< the joints of bus.starved
   std::vector<std::string> joint_names;  ///< all columns below have one entry for each
   std::vector<double> command;
   std::vector<double> reference;
@@ -403,6 +452,8 @@ struct StateReply {
   std::vector<double> measured_velocity;
   std::vector<GoalId> goal;        ///< which goal moves the joint, 0 = none
   std::vector<std::string> drive;  ///< "unknown", "off", "ready", "fault"
+  std::vector<GoalStatus> goals;   ///< of all clients; the server knows them, not the loop
+  std::vector<FaultReply> faults;
 };
 
 struct ErrorReply {
@@ -457,6 +508,17 @@ struct ParseFailure {
 /// What a server says of itself and of the robot's state.
 [[nodiscard]] GreetingReply greeting(const robot::RobotDescription& robot);
 [[nodiscard]] StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& robot);
+
+/// What an event says, or a Snapshot of the robot as a whole (no time, no quantity), in words: reason, joint, numbers with units and
+/// a drive's fault.
+[[nodiscard]] Rejection explain(const Event& event, const robot::RobotDescription& robot);
+/// Why the robot stops, is stopped or does not become ready; Errc{} if there is no reason.
+[[nodiscard]] Event cause_of(const Snapshot& snapshot) noexcept;
+/// How the robot is, why, and how it becomes ready: "stopped: RSP: a drive does not answer (...). `takt reset` ...".
+[[nodiscard]] std::string describe_state(const Snapshot& snapshot, const robot::RobotDescription& robot);
+
+/// How a robot that is stopped for this reason becomes ready, for people; empty in any other state, and where its loop is lost.
+[[nodiscard]] std::string_view way_on(RobotState state, Errc reason) noexcept;
 
 /// Whether the joint that an Event or a Snapshot names beside this reason means anything.
 [[nodiscard]] bool is_about_a_joint(Errc reason) noexcept;

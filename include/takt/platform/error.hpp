@@ -35,6 +35,7 @@ enum class Errc : std::uint16_t {
   no_such_cycle = 23,
   bad_address = 24,
   udp_failed = 25,
+  can_queue_too_short = 26,
   no_key_file = 60,
   key_file_exists = 61,
   key_file_owner = 62,
@@ -99,6 +100,8 @@ enum class Errc : std::uint16_t {
       return "an address is written in numbers, such as 127.0.0.1 or ::1";
     case Errc::udp_failed:
       return "the system refuses the UDP socket";
+    case Errc::can_queue_too_short:
+      return "the CAN interface's queue is shorter than what a cycle sends";
     case Errc::no_key_file:
       return "there is no key file of this name that can be read";
     case Errc::key_file_exists:

@@ -1,7 +1,7 @@
 // Carries lines of text between TCP clients and a LineService, on 127.0.0.1 only: what comes from other machines needs
 // authentication first. One thread, whichever calls run(); the service is only ever called from it. Made for clients that cannot be
 // trusted to behave: lines are capped in length and in the time that they may take, a client that does not read is dropped, one
-// that is over the number is told so, and running out of file descriptors is waited out.
+// that ends its input reads on until it has its answers, one that is over the number is told so, and running out of file descriptors is waited out.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +56,7 @@ class LineServer {
     virtual void received(ClientId client, std::string_view line, Time now) = 0;
     virtual void refused(ClientId client, LineFault fault, Time now) = 0;
     virtual void disconnected(ClientId client, Time now) = 0;
+    virtual bool owes(ClientId client) = 0;
     virtual Duration poll(Time now) = 0;
     virtual std::vector<LineOutput> take_output() = 0;
 
@@ -75,6 +76,7 @@ class LineServer {
       service_->refused(client, fault, now);
     }
     void disconnected(ClientId client, Time now) override { service_->disconnected(client, now); }
+    bool owes(ClientId client) override { return service_->owes(client); }
     Duration poll(Time now) override { return service_->poll(now); }
     std::vector<LineOutput> take_output() override { return service_->take_output(); }
 

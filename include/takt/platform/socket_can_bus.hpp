@@ -1,7 +1,8 @@
 // A CAN interface of Linux (SocketCAN) as a can::CanBus: classic and FD frames, taken in batches, each with the best stamp that
 // there is, filtered by the kernel; what the controller reports of its bus becomes its health.
 //
-//     auto bus = platform::SocketCanBus::open("can0", {.fd = true, .filters = filters});
+//     const robot::BusPlan plan = robot::plan_bus(robot, 0);   // or filters and numbers of your own
+//     auto bus = platform::SocketCanBus::open("can0", {.filters = plan.filters, .frames_per_cycle = plan.frames_per_cycle()});
 //     if (!bus) return complain(bus.error().message);
 //     platform::wait_any(std::array{&*bus, &*other}, deadline);
 //     const std::size_t got = bus->receive(frames);
@@ -30,6 +31,8 @@ struct SocketCanOptions {
   std::span<const can::Filter> filters{};  ///< what is received; none: everything. They are merged to few
   /// Counts which of our frames were on the wire. Needs each identifier that is sent to pass the filters.
   bool confirm = false;
+  /// Frames that one send() hands over. An interface whose queue (txqueuelen, usually 10) is shorter is refused. 0: not checked
+  std::size_t frames_per_cycle = 0;
   bool deliver_error_frames = false;  ///< receive() gives them too: for logs. They always go into the health
   int receive_buffer =
       0;  ///< bytes, of which the kernel takes some hundreds for a frame; 0: the system's default
@@ -66,7 +69,7 @@ class SocketCanBus {
   static constexpr std::size_t batch = 32;
 
   /// `interface` is its name, as "can0". Errors, with a message that names it: no_can, no_such_can_interface, can_interface_down,
-  /// no_can_fd, can_failed. Not real-time safe.
+  /// no_can_fd, can_queue_too_short, can_failed. Not real-time safe.
   [[nodiscard]] static SetupResult<SocketCanBus> open(const std::string& interface,
                                                       const SocketCanOptions& options = {});
   SocketCanBus(SocketCanBus&&) noexcept;
@@ -86,6 +89,8 @@ class SocketCanBus {
 
   /// Asks the kernel: two system calls, none of which waits for the bus.
   [[nodiscard]] LinkState link() const noexcept;
+  /// How many frames wait in the kernel at most (txqueuelen); 0 when the interface is gone.
+  [[nodiscard]] std::size_t queue_length() const noexcept;
   [[nodiscard]] const SocketCanCounters& counters() const noexcept;
   /// By the controller's error frames that receive() has read.
   [[nodiscard]] const can::BusHealth& health() const noexcept;

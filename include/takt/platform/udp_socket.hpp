@@ -8,10 +8,16 @@
 // The socket is connected: the kernel drops what comes from anybody else. That keeps strangers out of the queue; it proves
 // nothing, as a sender's address can be forged. Who must be sure needs an authenticated envelope around each datagram.
 //
+// A peer that sends from a port that nobody knows, as the Furbot's original programs do, is heard with port 0. Once a datagram of
+// its proved to be valid, the socket stays with its port:
+//
+//     if (socket->receive(batch, timeout) > 0 && is_valid(batch[0].bytes())) socket->settle(batch[0].port);
+//
 // Nothing breaks a socket: a peer that is not there, a cable that is cut, a queue that is full are counted, and it goes on when
 // they are over.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,7 +39,12 @@ struct UdpEndpoint {
 
 struct UdpConfig {
   UdpEndpoint local{};  ///< port 0: any free one
-  UdpEndpoint peer{};   ///< port 0: any of its ports; such a socket only receives
+  UdpEndpoint peer{};   ///< port 0: any of its ports, until settle()
+  /// Where send() goes, for a peer that hears at another port than it sends from. Without it: to the peer's port; of a peer of any
+  /// port, nowhere before answer() or settle().
+  std::optional<UdpEndpoint> destination{};
+  /// A second socket, of the same address and port, counts what comes from others: strangers(). They never get into our queue.
+  bool watch_strangers = false;
   /// receive() asks the kernel again and again instead of sleeping: a fraction of the latency for a whole core. At a real-time
   /// priority not all of the time: Linux stops those who leave nothing to others for 50 ms of each second.
   bool busy_poll = false;
@@ -50,12 +61,21 @@ struct UdpCounters {
   std::uint64_t too_long = 0;  ///< came, but did not fit the buffer
   std::uint64_t dropped =
       0;  ///< lost by the kernel, because nobody received in time; known when the next one is received
+  std::uint64_t foreign =
+      0;  ///< waited already when the socket settled, from another port of the peer; not given
+};
+
+/// What came to a socket's port, but not from its peer.
+struct UdpStrangers {
+  std::uint64_t datagrams = 0;
+  UdpEndpoint last{};  ///< the sender of one of the last; port 0 if there was none
 };
 
 /// One of a batch.
 struct Datagram {
   std::span<std::uint8_t> buffer{};
   std::size_t size = 0;
+  std::uint16_t port = 0;  ///< of the peer, that it came from; told by sockets whose peer has any port
 
   [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept { return buffer.first(size); }
 };
@@ -83,6 +103,21 @@ class UdpSocket {
   /// the front of `datagrams`, oldest first; which of the buffers each is in is the socket's choice.
   [[nodiscard]] std::size_t receive(std::span<Datagram> datagrams, Duration timeout) noexcept;
 
+  /// Of a peer of any port: send() goes to this port of it from now on, if there is no destination. Real-time safe.
+  void answer(std::uint16_t port) noexcept;
+  /// Of a peer of any port: only this port is heard from now on, and send() goes there, if there is no destination. One system
+  /// call. False: the kernel refuses, and nothing changes.
+  bool settle(std::uint16_t port) noexcept;
+  /// Of a peer of any port: of the last datagram that was given; 0 before.
+  [[nodiscard]] std::uint16_t sender_port() const noexcept { return route_.sender; }
+  /// Whether the peer may have any port still.
+  [[nodiscard]] bool is_open_to_any_port() const noexcept { return route_.any_port && route_.settled == 0; }
+  /// The port that settle() took; 0 before.
+  [[nodiscard]] std::uint16_t settled_port() const noexcept { return route_.settled; }
+
+  /// Since the opening; nothing of a socket that does not watch them. Not real-time safe.
+  [[nodiscard]] UdpStrangers strangers() noexcept;
+
   /// One system call.
   [[nodiscard]] UdpCounters counters() const noexcept;
   [[nodiscard]] std::uint16_t local_port() const noexcept;
@@ -90,8 +125,25 @@ class UdpSocket {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
  private:
+  /// An address as the kernel has it, of either family.
+  struct Address {
+    alignas(4) std::array<unsigned char, 28> bytes{};
+    std::uint32_t size = 0;  ///< 0: none
+  };
+
+  /// Whom a socket hears, and where it sends.
+  struct Route {
+    Address peer{};
+    Address destination{};  ///< of send(), if that is not the port that the kernel knows
+    bool is_given = false;  ///< the destination, by the configuration
+    bool any_port = false;
+    std::uint16_t settled = 0;  ///< the port; 0: not yet
+    std::uint16_t sender = 0;   ///< of the last datagram that was given
+  };
+
   UdpSocket(int descriptor, bool busy_poll) noexcept : descriptor_(descriptor), busy_poll_(busy_poll) {}
 
+  int read(std::span<Datagram> datagrams, bool wait) noexcept;
   std::size_t nap(std::span<Datagram> datagrams, Duration timeout) noexcept;
   std::size_t take(std::span<Datagram> datagrams) noexcept;
   bool count_error() noexcept;
@@ -100,6 +152,9 @@ class UdpSocket {
   int descriptor_ = -1;
   bool busy_poll_ = false;
   Duration nap_{};  // as the kernel knows it
+  Route route_{};
+  int watch_ = -1;  // the socket that strangers get into
+  UdpStrangers strangers_{};
   UdpCounters counters_{};
 };
 static_assert(DatagramTransport<UdpSocket>);

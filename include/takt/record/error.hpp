@@ -30,7 +30,7 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_a_recording:
-      return "the file does not begin like a recording";
+      return "the file is no recording, as takt run --record writes them";
     case Errc::unsupported_version:
       return "the recording is of a version that this program does not know";
     case Errc::metadata_too_long:

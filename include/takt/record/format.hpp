@@ -45,7 +45,8 @@ inline constexpr std::size_t max_mark_size = 1024;  ///< bytes of a mark's text;
 inline constexpr Duration time_bound{std::int64_t{1} << 60};
 
 enum class RecordType : std::uint32_t {
-  cycle = 1,  ///< Cycle, then one JointSample for each joint of the metadata
+  cycle =
+      1,  ///< Cycle, then one JointSample for each joint of the metadata, then one JointSample::Added for each
   event = 2,  ///< GoalEvent
   buses = 3,  ///< BusHeader, then one BusSample for each bus of the metadata
   loop = 4,   ///< LoopTotals: cumulative, the last one counts
@@ -84,6 +85,7 @@ struct JointSample {
   double measured_position = 0;   ///< rad
   double measured_velocity = 0;   ///< rad/s
   std::uint64_t goal = 0;         ///< the goal that owns the joint, 0 = none
+  double measured_effort = 0;     ///< N m or N, of drives that tell it; else 0
 
   template <class Self, class Visitor>
   static constexpr void fields(Self& self, Visitor&& field) {
@@ -94,7 +96,19 @@ struct JointSample {
     field("measured_velocity", self.measured_velocity);
     field("goal", self.goal);
   }
+  /// The fields of a later edition stand behind the others of all joints, where an earlier reader ignores them.
+  struct Added;
   friend constexpr bool operator==(const JointSample&, const JointSample&) = default;
+};
+
+/// What JointSample has beyond its fields().
+struct JointSample::Added {
+  double measured_effort = 0;
+
+  template <class Self, class Visitor>
+  static constexpr void fields(Self& self, Visitor&& field) {
+    field("measured_effort", self.measured_effort);
+  }
 };
 
 /// A goal changed its state, or a request was answered.
@@ -264,6 +278,7 @@ template <class Fields>
 
 inline constexpr std::size_t cycle_size = fields_size<Cycle>();
 inline constexpr std::size_t joint_sample_size = fields_size<JointSample>();
+inline constexpr std::size_t joint_sample_added_size = fields_size<JointSample::Added>();
 inline constexpr std::size_t bus_sample_size = fields_size<BusSample>();
 static_assert(cycle_size == 32 && joint_sample_size == 48 && bus_sample_size == 24);
 static_assert(fields_size<GoalEvent>() == 68);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "takt/core/joint.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/record/error.hpp"
@@ -31,6 +32,9 @@ struct Metadata {
   Duration period{};                ///< nominal period of the loop, positive
   std::vector<std::string> joints;  ///< at most takt::max_joints; the order of the columns of a cycle
   std::vector<std::string> units;   ///< of the joints' positions, "rad" or "m"; empty: all of them rad
+  std::vector<JointLimits> limits;  ///< of the joints; empty: not known
+  std::vector<double>
+      following_errors;  ///< rad or m of each joint, beyond which the robot stops; empty: not known
   std::vector<Group> groups;
   std::vector<std::string> buses;         ///< at most max_buses; the order of the columns of bus statistics
   std::vector<std::string> robot_states;  ///< names by code

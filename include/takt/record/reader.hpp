@@ -62,7 +62,7 @@ class Reader {
     Source() = default;
   };
 
-  /// Opens a file and reads the metadata. Errors: cannot_open, read_failed, not_a_recording,
+  /// Opens a file, which all messages name, and reads the metadata. Errors: cannot_open, read_failed, not_a_recording,
   /// unsupported_version, metadata_too_long, bad_metadata.
   [[nodiscard]] static SetupResult<Reader> open(const std::string& path);
   /// The same from memory, which must outlive the reader.
@@ -85,7 +85,9 @@ class Reader {
   [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
 
  private:
-  explicit Reader(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+  Reader(std::unique_ptr<Source> source, std::string name)
+      : source_(std::move(source)), name_(std::move(name)) {}
+  [[nodiscard]] static SetupResult<Reader> create(std::unique_ptr<Source> source, std::string name);
   [[nodiscard]] SetupResult<void> read_header();
   [[nodiscard]] SetupResult<bool> fill(std::size_t size);
   [[nodiscard]] SetupResult<bool> next_into_record();
@@ -93,6 +95,7 @@ class Reader {
   [[nodiscard]] tl::unexpected<SetupError> damage(Errc code, std::string_view detail = {}) const;
 
   std::unique_ptr<Source> source_;
+  std::string name_;  // of the file, as messages begin
   Metadata metadata_;
   std::vector<std::uint8_t> buffer_;  // the record under work; never longer than the longest allowed
   std::vector<JointSample> joints_;

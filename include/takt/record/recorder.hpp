@@ -26,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "takt/core/setup_error.hpp"
 #include "takt/record/format.hpp"
@@ -39,15 +40,21 @@ namespace takt::record {
 class Lane {
  public:
   Lane(std::size_t ring_bytes, std::size_t joints, std::size_t buses)
-      : ring_(ring_bytes), joints_(joints), buses_(buses) {}
+      : ring_(ring_bytes), joints_(joints), buses_(buses), added_(joints) {}
 
   /// One period of the loop. `joint(i)` gives the JointSample of joint i and is called once for each joint,
   /// in order.
   template <class JointAt>
   void cycle(const Cycle& cycle, JointAt&& joint) noexcept {
-    append(RecordType::cycle, cycle_size + joints_ * joint_sample_size, [&](ByteWriter& writer) noexcept {
+    const std::size_t size = cycle_size + joints_ * (joint_sample_size + joint_sample_added_size);
+    append(RecordType::cycle, size, [&](ByteWriter& writer) noexcept {
       write_fields(writer, cycle);
-      for (std::size_t i = 0; i < joints_; ++i) write_fields(writer, JointSample(joint(i)));
+      for (std::size_t i = 0; i < joints_; ++i) {
+        const JointSample sample(joint(i));
+        write_fields(writer, sample);
+        added_[i] = {sample.measured_effort};
+      }
+      for (const JointSample::Added& added : added_) write_fields(writer, added);
     });
   }
 
@@ -106,6 +113,7 @@ class Lane {
   shm::ByteRing ring_;
   std::size_t joints_;
   std::size_t buses_;
+  std::vector<JointSample::Added> added_;  // of the cycle under work
   std::atomic<std::uint64_t> dropped_{0};
 };
 

@@ -1,51 +1,80 @@
-// What every CAN hardware does once per cycle on each of its buses: take in a bounded number of frames,
-// collect the frames of this cycle and hand them over in one call. Buffers are sized at construction; a frame
-// that the bus has no room for is counted and forgotten, never kept: the next cycle has newer ones.
+// What every CAN hardware does once per cycle on each of its buses: take in a bounded number of frames, collect the frames of
+// this cycle in the slots of can/setpoint_slots.hpp, and hand them over in one call. A frame that the bus has no room for waits
+// for the next cycle, and goes first then, with the value of then. Whose frames never left is known by joint.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "takt/can/frame.hpp"
+#include "takt/can/setpoint_slots.hpp"
+#include "takt/core/joint.hpp"
 #include "takt/robot/hardware.hpp"
 
 namespace takt::robot {
 
-/// One bus as its master sees it. After construction everything is real-time safe.
+/// One bus as its master sees it. After set-up everything is real-time safe.
 template <can::CanBus Bus>
 class BusExchange {
  public:
-  /// `frames_per_cycle` is the most that push() is called for between two calls of flush(), and about what
-  /// comes back; `period` is that of the cycle. Allocates. The bus must outlive the exchange.
-  BusExchange(Bus& bus, std::size_t frames_per_cycle, Duration period)
+  /// `replies` is about how many frames come back in a cycle, `max_orders` how many orders there may be in one, `period` that of
+  /// the cycle, `patience` how long what is not repeated in each cycle may wait for the bus. Allocates. The bus must outlive the
+  /// exchange.
+  BusExchange(Bus& bus, std::size_t replies, std::size_t max_orders, Duration period, Duration patience)
       : bus_(&bus),
         period_(period),
-        outgoing_(frames_per_cycle),
+        patience_(std::max(period, patience)),
+        slots_(max_orders),
         incoming_(chunk),
-        receive_limit_(4 * frames_per_cycle + chunk) {}
+        receive_limit_(4 * replies + chunk) {}
 
-  /// Encodes a message into this cycle's batch. Beyond the capacity given at construction it counts as
-  /// refused; what cannot be encoded is left out, so its sender checks it before.
+  /// A slot for a message that concerns these joints. For set-up: allocates.
+  [[nodiscard]] std::size_t add(JointSet joints, std::uint32_t priority = 0) {
+    joints_.push_back(joints);
+    return *slots_.add(priority);
+  }
+  /// Slots, numbered from 0.
+  [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
+
+  /// The newest value of a message that is put in each cycle. What cannot be encoded is left out, so its sender checks it before.
   template <class Message, class... Options>
-  void push(const Message& message, HardwareCounters& counters, Options... options) noexcept {
-    if (pending_ == outgoing_.size()) {
-      ++counters.frames_refused;
-    } else if (encode_into(outgoing_[pending_], message, options...)) {
-      ++pending_;
-    }
+  void put(std::size_t slot, Time now, const Message& message, Options... options) noexcept {
+    slots_.put_with(slot, now + period_, writer(message, options...));
+  }
+  /// The same of a message that is put now and then: it waits longer.
+  template <class Message, class... Options>
+  void put_rare(std::size_t slot, Time now, const Message& message, Options... options) noexcept {
+    slots_.put_with(slot, now + patience_, writer(message, options...));
+  }
+  void withdraw(std::size_t slot) noexcept { slots_.withdraw(slot); }
+
+  /// Whether the bus has taken all orders: whoever makes new ones only then never makes more than there is room for.
+  [[nodiscard]] bool takes_orders() const noexcept { return slots_.orders_waiting() == 0; }
+  /// How long an order is worth sending. A bus that was away for longer must not switch on what somebody wanted long ago.
+  static constexpr Duration order_patience{200'000'000};
+  /// A command that must not be replaced by another; its master makes it again when nothing comes of it. It goes before the slots of its priority.
+  template <class Message, class... Options>
+  void order(Time now, std::uint32_t priority, const Message& message, Options... options) noexcept {
+    slots_.order_with(now + order_patience, priority, writer(message, options...));
   }
 
-  /// Hands the batch to the bus, in the order of push().
-  void flush(HardwareCounters& counters) noexcept {
-    if (pending_ == 0) return;
-    const std::size_t sent =
-        std::min(bus_->send(std::span<const can::Frame>(outgoing_).first(pending_)), pending_);
-    counters.frames_sent += sent;
-    counters.frames_refused += pending_ - sent;
-    pending_ = 0;
+  /// Hands all that waits to the bus.
+  void flush(Time now, HardwareCounters& counters) noexcept {
+    counters.frames_sent += slots_.flush(*bus_, now);
+    counters.frames_refused += slots_.waiting();
+    if (slots_.starved() != starved_) note_starved(counters);
+  }
+  /// How many frames that concern this joint never left: replaced or too late before the bus took them. O(slots).
+  [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < joints_.size(); ++i) {
+      if (joints_[i].contains(joint)) sum += slots_.counters(i).starved();
+    }
+    return sum;
   }
 
   /// Calls visit(frame, time) for what has arrived, oldest first. A bus that is flooded is left alone until the
@@ -70,11 +99,27 @@ class BusExchange {
  private:
   static constexpr std::size_t chunk = 32;
 
+  template <class Message, class... Options>
+  [[nodiscard]] static auto writer(const Message& message, Options... options) noexcept {
+    return [&message, options...](can::Frame& frame) noexcept {
+      return encode_into(frame, message, options...).has_value();
+    };
+  }
+
+  void note_starved(HardwareCounters& counters) noexcept {
+    counters.frames_starved += slots_.starved() - std::exchange(starved_, slots_.starved());
+    for (std::size_t i = 0; i < joints_.size(); ++i) {
+      if (slots_.counters(i).starved() != 0) counters.starved = counters.starved | joints_[i];
+    }
+  }
+
   Bus* bus_;
   Duration period_;
-  std::vector<can::Frame> outgoing_;
+  Duration patience_;
+  can::SetpointSlots<std::dynamic_extent> slots_;
+  std::vector<JointSet> joints_;  ///< of each slot
+  std::uint64_t starved_ = 0;     ///< that the counters know of
   std::vector<can::Frame> incoming_;
-  std::size_t pending_ = 0;
   std::size_t receive_limit_;
 };
 

@@ -3,13 +3,13 @@
 // JointCommand::mode says, cycle by cycle.
 //
 // Each cycle and bus, in this order: SYNC, at which all drives latch their positions and take over the
-// references of the cycle before; the receive PDOs of every drive that runs; the master's heartbeat when it is
-// due; and at most one frame of some drive's start-up (robot/cia402_master.hpp), drive after drive, so that
-// configuring one never delays the others. The next read() takes in the answers. Velocity is the difference
-// of positions from SYNC to SYNC, smoothed.
+// references of the cycle before; the master's heartbeat when it is due; at most one frame of some drive's start-up
+// (robot/cia402_master.hpp), drive after drive, so that configuring one never delays the others; and the receive PDOs of every
+// drive that runs. PDOs that the bus has no room for are sent first among those of the next cycle. The next read() takes in the
+// answers. Velocity is the difference of positions from SYNC to SYNC, smoothed.
 //
-// A drive without a heartbeat of the master for 3 periods more than the robot's overrun limit (at least 50 ms)
-// stops by itself: one of positions where it has the objects 1016h and 6007h, one of velocities and efforts is refused
+// A drive outlasts every pause of the master's heartbeat that the robot's overrun limit allows (at least 50 ms). Beyond
+// that it stops by itself: one of positions where it has the objects 1016h and 6007h, one of velocities and efforts is refused
 // (cia402_fault::not_configured) without them. JointFeedback::fault holds the code of the drive's latest emergency and the
 // bits of cia402_fault. JointDescription::board is the node, 1 to 126;
 // counts_per_radian are the drive's position units, and in one second its velocity units. Bus time at 1 Mbit/s, at worst: 250 us
@@ -90,26 +90,26 @@ class Cia402Hardware final : public Hardware {
 
   void write(Time now, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
-      bus.exchange.push(can::canopen::Sync{}, counters_);
-      for (Drive& drive : bus.plan.drives) {
-        if (drive.joint >= commands.size()) continue;
-        const auto command = drive.master.command(commands[drive.joint], now, references_rejected_);
-        if (!command) continue;
-        const std::uint8_t node = drive.master.node();
-        if (drive.master.has_second_pdo())
-          bus.exchange.push(can::cia402::ReceivePdo2{node, *command}, counters_);
-        bus.exchange.push(can::cia402::ReceivePdo1{node, *command}, counters_);
-      }
+      bus.exchange.put(bus.sync_slot, now, can::canopen::Sync{});
       if (bus.heartbeat.due(now)) {
-        bus.exchange.push(can::canopen::Heartbeat{cia402_master_node, can::canopen::NmtState::operational},
-                          counters_);
+        bus.exchange.put_rare(
+            bus.heartbeat_slot, now,
+            can::canopen::Heartbeat{cia402_master_node, can::canopen::NmtState::operational});
       }
-      serve_one(bus, now);
-      bus.exchange.flush(counters_);
+      for (Drive& drive : bus.plan.drives) {
+        if (drive.joint < commands.size()) command(bus, drive, commands[drive.joint], now);
+      }
+      if (bus.exchange.takes_orders()) serve_one(bus, now);
+      bus.exchange.flush(now, counters_);
     }
   }
 
   [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
+  [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override {
+    std::uint64_t sum = 0;
+    for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
+    return sum;
+  }
   /// References that were no numbers, or of a mode that the drive is not set up for: never sent. In their place the last good
   /// position holds, and a velocity or an effort is 0.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
@@ -129,7 +129,13 @@ class Cia402Hardware final : public Hardware {
   struct Drive {
     Cia402Master master;
     std::size_t joint = 0;
+    std::size_t pdo_1_slot = 0;
+    std::size_t pdo_2_slot = 0;
   };
+  // SYNC and the heartbeat before all else: the drives of the whole bus depend on them.
+  static constexpr std::uint32_t for_all = 0;
+  static constexpr std::uint32_t for_one = 1;
+
   /// An SDO or NMT frame is complete as it comes from its master.
   struct Complete {
     can::Frame frame;
@@ -138,12 +144,6 @@ class Cia402Hardware final : public Hardware {
       return {};
     }
   };
-
-  /// At least 50 ms: a heartbeat has to share the bus with everything else.
-  static Duration watchdog_of(const RobotDescription& description) noexcept {
-    const Duration patience = (Duration::rep{description.overrun_limit} + 3) * description.period;
-    return std::clamp(patience, Duration(50'000'000), Duration(60'000'000'000));
-  }
 
   static SetupResult<void> check_homes(const RobotDescription& description,
                                        std::span<const Cia402Home> homes) {
@@ -171,13 +171,13 @@ class Cia402Hardware final : public Hardware {
       Cia402Setup setup{.node = joint.board,
                         .counts_per_radian = joint.counts_per_radian,
                         .rated_effort = joint.rated_effort,
-                        .watchdog = watchdog_of(description)};
+                        .watchdog = cia402_watchdog(description.period, description.overrun_limit)};
       setup.timing.period = description.period;
       setup.timing.silence = description.feedback_timeout;
       const auto home = std::ranges::find(homes, number, &Cia402Home::joint);
       if (home != homes.end()) setup.home = *home;
       if (!setup.is_good()) return takt::fail(Errc::bad_scale);
-      drives.push_back(Drive{Cia402Master(setup), number});
+      drives.push_back(Drive{Cia402Master(setup), number, 0, 0});
       index[joint.board] = static_cast<std::uint8_t>(drives.size());
       return {};
     }
@@ -187,19 +187,46 @@ class Cia402Hardware final : public Hardware {
   };
   struct BusState {
     BusState(Bus& bus, BusPlan drives, const RobotDescription& description)
-        : exchange(bus, 2 * drives.drives.size() + 3, description.period),
+        : exchange(bus, 2 * drives.drives.size() + 3, 1, description.period, description.feedback_timeout),
           plan(std::move(drives)),
-          heartbeat(watchdog_of(description) / 4) {}
+          heartbeat(cia402_watchdog(description.period, description.overrun_limit) / 4) {
+      JointSet joints;
+      for (const Drive& drive : plan.drives) joints.insert(drive.joint);
+      sync_slot = exchange.add(joints, for_all);
+      heartbeat_slot = exchange.add(joints, for_all);
+      for (Drive& drive : plan.drives) {
+        JointSet joint;
+        joint.insert(drive.joint);
+        if (drive.master.has_second_pdo()) drive.pdo_2_slot = exchange.add(joint, for_one);
+        drive.pdo_1_slot = exchange.add(joint, for_one);
+      }
+    }
 
     BusExchange<Bus> exchange;
     BusPlan plan;
     can::canopen::HeartbeatTimer heartbeat;
+    std::size_t sync_slot = 0;
+    std::size_t heartbeat_slot = 0;
     std::size_t served = 0;
   };
 
   Cia402Hardware() = default;
 
-  /// One frame of start-up per cycle and bus, the drives in turn.
+  /// What the drive is told in this cycle; what it was to be told earlier is void.
+  void command(BusState& bus, Drive& drive, const JointCommand& joint, Time now) noexcept {
+    const auto command = drive.master.command(joint, references_rejected_);
+    const std::uint8_t node = drive.master.node();
+    const bool has_second = drive.master.has_second_pdo();
+    if (command) {
+      if (has_second) bus.exchange.put(drive.pdo_2_slot, now, can::cia402::ReceivePdo2{node, *command});
+      bus.exchange.put(drive.pdo_1_slot, now, can::cia402::ReceivePdo1{node, *command});
+    } else {
+      if (has_second) bus.exchange.withdraw(drive.pdo_2_slot);
+      bus.exchange.withdraw(drive.pdo_1_slot);
+    }
+  }
+
+  /// One frame of start-up per cycle and bus, the drives in turn. No frame of it ever replaces another.
   void serve_one(BusState& bus, Time now) noexcept {
     const std::size_t count = bus.plan.drives.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -207,7 +234,7 @@ class Cia402Hardware final : public Hardware {
       Cia402Master& master = bus.plan.drives[bus.served].master;
       if (!master.wants_service(now)) continue;
       if (const auto frame = master.service(now)) {
-        bus.exchange.push(Complete{*frame}, counters_);
+        bus.exchange.order(now, for_one, Complete{*frame});
         return;
       }
     }

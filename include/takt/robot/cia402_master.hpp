@@ -72,7 +72,8 @@ class Cia402Master {
     if (const Status taken = take_transmit_pdo_1(feedback, frame); !taken) return taken;
     if (phase_ != Phase::running) return {};
     note_velocity(feedback.position);
-    control_.heard(feedback, time);
+    control_.heard(feedback, asked_);
+    stamp_ = time;
     const auto state = control_.state();
     const bool ready = state == can::cia402::State::operation_enabled;
     if (ready && want_power_ && !stopping_) was_ready_ = true;
@@ -84,7 +85,7 @@ class Cia402Master {
   Status heard_second_pdo(const can::Frame& frame) noexcept { return take_transmit_pdo_2(measured_, frame); }
   Status heard_sdo(const can::Frame& frame) noexcept { return configurator_.receive(frame); }
   void heard(const can::canopen::Heartbeat& heartbeat, Time time) noexcept {
-    monitor_.heard(heartbeat.state, time);
+    monitor_.heard(heartbeat.state, asked_);
     const bool fresh_start = phase_ == Phase::running && time - started_at_ < 2 * timing_.heartbeat;
     const bool forgot = heartbeat.state == can::canopen::NmtState::boot_up ||
                         (heartbeat.state != can::canopen::NmtState::operational && !fresh_start);
@@ -105,7 +106,7 @@ class Cia402Master {
     feedback.velocity = velocity_;
     feedback.effort = measured_.torque / per_mille * rated_effort_;
     feedback.mode = mode_of(control_.feedback().mode);
-    feedback.stamp = control_.heard_at();
+    feedback.stamp = stamp_;
     feedback.heard = true;
   }
   [[nodiscard]] DriveState state() const noexcept {
@@ -130,10 +131,11 @@ class Cia402Master {
   /// What its receive PDOs say in this cycle, once it runs. What is not a number, or of a mode that the drive is not set up for, is
   /// counted in `rejected`; in its place the drive stays in the mode of the last good command, where a position holds, and a velocity
   /// and an effort are 0: nothing moves on that nobody commands.
-  [[nodiscard]] std::optional<can::cia402::Command> command(const JointCommand& joint, Time now,
+  [[nodiscard]] std::optional<can::cia402::Command> command(const JointCommand& joint,
                                                             std::uint64_t& rejected) noexcept {
     ++cycles_;
-    monitor_.check(now);
+    asked_ += timing_.period;
+    monitor_.check(asked_);
     if (!joint.want_power && want_power_) {
       stopping_ = true;
       forget_loss();
@@ -148,8 +150,8 @@ class Cia402Master {
     can::cia402::Demand demand = reference_;
     demand.target = power ? can::cia402::Target::operation_enabled : can::cia402::Target::off;
     demand.clear_fault = joint.clear_fault;
-    if (!is_home_) look_for_home(demand, now);
-    return control_.step(demand, now);
+    if (!is_home_) look_for_home(demand);
+    return control_.step(demand, asked_);
   }
 
   /// Whether service() has a frame to give at this time.
@@ -245,15 +247,15 @@ class Cia402Master {
     reference_.torque = 0;
   }
 
-  void look_for_home(can::cia402::Demand& demand, Time now) noexcept {
+  void look_for_home(can::cia402::Demand& demand) noexcept {
     using can::cia402::Homing;
     const Homing homing = control_.homing();
-    if (!control_.enabled()) homing_since_ = now;
+    if (!control_.enabled()) homing_since_ = asked_;
     if (homing == Homing::attained) {
       is_home_ = true;
       return;
     }
-    if (homing == Homing::failed || homing == Homing::interrupted || now - homing_since_ > home_->most) {
+    if (homing == Homing::failed || homing == Homing::interrupted || asked_ - homing_since_ > home_->most) {
       homing_failed_ = stopping_ = true;
       was_ready_ = false;  // goes off, as it is told to
       demand.target = can::cia402::Target::off;
@@ -303,6 +305,9 @@ class Cia402Master {
   double counts_per_radian_;
   double rated_effort_;  ///< in the drive's direction; 0: without velocity and torque
   double velocity_ = 0;
+  /// One period for each command: by this clock the drive is judged, as a loop that was away asked nothing meanwhile.
+  Time asked_{};
+  Time stamp_{};  ///< when its latest position came
   Time retry_at_{};
   Time started_at_{};
   Time homing_since_{};

@@ -22,9 +22,16 @@ namespace takt::robot {
 /// The node that the master is for those who watch its heartbeat.
 inline constexpr std::uint8_t cia402_master_node = 127;
 
+/// How long a drive does without the master's heartbeat: through every pause of `overrun_limit` periods, at whose beginning the last
+/// heartbeat is up to a quarter of this old. At least 50 ms, because a heartbeat has to share the bus with everything else.
+[[nodiscard]] constexpr Duration cia402_watchdog(Duration period, std::uint32_t overrun_limit) noexcept {
+  const Duration patience = (Duration::rep{overrun_limit} + 3) * period * 4 / 3;
+  return std::clamp(patience, Duration(50'000'000), Duration(60'000'000'000));
+}
+
 struct Cia402Timing {
   Duration period{1'000'000};         ///< of the loop, and so of SYNC
-  Duration silence{50'000'000};       ///< without process data
+  Duration silence{50'000'000};       ///< without process data, in cycles in which the drive was asked
   Duration heartbeat{100'000'000};    ///< of the drives
   Duration sdo_timeout{200'000'000};  ///< of each answer
   Duration retry{500'000'000};        ///< from one failed attempt to configure a drive to the next

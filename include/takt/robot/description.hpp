@@ -3,7 +3,9 @@
 // The JSON form is documented in robot/description_json.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,12 +84,21 @@ struct RobotDescription {
   std::string name;
   Duration period{5'000'000};                           ///< of the control loop
   rt::OverrunPolicy overrun = rt::OverrunPolicy::skip;  ///< what the loop does when it is late
-  std::uint32_t overrun_limit = 20;       ///< periods: missing more in a row stops the robot; 0 = missing any
-  Duration feedback_timeout{50'000'000};  ///< a drive that is silent longer than this stops the robot
-  Duration goal_time{1'000'000'000};      ///< how long after its last waypoint a goal may take to settle
+  std::uint32_t overrun_limit = 20;  ///< periods: missing more in a row stops the robot; 0 = missing any
+  /// A drive that answers no request of so long stops the robot. Requests count, not the clock: see silence_limit().
+  Duration feedback_timeout{50'000'000};
+  Duration goal_time{1'000'000'000};  ///< how long after its last waypoint a goal may take to settle
   std::vector<BusDescription> buses;
   std::vector<JointDescription> joints;
   std::vector<GroupDescription> groups;
+
+  /// How many requests in a row a silent drive has left unanswered: one of each executed cycle, for the feedback time-out. A loop
+  /// that was away asked nothing meanwhile, so its own pause is no drive's silence. At least 1.
+  [[nodiscard]] std::uint32_t silence_limit() const noexcept {
+    if (period <= Duration(0)) return 1;
+    constexpr Duration::rep most = std::numeric_limits<std::uint32_t>::max();
+    return static_cast<std::uint32_t>(std::clamp<Duration::rep>(feedback_timeout / period, 1, most));
+  }
 
   [[nodiscard]] std::optional<std::size_t> find_joint(std::string_view joint) const noexcept {
     for (std::size_t i = 0; i < joints.size(); ++i) {

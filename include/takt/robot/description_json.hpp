@@ -4,16 +4,19 @@
 //
 //   {
 //     "name": "one_joint",              what the robot is called
-//     "rate": 200,                      Hz, 1..10000: the control loop
+//     "rate": 200,                      Hz, 1..10000: the control loop. Its frames may take 90 % of each bus
 //     "overrun": "skip",                optional, what a late loop does: "skip", go on at the next period
 //                                       ahead: the motion is late by what was missed; or "catch_up", run the
 //                                       late periods at once, for a simulation or drives that do not mind many
 //                                       commands in quick succession. The reference moves one period for each
 //                                       that is executed: it never jumps
 //     "overrun_limit": 20,              periods, 0..1000000, optional: missing more in a row stops the robot
-//                                       (loop_overrun); 0: missing any. Servo drives stop by themselves 3
-//                                       periods later, at most 255 ms after the last command
-//     "feedback_timeout": 0.05,         s, optional: a drive that is silent for longer stops the robot
+//                                       (loop_overrun); 0: missing any. The drives outlast every pause up to it:
+//                                       a limit that servo drives (255 ms) or CiA 402 drives (45 s) cannot outlast is
+//                                       a mistake, except with "catch_up"
+//     "feedback_timeout": 0.05,         s, 2 periods..10, optional: a drive that leaves the requests of so long
+//                                       unanswered stops the robot. A loop that was away asked nothing: its own
+//                                       pause is no drive's silence, so this may be shorter than overrun_limit
 //     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last waypoint
 //     "buses": [{
 //       "name": "can0",

@@ -3,6 +3,7 @@
 // fault handling behind `want_power`; the engine only says what it wants and sees what is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -52,9 +53,24 @@ struct JointCommand {
 struct HardwareCounters {
   std::uint64_t frames_sent = 0;
   std::uint64_t frames_received = 0;
-  std::uint64_t frames_refused = 0;     ///< the bus had no room
+  std::uint64_t frames_refused =
+      0;  ///< times that the bus had no room for a frame; it waits for the next cycle
   std::uint64_t frames_malformed = 0;   ///< wrong length or content
   std::uint64_t frames_unexpected = 0;  ///< an identifier that no joint of this robot uses
+  std::uint64_t frames_starved =
+      0;             ///< never sent: replaced by newer ones, or too late, before the bus had room
+  JointSet starved;  ///< the joints that those were for
+
+  constexpr HardwareCounters& operator+=(const HardwareCounters& other) noexcept {
+    frames_sent += other.frames_sent;
+    frames_received += other.frames_received;
+    frames_refused += other.frames_refused;
+    frames_malformed += other.frames_malformed;
+    frames_unexpected += other.frames_unexpected;
+    frames_starved += other.frames_starved;
+    starved = starved | other.starved;
+    return *this;
+  }
 };
 
 /// The joints of one robot, in the order of its description. Both calls are made by the loop once per period with the nominal
@@ -70,6 +86,8 @@ class Hardware {
   /// Sends the commands of this cycle and the requests whose answers the next read() takes in.
   virtual void write(Time now, std::span<const JointCommand> commands) noexcept = 0;
   [[nodiscard]] virtual HardwareCounters counters() const noexcept = 0;
+  /// Of HardwareCounters::frames_starved, those that concern this joint: a frame for several joints counts for each.
+  [[nodiscard]] virtual std::uint64_t starved(std::size_t /*joint*/) const noexcept { return 0; }
 
  protected:
   Hardware() = default;

@@ -5,8 +5,8 @@
 // Each cycle and bus, in this order: power commands where a board is not where it is wanted
 // (robot/hubo_master.hpp has the sequence), the references of all boards that run, an encoder request to
 // every board (two to a hand), a status request to one board in turn and to those that look for their home, a request to each
-// sensor. The next read() takes in the replies. Velocity is the difference of positions over the time between two replies,
-// smoothed.
+// sensor. What the bus has no room for goes first in the next cycle, so a queue that is too short makes all boards wait alike.
+// The next read() takes in the replies. Velocity is the difference of positions over the time between two replies, smoothed.
 //
 // The power commands switch whole boards: a board is on only while all of its joints want power. A joint that
 // has to be without power (a fault, a release) therefore takes the other joint of its board down with it,
@@ -83,7 +83,7 @@ class HuboHardware final : public Hardware {
       bus.exchange.receive(now, counters_,
                            [&](const can::Frame& frame, Time time) noexcept { take_in(bus, frame, time); });
       bus.plan.for_each([&](auto& board) noexcept {
-        board.master.check_silence(now, bus.status_timeout);
+        board.master.check_silence(bus.status_limit);
         for (std::size_t i = 0; i < board.joints.size(); ++i) {
           if (board.master.attached(i) && board.joints[i] < feedback.size()) {
             report(board.master, i, feedback[board.joints[i]]);
@@ -93,24 +93,33 @@ class HuboHardware final : public Hardware {
     }
   }
 
-  void write(Time /*now*/, std::span<const JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
-      bus.plan.for_each([&](auto& board) noexcept { command_power(bus, board, commands); });
-      bus.plan.for_each([&](auto& board) noexcept { command_motion(bus, board, commands); });
+      const bool may_order = bus.exchange.takes_orders();
+      bus.plan.for_each([&](auto& board) noexcept { command_power(bus, board, commands, now, may_order); });
+      bus.plan.for_each([&](auto& board) noexcept { command_motion(bus, board, commands, now); });
       bus.plan.for_each([&](const auto& board) noexcept {
-        for (std::uint8_t half = 0; half < board.master.halves; ++half)
-          push(bus, can::hubo::encoder_request(board.master.board(), half));
-        if (board.master.searching()) push(bus, can::hubo::status_request(board.master.board()));
+        for (std::uint8_t half = 0; half < board.master.halves; ++half) {
+          bus.exchange.put(board.slots.encoders + half, now,
+                           can::hubo::encoder_request(board.master.board(), half));
+        }
+        if (board.master.searching()) ask_status(bus, board, now);
       });
-      ask_status_in_turn(bus);
+      ask_status_in_turn(bus, now);
+      std::size_t slot = bus.sensor_slots;
       for (const HuboSensor& sensor : bus.plan.sensors) {
-        sensor.ask([&](const auto& request) noexcept { bus.exchange.push(request, counters_, dialect_); });
+        sensor.ask([&](const auto& request) noexcept { bus.exchange.put(slot++, now, request, dialect_); });
       }
-      bus.exchange.flush(counters_);
+      bus.exchange.flush(now, counters_);
     }
   }
 
   [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
+  [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override {
+    std::uint64_t sum = 0;
+    for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
+    return sum;
+  }
   /// What a sensor last said; null if it is not one of those that are asked.
   [[nodiscard]] const HuboSensor* sensor(std::uint8_t number) const noexcept {
     for (const BusState& bus : buses_) {
@@ -125,8 +134,8 @@ class HuboHardware final : public Hardware {
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:
-  // Two power commands, reference or status request while homing, two encoder requests.
-  static constexpr std::size_t frames_per_board = 5;
+  static constexpr std::size_t orders_per_board = 2;
+  static constexpr std::size_t replies_per_board = 5;  // or fewer: positions in two halves, status
 
   using BoardKind = can::hubo::BoardKind;
   template <BoardKind of_kind>
@@ -134,6 +143,20 @@ class HuboHardware final : public Hardware {
     static constexpr BoardKind kind = of_kind;
     HuboBoardMaster<of_kind> master;
     std::array<std::size_t, HuboBoardMaster<of_kind>::channels> joints{};
+    /// Of its messages. The board concerns all of its joints.
+    struct Slots {
+      std::size_t reference = 0;
+      std::size_t encoders = 0;  ///< the first of its halves'
+      std::size_t status = 0;
+    } slots{};
+
+    [[nodiscard]] JointSet joint_set() const noexcept {
+      JointSet set;
+      for (std::size_t i = 0; i < joints.size(); ++i) {
+        if (master.attached(i)) set.insert(joints[i]);
+      }
+      return set;
+    }
   };
   /// The boards of one bus, found by number.
   struct BusPlan {
@@ -179,7 +202,7 @@ class HuboHardware final : public Hardware {
       auto& list = std::get<Boards<kind>>(boards);
       Place& place = index[joint.board];
       if (place.number == 0) {
-        list.push_back(Board<kind>{Master(joint.board, options), {}});
+        list.push_back(Board<kind>{Master(joint.board, options), {}, {}});
         numbers.push_back(joint.board);
         place = {kind, static_cast<std::uint8_t>(list.size())};
       }
@@ -227,20 +250,34 @@ class HuboHardware final : public Hardware {
   };
   struct BusState {
     BusState(Bus& bus, BusPlan boards, const RobotDescription& description)
-        : exchange(
-              bus,
-              frames_per_board * boards.numbers.size() + 1 + HuboSensor::max_requests * boards.sensors.size(),
-              description.period),
+        : exchange(bus,
+                   replies_per_board * boards.numbers.size() + 1 +
+                       HuboSensor::max_requests * boards.sensors.size(),
+                   orders_per_board * boards.numbers.size(), description.period,
+                   description.feedback_timeout),
           plan(std::move(boards)),
           // A status comes round once in as many cycles as there are boards; one lost reply is not yet
           // silence.
-          status_timeout(description.feedback_timeout +
-                         2 * static_cast<Duration::rep>(plan.numbers.size()) * description.period) {}
+          status_limit(description.silence_limit() + 2 * static_cast<std::uint32_t>(plan.numbers.size())) {
+      plan.for_each([this](auto& board) { this->add_slots(board); });
+      sensor_slots = exchange.size();
+      for (const HuboSensor& sensor : plan.sensors)
+        sensor.ask([this](const auto& /*request*/) { (void)exchange.add({}); });
+    }
+    template <class Board>
+    void add_slots(Board& board) {
+      const JointSet joints = board.joint_set();
+      board.slots.reference = exchange.add(joints);
+      board.slots.encoders = exchange.add(joints);
+      for (std::size_t half = 1; half < board.master.halves; ++half) (void)exchange.add(joints);
+      board.slots.status = exchange.add(joints);
+    }
 
     BusExchange<Bus> exchange;
     BusPlan plan;
+    std::size_t sensor_slots = 0;  ///< the first of their requests'
     std::size_t next_status = 0;
-    Duration status_timeout;
+    std::uint32_t status_limit;  ///< cycles
   };
 
   explicit HuboHardware(can::hubo::Dialect dialect) noexcept : dialect_(dialect) {}
@@ -300,7 +337,8 @@ class HuboHardware final : public Hardware {
   }
 
   template <class Board>
-  void command_power(BusState& bus, Board& board, std::span<const JointCommand> commands) noexcept {
+  void command_power(BusState& bus, Board& board, std::span<const JointCommand> commands, Time now,
+                     bool may_order) noexcept {
     bool want_power = true;
     for (std::size_t i = 0; i < board.joints.size(); ++i) {
       if (!board.master.attached(i)) continue;
@@ -310,21 +348,23 @@ class HuboHardware final : public Hardware {
     for_each_joint(board, commands, [&](std::size_t, const JointCommand& command) noexcept {
       clear_fault = clear_fault || command.clear_fault;
     });
-    const auto power = board.master.power(want_power, clear_fault);
-    for (std::size_t i = 0; i < power.count; ++i) push(bus, power.list[i]);
+    const auto power = board.master.power(want_power, clear_fault, may_order);
+    for (std::size_t i = 0; i < power.count; ++i) bus.exchange.order(now, 0, power.list[i]);
   }
 
   template <class Board>
-  void command_motion(BusState& bus, Board& board, std::span<const JointCommand> commands) noexcept {
+  void command_motion(BusState& bus, Board& board, std::span<const JointCommand> commands,
+                      Time now) noexcept {
     for_each_joint(board, commands, [&](std::size_t channel, const JointCommand& command) noexcept {
       if (!board.master.command(channel, command)) ++references_rejected_;
     });
     const auto reference = board.master.reference();
-    if (!reference) return;
-    if constexpr (Board::kind == BoardKind::hand) {
-      push(bus, *reference, Board::kind);
+    if (!reference) {
+      bus.exchange.withdraw(board.slots.reference);
+    } else if constexpr (Board::kind == BoardKind::hand) {
+      bus.exchange.put(board.slots.reference, now, *reference, Board::kind);
     } else {
-      push(bus, *reference);
+      bus.exchange.put(board.slots.reference, now, *reference);
     }
   }
 
@@ -337,17 +377,17 @@ class HuboHardware final : public Hardware {
   }
 
   /// Of each board as often as of the others; those that look for their home are asked anyway.
-  void ask_status_in_turn(BusState& bus) noexcept {
+  void ask_status_in_turn(BusState& bus, Time now) noexcept {
     if (bus.plan.numbers.empty()) return;
     bus.plan.visit(bus.plan.numbers[bus.next_status], [&](const auto& next) noexcept {
-      if (!next.master.searching()) push(bus, can::hubo::status_request(next.master.board()));
+      if (!next.master.searching()) ask_status(bus, next, now);
     });
     if (++bus.next_status == bus.plan.numbers.size()) bus.next_status = 0;
   }
 
-  template <class Message, class... Options>
-  void push(BusState& bus, const Message& message, Options... options) noexcept {
-    bus.exchange.push(message, counters_, options...);  // board numbers were checked at construction
+  template <class Board>
+  static void ask_status(BusState& bus, const Board& board, Time now) noexcept {
+    bus.exchange.put_rare(board.slots.status, now, can::hubo::status_request(board.master.board()));
   }
 
   std::vector<BusState> buses_;

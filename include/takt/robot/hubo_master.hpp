@@ -113,6 +113,7 @@ class HuboBoardMaster {
     status_heard_ = true;
     status_is_news_ = true;
     status_time_ = time;
+    cycles_without_status_ = 0;
     for (std::size_t i = 0; i < channels; ++i) {
       Motor& motor = motors_[i];
       motor.status = reply.motors[i];
@@ -125,9 +126,9 @@ class HuboBoardMaster {
     if (!faulty()) clears_left_ = 0;
   }
 
-  /// Forgets the status if the board has not sent any for longer than `limit`.
-  void check_silence(Time now, Duration limit) noexcept {
-    if (status_heard_ && now - status_time_ > limit) status_heard_ = false;
+  /// Once per cycle, after its replies: forgets the status when none came in `limit` cycles.
+  void check_silence(std::uint32_t limit) noexcept {
+    if (cycles_without_status_++ >= limit) status_heard_ = false;
   }
 
   // ---- What its joints are told
@@ -165,8 +166,9 @@ class HuboBoardMaster {
 
   // ---- What the board is told
 
-  /// The power commands of this cycle. `clear_fault` is an order that a few attempts are made for.
-  [[nodiscard]] PowerCommands power(bool want_power, bool clear_fault) noexcept {
+  /// The power commands of this cycle. `clear_fault` is an order that a few attempts are made for. While the board `may_be_ordered`
+  /// nothing, as the bus has not taken earlier commands, there are none; they follow.
+  [[nodiscard]] PowerCommands power(bool want_power, bool clear_fault, bool may_be_ordered = true) noexcept {
     PowerCommands commands;
     const auto send = [&](const can::hubo::Command& command) noexcept {
       commands.list[commands.count++] = command;
@@ -177,6 +179,7 @@ class HuboBoardMaster {
     want_power_ = want_power;
     if (clear_fault) begin_clear();
 
+    if (!may_be_ordered) return commands;
     if (!status_is_news_ && cycles_since_step_ < options_.repeat_cycles) return commands;
     if (stopping_ || (!want_power_ && (!status_heard_ || any_on()))) {
       send(can::hubo::control(board_, false));
@@ -352,6 +355,7 @@ class HuboBoardMaster {
   int driver_attempts_ = 0;
   int clears_left_ = 0;
   int cycles_since_step_ = 0;
+  std::uint32_t cycles_without_status_ = 0;
 };
 
 using HuboMaster = HuboBoardMaster<can::hubo::BoardKind::two_channel>;

@@ -51,7 +51,7 @@ class ServoHardware final : public Hardware {
     std::unique_ptr<ServoHardware> hardware(new ServoHardware(description));
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (plans[i].drives.empty()) continue;
-      hardware->buses_.emplace_back(*buses[i], std::move(plans[i]), description.period);
+      hardware->buses_.emplace_back(*buses[i], std::move(plans[i]), description);
     }
     return hardware;
   }
@@ -61,13 +61,13 @@ class ServoHardware final : public Hardware {
       bus.exchange.receive(now, counters_,
                            [&](const can::Frame& frame, Time time) noexcept { take_in(bus, frame, time); });
       for (Drive& drive : bus.plan.drives) {
-        drive.master.check_silence(now, reply_timeout_);
+        drive.master.check_silence(silence_limit_);
         if (drive.joint < feedback.size()) drive.master.report(feedback[drive.joint]);
       }
     }
   }
 
-  void write(Time /*now*/, std::span<const JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     ++sequence_;
     for (BusState& bus : buses_) {
       std::array<can::servo::GroupCommand, can::servo::group_count> groups{};
@@ -78,18 +78,23 @@ class ServoHardware final : public Hardware {
             drive.master.command(commands[drive.joint], references_rejected_);
       }
       for (std::uint8_t i = 0; i < can::servo::group_count; ++i) {
-        if (!bus.plan.group_used[i]) continue;
+        if (bus.plan.groups[i].empty()) continue;
         groups[i].group = i;
         groups[i].sequence = sequence_;
         groups[i].watchdog = watchdog_;
-        bus.exchange.push(groups[i],
-                          counters_);  // finite and on known nodes: the masters and create() saw to it
+        // Finite and on known nodes: the masters and create() saw to it.
+        bus.exchange.put(bus.slots[i], now, groups[i]);
       }
-      bus.exchange.flush(counters_);
+      bus.exchange.flush(now, counters_);
     }
   }
 
   [[nodiscard]] HardwareCounters counters() const noexcept override { return counters_; }
+  [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override {
+    std::uint64_t sum = 0;
+    for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
+    return sum;
+  }
   /// References that were no numbers, or of another mode than position: never sent, the last good one held in their place.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
@@ -102,8 +107,8 @@ class ServoHardware final : public Hardware {
   struct BusPlan {
     std::vector<Drive> drives;
     std::array<std::uint8_t, can::servo::max_node + 1>
-        index{};  ///< position in `drives` + 1; 0 = no such drive
-    std::array<bool, can::servo::group_count> group_used{};
+        index{};                                             ///< position in `drives` + 1; 0 = no such drive
+    std::array<JointSet, can::servo::group_count> groups{};  ///< the joints of each
 
     Status add(const JointDescription& joint, std::size_t number) {
       if (!can::servo::is_node(joint.board) || joint.channel != 0) return takt::fail(Errc::bad_address);
@@ -112,7 +117,7 @@ class ServoHardware final : public Hardware {
       if (index[joint.board] != 0) return takt::fail(Errc::duplicate_address);
       drives.push_back(Drive{ServoMaster(joint.board, joint.counts_per_radian < 0), number});
       index[joint.board] = static_cast<std::uint8_t>(drives.size());
-      group_used[can::servo::group_of(joint.board)] = true;
+      groups[can::servo::group_of(joint.board)].insert(number);
       return {};
     }
     [[nodiscard]] Drive* find(std::uint32_t node) noexcept {
@@ -120,15 +125,21 @@ class ServoHardware final : public Hardware {
     }
   };
   struct BusState {
-    BusState(Bus& bus, BusPlan drives, Duration period)
-        : exchange(bus, can::servo::group_count, period), plan(std::move(drives)) {}
+    BusState(Bus& bus, BusPlan drives, const RobotDescription& description)
+        : exchange(bus, can::servo::group_count, 0, description.period, description.feedback_timeout),
+          plan(std::move(drives)) {
+      for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (!plan.groups[i].empty()) slots[i] = exchange.add(plan.groups[i]);
+      }
+    }
 
     BusExchange<Bus> exchange;
     BusPlan plan;
+    std::array<std::size_t, can::servo::group_count> slots{};  ///< of each group
   };
 
   explicit ServoHardware(const RobotDescription& description)
-      : reply_timeout_(description.feedback_timeout), watchdog_(watchdog_of(description)) {}
+      : silence_limit_(description.silence_limit()), watchdog_(watchdog_of(description)) {}
 
   /// ms. The drives are a little more patient than the loop, which lets pass less than overrun_limit + 1.5 periods from
   /// one waking to the next: so it is the loop that says that it was late.
@@ -155,7 +166,7 @@ class ServoHardware final : public Hardware {
   std::vector<BusState> buses_;
   HardwareCounters counters_;
   std::uint64_t references_rejected_ = 0;
-  Duration reply_timeout_;
+  std::uint32_t silence_limit_;
   std::uint8_t watchdog_;
   std::uint8_t sequence_ = 0;
 };

@@ -37,6 +37,7 @@ class ServoMaster {
     reply_ = reply;
     heard_ = true;
     silent_ = false;
+    unanswered_ = 0;
     time_ = time;
     if (reply.state == State::ready && want_power_ && !stopping_) was_ready_ = true;
     if (reply.state == State::off && was_ready_) power_lost_ = true;
@@ -44,9 +45,9 @@ class ServoMaster {
     if (reply.state != State::fault) clearing_ = 0;
   }
 
-  /// Forgets the drive's state if it has not said anything for longer than `limit`.
-  void check_silence(Time now, Duration limit) noexcept {
-    if (heard_ && now - time_ > limit) silent_ = true;
+  /// Once per cycle, after its replies: forgets the drive's state when it left `limit` commands in a row unanswered.
+  void check_silence(std::uint32_t limit) noexcept {
+    if (unanswered_++ >= limit) silent_ = true;
   }
 
   // ---- What its joint is told
@@ -57,6 +58,7 @@ class ServoMaster {
     if (!heard_) return;
     feedback.position = sign_ * reply_.position;
     feedback.velocity = sign_ * reply_.velocity;
+    feedback.effort = sign_ * reply_.torque;
     feedback.stamp = time_;
     feedback.heard = true;
   }
@@ -119,7 +121,8 @@ class ServoMaster {
   bool stopping_ = false;   ///< was switched off: until a reply shows that, it is not switched on
   bool was_ready_ = false;  ///< since power was last wanted
   bool power_lost_ = false;
-  int clearing_ = 0;  ///< cycles left of the order to clear a fault
+  int clearing_ = 0;              ///< cycles left of the order to clear a fault
+  std::uint32_t unanswered_ = 0;  ///< commands since it was last heard
 };
 
 }  // namespace takt::robot

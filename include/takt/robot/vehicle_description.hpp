@@ -24,7 +24,7 @@
 //       "charge": 0.005, "current": 0.1, "voltage": 0.1     of a full battery, A, V
 //     },
 //     "control": {                      required: the frames that drive it
-//       "byte_order": "network",        required: "network", or "little_endian" as the Furbot's original sender. Nothing on the
+//       "byte_order": "little_endian",  required: "network", or "little_endian" as the Furbot's original sender. Nothing on the
 //                                       wire tells a wrong one: the vehicle drives with full pedals. Try it on blocks
 //       "rate": 100,                    Hz, 1..1000
 //       "timeout": 0.2,                 s: without a command for so long, the vehicle is stopped

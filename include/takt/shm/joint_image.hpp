@@ -60,6 +60,21 @@ enum class JointMode : std::uint8_t {
   effort,    ///< exert the effort
 };
 
+/// For people; empty for a number that is none of them. Real-time safe, as are those below.
+[[nodiscard]] constexpr std::string_view to_string(JointMode mode) noexcept {
+  switch (mode) {
+    case JointMode::off:
+      return "off";
+    case JointMode::position:
+      return "position";
+    case JointMode::velocity:
+      return "velocity";
+    case JointMode::effort:
+      return "effort";
+  }
+  return "";
+}
+
 /// What one joint is asked to do. rad, rad/s, rad/s^2 and N m; m and N for linear joints.
 struct JointReference {
   MotionState motion;
@@ -122,6 +137,20 @@ enum class JointPhase : std::uint8_t {
   driven,     ///< follows its owner
 };
 
+[[nodiscard]] constexpr std::string_view to_string(JointPhase phase) noexcept {
+  switch (phase) {
+    case JointPhase::resting:
+      return "resting";
+    case JointPhase::returning:
+      return "returning";
+    case JointPhase::granted:
+      return "granted";
+    case JointPhase::driven:
+      return "driven";
+  }
+  return "";
+}
+
 /// What the hub has told a seat.
 enum class SeatAnswer : std::uint8_t {
   none,     ///< it wants nothing, or was never heard
@@ -129,6 +158,20 @@ enum class SeatAnswer : std::uint8_t {
   refused,  ///< of those that it wants anew, joint `refused_joint` has another owner
   silent,   ///< it has lost its joints by silence
 };
+
+[[nodiscard]] constexpr std::string_view to_string(SeatAnswer answer) noexcept {
+  switch (answer) {
+    case SeatAnswer::none:
+      return "none";
+    case SeatAnswer::granted:
+      return "granted";
+    case SeatAnswer::refused:
+      return "refused";
+    case SeatAnswer::silent:
+      return "silent";
+  }
+  return "";
+}
 
 /// The robot at one cycle of the hub: a column for each thing, with a row for each joint or seat.
 struct JointImage {

@@ -182,7 +182,7 @@ class LatestWriter : private detail::LatestWriteEnd<LatestMemory<T, Machine>*, M
 
   /// Publishes a copy of `value`.
   void write(const T& value) noexcept {
-    Machine::template copy<alignof(T)>(&begin_write(), &value, sizeof(T));
+    Machine::copy_value(begin_write(), value);
     publish();
   }
 
@@ -212,7 +212,7 @@ class LatestReader : private detail::LatestReadEnd<LatestMemory<T, Machine>*, Ma
   /// update() and a copy of the latest value, new or old. `value` stays as it is when there is none.
   [[nodiscard]] Freshness read(T& value) noexcept {
     const Freshness freshness = update();
-    if (freshness != Freshness::none) Machine::template copy<alignof(T)>(&value, &this->value(), sizeof(T));
+    if (freshness != Freshness::none) Machine::copy_value(value, this->value());
     return freshness;
   }
 };

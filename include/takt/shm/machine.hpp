@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 namespace takt::shm {
 
@@ -34,6 +35,19 @@ struct Processor {
       from = static_cast<const std::byte*>(from) + piece;
     }
     copy_some(bytes);
+  }
+
+  /// Copies one value that nobody else uses at the moment. A short one by assignment: the compiler then keeps a value that was just
+  /// made in registers. Through memory, a wide load waits until the narrow stores before it have left the core.
+  template <class T>
+  static void copy_value(T& to, const T& from) noexcept {
+    constexpr std::size_t longest_assigned =
+        256;  // bytes; a longer one would be copied by a string instruction
+    if constexpr (std::is_copy_assignable_v<T> && sizeof(T) <= longest_assigned) {
+      to = from;
+    } else {
+      copy<alignof(T)>(&to, &from, sizeof(T));
+    }
   }
 
   /// Asks for a cache line before it is needed. A hint: no effect on what is read or written.

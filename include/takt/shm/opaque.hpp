@@ -35,6 +35,10 @@ class OpaqueElement {
   void copy(void* to, const void* from, std::size_t count) const noexcept {
     Machine::copy(to, from, count * bytes_);
   }
+  template <class Machine>
+  void copy_one(void* to, const void* from) const noexcept {
+    Machine::copy(to, from, bytes_);
+  }
 
  private:
   std::size_t bytes_;

@@ -54,7 +54,7 @@ class SlotProducer {
   [[nodiscard]] bool try_push(const T& message) noexcept {
     if (write_ == limit_ && !look_for_room()) return false;
     Slot<T, Machine>& slot = slots_[write_ & (capacity_ - 1)];
-    Machine::template copy<alignof(T)>(&slot.message, &message, sizeof(T));
+    Machine::copy_value(slot.message, message);
     ++write_;
     // release: whoever sees the number sees the message.
     slot.sequence.store(write_, std::memory_order_release);
@@ -115,7 +115,7 @@ class SlotConsumer {
       if (released_->load(std::memory_order_relaxed) != read_) give_back();
       return false;
     }
-    Machine::template copy<alignof(T)>(&message, &slot.message, sizeof(T));
+    Machine::copy_value(message, slot.message);
     ++read_;
     if (read_ - given_back_ >= batch_) give_back();
     return true;

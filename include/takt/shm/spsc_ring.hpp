@@ -48,6 +48,10 @@ struct TypedElement {
   static void copy(void* to, const void* from, std::size_t count) noexcept {
     Machine::template copy<alignof(T)>(to, from, count * sizeof(T));
   }
+  template <class Machine>
+  static void copy_one(void* to, const void* from) noexcept {
+    Machine::copy_value(*static_cast<T*>(to), *static_cast<const T*>(from));
+  }
 };
 
 template <class T>
@@ -78,7 +82,7 @@ class RingWriteEnd {
   [[nodiscard]] bool push_one(const void* message) noexcept {
     const std::uint32_t write = next();
     if (room(write) == 0 && look_for_room(write) == 0) return false;
-    element_.template copy<Machine>(slot(write), message, 1);
+    element_.template copy_one<Machine>(slot(write), message);
     publish(write + 1);
     return true;
   }
@@ -188,7 +192,7 @@ class RingReadEnd {
       if (released_ != read) release();
       return false;
     }
-    element_.template copy<Machine>(message, slot(read), 1);
+    element_.template copy_one<Machine>(message, slot(read));
     read_ = read + 1;
     if ((read_ & batch_mask_) == 0) release();
     return true;

@@ -24,6 +24,7 @@ class SimulatedHardware final : public robot::Hardware {
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override;
   void write(Time now, std::span<const robot::JointCommand> commands) noexcept override;
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override;
+  [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
 
   /// The world itself: true positions, faults to inject, bus statistics.
   [[nodiscard]] RobotSimulation& simulation() noexcept { return simulation_; }

@@ -2,7 +2,8 @@
 // starts up by itself, obeys, stops and halts when no more control frames come, and drives again only after recover(); all
 // of that is its controller's (sim/vehicle_controller.hpp). Here are the datagrams, and what can be wrong with them.
 //
-//     auto vehicle = sim::SimulatedVehicle<vehicle::PlainChannel>::make({.plant = {.wheelbase = 1.6}}, {}, now);
+//     auto vehicle = sim::SimulatedVehicle<vehicle::PlainChannel>::make(
+//         {.plant = {.wheelbase = 1.6}}, {.payload = vehicle::ByteOrder::little}, vehicle::PlainChannel{}, now);
 //     vehicle->receive(datagram, now);                                     // whenever one came
 //     if (vehicle->next_send() <= now) size = *vehicle->poll(now, out);    // to send: again until it is 0
 //
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <span>
 #include <utility>
@@ -43,7 +45,7 @@ struct VehicleFaults {
 
 /// How a simulated vehicle speaks.
 struct VehicleLink {
-  vehicle::ByteOrder payload = vehicle::ByteOrder::big;   ///< of the control frames
+  std::optional<vehicle::ByteOrder> payload{};            ///< of the control frames; it has no default
   vehicle::UnixTime unix_at_zero = vehicle::stamp_epoch;  ///< Unix time at Time{}: its stamps are made of it
   std::uint64_t seed = 1;                                 ///< of its faults
 };
@@ -79,9 +81,10 @@ class SimulatedVehicle {
   static constexpr std::size_t max_datagram =
       std::max(vehicle::max_status_bytes + C::overhead, std::size_t{C::max_handshake});
 
-  /// Errors: those of VehicleController::make().
+  /// Errors: vehicle's no_byte_order; those of VehicleController::make().
   [[nodiscard]] static Result<SimulatedVehicle> make(const VehicleOptions& options, const VehicleLink& link,
                                                      C channel, Time start) noexcept {
+    if (!link.payload) return fail(vehicle::Errc::no_byte_order);
     const auto controller = VehicleController::make(options, start);
     if (!controller) return fail(controller.error());
     return SimulatedVehicle(*controller, link, std::move(channel), start);
@@ -96,7 +99,7 @@ class SimulatedVehicle {
       return fail(opened.error());
     }
     if (opened->payload.empty()) return {};
-    const auto frame = vehicle::decode_control(opened->payload, link_.payload);
+    const auto frame = vehicle::decode_control(opened->payload, *link_.payload);
     if (!frame) {
       ++counters_.malformed;
       return fail(frame.error());
@@ -142,6 +145,8 @@ class SimulatedVehicle {
   /// Somebody at the vehicle lets it start again after it has HALTED.
   void recover() noexcept { controller_.recover(); }
 
+  /// Whether the channel has a session with the commander; a plain one always has.
+  [[nodiscard]] bool established(Time now) const noexcept { return channel_.established(now); }
   [[nodiscard]] const VehicleController& controller() const noexcept { return controller_; }
   [[nodiscard]] const VehicleLinkCounters& counters() const noexcept { return counters_; }
   /// For what it alone can tell and do: counters, keys.

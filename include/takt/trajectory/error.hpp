@@ -24,6 +24,8 @@ enum class Errc : std::uint16_t {
   not_continuous = 12,
   tolerance_negative = 13,
   not_at_rest_at_end = 14,
+  too_many_joints = 15,
+  too_many_segments = 16,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::trajectory; }
@@ -56,6 +58,10 @@ enum class Errc : std::uint16_t {
       return "a tolerance, or the time to reach a goal, is negative";
     case Errc::not_at_rest_at_end:
       return "a joint is in motion where its own motion ends, while others go on";
+    case Errc::too_many_joints:
+      return "the motion has more joints than its fixed memory holds";
+    case Errc::too_many_segments:
+      return "the motion has more segments than its fixed memory holds: use fewer waypoints or a larger type";
   }
   return "unknown trajectory error";
 }

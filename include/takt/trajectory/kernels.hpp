@@ -12,6 +12,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "takt/core/finite_math.hpp"
+
 namespace takt::trajectory {
 
 /// The loops that are worth having for each instruction set. Coefficients are those of quintics in powers of s = 0 .. 1:

@@ -101,7 +101,7 @@ class LimitBlock {
  private:
   std::size_t first_;
   std::size_t count_;
-  alignas(cache_line) std::array<Scalar, 5 * size> rows_{};
+  alignas(row_alignment) std::array<Scalar, 5 * size> rows_{};
 };
 
 /// Largest magnitude of a derivative, unless a bound already shows that it is at most `enough`.
@@ -220,9 +220,9 @@ class WorstViolation {
 };
 
 /// Checks the waypoints at which derivatives step, if there are any.
-template <class Scalar>
-void check_steps(const BasicTrajectory<Scalar>& trajectory, std::span<const BasicJointLimits<Scalar>> limits,
-                 WorstViolation<Scalar>& worst) noexcept {
+template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
+void check_steps(const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajectory,
+                 std::span<const BasicJointLimits<Scalar>> limits, WorstViolation<Scalar>& worst) noexcept {
   if (!trajectory.may_step()) return;
   for (std::size_t k = 1; k < trajectory.segments(); ++k) {
     for (std::size_t j = 0; j < trajectory.joints(); ++j)
@@ -231,8 +231,8 @@ void check_steps(const BasicTrajectory<Scalar>& trajectory, std::span<const Basi
 }
 
 /// Checks the segments from `first` to before `last`.
-template <class Scalar>
-void check_segments(const BasicTrajectory<Scalar>& trajectory,
+template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
+void check_segments(const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajectory,
                     std::span<const BasicJointLimits<Scalar>> limits, std::size_t first, std::size_t last,
                     WorstViolation<Scalar>& worst) noexcept {
   using Block = LimitBlock<Scalar>;
@@ -255,9 +255,9 @@ void check_segments(const BasicTrajectory<Scalar>& trajectory,
 /// (Continuity::position), the acceleration or the jerk is infinite.
 /// No heap. O(segments x joints): where bounds clear everything 3 ns for each joint and segment; where nothing can be cleared, each
 /// joint beyond every limit and worse in each segment, 0.11 us (trajectory/check_100pts_* in bench/, 2026).
-template <class Scalar>
+template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
-    const BasicTrajectory<Scalar>& trajectory,
+    const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajectory,
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
   detail::WorstViolation<Scalar> worst;
   detail::check_steps(trajectory, limits, worst);
@@ -266,9 +266,9 @@ template <class Scalar>
 }
 
 /// The same for one segment. Real-time safe.
-template <class Scalar>
+template <class Scalar, std::size_t Joints>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
-    const BasicQuinticSegment<Scalar>& segment,
+    const BasicQuinticSegment<Scalar, Joints>& segment,
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
   detail::WorstViolation<Scalar> worst;
   using Block = detail::LimitBlock<Scalar>;
@@ -300,9 +300,9 @@ void raise_slowdown(const BasicQuintic<Scalar>& quintic, Scalar limit, Scalar& s
 /// The smallest factor >= 1 by which the whole trajectory must be slowed down so that velocity, acceleration and jerk keep their
 /// limits; infinity where no factor helps (a position out of range, a limit of zero, a derivative that steps). Exact: from the
 /// extrema. No heap.
-template <class Scalar>
+template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
 [[nodiscard]] Scalar required_slowdown(
-    const BasicTrajectory<Scalar>& trajectory,
+    const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajectory,
     std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) noexcept {
   constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
   using Block = detail::LimitBlock<Scalar>;

@@ -167,24 +167,24 @@ class BasicQuintic {
 };
 using Quintic = BasicQuintic<double>;
 
-/// One motion of N joints that share a duration. Sized when it is made; set() and everything else is
-/// real-time safe.
-template <class Scalar>
+/// One motion of joints that share a duration. With a number of `Joints` it is a value without heap; with std::dynamic_extent
+/// the constructor allocates for its number of joints. set() and everything else is real-time safe.
+template <class Scalar, std::size_t Joints = std::dynamic_extent>
 class BasicQuinticSegment {
+  static constexpr bool is_fixed = Joints != std::dynamic_extent;
+
  public:
   using State = BasicMotionState<Scalar>;
 
   /// No joints: a place to move a sized one into.
-  BasicQuinticSegment() = default;
+  BasicQuinticSegment() requires(!is_fixed) = default;
 
-  /// Stands still at zero for one second. Allocates.
-  explicit BasicQuinticSegment(std::size_t joints)
-      : joints_(joints),
-        stride_(detail::row_stride<Scalar>(joints)),
-        coefficients_(6 * stride_),
-        end_(3 * stride_),
-        kernels_(&kernels_for<Scalar>(joints)) {}
+  /// Stands still at zero for one second.
+  BasicQuinticSegment() noexcept requires(is_fixed) : BasicQuinticSegment(Sized{}, Joints) {}
 
+  /// The same. Allocates.
+  explicit BasicQuinticSegment(std::size_t joints) requires(!is_fixed)
+      : BasicQuinticSegment(Sized{}, joints) {}
   [[nodiscard]] std::size_t joints() const noexcept { return joints_; }
 
   /// Seconds.
@@ -244,12 +244,21 @@ class BasicQuinticSegment {
   }
 
  private:
+  struct Sized {};
+  BasicQuinticSegment(Sized, std::size_t joints)
+      : joints_(joints), stride_(detail::row_stride<Scalar>(joints)), kernels_(&kernels_for<Scalar>(joints)) {
+    coefficients_.resize(6 * stride_);
+    end_.resize(3 * stride_);
+  }
+
   std::size_t joints_ = 0;
   std::size_t stride_ = 0;
   Scalar duration_ = 1;
   Scalar rate_ = 1;
-  detail::Columns<Scalar> coefficients_;  // row k: coefficient k
-  detail::Columns<Scalar> end_;           // rows: position, velocity, acceleration
+  template <std::size_t Rows>
+  using Columns = detail::Columns<Scalar, detail::row_capacity<Scalar>(Rows, Joints)>;
+  Columns<6> coefficients_;  // row k: coefficient k
+  Columns<3> end_;           // rows: position, velocity, acceleration
   const Kernels<Scalar>* kernels_ = &portable_kernels<Scalar>;
 };
 using QuinticSegment = BasicQuinticSegment<double>;

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "takt/core/finite_math.hpp"
+
 namespace takt::trajectory {
 
 /// A polynomial c[0] + c[1] x + c[2] x^2 + ...; a leading coefficient may be zero.

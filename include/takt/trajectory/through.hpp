@@ -119,11 +119,14 @@ template <class Scalar>
 /// would itself be faster than the domain allows.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> through(const BasicWaypoints<Scalar>& waypoints, Through mode) {
+  BasicTrajectory<Scalar> trajectory;
+  if (mode == Through::stop) {
+    if (Status status = trajectory.assign_stops(waypoints); !status) return fail(status.error());
+    return trajectory;
+  }
   if (Status status = check_waypoints(waypoints); !status) return fail(status.error());
   if (mode == Through::given && waypoints.velocities.empty()) return fail(Errc::no_velocities);
-  BasicTrajectory<Scalar> trajectory;
   BasicWaypoints<Scalar> complete = waypoints;
-  if (mode == Through::stop) complete.velocities = complete.accelerations = {};
   std::optional<detail::DerivativeTables<Scalar>> tables;
   if (mode != Through::given || waypoints.accelerations.empty()) {
     tables.emplace(complete);

@@ -1,6 +1,6 @@
 // A motion of many joints through many waypoints: quintic segments end to end, held as structure of arrays so
 // that one sample of all joints is one straight run over memory. Made at set-up (through.hpp, or append() by
-// hand), sampled in the loop.
+// hand), sampled in the loop. A trajectory of fixed size has no heap and is made in the loop too (fixed_trajectory.hpp).
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include "takt/core/error.hpp"
 #include "takt/core/joint.hpp"
@@ -65,9 +64,16 @@ class Assembly;
 template <class Scalar>
 class BasicStoredTrajectory;
 
-/// Copyable, movable; a copy allocates. Times are seconds from the trajectory's start.
-template <class Scalar>
+/// Copyable, movable. Times are seconds from the trajectory's start. With bounds on joints and segments (both or neither) it is
+/// a value without heap, and every function is real-time safe; else a copy and the functions that say so allocate.
+template <class Scalar, std::size_t MaxJoints = std::dynamic_extent,
+          std::size_t MaxSegments = std::dynamic_extent>
 class BasicTrajectory {
+  static constexpr bool is_fixed = MaxJoints != std::dynamic_extent;
+  static_assert(is_fixed == (MaxSegments != std::dynamic_extent),
+                "bound both joints and segments, or neither");
+  static_assert(MaxJoints > 0 && MaxSegments > 0);
+
  public:
   using State = BasicMotionState<Scalar>;
   using Cursor = trajectory::Cursor;
@@ -77,25 +83,31 @@ class BasicTrajectory {
 
   /// Stands at `start`, one state for each joint, with no segment yet. Allocates. The states are not checked:
   /// append() does.
-  explicit BasicTrajectory(std::span<const State> start)
-      : joints_(start.size()),
-        stride_(detail::row_stride<Scalar>(start.size())),
-        knots_{0},
-        end_(3 * stride_),
-        kernels_(&kernels_for<Scalar>(start.size())) {
-    set_end(start);
+  explicit BasicTrajectory(std::span<const State> start) requires(!is_fixed) { stand_at(start); }
+
+  /// Forgets the motion and stands at `start`, one state for each joint, with no segment yet. Allocates only where there is no
+  /// room yet from before. Errors: wrong_size (no joints), too_many_joints, not_finite, out_of_domain; the trajectory is then as
+  /// it was.
+  [[nodiscard]] Status restart(std::span<const State> start) noexcept(is_fixed) {
+    if (start.empty()) return fail(Errc::wrong_size);
+    if (Status status = check_room(start.size(), 0); !status) return status;
+    for (const State& state : start) {
+      if (Status status = check_state(state); !status) return status;
+    }
+    stand_at(start);
+    return {};
   }
 
   /// Makes room, so that as many append() calls do not allocate.
-  void reserve(std::size_t segments) {
+  void reserve(std::size_t segments) requires(!is_fixed) {
     knots_.reserve(segments + 1);
     rates_.reserve(segments);
     coefficients_.reserve(6 * stride_ * segments);
   }
 
   /// Goes on from the present end to the states `end` in `duration` seconds. Allocates where reserve() did not.
-  /// Errors: wrong_size, not_finite, out_of_domain (domain.hpp); the trajectory is then as it was.
-  [[nodiscard]] Status append(std::span<const State> end, Scalar duration) {
+  /// Errors: wrong_size, too_many_segments, not_finite, out_of_domain (domain.hpp); the trajectory is then as it was.
+  [[nodiscard]] Status append(std::span<const State> end, Scalar duration) noexcept(is_fixed) {
     if (Status status = check_append(end, duration); !status) return status;
     if (segments() == 0) {  // nothing has looked at the start yet
       for (std::size_t j = 0; j < joints_; ++j) {
@@ -110,10 +122,10 @@ class BasicTrajectory {
 
   /// Goes on with one polynomial for each joint, all of one duration, that leads from the present end to the states
   /// `end`: to 1e-9 of the way, speed and acceleration that the piece, or the one before it, makes (of float: 3e-5), else the
-  /// error is not_continuous. Allocates and fails otherwise as append() above does. The first pieces of all begin at the
-  /// start, whatever `continuity` says: nothing is known of what was before.
+  /// error is not_continuous. Allocates and fails otherwise as append() above does. The first pieces have to begin with
+  /// the start's position, velocity and acceleration, whatever `continuity` says: the start is a state in motion.
   [[nodiscard]] Status append(std::span<const BasicQuintic<Scalar>> pieces, std::span<const State> end,
-                              Continuity continuity = Continuity::acceleration) {
+                              Continuity continuity = Continuity::acceleration) noexcept(is_fixed) {
     if (Status status = check_pieces(pieces, end, min_duration); !status) return status;
     const bool steps = continuity == Continuity::position && segments() > 0;
     for (std::size_t j = 0; j < joints_; ++j) {
@@ -125,30 +137,33 @@ class BasicTrajectory {
   }
 
   /// Replaces the motion by the one through waypoints whose derivatives are all given. Allocates only where there is no
-  /// room yet from before. Errors: those of check_waypoints(), no_velocities (velocities or accelerations are missing);
-  /// the trajectory is then as it was.
-  [[nodiscard]] Status assign(const BasicWaypoints<Scalar>& waypoints) {
+  /// room yet from before. Errors: those of check_waypoints(), no_velocities (velocities or accelerations are missing),
+  /// too_many_joints, too_many_segments; the trajectory is then as it was.
+  [[nodiscard]] Status assign(const BasicWaypoints<Scalar>& waypoints) noexcept(is_fixed) {
     if (Status status = check_waypoints(waypoints); !status) return status;
     if (waypoints.velocities.empty() || waypoints.accelerations.empty()) return fail(Errc::no_velocities);
-    may_step_ = false;
-    const std::size_t count = waypoints.times.size() - 1;
-    joints_ = waypoints.joints;
-    stride_ = detail::row_stride<Scalar>(joints_);
-    kernels_ = &kernels_for<Scalar>(joints_);
-    knots_.resize(count + 1);
-    rates_.resize(count);
-    coefficients_.resize(6 * stride_ * count);
-    end_.resize(3 * stride_);
-    for (std::size_t k = 0; k <= count; ++k) knots_[k] = waypoints.times[k] - waypoints.times[0];
-    for (std::size_t k = 0; k < count; ++k) rates_[k] = 1 / (waypoints.times[k + 1] - waypoints.times[k]);
+    if (Status status = take_times(waypoints); !status) return status;
     kernels_->solve(waypoints.positions.data(), waypoints.velocities.data(), waypoints.accelerations.data(),
-                    joints_, waypoints.times.data(), count, coefficients_.data(), stride_);
-    for (std::size_t row = 0; row < 3; ++row) {
-      const auto& column = row == 0   ? waypoints.positions
-                           : row == 1 ? waypoints.velocities
-                                      : waypoints.accelerations;
-      std::copy_n(column.data() + count * joints_, joints_, end_.data() + row * stride_);
+                    joints_, waypoints.times.data(), segments(), coefficients_.data(), stride_);
+    take_end_row(0, waypoints.positions);
+    take_end_row(1, waypoints.velocities);
+    take_end_row(2, waypoints.accelerations);
+    return {};
+  }
+
+  /// Replaces the motion by the one that rests at each waypoint, whatever derivatives are given. Allocates as assign() does.
+  /// Errors: those of check_waypoints(), too_many_joints, too_many_segments; the trajectory is then as it was.
+  [[nodiscard]] Status assign_stops(const BasicWaypoints<Scalar>& waypoints) noexcept(is_fixed) {
+    if (Status status = check_waypoints(waypoints); !status) return status;
+    if (Status status = take_times(waypoints); !status) return status;
+    std::fill(end_.begin(), end_.end(), Scalar{0});
+    // Two rows of zeros: the derivatives at both ends of every segment.
+    const Scalar* const rest = end_.data() + stride_;
+    for (std::size_t k = 0; k < segments(); ++k) {
+      kernels_->solve(waypoints.positions.data() + k * joints_, rest, rest, joints_,
+                      waypoints.times.data() + k, 1, coefficients_.data() + 6 * stride_ * k, stride_);
     }
+    take_end_row(0, waypoints.positions);
     return {};
   }
 
@@ -274,6 +289,45 @@ class BasicTrajectory {
   friend class detail::Assembly<Scalar>;
   friend class BasicStoredTrajectory<Scalar>;
 
+  [[nodiscard]] static Status check_room(std::size_t joints, std::size_t segments) noexcept {
+    if (joints > MaxJoints) return fail(Errc::too_many_joints);
+    if (segments > MaxSegments) return fail(Errc::too_many_segments);
+    return {};
+  }
+
+  /// Makes room for joints and segments whose coefficients come next.
+  void resize(std::size_t joints, std::size_t segments) noexcept(is_fixed) {
+    joints_ = joints;
+    stride_ = detail::row_stride<Scalar>(joints);
+    kernels_ = &kernels_for<Scalar>(joints);
+    may_step_ = false;
+    knots_.resize(segments + 1);
+    rates_.resize(segments);
+    coefficients_.resize(6 * stride_ * segments);
+    end_.resize(3 * stride_);
+  }
+
+  void stand_at(std::span<const State> start) noexcept(is_fixed) {
+    resize(start.size(), 0);
+    knots_[0] = 0;
+    set_end(start);
+  }
+
+  [[nodiscard]] Status take_times(const BasicWaypoints<Scalar>& waypoints) noexcept(is_fixed) {
+    const auto times = waypoints.times;
+    const std::size_t count = times.size() - 1;
+    if (Status status = check_room(waypoints.joints, count); !status) return status;
+    resize(waypoints.joints, count);
+    for (std::size_t k = 0; k <= count; ++k) knots_[k] = times[k] - times[0];
+    for (std::size_t k = 0; k < count; ++k) rates_[k] = 1 / (times[k + 1] - times[k]);
+    return {};
+  }
+
+  /// The last waypoint's numbers of one column become a row of the end's state.
+  void take_end_row(std::size_t row, std::span<const Scalar> column) noexcept {
+    std::copy_n(column.data() + segments() * joints_, joints_, end_.data() + row * stride_);
+  }
+
   [[nodiscard]] State end_state(std::size_t joint) const noexcept {
     return {end_[joint], end_[stride_ + joint], end_[2 * stride_ + joint]};
   }
@@ -289,6 +343,7 @@ class BasicTrajectory {
   [[nodiscard]] Status check_append(std::span<const State> end, Scalar duration,
                                     double shortest = min_duration) const noexcept {
     if (joints_ == 0 || end.size() != joints_) return fail(Errc::wrong_size);
+    if (Status status = check_room(joints_, segments() + 1); !status) return status;
     if (Status status = check_duration(duration, shortest); !status) return status;
     for (const State& state : end) {
       if (Status status = check_state(state); !status) return status;
@@ -333,7 +388,8 @@ class BasicTrajectory {
   }
 
   template <class PieceOfJoint>
-  void append_unchecked(std::span<const State> end, Scalar duration, PieceOfJoint&& piece_of) {
+  void append_unchecked(std::span<const State> end, Scalar duration,
+                        PieceOfJoint&& piece_of) noexcept(is_fixed) {
     knots_.push_back(knots_.back() + duration);
     rates_.push_back(1 / duration);
     coefficients_.resize(coefficients_.size() + 6 * stride_);
@@ -363,11 +419,15 @@ class BasicTrajectory {
 
   std::size_t joints_ = 0;
   std::size_t stride_ = 0;
-  std::vector<Scalar> knots_;             // segments + 1 times
-  std::vector<Scalar> rates_;             // 1/duration of each segment
-  detail::Columns<Scalar> coefficients_;  // [segment][power of s][joint]
-  detail::Columns<Scalar> end_;           // rows: position, velocity, acceleration
-  const Kernels<Scalar>* kernels_ = &portable_kernels<Scalar>;
+  template <std::size_t Capacity>
+  using Columns = detail::Columns<Scalar, Capacity>;
+  static constexpr std::size_t max_rows = is_fixed ? 6 * MaxSegments : std::dynamic_extent;
+  Columns<is_fixed ? MaxSegments + 1 : std::dynamic_extent> knots_;          // segments + 1 times
+  Columns<MaxSegments> rates_;                                               // 1/duration of each segment
+  Columns<detail::row_capacity<Scalar>(max_rows, MaxJoints)> coefficients_;  // [segment][power of s][joint]
+  Columns<detail::row_capacity<Scalar>(3, MaxJoints)> end_;  // rows: position, velocity, acceleration
+  // Set with the joints: an empty object is all zeros and takes no flash.
+  const Kernels<Scalar>* kernels_ = nullptr;
   bool may_step_ = false;
 };
 using Trajectory = BasicTrajectory<double>;

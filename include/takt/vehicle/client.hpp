@@ -1,7 +1,7 @@
 // Drives a vehicle over datagrams. Bytes and the time go in, bytes come out: sockets and clocks are the caller's.
 //
 //     using Client = VehicleClient<PlainChannel>;                   // or a CommanderChannel: who is believed is said by name
-//     Client client = *Client::make({.telemetry = {.required = ...}}, PlainChannel{});
+//     Client client = *Client::make({.telemetry = {.required = ...}, .payload = ByteOrder::little}, PlainChannel{});
 //     std::array<std::uint8_t, Client::max_datagram> out;
 //     for (;;) {
 //       if (a datagram came before client.next_send()) (void)client.receive(datagram, clock.now());
@@ -61,7 +61,8 @@ struct ClientConfiguration {
   DriveSupervisor::Configuration drive{};
   Units::Configuration units{};  ///< none has a default that could be true of any vehicle
   Duration send_period = std::chrono::milliseconds(10);
-  ByteOrder payload = ByteOrder::big;  ///< of the control frames
+  /// Of the control frames. It has no default: a vehicle that reads them in the other order drives with full pedals.
+  std::optional<ByteOrder> payload{};
   /// Unix time where the clock is zero. Without it the stamps of control frames count from there, which a vehicle that looks at
   /// nothing but their order does not mind.
   UnixTime clock_epoch = stamp_epoch;
@@ -76,10 +77,11 @@ class VehicleClient {
 
   using Configuration = ClientConfiguration;
 
-  /// Errors: out_of_range (send_period below a millisecond, or so long that a command times out between two frames; steering limits
+  /// Errors: no_byte_order; out_of_range (send_period below a millisecond, or so long that a command times out between two frames; steering limits
   /// that the frame cannot hold; a service brake of less than one count; a count of speed above `standstill`); those of
   /// Telemetry::make(), DriveSupervisor::make() and Units::make().
   [[nodiscard]] static Result<VehicleClient> make(const Configuration& c, C channel) noexcept {
+    if (!c.payload) return fail(Errc::no_byte_order);
     if (c.send_period < std::chrono::milliseconds(1) || c.send_period >= c.drive.command_timeout)
       return fail(Errc::out_of_range);
     const auto telemetry = Telemetry::make(c.telemetry);
@@ -191,6 +193,8 @@ class VehicleClient {
   /// What is known of the vehicle.
   [[nodiscard]] const Telemetry& telemetry() const noexcept { return telemetry_; }
   [[nodiscard]] const Units& units() const noexcept { return units_; }
+  /// Whether the channel has a session with the vehicle; a plain one always has.
+  [[nodiscard]] bool established(Time now) const noexcept { return channel_.established(now); }
   /// For what it alone can tell and do: counters, keys.
   [[nodiscard]] const C& channel() const noexcept { return channel_; }
   [[nodiscard]] C& channel() noexcept { return channel_; }
@@ -241,7 +245,7 @@ class VehicleClient {
     const Result<ControlFrame> frame = units_.control(command, *stamp_);
     if (!frame) return fail(frame.error());
     std::array<std::uint8_t, control_frame_bytes> bytes;
-    if (const auto encoded = encode_control(*frame, bytes, c_.payload); !encoded) return encoded;
+    if (const auto encoded = encode_control(*frame, bytes, *c_.payload); !encoded) return encoded;
     // Whatever else may have been sent meanwhile, the full brake of a stop stops the vehicle: it may come late.
     const bool stops = supervisor_.category() && command.brake >= 1;
     const auto sealed = channel_.seal(bytes, stops ? Urgency::stop : Urgency::ordinary, now_, out);

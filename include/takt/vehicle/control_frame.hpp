@@ -4,8 +4,8 @@
 //   4   time stamp, u32, most significant byte first (timestamp.hpp)
 //   8   steer i32, throttle i32, brake u32
 //
-// In which order the vehicle wants the bytes of the last three was never tried: network order is ours, the original sender's is
-// that of its host, least significant byte first. What a count of theirs means is provisional too: see units.hpp.
+// The only known sender wrote the last three in the order of its host, least significant byte first. Whether the vehicle wants them
+// so was never tried: whoever calls says the order. What a count of theirs means is provisional too: see units.hpp.
 //
 // Every function is real-time safe and usable in constant expressions.
 #pragma once
@@ -41,7 +41,7 @@ struct ControlFrame {
 
 /// Errors: too_short, bad_len (longer), bad_magic.
 [[nodiscard]] constexpr Result<ControlFrame> decode_control(std::span<const std::uint8_t> datagram,
-                                                            ByteOrder payload = ByteOrder::big) noexcept {
+                                                            ByteOrder payload) noexcept {
   if (datagram.size() < control_frame_bytes) return fail(Errc::too_short);
   if (datagram.size() > control_frame_bytes) return fail(Errc::bad_len);
   ByteReader reader(datagram.first<control_frame_bytes>());
@@ -63,7 +63,7 @@ struct ControlFrame {
 /// The number of bytes written, 20. Error: no_room, and nothing is written.
 [[nodiscard]] constexpr Result<std::size_t> encode_control(const ControlFrame& frame,
                                                            std::span<std::uint8_t> out,
-                                                           ByteOrder payload = ByteOrder::big) noexcept {
+                                                           ByteOrder payload) noexcept {
   if (out.size() < control_frame_bytes) return fail(Errc::no_room);
   ByteWriter writer(out.first<control_frame_bytes>());
   writer.big(control_magic);

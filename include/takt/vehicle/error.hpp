@@ -24,6 +24,7 @@ enum class Errc : std::uint16_t {
   bad_layout = 12,
   not_finite = 13,
   no_block = 14,
+  no_byte_order = 15,
   both_pedals = 40,
   not_ready = 41,
   stopped = 42,
@@ -81,6 +82,9 @@ enum class Errc : std::uint16_t {
              "a field missing that a typed system needs";
     case Errc::no_block:
       return "the frame has no block of this system";
+    case Errc::no_byte_order:
+      return "nobody said in which byte order the vehicle reads control frames: network, or little-endian as "
+             "the Furbot's original sender";
     case Errc::not_finite:
       return "a number is NaN or infinite";
     case Errc::both_pedals:

@@ -41,9 +41,13 @@ inline constexpr std::size_t max_status_bytes = 256;
 
 namespace detail {
 
-/// Errors: truncated_tlv, bad_len, duplicate_sid.
+/// `index` is written where it is used: copied after writes of single bytes, it would wait for them. Errors: truncated_tlv, bad_len,
+/// duplicate_sid; `index` is then of no use.
 [[nodiscard]] constexpr Status scan(std::span<const std::uint8_t> blocks, const Layouts& layouts,
                                     BlockIndex& index) noexcept {
+  SystemSet present;
+  std::uint8_t count = 0;
+  std::uint8_t unknown = 0;
   for (std::size_t at = 0; at < blocks.size();) {
     const std::size_t left = blocks.size() - at;
     if (left < 2 || left - 2 < blocks[at + 1]) return fail(Errc::truncated_tlv);
@@ -51,16 +55,20 @@ namespace detail {
     const std::uint8_t length = blocks[at + 1];
     const std::uint8_t expected = layouts.length(system);
     at += 2;
-    ++index.count;
+    ++count;
     if (expected == 0) {
-      ++index.unknown;
+      ++unknown;
     } else {
       if (length != expected) return fail(Errc::bad_len);
-      if (index.present.contains(system)) return fail(Errc::duplicate_sid);
-      index.insert(system, at);
+      if (present.contains(system)) return fail(Errc::duplicate_sid);
+      present.insert(system);
+      index.offsets[static_cast<std::uint8_t>(system)] = static_cast<std::uint8_t>(at);
     }
     at += length;
   }
+  index.present = present;
+  index.count = count;
+  index.unknown = unknown;
   return {};
 }
 
@@ -99,8 +107,9 @@ class StatusFrame {
     if (!has(Block::system)) return std::nullopt;
     Block read;
     const detail::Place* place = layouts_->places<Block>().data();
+    const std::uint8_t* const bytes = payload(Block::system);
     Block::visit(read, [&](std::string_view, std::int32_t& number) {
-      number = static_cast<std::int32_t>(place++->read(payload(Block::system)));
+      number = static_cast<std::int32_t>(place++->read(bytes));
     });
     return read;
   }
@@ -223,10 +232,13 @@ class StatusFrame {
     if (whole->count != count) return fail(Errc::count_mismatch);
     frame.index_ = *whole;
   } else {
-    detail::BlockIndex index;
-    if (const Status scanned = detail::scan(blocks, layouts, index); !scanned) return scanned;
-    if (index.count != count) return fail(Errc::count_mismatch);
-    frame.index_ = index;
+    const detail::BlockIndex before = frame.index_;
+    Status scanned = detail::scan(blocks, layouts, frame.index_);
+    if (scanned && frame.index_.count != count) scanned = fail(Errc::count_mismatch);
+    if (!scanned) {
+      frame.index_ = before;
+      return scanned;
+    }
   }
   frame.stamp = stamp;
   frame.layouts_ = &layouts;

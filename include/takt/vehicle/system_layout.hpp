@@ -219,6 +219,13 @@ class Layouts {
     return found == systems_.data() + systems_.size() ? nullptr : found;
   }
 
+  /// The same by name.
+  [[nodiscard]] constexpr const SystemLayout* find(std::string_view name) const noexcept {
+    for (const SystemLayout& layout : systems_)
+      if (layout.name == name) return &layout;
+    return nullptr;
+  }
+
   /// Looks through the table. Errors: unknown_system, unknown_field. Real-time safe.
   [[nodiscard]] constexpr Result<Field> find(System system, std::string_view field) const noexcept {
     // Without find(system): with -fsanitize=undefined g++ 12 compares no pointer with nullptr in a constant expression.

@@ -155,6 +155,9 @@ class VehicleDrive {
     return client_.drive(*command, now);
   }
 
+  /// As VehicleClient's.
+  [[nodiscard]] bool established(Time now) const noexcept { return client_.established(now); }
+
   /// By all that was heard.
   [[nodiscard]] const OdometryEstimate& estimate() const noexcept { return estimate_; }
   /// For what is known from elsewhere: odometry().set(pose).

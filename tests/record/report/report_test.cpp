@@ -13,6 +13,7 @@
 #include <string>
 
 #include "record/report/synthetic.hpp"
+#include "takt/motion/error.hpp"
 #include "takt/record/error.hpp"
 #include "tools/report_data.hpp"
 #include "tools/report_html.hpp"
@@ -244,8 +245,10 @@ TEST_CASE("the tables hold every record and the numbers of the recording") {
   REQUIRE(make_report(path, folder / "out"));
   const std::string joints = contents(folder / "out" / "joints.csv");
   CHECK(lines(joints) == 11);
-  CHECK(joints.find("time_s,lateness_us,busy_us,robot_state,reason,active_goals,a.command_rad,") == 0);
-  CHECK(joints.find("\n0.001000000,2.000,0.000,starting,,0,") != std::string::npos);
+  CHECK(joints.find(
+            "time_s,lateness_us,busy_us,robot_state,reason,reason_joint,active_goals,a.command_rad,") == 0);
+  CHECK(joints.find("a.measured_rad_per_s,a.goal,a.measured_Nm\n") != std::string::npos);
+  CHECK(joints.find("\n0.001000000,2.000,0.000,starting,,,0,") != std::string::npos);
   const std::string events = contents(folder / "out" / "events.csv");
   CHECK(lines(events) == 2);
   CHECK(events.find("\n0.002000000,9,active,,,0,0,0,101000000,101200000,102050000\n") != std::string::npos);
@@ -311,8 +314,8 @@ TEST_CASE("names from outside do no harm in files, plots or the page") {
                     "a\\\n'; system('touch gnuplot_ran'); print '",
                     "@macro",
                     "<img src=x>",
-                    "a,b"};
-  options.section = "</style><script>x</script>`touch gnuplot_ran`\n'\xff";
+                    "}} a,b {"};
+  options.section = "</style><script>x</script>`touch gnuplot_ran` }\n'\xff";
   test::write_synthetic(path, options);
   const auto outcome = make_report(path, folder / "out");
   REQUIRE(outcome);
@@ -326,7 +329,7 @@ TEST_CASE("names from outside do no harm in files, plots or the page") {
   }
   CHECK(fs::exists(folder / "out" / "plots" / "joint_00_______escaped.gp"));
   const std::string joints = contents(folder / "out" / "joints.csv");
-  CHECK(joints.find("\"a,b.command_rad\"") != std::string::npos);
+  CHECK(joints.find("\"}} a,b {.command_rad\"") != std::string::npos);
   CHECK(joints.find("\"it's \"\"quoted\"\"") != std::string::npos);
   CHECK(lines(joints) == 12 * 200 + 1);
 }
@@ -394,9 +397,125 @@ TEST_CASE("recordings with little in them make a report") {
 
 TEST_CASE("a damaged or missing recording is named") {
   const ScratchFolder folder;
-  CHECK(make_report((folder / "none").string(), folder / "out").error().error == record::Errc::cannot_open);
+  const auto error_of = [&](const char* name) {
+    const auto outcome = make_report((folder / name).string(), folder / "out");
+    REQUIRE_FALSE(outcome);
+    const std::string path = (folder / name).string();
+    CHECK(outcome.error().message.find(path) == 0);
+    CHECK(outcome.error().message.find(path, 1) == std::string::npos);
+    return outcome.error().error;
+  };
+  CHECK(error_of("none") == record::Errc::cannot_open);
   std::ofstream(folder / "text") << "hello, this is no recording";
-  CHECK(make_report((folder / "text").string(), folder / "out").error().error ==
-        record::Errc::not_a_recording);
+  CHECK(error_of("text") == record::Errc::not_a_recording);
+  write_small((folder / "more").string());
+  std::ofstream(folder / "more", std::ios::app) << "and more";
+  CHECK(error_of("more") == record::Errc::data_after_end);
   CHECK_FALSE(fs::exists(folder / "out"));
+}
+
+namespace {
+
+/// A robot of two joints, "first" and "second", that stops for a reason beside which it names joint 0.
+void write_stopped(const std::string& path, motion::Errc reason) {
+  record::Metadata metadata;
+  metadata.robot = "stopped";
+  metadata.period = Duration(1'000'000);
+  metadata.joints = {"first", "second"};
+  metadata.robot_states = {"starting", "ready", "stopping", "stopped", "down"};
+  metadata.goal_states = {"pending", "active", "preempting", "succeeded", "aborted"};
+  metadata.reasons = {{static_cast<std::uint16_t>(reason), std::string(motion::reason_name(reason))}};
+  auto recorder = record::Recorder::create(path, metadata);
+  REQUIRE(recorder);
+  for (int i = 0; i < 4; ++i) {
+    record::Cycle cycle;
+    cycle.time = Time(std::chrono::milliseconds(i));
+    cycle.robot_state = i < 2 ? 1 : 3;
+    cycle.reason = i < 2 ? std::uint16_t{0} : static_cast<std::uint16_t>(reason);
+    (*recorder)->loop().cycle(cycle, [](std::size_t) { return record::JointSample{}; });
+  }
+  record::GoalEvent event;
+  event.at = Time(std::chrono::milliseconds(2));
+  event.goal = 7;
+  event.state = 4;
+  event.reason = static_cast<std::uint16_t>(reason);
+  event.value = 95;
+  event.limit = 20;
+  (*recorder)->loop().event(event);
+  REQUIRE((*recorder)->finish());
+}
+
+}  // namespace
+
+TEST_CASE("a reason names the joint that it is about, and none where it is about none") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "r").string();
+  const auto report = [&](motion::Errc reason) {
+    write_stopped(path, reason);
+    REQUIRE(make_report(path, folder / "out"));
+    return nlohmann::json::parse(contents(folder / "out" / "summary.json"))["state_changes"].back()["joint"];
+  };
+  const auto page = [&] { return contents(folder / "out" / "index.html"); };
+
+  CHECK(report(motion::Errc::loop_overrun) == "");
+  CHECK(contents(folder / "out" / "events.csv").find(",aborted,loop_overrun,,0,95,20,") != std::string::npos);
+  CHECK(contents(folder / "out" / "joints.csv").find(",stopped,loop_overrun,,0,") != std::string::npos);
+  CHECK(page().find("(first") == std::string::npos);
+  CHECK(page().find("(95, allowed 20)") != std::string::npos);
+
+  CHECK(report(motion::Errc::following_error) == "first");
+  CHECK(contents(folder / "out" / "events.csv").find(",aborted,following_error,first,") != std::string::npos);
+  CHECK(contents(folder / "out" / "joints.csv").find(",stopped,following_error,first,0,") !=
+        std::string::npos);
+  CHECK(page().find("(first)") != std::string::npos);
+}
+
+TEST_CASE("a joint's figure shows position, velocity, effort and error with their limits, also as PDF") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "recording").string();
+  test::SyntheticOptions options;
+  options.seconds = 12;
+  options.limits.position_min = -0.1;  // near what is moved
+  options.limits.position_max = 3;     // far beyond
+  options.limits.velocity = 0.8;
+  options.limits.effort = 2.5;
+  options.following_error = 0.05;
+  options.effort = 2;
+  test::write_synthetic(path, options);
+  REQUIRE(make_report(path, folder / "out"));
+  const std::string script = contents(folder / "out" / "plots" / "joint_00_WST.gp");
+  for (const char* label : {"'position (°)'", "'velocity (°/s)'", "'effort (N m)'", "'error (°)'",
+                            "'limits: -5.73, 171.9 ↑'", "'limits: ±45.84'", "'limits: ±2.5'"}) {
+    CAPTURE(label);
+    CHECK(script.find(label) != std::string::npos);
+  }
+  // Every label of a vertical axis is in the picture, however wide the axis's numbers are.
+  CHECK(script.find("set ylabel") == std::string::npos);
+  if (have_gnuplot()) {
+    CHECK(contents(folder / "out" / "plots" / "gnuplot.log") == "");
+    CHECK(contents(folder / "out" / "plots" / "joint_00_WST.pdf").find("%PDF") == 0);
+    CHECK(contents(folder / "out" / "index.html").find("<a href=\"plots/joint_00_WST.pdf\">") !=
+          std::string::npos);
+  }
+
+  options.effort = 0;  // the drives tell none
+  test::write_synthetic(path, options);
+  REQUIRE(make_report(path, folder / "out"));
+  CHECK(contents(folder / "out" / "plots" / "joint_00_WST.gp").find("effort") == std::string::npos);
+}
+
+TEST_CASE("no curve begins before the drives have said where they stand") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "recording").string();
+  test::SyntheticOptions options;
+  options.seconds = 12;
+  test::write_synthetic(path, options);  // starts for 0.3 s
+  const auto data = read_report_data(path);
+  REQUIRE(data);
+  const JointCurves& curves = data->curves[0];
+  for (const Envelope* curve :
+       {&curves.reference, &curves.measured, &curves.reference_velocity, &curves.measured_velocity}) {
+    REQUIRE_FALSE(curve->points().empty());
+    CHECK(curve->points().front().time >= 0.29);
+  }
 }

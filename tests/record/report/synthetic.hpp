@@ -22,7 +22,10 @@ struct SyntheticOptions {
   std::string section = "10 Hz stream";
   double seconds = 30;
   Duration period{5'000'000};
-  bool timing = true;  ///< false: every cycle on time to the nanosecond, as in virtual time
+  JointLimits limits{};        ///< of every joint
+  double following_error = 0;  ///< of every joint; 0: not recorded
+  double effort = 0;           ///< that the drives tell at most
+  bool timing = true;          ///< false: every cycle on time to the nanosecond, as in virtual time
 };
 
 /// A smooth step from 0 to 1 between 0 and 1.
@@ -36,6 +39,9 @@ inline void write_synthetic(const std::string& path, const SyntheticOptions& opt
   metadata.robot = "synthetic humanoid";
   metadata.period = options.period;
   metadata.joints = options.joints;
+  metadata.limits.assign(options.joints.size(), options.limits);
+  if (options.following_error > 0)
+    metadata.following_errors.assign(options.joints.size(), options.following_error);
   metadata.buses = {"can0", "can1"};
   metadata.robot_states = {"starting", "ready", "stopping", "stopped", "down"};
   metadata.goal_states = {"pending", "active",   "preempting", "succeeded",
@@ -98,6 +104,7 @@ inline void write_synthetic(const std::string& path, const SyntheticOptions& opt
       measured[joint] += speed[joint] * dt;
       sample.measured_position = std::round(measured[joint] * 11'000) / 11'000;
       sample.measured_velocity = speed[joint];
+      sample.measured_effort = options.effort * std::sin(t);
       sample.goal = owned && joint % 5 != 4 ? way + 1 : 0;
       return sample;
     });

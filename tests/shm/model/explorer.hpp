@@ -257,6 +257,10 @@ struct Machine {
   static void copy(void* to, const void* from, std::size_t bytes) noexcept {
     Explorer::copy(to, from, bytes);
   }
+  template <class T>
+  static void copy_value(T& to, const T& from) noexcept {
+    Explorer::copy(&to, &from, sizeof(T));
+  }
   static void prefetch_to_read(const void*) noexcept {}
   static void prefetch_to_write(const void*) noexcept {}
 };

@@ -4,10 +4,18 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "shm/forged.hpp"
 #include "takt/platform/segment.hpp"
+#include "takt/shm/joint_client.hpp"
+#include "takt/shm/joint_hub.hpp"
 #include "takt/shm/opaque.hpp"
+#include "tools/drive_publication.hpp"
+#include "tools/shm_words.hpp"
 
 using namespace takt;
 using platform::Segment;
@@ -37,4 +45,71 @@ TEST_CASE("bytes are not decoded by a schema of another length") {
   CHECK(tools::decode(shm::parse_schema("value u64").value(), bytes)["value"] == 0);
   CHECK(tools::decode(shm::parse_schema("value u64[2]").value(), bytes).is_null());
   CHECK(tools::decode(shm::parse_schema("value u32").value(), bytes).is_null());
+}
+
+TEST_CASE("a joint image is shown in words, without joints and seats that the robot does not have") {
+  const std::array wanted = {shm::declare<shm::BroadcastValue<shm::JointImage>>("joints"),
+                             shm::declare<shm::JointSeats>("joint_seats", 1, 2)};
+  Segment segment = Segment::create_sealed("test-joints", wanted).value();
+  auto image = segment.producer<shm::BroadcastValue<shm::JointImage>>("joints").value();
+  auto seats = segment.consumer<shm::JointSeats>("joint_seats").value();
+  auto reader = segment.consumer<shm::BroadcastValue<shm::JointImage>>("joints").value();
+  auto seat = segment.producer<shm::JointSeats>("joint_seats", 1).value();
+  constexpr std::array<shm::JointSafety, 3> safety{};
+  auto hub = shm::JointHub::make(*image.end, seats.end, safety, {.period = Duration(1'000'000)}).value();
+  shm::JointClient client(reader.end, seat.end, 1);
+  client.want(JointSet::first(2));
+  constexpr std::array<shm::JointMeasurement, 3> measured{{{0.5, 0, 0}, {-0.25, 0, 0}, {1, 0, 0}}};
+  for (Time now{}; now < Time(Duration(4'000'000)); now += Duration(1'000'000)) {
+    static_cast<void>(hub.take());
+    hub.publish(now, measured);
+    static_cast<void>(client.update());
+    client.publish(now);
+  }
+
+  const std::string text = tools::segment_text(segment, Time{});
+  const auto shows = [&](const char* line) { return text.find(line) != std::string::npos; };
+  CHECK(shows("\n  position  0.5, -0.25, 1\n"));
+  CHECK(shows("\n  owner  1, 1, nobody\n"));
+  CHECK(shows("\n  phase  driven, driven, resting\n"));
+  CHECK(shows("\n  answer  none, granted\n"));
+  CHECK(shows("\n  error  none, none\n"));
+  CHECK(shows("\n  of seat 0:\n  (no value)\n  of seat 1:\n"));
+  CHECK(shows("\n  wanted  0, 1\n"));
+
+  const auto exchanges = tools::segment_json(segment, Time{})["exchanges"];
+  const auto& joints = exchanges[0]["values"][0];
+  CHECK(joints["phase"] == nlohmann::ordered_json{"driven", "driven", "resting"});
+  CHECK(joints["position"].size() == 3);
+  CHECK(joints["session"].size() == 2);
+  CHECK(exchanges[1]["values"][1]["position"].size() == 3);
+}
+
+TEST_CASE("a code without a word stays a number, and rows that a segment claims to have do no harm") {
+  constexpr std::string_view schema = shm::schema_text<shm::JointImage>();
+  shm::JointImage image;
+  image.joints = 4'000'000'000;
+  image.seats = 1;
+  image.phase[0] = static_cast<shm::JointPhase>(77);
+  std::vector<std::byte> bytes(sizeof image);
+  std::memcpy(bytes.data(), &image, sizeof image);
+  auto value = tools::decode(shm::parse_schema(schema).value(), bytes);
+  tools::put_words(schema, tools::rows_in_use(schema, value).value(), value);
+  CHECK(value["phase"].size() == max_joints);
+  CHECK(value["phase"][0] == 77);
+  CHECK(value["phase"][1] == "resting");
+  CHECK(value["answer"].size() == 1);
+  CHECK(!tools::rows_in_use("value u64", value));
+}
+
+TEST_CASE("what a driver says of its vehicle is shown in words") {
+  const tools::VehicleStatus status{.state = vehicle::DriveState::stopping,
+                                    .cause = vehicle::StopCause::told};
+  constexpr std::string_view schema = shm::schema_text<tools::VehicleStatus>();
+  std::vector<std::byte> bytes(sizeof status);
+  std::memcpy(bytes.data(), &status, sizeof status);
+  auto value = tools::decode(shm::parse_schema(schema).value(), bytes);
+  tools::put_words(schema, {}, value);
+  CHECK(value["state"] == "stopping");
+  CHECK(value["cause"] == "told to stop");
 }

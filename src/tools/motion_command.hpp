@@ -1,0 +1,43 @@
+// What the commands that ask for a motion share (takt move, takt send): their options, and how they wait for its end.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "takt/motion/wire.hpp"
+#include "tools/connection.hpp"
+
+namespace takt::tools {
+
+struct MotionOptions {
+  Address address;
+  bool fit = false;
+  std::optional<motion::WhenBusy> when_busy;
+  std::optional<double> velocity;      ///< rad/s or m/s
+  std::optional<double> acceleration;  ///< rad/s^2 or m/s^2
+  double timeout = 3600;               ///< s
+
+  /// Must live as long as the command parses.
+  void add_options(CLI::App& command);
+
+  /// Puts what was given on top of what the message says.
+  template <class Message>
+  void apply(Message& message) const {
+    message.fit = message.fit || fit;
+    if (when_busy) message.when_busy = *when_busy;
+    if (velocity) message.limits.velocity = {*velocity};
+    if (acceleration) message.limits.acceleration = {*acceleration};
+  }
+};
+
+/// The last lines of help of such a command.
+inline constexpr const char* motion_footer =
+    "Exit code: 0 the goal succeeded, 1 it was rejected or ended otherwise, 2 an argument or a file is "
+    "wrong.\n"
+    "Ctrl-C here ends the connection, and with it the motion";
+
+/// Asks for a motion, shows on a terminal how far it is, and prints how it ended. After the timeout it has the goal stopped, or
+/// says that it goes on, if its message has on_disconnect: continue. Ends the program with exit_failed unless the goal succeeded.
+void move_or_exit(const MotionOptions& options, const motion::ClientMessage& message);
+
+}  // namespace takt::tools

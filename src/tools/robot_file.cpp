@@ -1,0 +1,57 @@
+#include "tools/robot_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <set>
+#include <system_error>
+
+#include "tools/commands.hpp"
+
+namespace takt::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::set<std::string> names_in(const fs::path& robots) {
+  std::set<std::string> names;
+  std::error_code unreadable;
+  for (const fs::directory_entry& entry : fs::directory_iterator(robots, unreadable)) {
+    if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
+  }
+  return names;
+}
+
+fs::path installed_robots() {
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  return program.parent_path().parent_path() / "share" / "takt" / "robots";
+}
+
+}  // namespace
+
+tl::expected<std::string, std::string> find_robot_file(const std::string& name, const fs::path& robots) {
+  std::error_code unknown;
+  if (name.find_first_of("./") != std::string::npos || fs::is_regular_file(name, unknown)) return name;
+  const fs::path file = robots / (name + ".json");
+  if (fs::exists(file, unknown)) return file.string();
+  return tl::unexpected(fmt::format("{}: no such file, and no robot of this name in {}, which has: {}", name,
+                                    robots.string(), fmt::join(names_in(robots), ", ")));
+}
+
+void add_robot_option(CLI::App& command, std::string& file) {
+  command
+      .add_option("ROBOT", file,
+                  "Robot description (JSON), or the name of one that is installed, such as arm6")
+      ->required()
+      ->transform([name = command.get_name()](const std::string& robot) {
+        const auto found = find_robot_file(robot, installed_robots());
+        if (found) return *found;
+        fmt::print(stderr, "takt {}: {}\n", name, found.error());
+        throw CLI::RuntimeError(exit_bad_input);
+      });
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,193 @@
+// Whom a loop that was away blames: nobody for a pause within its limit, itself for a longer one, and a drive for its own silence.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/source_dir.hpp"
+#include "takt/core/manual_clock.hpp"
+#include "takt/motion/loop.hpp"
+#include "takt/robot/description_json.hpp"
+#include "takt/sim/simulated_hardware.hpp"
+
+using namespace takt;
+using namespace takt::motion;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+robot::RobotDescription load(const char* name) {
+  auto robot = robot::load_robot_file(std::string(TAKT_SOURCE_DIR "/examples/robots/") + name + ".json");
+  REQUIRE(robot.has_value());
+  return *robot;
+}
+
+/// The arm on CiA 402 drives: two classic buses with three of them each.
+robot::RobotDescription arm_on_cia402(Duration period, Duration feedback_timeout) {
+  robot::RobotDescription robot = load("arm6");
+  robot.period = period;
+  robot.feedback_timeout = feedback_timeout;
+  robot.buses = {{.name = "lower", .protocol = robot::Protocol::cia402},
+                 {.name = "upper", .protocol = robot::Protocol::cia402}};
+  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+    robot.joints[i].bus = i / 3;
+    robot.joints[i].board = static_cast<std::uint8_t>(1 + i % 3);
+    robot.joints[i].counts_per_radian = 100'000;
+  }
+  return robot;
+}
+
+/// One of each protocol; their feedback time-outs are shorter than what their overrun limits allow, or as long.
+std::vector<robot::RobotDescription> robots() {
+  return {load("mhubo"), load("arm6"), arm_on_cia402(1ms, 10ms), arm_on_cia402(5ms, 50ms)};
+}
+
+/// Where in its cycle the loop is away.
+enum class Away { asleep, before_write, after_write };
+
+/// Stands still again and again, each time at another place of whatever the drives do in turn.
+class PausingClock {
+ public:
+  PausingClock(Away where, Duration length) : where_(where), length_(length) {}
+  [[nodiscard]] Time now() const noexcept { return clock_.now(); }
+  void sleep_until(Time time) noexcept {
+    clock_.sleep_until(time);
+    pause(Away::asleep);
+  }
+  void pause(Away here) noexcept {
+    if (here != where_ || clock_.now() < next_) return;
+    clock_.advance(length_);
+    next_ = clock_.now() + 211ms;
+    ++pauses;
+  }
+  int pauses = 0;
+
+ private:
+  ManualClock clock_;
+  Away where_;
+  Duration length_;
+  Time next_{2s};
+};
+
+class PausingHardware final : public robot::Hardware {
+ public:
+  PausingHardware(robot::Hardware& inner, PausingClock& clock) : inner_(&inner), clock_(&clock) {}
+  void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
+    inner_->read(now, feedback);
+    clock_->pause(Away::before_write);
+  }
+  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+    inner_->write(now, commands);
+    clock_->pause(Away::after_write);
+  }
+  robot::HardwareCounters counters() const noexcept override { return inner_->counters(); }
+
+ private:
+  robot::Hardware* inner_;
+  PausingClock* clock_;
+};
+
+/// What stopped the robot first after it was ready.
+struct Outcome {
+  bool was_ready = false;
+  std::optional<Snapshot> stopped;
+  int pauses = 0;
+};
+
+/// Runs a robot until it is stopped, or for 9 s. A second joint that falls silent does so after 2 s.
+Outcome run(const robot::RobotDescription& robot, Away where, Duration pause, bool falls_silent = false) {
+  PausingClock clock(where, pause);
+  auto simulated = sim::SimulatedHardware::create(robot, clock.now());
+  REQUIRE(simulated.has_value());
+  PausingHardware hardware(**simulated, clock);
+  Channels channels;
+
+  class Watch final : public LoopObserver {
+   public:
+    Watch(sim::RobotSimulation& simulation, bool falls_silent)
+        : simulation_(&simulation), falls_silent_(falls_silent) {}
+    void before_cycle(Time now) noexcept override {
+      if (!falls_silent_ || now < Time{2s}) return;
+      falls_silent_ = false;
+      simulation_->inject(1, sim::JointFault::silent);
+    }
+    void on_event(const Event&) noexcept override {}
+    void after_cycle(const Snapshot& snapshot) noexcept override {
+      if (snapshot.state == RobotState::ready) outcome.was_ready = true;
+      const bool is_stopping = outcome.was_ready && snapshot.state != RobotState::ready;
+      if (is_stopping && !outcome.stopped && !loop_over_) outcome.stopped = snapshot;
+      if (outcome.stopped || snapshot.time >= Time{9s}) loop_over_ = true;
+      if (loop_over_) loop->shut_down();
+    }
+    Outcome outcome;
+    Loop<PausingClock>* loop = nullptr;
+
+   private:
+    sim::RobotSimulation* simulation_;
+    bool falls_silent_;
+    bool loop_over_ = false;
+  } watch((*simulated)->simulation(), falls_silent);
+
+  Loop<PausingClock> loop(clock, robot, hardware, channels, watch);
+  watch.loop = &loop;
+  REQUIRE(loop.run().has_value());
+  watch.outcome.pauses = clock.pauses;
+  return watch.outcome;
+}
+
+Duration periods(const robot::RobotDescription& robot, std::uint32_t count) {
+  return count * robot.period + robot.period / 4;
+}
+
+}  // namespace
+
+TEST_CASE("a pause within the overrun limit stops nothing, under every policy and with every kind of drive") {
+  for (robot::RobotDescription robot : robots()) {
+    CAPTURE(robot.buses[0].name);
+    CAPTURE(to_seconds(robot.period));
+    for (const auto policy : {rt::OverrunPolicy::skip, rt::OverrunPolicy::catch_up}) {
+      CAPTURE(static_cast<int>(policy));
+      robot.overrun = policy;
+      for (const Away where : {Away::asleep, Away::before_write, Away::after_write}) {
+        CAPTURE(static_cast<int>(where));
+        for (const std::uint32_t count : {3U, 16U, robot.overrun_limit}) {
+          CAPTURE(count);
+          const Outcome outcome = run(robot, where, periods(robot, count));
+          CHECK(outcome.was_ready);
+          CHECK(outcome.pauses > 20);
+          if (outcome.stopped) FAIL_CHECK(std::string(reason_name(outcome.stopped->reason)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a pause beyond the overrun limit is blamed on the loop, with its length") {
+  for (const robot::RobotDescription& robot : robots()) {
+    CAPTURE(robot.buses[0].name);
+    for (const std::uint32_t count : {21U, 40U, 400U}) {
+      CAPTURE(count);
+      const Outcome outcome = run(robot, Away::asleep, periods(robot, count));
+      REQUIRE(outcome.stopped.has_value());
+      CHECK(outcome.stopped->reason == Errc::loop_overrun);
+      CHECK(outcome.stopped->reason_value == count);
+      CHECK(outcome.stopped->reason_limit == 20);
+    }
+  }
+}
+
+TEST_CASE("a drive that is really silent is found within its time-out") {
+  for (const robot::RobotDescription& robot : robots()) {
+    CAPTURE(robot.buses[0].name);
+    const Outcome outcome = run(robot, Away::asleep, Duration(0), true);
+    REQUIRE(outcome.stopped.has_value());
+    CHECK(outcome.stopped->reason == Errc::drive_silent);
+    CHECK(outcome.stopped->reason_joint == 1);
+    CHECK(outcome.stopped->time <= Time{2s} + robot.feedback_timeout + robot.period);
+  }
+}
