@@ -1,5 +1,7 @@
 #include "tools/printer.hpp"
 
+#include <poll.h>
+
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -111,6 +113,11 @@ void Printer::print(std::string text) { queue_->push(queue_->output, std::move(t
 
 void Printer::print_error(std::string text) { queue_->push(errors_, std::move(text)); }
 
-bool Printer::has_reader() const noexcept { return queue_->has_reader.load(std::memory_order_relaxed); }
+bool Printer::has_reader() const noexcept {
+  // Asks the pipe: a program that has nothing to say would not learn of it by writing.
+  pollfd output{queue_->output, 0, 0};
+  return queue_->has_reader.load(std::memory_order_relaxed) &&
+         !(::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0);
+}
 
 }  // namespace takt::tools

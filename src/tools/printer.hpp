@@ -27,8 +27,7 @@ class Printer {
   void print(std::string text);
   /// The same, as an error.
   void print_error(std::string text);
-  /// False once the reader of the output, not of the errors, was found to be gone. That sends no signal (SIGPIPE) that would end
-  /// the program.
+  /// False once the reader of the output, not of the errors, is gone: a pipe's other end was closed. The program gets no SIGPIPE.
   [[nodiscard]] bool has_reader() const noexcept;
   /// After the last print: waits as the destructor does. 0 if the output, not the errors, took all; else errno of the first that it
   /// did not take, or ETIMEDOUT.

@@ -33,7 +33,7 @@
 #include "takt/record/recorder.hpp"
 #include "takt/robot/description_json.hpp"
 #include "takt/rt/thread_setup.hpp"
-#include "takt/shm/latest_value.hpp"
+#include "takt/shm/spsc_ring.hpp"
 #include "takt/sim/simulated_hardware.hpp"
 #include "takt/version.hpp"
 #include "tools/choice.hpp"
@@ -90,14 +90,14 @@ std::string text_of(const motion::Event& cause, const robot::RobotDescription& r
   return fmt::format("{} [{}]", motion::explain(cause, robot).message, motion::reason_name(cause.reason));
 }
 
-/// Tells another thread what became of the robot as a whole.
+/// Tells another thread each change of the robot's state, in order, also those shorter than that thread's period.
 class StateWatch final : public motion::LoopObserver {
  public:
   struct Seen {
     motion::RobotState state = motion::RobotState::starting;
     motion::Event cause;  ///< its reason: Errc{} for none
 
-    /// Not the numbers: those of a robot that waits for its drives change in each cycle.
+    /// Ignores the cause's numbers, which change in each cycle while a robot waits for its drives.
     [[nodiscard]] bool is_like(const Seen& other) const noexcept {
       return state == other.state && cause.reason == other.cause.reason && cause.joint == other.cause.joint;
     }
@@ -109,48 +109,37 @@ class StateWatch final : public motion::LoopObserver {
     const Seen seen{snapshot.state, motion::cause_of(snapshot)};
     if (is_fault(seen.cause.reason)) fault_ = seen.cause;
     if (seen.state == motion::RobotState::ready) fault_ = {};
-    seen_.begin_write() = seen;
-    seen_.publish();
+    if (last_ && seen.is_like(*last_)) return;
+    if (changes_.try_push(seen)) last_ = seen;  // a full ring: the next cycle tries again
   }
-  /// For one other thread.
-  [[nodiscard]] Seen seen() noexcept {
-    seen_.update();
-    return seen_.value();
+  /// The next change, if there is one. For one other thread.
+  [[nodiscard]] std::optional<Seen> next() noexcept {
+    Seen seen;
+    if (!changes_.try_pop(seen)) return std::nullopt;
+    return seen;
   }
-  /// The fault that the robot has not come back from, if there is one. After the loop's end.
+  /// The fault that the robot has not recovered from, if there is one. After the loop's end.
   [[nodiscard]] const motion::Event& fault() const noexcept { return fault_; }
 
  private:
-  /// What is asked for is none.
+  /// An operator's stop and the end of the process are no faults.
   [[nodiscard]] static bool is_fault(motion::Errc reason) noexcept {
     return reason != motion::Errc{} && reason != motion::Errc::shutting_down &&
            reason != motion::Errc::emergency_stop;
   }
 
-  shm::LatestValue<Seen> seen_;
+  shm::SpscRing<Seen> changes_{64};
+  std::optional<Seen> last_;  ///< the change that was pushed last
   motion::Event fault_;
 };
 
-/// Prints whenever the robot's state has changed.
-class StateReporter {
- public:
-  StateReporter(const robot::RobotDescription& robot, Printer& printer)
-      : robot_(&robot), printer_(&printer) {}
-
-  void report(const StateWatch::Seen& seen) {
-    if (last_ && seen.is_like(*last_)) return;
-    last_ = seen;
-    std::string why;
-    if (seen.cause.reason != motion::Errc{}) why = ": " + text_of(seen.cause, *robot_);
-    why += motion::way_on(seen.state, seen.cause.reason);
-    printer_->print(fmt::format("robot {}{}\n", motion::state_name(seen.state), why));
-  }
-
- private:
-  const robot::RobotDescription* robot_;
-  Printer* printer_;
-  std::optional<StateWatch::Seen> last_;
-};
+/// "robot stopped: RSP: a drive does not answer (...) [drive_silent]", and how to go on.
+std::string text_of(const StateWatch::Seen& seen, const robot::RobotDescription& robot) {
+  std::string why;
+  if (seen.cause.reason != motion::Errc{}) why = ": " + text_of(seen.cause, robot);
+  return fmt::format("robot {}{}{}\n", motion::state_name(seen.state), why,
+                     motion::way_on(seen.state, seen.cause.reason));
+}
 
 /// Empty if it did not end so.
 std::string end_in_fault(const motion::Event& fault, const robot::RobotDescription& robot) {
@@ -401,9 +390,8 @@ int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& opt
     ended.store(true,
                 std::memory_order_release);  // release: what the loop wrote is seen by whoever sees this
   });
-  StateReporter reporter(robot, printer);
   const auto report = [&] {
-    reporter.report(watch.seen());
+    while (const auto seen = watch.next()) printer.print(text_of(*seen, robot));
     front.report(printer);
   };
   wait_for_end(signals, ended, options.duration, printer, report, [&loop] { loop.shut_down(); });
