@@ -15,8 +15,9 @@
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
 #include "takt/can/setpoint_slots.hpp"
-#include "takt/robot/hubo_hardware.hpp"
-#include "takt/robot/servo_hardware.hpp"
+#include "takt/drives/hubo/hubo_hardware.hpp"
+#include "takt/drives/registry.hpp"
+#include "takt/drives/servo/servo_hardware.hpp"
 
 namespace {
 
@@ -388,7 +389,7 @@ robot::RobotDescription seventeen_joints(robot::Protocol protocol) {
   description.buses[0].protocol = protocol;
   description.joints.resize(joints);
   for (std::size_t i = 0; i < joints; ++i) {
-    const bool is_hubo = protocol == robot::Protocol::hubo;
+    const bool is_hubo = protocol == drives::find("hubo");
     description.joints[i].board = static_cast<std::uint8_t>(is_hubo ? 12 + addresses[i].board : 1 + i);
     description.joints[i].channel = static_cast<std::uint8_t>(is_hubo ? addresses[i].channel : 0);
     description.joints[i].counts_per_radian = counts_per_radian;
@@ -421,7 +422,7 @@ void hubo_cycle(benchmark::State& state) {
   }
   LoopBus* const pointer = &bus;
   const auto hardware = std::move(
-      *robot::HuboHardware<LoopBus>::create(seventeen_joints(robot::Protocol::hubo), {&pointer, 1}));
+      *drives::HuboHardware<LoopBus>::create(seventeen_joints(drives::find("hubo")), {&pointer, 1}));
   hardware_cycle(state, *hardware);
 }
 BENCHMARK(hubo_cycle)->Name("hubo_hardware/17_joint_cycle/takt");
@@ -431,7 +432,7 @@ void servo_cycle(benchmark::State& state) {
   for (const can::Frame& frame : servo_replies()) bus.replies.push_back(frame);
   LoopBus* const pointer = &bus;
   const auto hardware = std::move(
-      *robot::ServoHardware<LoopBus>::create(seventeen_joints(robot::Protocol::servo), {&pointer, 1}));
+      *drives::ServoHardware<LoopBus>::create(seventeen_joints(drives::find("servo")), {&pointer, 1}));
   hardware_cycle(state, *hardware);
 }
 BENCHMARK(servo_cycle)->Name("servo_hardware/17_joint_cycle/takt");

@@ -12,7 +12,8 @@
 
 #include "takt/can/cia402/drive_control.hpp"
 #include "takt/can/quantise.hpp"
-#include "takt/robot/cia402_hardware.hpp"
+#include "takt/drives/cia402/cia402_hardware.hpp"
+#include "takt/drives/registry.hpp"
 
 namespace {
 
@@ -177,7 +178,7 @@ void hardware_cycle(benchmark::State& state) {
   robot::RobotDescription description;
   description.period = Duration(1'000'000);
   description.buses.resize(1);
-  description.buses[0].protocol = robot::Protocol::cia402;
+  description.buses[0].protocol = drives::find("cia402");
   description.joints.resize(drives);
   for (std::size_t i = 0; i < drives; ++i) {
     description.joints[i].board = static_cast<std::uint8_t>(i + 1);
@@ -185,7 +186,7 @@ void hardware_cycle(benchmark::State& state) {
   }
   DriveBus bus;
   DriveBus* const pointer = &bus;
-  const auto hardware = std::move(*robot::Cia402Hardware<DriveBus>::create(description, {&pointer, 1}));
+  const auto hardware = std::move(*drives::Cia402Hardware<DriveBus>::create(description, {&pointer, 1}));
   std::array<robot::JointFeedback, drives> feedback{};
   std::array<robot::JointCommand, drives> commands{};
   for (robot::JointCommand& command : commands) command.want_power = true;

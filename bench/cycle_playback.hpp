@@ -7,10 +7,10 @@
 
 #include "takt/can/frame.hpp"
 #include "takt/core/manual_clock.hpp"
+#include "takt/drives/hubo/hubo_hardware.hpp"
+#include "takt/drives/registry.hpp"
+#include "takt/drives/servo/servo_hardware.hpp"
 #include "takt/motion/loop.hpp"
-#include "takt/robot/description_json.hpp"
-#include "takt/robot/hubo_hardware.hpp"
-#include "takt/robot/servo_hardware.hpp"
 #include "takt/sim/robot_simulation.hpp"
 #include "takt/trajectory/through.hpp"
 
@@ -69,16 +69,16 @@ class PlaybackBus {
 class CyclePlayback {
  public:
   explicit CyclePlayback(const std::string& name)
-      : robot_(*robot::load_robot_file(TAKT_SOURCE_DIR "/examples/robots/" + name + ".json")),
+      : robot_(*drives::load_robot_file(TAKT_SOURCE_DIR "/examples/robots/" + name + ".json")),
         world_(*sim::RobotSimulation::create(robot_)) {
     for (std::size_t i = 0; i < robot_.buses.size(); ++i) buses_.emplace_back(world_.host(i));
     std::vector<PlaybackBus*> buses;
     for (PlaybackBus& bus : buses_) buses.push_back(&bus);
     const std::span<PlaybackBus* const> all(buses);
-    if (robot_.buses[0].protocol == robot::Protocol::hubo) {
-      hardware_ = std::move(*robot::HuboHardware<PlaybackBus>::create(robot_, all));
+    if (robot_.buses[0].protocol == drives::find("hubo")) {
+      hardware_ = std::move(*drives::HuboHardware<PlaybackBus>::create(robot_, all));
     } else {
-      hardware_ = std::move(*robot::ServoHardware<PlaybackBus>::create(robot_, all));
+      hardware_ = std::move(*drives::ServoHardware<PlaybackBus>::create(robot_, all));
     }
     loop_ = std::make_unique<motion::Loop<ManualClock>>(clock_, robot_, *hardware_, channels_, observer_);
     tick_.due = Time{};

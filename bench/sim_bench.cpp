@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "takt/robot/description_json.hpp"
-#include "takt/robot/hubo_hardware.hpp"
-#include "takt/robot/servo_hardware.hpp"
+#include "takt/drives/hubo/hubo_hardware.hpp"
+#include "takt/drives/registry.hpp"
+#include "takt/drives/servo/servo_hardware.hpp"
 #include "takt/sim/robot_simulation.hpp"
 
 namespace {
@@ -19,7 +19,7 @@ using Port = sim::VirtualCanBus::Port;
 template <class Hardware>
 void run_seconds(benchmark::State& state, const char* name) {
   const auto loaded =
-      robot::load_robot_file(std::string(TAKT_SOURCE_DIR) + "/examples/robots/" + name + ".json");
+      drives::load_robot_file(std::string(TAKT_SOURCE_DIR) + "/examples/robots/" + name + ".json");
   if (!loaded) return state.SkipWithError("the robot's description cannot be read");
   const robot::RobotDescription& robot = *loaded;
   auto simulation = sim::RobotSimulation::create(robot).value();
@@ -57,10 +57,10 @@ void run_seconds(benchmark::State& state, const char* name) {
   }
 }
 
-void mhubo(benchmark::State& state) { run_seconds<robot::HuboHardware<Port>>(state, "mhubo"); }
+void mhubo(benchmark::State& state) { run_seconds<drives::HuboHardware<Port>>(state, "mhubo"); }
 BENCHMARK(mhubo)->Name("sim/mhubo_1s/takt")->Unit(benchmark::kMillisecond);
 
-void arm6(benchmark::State& state) { run_seconds<robot::ServoHardware<Port>>(state, "arm6"); }
+void arm6(benchmark::State& state) { run_seconds<drives::ServoHardware<Port>>(state, "arm6"); }
 BENCHMARK(arm6)->Name("sim/arm6_1s/takt")->Unit(benchmark::kMillisecond);
 
 }  // namespace

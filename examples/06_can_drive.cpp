@@ -14,13 +14,14 @@
 #include <string>
 
 #include "takt/core/manual_clock.hpp"
+#include "takt/drives/cia402/cia402_drive.hpp"
+#include "takt/drives/cia402/cia402_hardware.hpp"
+#include "takt/drives/registry.hpp"
 #include "takt/platform/socket_can_bus.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/robot/bus_plan.hpp"
-#include "takt/robot/cia402_hardware.hpp"
 #include "takt/robot/drive_fault.hpp"
 #include "takt/rt/periodic_loop.hpp"
-#include "takt/sim/cia402_drive.hpp"
 #include "takt/sim/simulated_hardware.hpp"
 #include "takt/trajectory/point_to_point.hpp"
 
@@ -34,7 +35,7 @@ robot::RobotDescription one_joint() {
   robot.period = 2ms;
   robot.overrun_limit = 250;       // an ordinary system may pause: the drive waits for half a second ...
   robot.feedback_timeout = 500ms;  // ... and so does its master
-  robot.buses.push_back({.name = "can0", .protocol = robot::Protocol::cia402});
+  robot.buses.push_back({.name = "can0", .protocol = drives::find("cia402")});
   robot.joints.emplace_back();
   robot.joints[0].name = "joint";
   robot.joints[0].board = 5;                   // the drive's node
@@ -125,7 +126,7 @@ bool move(const robot::RobotDescription& robot, robot::Hardware& hardware, Clock
 void play_drive(const robot::RobotDescription& robot, platform::SocketCanBus& bus) {
   const platform::SteadyClock clock;
   const auto* const buses = &bus;
-  sim::Cia402Drive drive(robot.joints[0].board, {}, clock.now(), robot.joints[0]);
+  drives::Cia402Drive drive(robot.joints[0].board, {}, clock.now(), robot.joints[0]);
   std::array<can::Frame, 32> frames;
   for (;;) {
     (void)platform::wait_any({&buses, 1}, std::min(drive.next_send(), clock.now() + 1ms));
@@ -161,7 +162,7 @@ int main(int argc, char** argv) {
   if (!bus) return complain(bus.error()), 1;
   if (plays_drive) play_drive(robot, *bus);
   platform::SocketCanBus* const buses = &*bus;
-  auto hardware = robot::Cia402Hardware<platform::SocketCanBus>::create(robot, {&buses, 1});
+  auto hardware = drives::Cia402Hardware<platform::SocketCanBus>::create(robot, {&buses, 1});
   if (!hardware) return complain(hardware.error()), 1;
   platform::SteadyClock clock;
   return move(robot, **hardware, clock) ? 0 : 1;

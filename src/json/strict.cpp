@@ -237,6 +237,17 @@ bool is_name(std::string_view text) noexcept {
   return true;
 }
 
+std::optional<std::string> to_word(const Value& value, const std::string& where, Mistakes& mistakes,
+                                   std::span<const std::string_view> words) {
+  std::string allowed;
+  for (const std::string_view word : words) {
+    if (value.is_string() && value.get_ref<const std::string&>() == word) return std::string(word);
+    allowed += (allowed.empty() ? "" : ", ") + ('"' + std::string(word) + '"');
+  }
+  mistakes.add(where, text_of(value) + " is not one of " + allowed);
+  return std::nullopt;
+}
+
 std::optional<std::string> to_name(const Value& value, const std::string& where, Mistakes& mistakes) {
   if (!value.is_string()) {
     mistakes.add(where, fmt::format("must be a string, not {}", text_of(value)));

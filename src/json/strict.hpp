@@ -86,6 +86,9 @@ std::optional<double> to_number(const Value& value, const std::string& where, Mi
 /// A whole number within the range, or a mistake at `where` and nothing.
 std::optional<std::uint64_t> to_integer(const Value& value, const std::string& where, Mistakes& mistakes,
                                         std::uint64_t least, std::uint64_t most);
+/// One of several words, or a mistake at `where` and nothing.
+std::optional<std::string> to_word(const Value& value, const std::string& where, Mistakes& mistakes,
+                                   std::span<const std::string_view> words);
 inline constexpr std::size_t max_name = 128;  ///< bytes
 /// Whether it is 1 to max_name bytes of UTF-8 without control characters.
 [[nodiscard]] bool is_name(std::string_view text) noexcept;

@@ -5,15 +5,12 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <tuple>
 
 #include "json/strict.hpp"
 #include "robot/mistakes.hpp"
-#include "takt/can/canopen/object.hpp"
-#include "takt/can/hubo.hpp"
-#include "takt/can/servo.hpp"
 #include "takt/robot/bus_plan.hpp"
+#include "takt/robot/drive_protocol.hpp"
 
 namespace takt::robot {
 namespace {
@@ -24,63 +21,21 @@ using json::Value;
 
 constexpr std::size_t max_buses = 16;
 
-constexpr std::array<std::pair<std::string_view, Protocol>, 3> protocols{
-    {{"hubo", Protocol::hubo}, {"servo", Protocol::servo}, {"cia402", Protocol::cia402}}};
 constexpr std::array<std::pair<std::string_view, JointKind>, 3> joint_kinds{
     {{"rotary", JointKind::rotary}, {"linear", JointKind::linear}, {"continuous", JointKind::continuous}}};
 constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behaviours{
     {{"hold", SafeBehaviour::hold}, {"release", SafeBehaviour::release}}};
 constexpr std::array<std::pair<std::string_view, rt::OverrunPolicy>, 2> overrun_policies{
     {{"skip", rt::OverrunPolicy::skip}, {"catch_up", rt::OverrunPolicy::catch_up}}};
-constexpr std::array<std::pair<std::string_view, can::hubo::BoardKind>, 4> board_kinds{
-    {{"two_channel", can::hubo::BoardKind::two_channel},
-     {"hybrid", can::hubo::BoardKind::hybrid},
-     {"neck", can::hubo::BoardKind::neck},
-     {"hand", can::hubo::BoardKind::hand}}};
 constexpr std::uint64_t largest_overrun_limit = 1'000'000;
 /// A loop that is a little late asks a second time before the first answer can be there.
 constexpr Duration::rep least_silence = 2;  // periods
 
-/// The longest pause of its master that a drive can be told to wait for. Hubo boards wait for ever.
-std::optional<Duration> longest_pause(Protocol protocol) {
-  if (protocol == Protocol::servo) return std::chrono::milliseconds(255);  // its watchdog has 8 bits
-  if (protocol == Protocol::cia402)
-    return std::chrono::seconds(45);  // of 60 s, without the heartbeat's period
-  return std::nullopt;
-}
-
-/// What an address on a bus may be, per protocol.
-struct AddressRules {
-  std::uint64_t first_board, last_board, last_channel;
-};
-constexpr AddressRules address_rules(Protocol protocol, can::hubo::BoardKind kind) {
-  switch (protocol) {
-    case Protocol::hubo:
-      if (kind == can::hubo::BoardKind::neck) return {can::hubo::neck_board, can::hubo::neck_board, 2};
-      return {0, can::hubo::max_board, can::hubo::channels_of(kind) - 1};
-    case Protocol::servo:
-      return {1, can::servo::max_node, 0};
-    case Protocol::cia402:
-      break;
-  }
-  return {1, can::canopen::max_node - 1, 0};  // the last one is the master's
-}
-
-/// How far from zero a joint may be, in its own unit, so that its position still fits into the bus's words, both ways.
-double reach_of(Protocol protocol, can::hubo::BoardKind kind, double counts_per_radian) {
-  using can::hubo::BoardKind;
-  constexpr double whole_word = 2'147'483'647.0;
-  constexpr double half_word = 32'767.0;  // in which boards with more than two encoders answer
-  if (protocol == Protocol::servo) return whole_word * can::servo::position_unit;
-  if (protocol == Protocol::cia402) return whole_word / std::abs(counts_per_radian);
-  if (kind == BoardKind::neck) return std::numbers::pi;
-  return (kind == BoardKind::two_channel ? can::hubo::max_reference : half_word) /
-         std::abs(counts_per_radian);
-}
-
 /// Reads the document into `robot_`, part by part, collecting mistakes as it goes.
 class Loader {
  public:
+  explicit Loader(std::span<const DriveProtocol* const> protocols) : protocols_(protocols) {}
+
   tl::expected<RobotDescription, std::vector<Mistake>> load(std::string_view text) {
     auto document = json::parse(text);
     if (!document) return tl::unexpected(to_mistakes({document.error()}));
@@ -129,7 +84,7 @@ class Loader {
                       to_seconds(least_silence * robot_.period)));
     }
     for (const BusDescription& bus : robot_.buses) {
-      const auto longest = longest_pause(bus.protocol);
+      const auto longest = bus.protocol != nullptr ? bus.protocol->longest_pause() : std::nullopt;
       // Cycles that are caught up leave a simulated drive no gap, and "catch_up" is for simulations.
       if (!longest || robot_.overrun == rt::OverrunPolicy::catch_up) continue;
       const Duration::rep most = *longest / robot_.period - 2;
@@ -159,8 +114,9 @@ class Loader {
     object.required_name("name", bus.name);
     if (!bus.name.empty() && find_bus(bus.name))
       mistakes_.add(object.at("name"), "another bus has this name");
-    const bool known_protocol =
-        object.require("protocol") != nullptr && object.word<Protocol>("protocol", bus.protocol, protocols);
+    bus.protocol = read_protocol(object);
+    if (const Value* interface = object.find("interface"))
+      bus.interface = json::to_name(*interface, object.at("interface"), mistakes_).value_or("");
     if (const Value* rate = object.require("bit_rate")) {
       constexpr std::array<std::uint32_t, 5> allowed{125'000, 250'000, 500'000, 800'000, 1'000'000};
       const auto found = std::find(allowed.begin(), allowed.end(), *rate);
@@ -169,8 +125,8 @@ class Loader {
       else
         mistakes_.add(object.at("bit_rate"), "must be 125000, 250000, 500000, 800000 or 1000000");
     }
-    if (const Value* rate = object.find("data_bit_rate"); rate != nullptr && known_protocol) {
-      if (bus.protocol != Protocol::servo) {
+    if (const Value* rate = object.find("data_bit_rate"); rate != nullptr && bus.protocol != nullptr) {
+      if (!bus.protocol->has_fd_frames()) {
         mistakes_.add(object.at("data_bit_rate"),
                       "frames of this protocol are classic: they have no data phase");
       } else if (const auto number = json::to_integer(*rate, object.at("data_bit_rate"), mistakes_,
@@ -180,6 +136,19 @@ class Loader {
     }
     object.finish();
     robot_.buses.push_back(std::move(bus));
+  }
+
+  /// Null, and a mistake, if there is none of this name.
+  const DriveProtocol* read_protocol(Object& object) {
+    const Value* value = object.require("protocol");
+    if (value == nullptr) return nullptr;
+    std::string names;
+    for (const DriveProtocol* protocol : protocols_) {
+      if (value->is_string() && value->get_ref<const std::string&>() == protocol->name()) return protocol;
+      names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", protocol->name());
+    }
+    mistakes_.add(object.at("protocol"), fmt::format("{} is not one of {}", json::text_of(*value), names));
+    return nullptr;
   }
 
   [[nodiscard]] std::optional<std::size_t> find_bus(std::string_view name) const {
@@ -200,8 +169,7 @@ class Loader {
     if (const Value* limits = object.require("limits"))
       read_limits(*limits, object.at("limits"), joint.kind, joint.limits);
     object.word<SafeBehaviour>("safe", joint.safe, safe_behaviours);
-    object.required_number("counts_per_radian", joint.counts_per_radian,
-                           Range::between(-huge_number, huge_number));
+    object.number("counts_per_radian", joint.counts_per_radian, Range::between(-huge_number, huge_number));
     if (joint.counts_per_radian == 0) mistakes_.add(object.at("counts_per_radian"), "must not be zero");
     object.number("rated_effort", joint.rated_effort, Range::positive(huge_number));
     object.number("following_error", joint.following_error, Range::positive(huge_number));
@@ -261,12 +229,12 @@ class Loader {
       return;
     }
     joint.bus = *bus;
-    const Protocol protocol = robot_.buses[*bus].protocol;
-    object.word<can::hubo::BoardKind>("board_kind", joint.board_kind, board_kinds);
-    if (joint.board_kind != can::hubo::BoardKind::two_channel && protocol != Protocol::hubo)
-      mistakes_.add(object.at("board_kind"), "drives of this protocol are of one kind");
-    const AddressRules rules = address_rules(protocol, joint.board_kind);
-    const double reach = reach_of(protocol, joint.board_kind, joint.counts_per_radian);
+    const DriveProtocol* const protocol = robot_.buses[*bus].protocol;
+    if (protocol == nullptr) return;  // its mistake is listed already
+    if (protocol->has_counts()) static_cast<void>(object.require("counts_per_radian"));
+    read_settings(object, *protocol, joint);
+    const AddressRule rule = protocol->addresses(joint);
+    const double reach = protocol->reach(joint);
     if (joint.kind == JointKind::continuous) {
       joint.limits.position_min = -reach;
       joint.limits.position_max = reach;
@@ -280,10 +248,10 @@ class Loader {
     }
     if (board == nullptr) return;
     const auto board_number =
-        json::to_integer(*board, object.at("board"), mistakes_, rules.first_board, rules.last_board);
+        json::to_integer(*board, object.at("board"), mistakes_, rule.first_board, rule.last_board);
     std::optional<std::uint64_t> channel_number = 0;
     if (channel != nullptr) {
-      channel_number = json::to_integer(*channel, object.at("channel"), mistakes_, 0, rules.last_channel);
+      channel_number = json::to_integer(*channel, object.at("channel"), mistakes_, 0, rule.last_channel);
     }
     if (!board_number || !channel_number) return;
     joint.board = static_cast<std::uint8_t>(*board_number);
@@ -293,37 +261,28 @@ class Loader {
       mistakes_.add(object.at("board"), fmt::format("board {} channel {} of bus {} already moves {}",
                                                     *board_number, *channel_number, bus_name, other->second));
     }
-    check_rated_effort(object, joint, protocol);
-    if (protocol == Protocol::hubo) check_board(object, joint);
+    protocol->check(robot_, joint, [&](std::string_view key, std::string reason) {
+      mistakes_.add(fmt::format("{}/{}", object.where(), key), std::move(reason));
+    });
   }
 
-  /// Fingers must have one, drives that are told positions only may not.
-  void check_rated_effort(const Object& object, const JointDescription& joint, Protocol protocol) {
-    const bool is_finger = joint.board_kind == can::hubo::BoardKind::hand ||
-                           (joint.board_kind == can::hubo::BoardKind::hybrid && joint.channel > 0);
-    if (is_finger && joint.rated_effort == 0) {
-      mistakes_.add(object.at("rated_effort"), "is missing: a finger is driven by effort");
-    } else if (!is_finger && joint.rated_effort > 0 && protocol != Protocol::cia402) {
-      mistakes_.add(object.at("rated_effort"), "this drive is told positions only");
+  /// What the protocol has to know of the drive besides its address.
+  void read_settings(Object& object, const DriveProtocol& protocol, JointDescription& joint) {
+    const Value* value = object.find("drive");
+    const Value none = Value::object();
+    Object drive(value != nullptr ? *value : none, object.at("drive"), mistakes_);
+    for (const SettingRule& rule : protocol.settings()) {
+      const Value* setting = rule.required ? drive.require(rule.key) : drive.find(rule.key);
+      if (setting == nullptr) continue;
+      if (rule.words.empty()) {
+        const auto number =
+            json::to_number(*setting, drive.at(rule.key), mistakes_, Range::between(rule.least, rule.most));
+        if (number) joint.drive.set(rule.key, *number);
+      } else if (const auto word = json::to_word(*setting, drive.at(rule.key), mistakes_, rule.words)) {
+        joint.drive.set(rule.key, *word);
+      }
     }
-  }
-
-  /// A Hubo board is of one kind, and switched as a whole, so that it cannot release one joint and hold the other.
-  void check_board(const Object& object, const JointDescription& joint) {
-    const auto is_of_board = [&joint](const JointDescription& other) {
-      return other.bus == joint.bus && other.board == joint.board;
-    };
-    const auto other = std::find_if(robot_.joints.begin(), robot_.joints.end(), is_of_board);
-    if (other == robot_.joints.end()) return;
-    if (other->safe != joint.safe) {
-      mistakes_.add(object.at("safe"),
-                    fmt::format("board {} is switched as a whole, and {} on it has another value",
-                                joint.board, other->name));
-    }
-    if (other->board_kind != joint.board_kind) {
-      mistakes_.add(object.at("board_kind"), fmt::format("board {} is of one kind, and {} on it has another",
-                                                         joint.board, other->name));
-    }
+    drive.finish();
   }
 
   /// Drives would be asked and answered late, and blamed for it, on a bus that cannot carry its cycles.
@@ -384,6 +343,7 @@ class Loader {
     }
   }
 
+  std::span<const DriveProtocol* const> protocols_;
   json::Mistakes mistakes_{max_mistakes};
   RobotDescription robot_;
   std::map<std::tuple<std::size_t, std::uint8_t, std::uint8_t>, std::string> addresses_;
@@ -391,14 +351,16 @@ class Loader {
 
 }  // namespace
 
-tl::expected<RobotDescription, std::vector<Mistake>> load_robot(std::string_view json) {
-  return Loader().load(json);
+tl::expected<RobotDescription, std::vector<Mistake>> load_robot(
+    std::string_view json, std::span<const DriveProtocol* const> protocols) {
+  return Loader(protocols).load(json);
 }
 
-tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(const std::string& path) {
+tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(
+    const std::string& path, std::span<const DriveProtocol* const> protocols) {
   const auto text = json::read_file(path, max_description_file);
   if (!text) return tl::unexpected(to_mistakes({text.error()}));
-  return load_robot(*text);
+  return load_robot(*text, protocols);
 }
 
 std::string to_string(const Mistake& mistake) {

@@ -2,7 +2,11 @@
 
 #include <bit>
 #include <concepts>
+#include <string>
 #include <string_view>
+#include <variant>
+
+#include "takt/robot/drive_protocol.hpp"
 
 namespace takt::robot {
 namespace {
@@ -15,6 +19,7 @@ class Hash {
   }
   void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
   void add(Duration duration) { add(duration.count()); }
+  void add(const std::string& text) { add(std::string_view(text)); }
   void add(std::string_view text) {
     add(text.size());
     for (const char c : text) add_byte(static_cast<std::uint8_t>(c));
@@ -36,13 +41,17 @@ std::uint64_t fingerprint(const RobotDescription& robot) {
           robot.feedback_timeout, robot.goal_time, robot.buses.size(), robot.joints.size(),
           robot.groups.size());
   for (const BusDescription& bus : robot.buses)
-    add_all(bus.name, static_cast<int>(bus.protocol), bus.bit_rate, bus.data_bit_rate);
+    add_all(bus.name, bus.protocol != nullptr ? bus.protocol->name() : "", bus.bit_rate, bus.data_bit_rate);
   for (const JointDescription& joint : robot.joints) {
     const JointLimits& limits = joint.limits;
     add_all(joint.name, static_cast<int>(joint.kind), limits.position_min, limits.position_max,
             limits.velocity, limits.acceleration, limits.jerk, limits.effort, static_cast<int>(joint.safe),
             joint.counts_per_radian, joint.rated_effort, joint.bus, joint.board, joint.channel,
-            static_cast<int>(joint.board_kind), joint.following_error, joint.goal_tolerance);
+            joint.following_error, joint.goal_tolerance, joint.drive.list().size());
+    for (const auto& [key, value] : joint.drive.list()) {
+      hash.add(std::string_view(key));
+      std::visit([&hash](const auto& setting) { hash.add(setting); }, value);
+    }
   }
   for (const GroupDescription& group : robot.groups) {
     add_all(group.name, group.joints.size());

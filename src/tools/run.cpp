@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "takt/core/manual_clock.hpp"
+#include "takt/drives/registry.hpp"
 #include "takt/motion/loop.hpp"
 #include "takt/motion/server.hpp"
 #include "takt/platform/hybrid_clock.hpp"
@@ -524,7 +525,7 @@ int run_in_virtual_time(const robot::RobotDescription& robot, const RunOptions& 
 }
 
 int run(const RunOptions& options) {
-  const auto robot = robot::load_robot_file(options.robot_file);
+  const auto robot = drives::load_robot_file(options.robot_file);
   if (!robot) {
     for (const robot::Mistake& mistake : robot.error()) {
       fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "takt/drives/registry.hpp"
 #include "takt/motion/link.hpp"
 #include "takt/motion/remote_loop.hpp"
 #include "takt/motion/server.hpp"
@@ -197,7 +198,7 @@ class LoopKeeper {
 };
 
 int serve(const ServeOptions& options) {
-  const auto robot = robot::load_robot_file(options.robot_file);
+  const auto robot = drives::load_robot_file(options.robot_file);
   if (!robot) {
     for (const robot::Mistake& mistake : robot.error())
       fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));

@@ -10,8 +10,9 @@
 #include "takt/can/canopen/sdo_client.hpp"
 #include "takt/can/canopen/sync.hpp"
 #include "takt/can/cia402/process_data.hpp"
-#include "takt/robot/cia402_hardware.hpp"
-#include "takt/sim/cia402_drive.hpp"
+#include "takt/drives/cia402/cia402_drive.hpp"
+#include "takt/drives/cia402/cia402_hardware.hpp"
+#include "takt/drives/registry.hpp"
 
 using namespace takt;
 using takt::test::require;
@@ -48,7 +49,7 @@ bool known(const can::Frame& frame) {
 robot::RobotDescription one_drive() {
   robot::RobotDescription description;
   description.buses.resize(1);
-  description.buses[0].protocol = robot::Protocol::cia402;
+  description.buses[0].protocol = drives::find("cia402");
   description.joints.resize(1);
   description.joints[0].board = node;
   description.joints[0].counts_per_radian = -10'000;
@@ -82,7 +83,7 @@ void fuzz_client(std::span<const std::uint8_t> bytes) {
 
 void fuzz_drive(const robot::JointDescription& joint, std::span<const std::uint8_t> bytes) {
   Time now{};
-  sim::Cia402Drive drive(node, {.boot_time = Duration(1)}, now, joint);
+  drives::Cia402Drive drive(node, {.boot_time = Duration(1)}, now, joint);
   while (!bytes.empty()) {
     can::Frame frame = test::next_frame(bytes);
     now += Duration(500'000);
@@ -103,7 +104,8 @@ void fuzz_drive(const robot::JointDescription& joint, std::span<const std::uint8
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const robot::RobotDescription description = one_drive();
   const std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
-  test::fuzz_hardware<robot::Cia402Hardware<test::ScriptedBus>>(description, bytes, decode_everything, known);
+  test::fuzz_hardware<drives::Cia402Hardware<test::ScriptedBus>>(description, bytes, decode_everything,
+                                                                 known);
   fuzz_client(bytes);
   fuzz_drive(description.joints[0], bytes);
   return 0;

@@ -5,7 +5,9 @@
 
 #include "support/fuzz_frames.hpp"
 #include "takt/can/bits.hpp"
-#include "takt/robot/hubo_hardware.hpp"
+#include "takt/drives/hubo/hubo_hardware.hpp"
+#include "takt/drives/hubo/hubo_settings.hpp"
+#include "takt/drives/registry.hpp"
 
 using namespace takt;
 using takt::test::require;
@@ -99,6 +101,7 @@ void decode_everything(const can::Frame& frame) {
 robot::RobotDescription all_kinds() {
   robot::RobotDescription description;
   description.buses.resize(1);
+  description.buses[0].protocol = drives::find("hubo");
   description.joints.resize(3);
   description.joints[0].board = 14;
   description.joints[1].board = 15;
@@ -108,7 +111,7 @@ robot::RobotDescription all_kinds() {
   for (const auto kind : {hubo::BoardKind::hybrid, hubo::BoardKind::neck, hubo::BoardKind::hand}) {
     for (std::uint8_t channel = 0; channel < hubo::channels_of(kind); ++channel) {
       robot::JointDescription& joint = description.joints.emplace_back();
-      joint.board_kind = kind;
+      drives::set_hubo_board_kind(joint, kind);
       joint.board = static_cast<std::uint8_t>(hubo::neck_board - 2 + static_cast<int>(kind));
       joint.channel = channel;
       joint.rated_effort = 1;
@@ -122,7 +125,7 @@ robot::RobotDescription all_kinds() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const robot::RobotDescription description = all_kinds();
   const std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
-  test::fuzz_hardware<robot::HuboHardware<test::ScriptedBus>>(
+  test::fuzz_hardware<drives::HuboHardware<test::ScriptedBus>>(
       description, bytes, decode_everything, [](const can::Frame& sent) {
         return hubo::decode_command(sent).has_value() || hubo::decode_reference(sent).has_value() ||
                hubo::decode<hubo::HybridReference>(sent).has_value() ||

@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "takt/robot/description_json.hpp"
+#include "takt/drives/registry.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
-  const auto robot = takt::robot::load_robot(std::string_view(reinterpret_cast<const char*>(data), size));
+  const auto robot = takt::drives::load_robot(std::string_view(reinterpret_cast<const char*>(data), size));
   if (!robot) {
     if (robot.error().empty()) std::abort();
     for (const auto& mistake : robot.error()) static_cast<void>(to_string(mistake));

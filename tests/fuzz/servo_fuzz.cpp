@@ -5,7 +5,8 @@
 
 #include "support/fuzz_frames.hpp"
 #include "takt/can/bits.hpp"
-#include "takt/robot/servo_hardware.hpp"
+#include "takt/drives/registry.hpp"
+#include "takt/drives/servo/servo_hardware.hpp"
 
 using namespace takt;
 using takt::test::require;
@@ -28,7 +29,7 @@ void decode_everything(const can::Frame& frame) {
 robot::RobotDescription three_drives() {
   robot::RobotDescription description;
   description.buses.resize(1);
-  description.buses[0].protocol = robot::Protocol::servo;
+  description.buses[0].protocol = drives::find("servo");
   description.joints.resize(3);
   description.joints[0].board = 1;
   description.joints[1].board = 6;
@@ -42,7 +43,7 @@ robot::RobotDescription three_drives() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const robot::RobotDescription description = three_drives();
   const std::span<const std::uint8_t> bytes(data, std::min<std::size_t>(size, 4096));
-  test::fuzz_hardware<robot::ServoHardware<test::ScriptedBus>>(
+  test::fuzz_hardware<drives::ServoHardware<test::ScriptedBus>>(
       description, bytes, decode_everything,
       [](const can::Frame& sent) { return servo::decode_group(sent).has_value(); });
   return 0;

@@ -18,10 +18,11 @@ FLOORS = {
     "rt": 3,
     "component": 4,
     "robot": 5,
-    "controllers": 6, "motion": 6, "record": 6, "sim": 6,
+    "controllers": 6, "motion": 6, "record": 6, "sim": 6, "drives": 6,
 }
-# The allowed steps sideways: a vehicle is built from control laws and drive kinematics, a limit with braking distance from stops.
-SIDEWAYS = {"vehicle": {"control", "mobile"}, "control": {"trajectory"}}
+# The allowed steps sideways: a vehicle is built from control laws and drive kinematics, a limit with braking distance from stops,
+# a drive's simulated twin from plants.
+SIDEWAYS = {"vehicle": {"control", "mobile"}, "control": {"trajectory"}, "drives": {"sim"}}
 # What touches an operating system implements concepts of the lower floors, and nothing below knows it.
 PLATFORM, PLATFORM_MAY_USE = "platform", 3
 # Sources shared by rooms, with no public header; what they may use is what the lowest room that uses them may.

@@ -11,9 +11,9 @@
 #include "support/rt_guard.hpp"
 #include "support/source_dir.hpp"
 #include "takt/core/manual_clock.hpp"
+#include "takt/drives/registry.hpp"
 #include "takt/platform/hybrid_clock.hpp"
 #include "takt/platform/steady_clock.hpp"
-#include "takt/robot/description_json.hpp"
 #include "takt/sim/simulated_hardware.hpp"
 #include "takt/trajectory/through.hpp"
 
@@ -23,7 +23,7 @@ using namespace takt::motion;
 namespace {
 
 robot::RobotDescription load(const char* name) {
-  auto robot = robot::load_robot_file(std::string(TAKT_SOURCE_DIR "/examples/robots/") + name + ".json");
+  auto robot = drives::load_robot_file(std::string(TAKT_SOURCE_DIR "/examples/robots/") + name + ".json");
   REQUIRE(robot.has_value());
   return *robot;
 }
@@ -31,8 +31,8 @@ robot::RobotDescription load(const char* name) {
 /// The arm on CiA 402 drives: two classic buses with three of them each.
 robot::RobotDescription arm_on_cia402() {
   robot::RobotDescription robot = load("arm6");
-  robot.buses = {{.name = "lower", .protocol = robot::Protocol::cia402},
-                 {.name = "upper", .protocol = robot::Protocol::cia402}};
+  robot.buses = {{.name = "lower", .protocol = drives::find("cia402")},
+                 {.name = "upper", .protocol = drives::find("cia402")}};
   for (std::size_t i = 0; i < robot.joints.size(); ++i) {
     robot.joints[i].bus = i / 3;
     robot.joints[i].board = static_cast<std::uint8_t>(1 + i % 3);

@@ -10,8 +10,8 @@
 
 #include "support/source_dir.hpp"
 #include "takt/core/manual_clock.hpp"
+#include "takt/drives/registry.hpp"
 #include "takt/motion/loop.hpp"
-#include "takt/robot/description_json.hpp"
 #include "takt/sim/simulated_hardware.hpp"
 
 using namespace takt;
@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 robot::RobotDescription load(const char* name) {
-  auto robot = robot::load_robot_file(std::string(TAKT_SOURCE_DIR "/examples/robots/") + name + ".json");
+  auto robot = drives::load_robot_file(std::string(TAKT_SOURCE_DIR "/examples/robots/") + name + ".json");
   REQUIRE(robot.has_value());
   return *robot;
 }
@@ -32,8 +32,8 @@ robot::RobotDescription arm_on_cia402(Duration period, Duration feedback_timeout
   robot::RobotDescription robot = load("arm6");
   robot.period = period;
   robot.feedback_timeout = feedback_timeout;
-  robot.buses = {{.name = "lower", .protocol = robot::Protocol::cia402},
-                 {.name = "upper", .protocol = robot::Protocol::cia402}};
+  robot.buses = {{.name = "lower", .protocol = drives::find("cia402")},
+                 {.name = "upper", .protocol = drives::find("cia402")}};
   for (std::size_t i = 0; i < robot.joints.size(); ++i) {
     robot.joints[i].bus = i / 3;
     robot.joints[i].board = static_cast<std::uint8_t>(1 + i % 3);

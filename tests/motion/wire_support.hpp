@@ -9,9 +9,9 @@
 #include <string>
 
 #include "support/source_dir.hpp"
+#include "takt/drives/registry.hpp"
 #include "takt/motion/snapshot.hpp"
 #include "takt/motion/wire.hpp"
-#include "takt/robot/description_json.hpp"
 
 namespace takt::test {
 
@@ -22,7 +22,7 @@ inline std::string read_file(const std::string& path_in_tree) {
 }
 
 inline robot::RobotDescription load_robot(const std::string& path_in_tree) {
-  auto robot = robot::load_robot(read_file(path_in_tree));
+  auto robot = drives::load_robot(read_file(path_in_tree));
   REQUIRE(robot);
   return std::move(*robot);
 }

@@ -1,5 +1,8 @@
 // The plan of a bus: its filters pass what its master understands and nothing else, and its load says what fits.
 #include "takt/robot/bus_plan.hpp"
+#include "takt/drives/hubo/hubo_plan.hpp"
+#include "takt/drives/hubo/hubo_settings.hpp"
+#include "takt/drives/registry.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,18 +10,19 @@
 
 #include "support/hardware_rig.hpp"
 #include "support/scripted_bus.hpp"
-#include "takt/robot/cia402_hardware.hpp"
-#include "takt/robot/hubo_hardware.hpp"
-#include "takt/robot/servo_hardware.hpp"
+#include "takt/drives/cia402/cia402_hardware.hpp"
+#include "takt/drives/hubo/hubo_hardware.hpp"
+#include "takt/drives/servo/servo_hardware.hpp"
 
 using namespace takt;
+using namespace takt::drives;
 using namespace takt::robot;
 using namespace std::chrono_literals;
 using can::hubo::BoardKind;
 
 namespace {
 
-RobotDescription one_bus(Protocol protocol, std::size_t joints, Duration period) {
+RobotDescription one_bus(const DriveProtocol* protocol, std::size_t joints, Duration period) {
   RobotDescription robot;
   robot.period = period;
   robot.buses.push_back({.name = "can0", .protocol = protocol});
@@ -66,43 +70,45 @@ void check_filters(const RobotDescription& robot, const BusPlan& plan, Options..
 }  // namespace
 
 TEST_CASE("a bus's filters pass what its master understands, and nothing else") {
-  RobotDescription boards = one_bus(Protocol::hubo, 5, 10ms);
-  boards.joints[2].board_kind = BoardKind::hybrid;
-  boards.joints[3].board_kind = BoardKind::neck;
+  RobotDescription boards = one_bus(drives::find("hubo"), 5, 10ms);
+  drives::set_hubo_board_kind(boards.joints[2], BoardKind::hybrid);
+  drives::set_hubo_board_kind(boards.joints[3], BoardKind::neck);
   boards.joints[3].board = can::hubo::neck_board;
-  boards.joints[4].board_kind = BoardKind::hand;
+  drives::set_hubo_board_kind(boards.joints[4], BoardKind::hand);
   boards.joints[4].rated_effort = 1;
   const std::array<HuboSensorPlace, 3> sensors{{{0, 1}, {0, 3}, {0, 6}}};
   check_filters<HuboHardware>(boards, plan_bus(boards, 0));
-  check_filters<HuboHardware>(boards, plan_bus(boards, 0, sensors), HuboOptions{},
-                              std::span<const HuboSensorPlace>(sensors));
+  BusPlan with_sensors = plan_bus(boards, 0);
+  drives::plan_hubo_sensors(sensors, 0, with_sensors);
+  check_filters<HuboHardware>(boards, with_sensors, HuboOptions{}, std::span<const HuboSensorPlace>(sensors));
 
-  const RobotDescription drives = one_bus(Protocol::servo, 13, 10ms);
-  check_filters<ServoHardware>(drives, plan_bus(drives, 0));
+  const RobotDescription servos = one_bus(drives::find("servo"), 13, 10ms);
+  check_filters<ServoHardware>(servos, plan_bus(servos, 0));
 
-  RobotDescription nodes = one_bus(Protocol::cia402, 4, 10ms);
+  RobotDescription nodes = one_bus(drives::find("cia402"), 4, 10ms);
   for (JointDescription& joint : nodes.joints) joint.rated_effort = 1;
   check_filters<Cia402Hardware>(nodes, plan_bus(nodes, 0));
 }
 
 TEST_CASE("a bus's load is that of the published plans") {
   // 55 us of SYNC and twice 125 us for each drive, and heartbeats.
-  const BusPlan three = plan_bus(one_bus(Protocol::cia402, 3, 1ms), 0);
+  const BusPlan three = plan_bus(one_bus(drives::find("cia402"), 3, 1ms), 0);
   CHECK(three.load() > 0.805);
   CHECK(three.load() < 0.815);
   CHECK(three.frames_per_cycle() == 5);
-  const BusPlan four = plan_bus(one_bus(Protocol::cia402, 4, 1ms), 0);
+  const BusPlan four = plan_bus(one_bus(drives::find("cia402"), 4, 1ms), 0);
   CHECK(four.load() > 1.05);
 
-  RobotDescription slow = one_bus(Protocol::cia402, 3, 1ms);
+  RobotDescription slow = one_bus(drives::find("cia402"), 3, 1ms);
   slow.buses[0].bit_rate = 500'000;
   CHECK(plan_bus(slow, 0).load() == doctest::Approx(2 * three.load()));
-  CHECK(plan_bus(one_bus(Protocol::hubo, 9, 10ms), 0).frames_per_cycle() == 19);
-  CHECK(plan_bus(one_bus(Protocol::servo, 13, 10ms), 0).frames_per_cycle() == 3);
+  CHECK(plan_bus(one_bus(drives::find("hubo"), 9, 10ms), 0).frames_per_cycle() == 19);
+  CHECK(plan_bus(one_bus(drives::find("servo"), 13, 10ms), 0).frames_per_cycle() == 3);
 }
 
 TEST_CASE("at the rate that would fit, a bus is as busy as may be planned") {
-  for (const Protocol protocol : {Protocol::hubo, Protocol::servo, Protocol::cia402}) {
+  for (const DriveProtocol* protocol :
+       {drives::find("hubo"), drives::find("servo"), drives::find("cia402")}) {
     for (const std::size_t joints : {1U, 6U, 30U}) {
       RobotDescription robot = one_bus(protocol, joints, 500us);
       const double fitting = plan_bus(robot, 0).fitting_rate();
@@ -116,8 +122,8 @@ TEST_CASE("at the rate that would fit, a bus is as busy as may be planned") {
 }
 
 TEST_CASE("a bus without joints, or of no number, has an empty plan") {
-  RobotDescription robot = one_bus(Protocol::cia402, 1, 1ms);
-  for (const Protocol protocol : {Protocol::hubo, Protocol::servo, Protocol::cia402})
+  RobotDescription robot = one_bus(drives::find("cia402"), 1, 1ms);
+  for (const DriveProtocol* protocol : {drives::find("hubo"), drives::find("servo"), drives::find("cia402")})
     robot.buses.push_back({.name = "spare", .protocol = protocol});
   for (std::size_t bus = 1; bus < 6; ++bus) {
     const BusPlan plan = plan_bus(robot, bus);

@@ -1,5 +1,3 @@
-#include "takt/robot/description_json.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,11 +9,14 @@
 
 #include "support/random.hpp"
 #include "support/source_dir.hpp"
+#include "takt/drives/hubo/hubo_settings.hpp"
+#include "takt/drives/registry.hpp"
+#include "takt/robot/description_json.hpp"
 
 namespace {
 
-using takt::robot::load_robot;
-using takt::robot::load_robot_file;
+using takt::drives::load_robot;
+using takt::drives::load_robot_file;
 using takt::robot::Mistake;
 using Json = nlohmann::json;
 
@@ -62,7 +63,7 @@ TEST_CASE("CiA 402 drives have the nodes 1 to 126 of a classic bus") {
   robot["buses"][0].erase("data_bit_rate");
   const auto loaded = load_robot(robot.dump());
   REQUIRE(loaded);
-  CHECK(loaded->buses[0].protocol == takt::robot::Protocol::cia402);
+  CHECK(loaded->buses[0].protocol == takt::drives::find("cia402"));
   for (auto& joint : robot["joints"]) {
     if (joint["bus"] == "a") joint["board"] = 127;
   }
@@ -85,9 +86,9 @@ TEST_CASE("every field of the schema arrives where it belongs") {
   CHECK(robot->feedback_timeout == takt::Duration(50'000'000));
   REQUIRE(robot->buses.size() == 2);
   CHECK(robot->buses[0].name == "a");
-  CHECK(robot->buses[0].protocol == takt::robot::Protocol::servo);
+  CHECK(robot->buses[0].protocol == takt::drives::find("servo"));
   CHECK(robot->buses[0].data_bit_rate == 4'000'000);
-  CHECK(robot->buses[1].protocol == takt::robot::Protocol::hubo);
+  CHECK(robot->buses[1].protocol == takt::drives::find("hubo"));
   CHECK(robot->buses[1].bit_rate == 500'000);
   REQUIRE(robot->joints.size() == 2);
   const auto& first = robot->joints[0];
@@ -353,7 +354,7 @@ TEST_CASE("boards of fingers and of the neck have channels of their own, and are
   const auto with = [](const char* kind, int board, int channel, Json effort) {
     Json robot = small_robot();
     Json& joint = robot["joints"][1];
-    joint["board_kind"] = kind;
+    joint["drive"]["board_kind"] = kind;
     joint["board"] = board;
     joint["channel"] = channel;
     if (!effort.is_null()) joint["rated_effort"] = effort;
@@ -368,26 +369,27 @@ TEST_CASE("boards of fingers and of the neck have channels of their own, and are
   CHECK(places(with("neck", 34, 2, nullptr)).empty());
   CHECK(places(with("neck", 35, 2, nullptr)) == Places{"/joints/1/board"});
   CHECK(places(with("hand", 36, 4, 0.5)).empty());
-  CHECK(places(with("foot", 36, 0, nullptr)) == Places{"/joints/1/board_kind"});
+  CHECK(places(with("foot", 36, 0, nullptr)) == Places{"/joints/1/drive/board_kind"});
   Json robot = with("hand", 36, 4, 0.5);
-  CHECK(load_robot(robot.dump())->joints[1].board_kind == takt::can::hubo::BoardKind::hand);
+  CHECK(takt::drives::hubo_board_kind(load_robot(robot.dump())->joints[1]) ==
+        takt::can::hubo::BoardKind::hand);
   robot["joints"].push_back(robot["joints"][1]);
   robot["joints"][2]["name"] = "third";
   robot["joints"][2]["channel"] = 1;
   CHECK(places(robot).empty());
   robot["joints"][2].erase("rated_effort");
-  robot["joints"][2]["board_kind"] = "two_channel";
-  CHECK(places(robot) == Places{"/joints/2/board_kind"});
+  robot["joints"][2]["drive"]["board_kind"] = "two_channel";
+  CHECK(places(robot) == Places{"/joints/2/drive/board_kind"});
   robot = small_robot();
-  robot["joints"][0]["board_kind"] = "hybrid";
-  CHECK(places(robot) == Places{"/joints/0/board_kind"});
+  robot["joints"][0]["drive"]["board_kind"] = "hybrid";
+  CHECK(places(robot) == Places{"/joints/0/drive/board_kind"});
 }
 
 TEST_CASE("joints of boards whose position words are short reach no farther than those") {
   const auto with = [](const char* kind, int board, double most) {
     Json robot = small_robot();
     Json& joint = robot["joints"][1];
-    joint["board_kind"] = kind;
+    joint["drive"]["board_kind"] = kind;
     joint["board"] = board;
     joint["channel"] = 0;
     joint["counts_per_radian"] = 4'000;

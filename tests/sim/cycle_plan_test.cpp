@@ -10,7 +10,8 @@
 
 #include "support/random.hpp"
 #include "takt/can/bus_load.hpp"
-#include "takt/robot/servo_hardware.hpp"
+#include "takt/drives/registry.hpp"
+#include "takt/drives/servo/servo_hardware.hpp"
 #include "takt/sim/robot_simulation.hpp"
 #include "takt/sim/virtual_can_bus.hpp"
 
@@ -153,7 +154,7 @@ TEST_CASE("twenty servo drives on three CAN FD buses come up and answer in every
   robot::RobotDescription description;
   description.period = cycle;
   description.buses.resize(3);
-  for (auto& bus : description.buses) bus.protocol = robot::Protocol::servo;
+  for (auto& bus : description.buses) bus.protocol = drives::find("servo");
   for (std::size_t i = 0; i < 20; ++i) {
     robot::JointDescription joint;
     joint.name = "joint" + std::to_string(i);
@@ -164,7 +165,7 @@ TEST_CASE("twenty servo drives on three CAN FD buses come up and answer in every
   auto simulation = sim::RobotSimulation::create(description).value();
   std::array<VirtualCanBus::Port, 3> ports{simulation.host(0), simulation.host(1), simulation.host(2)};
   const std::array buses{&ports[0], &ports[1], &ports[2]};
-  const auto hardware = robot::ServoHardware<VirtualCanBus::Port>::create(
+  const auto hardware = drives::ServoHardware<VirtualCanBus::Port>::create(
                             description, std::span<VirtualCanBus::Port* const>(buses))
                             .value();
 

@@ -12,7 +12,7 @@
 #include "support/source_dir.hpp"
 #include "takt/can/hubo.hpp"
 #include "takt/can/servo.hpp"
-#include "takt/robot/description_json.hpp"
+#include "takt/drives/registry.hpp"
 
 using namespace takt;
 using namespace std::chrono_literals;
@@ -28,7 +28,7 @@ constexpr double pi = 3.14159265358979323846;
 constexpr auto dialect = hubo::Dialect::podo;
 
 robot::RobotDescription shipped(const std::string& name) {
-  auto robot = robot::load_robot_file(std::string(TAKT_SOURCE_DIR) + "/examples/robots/" + name + ".json");
+  auto robot = drives::load_robot_file(std::string(TAKT_SOURCE_DIR) + "/examples/robots/" + name + ".json");
   REQUIRE(robot.has_value());
   return *robot;
 }
@@ -36,7 +36,7 @@ robot::RobotDescription shipped(const std::string& name) {
 /// Two joints on one board, and one on a board of its own.
 robot::RobotDescription small_hubo() {
   robot::RobotDescription robot;
-  robot.buses.push_back({"bus", robot::Protocol::hubo});
+  robot.buses.push_back({"bus", drives::find("hubo")});
   for (int i = 0; i < 3; ++i) {
     robot::JointDescription joint;
     joint.name = "joint" + std::to_string(i);
@@ -52,7 +52,7 @@ robot::RobotDescription small_hubo() {
 robot::RobotDescription small_servo() {
   robot::RobotDescription robot;
   robot.period = 1ms;
-  robot.buses.push_back({"bus", robot::Protocol::servo});
+  robot.buses.push_back({"bus", drives::find("servo")});
   for (int i = 0; i < 2; ++i) {
     robot::JointDescription joint;
     joint.name = "joint" + std::to_string(i);
@@ -586,7 +586,7 @@ TEST_CASE("two runs are equal to the last bit, also when one is advanced in smal
 TEST_CASE("a simulation that runs allocates nothing, takes no lock and asks nothing of the kernel") {
   for (const char* name : {"mhubo", "arm6"}) {
     Host host(shipped(name));
-    const bool is_hubo = host.robot.buses[0].protocol == robot::Protocol::hubo;
+    const bool is_hubo = host.robot.buses[0].protocol == drives::find("hubo");
     auto port = host.simulation.host(0);
     const std::uint8_t board = host.robot.joints.back().board;
     std::array<Frame, 64> frames;
@@ -624,7 +624,7 @@ TEST_CASE("a robot that cannot be simulated is refused with the joint and the re
   refused([](RobotDescription& robot) { robot.joints[1].channel = 2; }, sim::Errc::bad_place);
   refused([](RobotDescription& robot) { robot.joints[1].channel = 0; }, sim::Errc::bad_place);
   refused([](RobotDescription& robot) { robot.joints[1].board = 0x30; }, sim::Errc::bad_place);
-  refused([](RobotDescription& robot) { robot.buses[0].protocol = robot::Protocol::servo; },
+  refused([](RobotDescription& robot) { robot.buses[0].protocol = drives::find("servo"); },
           sim::Errc::bad_place);
   refused(
       [](RobotDescription& robot) {

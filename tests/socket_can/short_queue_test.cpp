@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "socket_can/rig.hpp"
+#include "takt/drives/hubo/hubo_hardware.hpp"
+#include "takt/drives/registry.hpp"
 #include "takt/robot/bus_plan.hpp"
-#include "takt/robot/hubo_hardware.hpp"
 
 using namespace takt;
 using namespace takt::platform;
@@ -20,7 +21,7 @@ constexpr std::size_t boards = 15;
 robot::RobotDescription fifteen_boards() {
   robot::RobotDescription robot;
   robot.period = 20ms;
-  robot.buses.push_back({.name = "vq0", .protocol = robot::Protocol::hubo});
+  robot.buses.push_back({.name = "vq0", .protocol = drives::find("hubo")});
   for (std::size_t i = 0; i < boards; ++i) {
     robot.joints.emplace_back();
     robot.joints.back().board = static_cast<std::uint8_t>(i);
@@ -46,7 +47,7 @@ TEST_CASE("fifteen boards behind a queue of ten frames are all asked" NEEDS_CAN)
   SocketCanBus bus = open_can("vq0", {.filters = robot::plan_bus(robot, 0).filters});
   SocketCanBus ear = open_can("vq1");
   SocketCanBus* const pointer = &bus;
-  const auto hardware = std::move(robot::HuboHardware<SocketCanBus>::create(robot, {&pointer, 1}).value());
+  const auto hardware = std::move(drives::HuboHardware<SocketCanBus>::create(robot, {&pointer, 1}).value());
 
   std::vector<robot::JointCommand> commands(boards);
   std::array<std::size_t, boards> asked{};

@@ -15,7 +15,8 @@
 namespace takt::test {
 
 /// One pointer for each bus of the robot, null for those of another protocol; `buses` holds what they point to.
-inline std::vector<ScriptedBus*> buses_of(const robot::RobotDescription& robot, robot::Protocol protocol,
+inline std::vector<ScriptedBus*> buses_of(const robot::RobotDescription& robot,
+                                          const robot::DriveProtocol* protocol,
                                           std::vector<ScriptedBus>& buses) {
   buses.resize(robot.buses.size());
   std::vector<ScriptedBus*> pointers(buses.size());
@@ -27,7 +28,7 @@ inline std::vector<ScriptedBus*> buses_of(const robot::RobotDescription& robot, 
 
 /// Why the hardware refuses the robot after `change`.
 template <class Hardware, class Change>
-SetupError refusal(robot::RobotDescription robot, robot::Protocol protocol, Change change) {
+SetupError refusal(robot::RobotDescription robot, const robot::DriveProtocol* protocol, Change change) {
   std::vector<ScriptedBus> buses;
   const std::vector<ScriptedBus*> pointers = buses_of(robot, protocol, buses);
   change(robot);
@@ -39,7 +40,7 @@ template <class Hardware>
 class HardwareRig {
  public:
   template <class... Options>
-  HardwareRig(const robot::RobotDescription& robot, robot::Protocol protocol, Options... options)
+  HardwareRig(const robot::RobotDescription& robot, const robot::DriveProtocol* protocol, Options... options)
       : period(robot.period), feedback(robot.joints.size()), commands(robot.joints.size()) {
     hardware = std::move(*Hardware::create(robot, buses_of(robot, protocol, buses), options...));
   }

@@ -8,14 +8,13 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <cstdint>
 #include <vector>
 
 #include "takt/can/bus_load.hpp"
 #include "takt/can/filter.hpp"
 #include "takt/core/time.hpp"
 #include "takt/robot/description.hpp"
-#include "takt/robot/hubo_sensors.hpp"
 
 namespace takt::robot {
 
@@ -31,6 +30,12 @@ struct BusPlan {
   std::vector<can::PlannedFrame> replies;   ///< of the drives and sensors
   std::vector<can::Filter> filters;  ///< of all that the master listens to, start-up and faults included
 
+  /// Adds a frame of the master, or of a drive, of `length` bytes in each cycle.
+  void command(std::size_t length, can::FrameFormat format = {});
+  void reply(std::size_t length, can::FrameFormat format = {});
+  /// Adds an identifier that the master listens to.
+  void listen_to(std::uint32_t id) { filters.push_back({.id = id}); }
+
   /// The part of the bus that its frames take, with as many stuff bits as can be; above 1 they do not fit.
   [[nodiscard]] double load() const;
   /// The highest rate of the cycle at which load() is largest_bus_load, in Hz; 0 if none is.
@@ -39,8 +44,7 @@ struct BusPlan {
   [[nodiscard]] std::size_t frames_per_cycle() const;
 };
 
-/// The plan of a bus of the description, with those of the `sensors` that are on it. One without joints and sensors is empty.
-[[nodiscard]] BusPlan plan_bus(const RobotDescription& description, std::size_t bus,
-                               std::span<const HuboSensorPlace> sensors = {});
+/// The plan of a bus of the description, by its protocol. One without joints is empty.
+[[nodiscard]] BusPlan plan_bus(const RobotDescription& description, std::size_t bus);
 
 }  // namespace takt::robot

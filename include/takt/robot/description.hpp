@@ -11,19 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "takt/can/hubo/frame.hpp"
 #include "takt/core/joint.hpp"
 #include "takt/core/time.hpp"
+#include "takt/robot/drive_settings.hpp"
 #include "takt/rt/periodic_loop.hpp"
 
 namespace takt::robot {
 
-/// The frames that a bus speaks.
-enum class Protocol : std::uint8_t {
-  hubo,    ///< Hubo joint boards on classic CAN (can/hubo.hpp)
-  servo,   ///< takt's CAN FD servo drives (can/servo.hpp)
-  cia402,  ///< CiA 402 drives over CANopen on classic CAN (can/cia402/)
-};
+class DriveProtocol;
 
 /// How a joint moves, and so what its positions are measured in.
 enum class JointKind : std::uint8_t {
@@ -40,7 +35,10 @@ enum class JointKind : std::uint8_t {
 
 struct BusDescription {
   std::string name;
-  Protocol protocol = Protocol::hubo;
+  const DriveProtocol* protocol =
+      nullptr;  ///< that its drives speak (robot/drive_protocol.hpp, drives/registry.hpp)
+  /// Where the bus is: "can0" (SocketCAN), "slcan:/dev/ttyACM0", or "virtual", which has simulated drives.
+  std::string interface = "virtual";
   std::uint32_t bit_rate = 1'000'000;       ///< bit/s, arbitration phase
   std::uint32_t data_bit_rate = 5'000'000;  ///< bit/s, data phase of FD frames with bit-rate switch
 };
@@ -60,18 +58,16 @@ struct JointDescription {
   JointKind kind = JointKind::rotary;  ///< of a linear one read m for rad below
   JointLimits limits;
   SafeBehaviour safe = SafeBehaviour::hold;
-  double counts_per_radian =
-      1;  ///< encoder counts per rad (per m for linear joints); negative turns the direction
-  double rated_effort =
-      0;  ///< N m at the joint when its drive gives its rated torque (cia402), or the most of a hubo finger. 0:
-          ///< positions are all that it is told
-  std::size_t bus = 0;       ///< index into RobotDescription::buses
-  std::uint8_t board = 0;    ///< board number (hubo) or node id (servo, cia402)
-  std::uint8_t channel = 0;  ///< motor on that board; 0 for drives that are nodes of their own
-  can::hubo::BoardKind board_kind =
-      can::hubo::BoardKind::two_channel;  ///< hubo; the same for all joints of a board
-  double following_error = 0.2;           ///< rad: |reference - measured| beyond this stops the robot
-  double goal_tolerance = 0.02;           ///< rad: a goal succeeds when the joint is this close to its end
+  /// Encoder counts per rad (per m for linear joints); negative turns the direction.
+  double counts_per_radian = 1;
+  /// N m at the joint when its drive gives its rated torque, or a finger its most. 0: it is told positions only.
+  double rated_effort = 0;
+  std::size_t bus = 0;           ///< index into RobotDescription::buses
+  std::uint8_t board = 0;        ///< board number or node id
+  std::uint8_t channel = 0;      ///< motor on that board; 0 for drives that are nodes of their own
+  DriveSettings drive;           ///< what its protocol has to know besides
+  double following_error = 0.2;  ///< rad: |reference - measured| beyond this stops the robot
+  double goal_tolerance = 0.02;  ///< rad: a goal succeeds when the joint is this close to its end
   PlantDescription plant;
 };
 

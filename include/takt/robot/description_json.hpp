@@ -19,10 +19,12 @@
 //                                       pause is no drive's silence, so this may be shorter than overrun_limit
 //     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last waypoint
 //     "buses": [{
-//       "name": "can0",
-//       "protocol": "hubo",             "hubo" or "cia402" (classic CAN), or "servo" (CAN FD)
+//       "name": "arm",
+//       "protocol": "hubo",             of its drives: the folders of src/drives/ ("hubo", "servo", "cia402", ...)
+//       "interface": "can0",            optional: SocketCAN's "can0", a serial adapter's "slcan:/dev/ttyACM0", or
+//                                       "virtual", the default: a bus in memory, with simulated drives
 //       "bit_rate": 1000000,            bit/s: 125000, 250000, 500000, 800000 or 1000000
-//       "data_bit_rate": 5000000        bit/s, protocol "servo" only: from bit_rate to 8000000
+//       "data_bit_rate": 5000000        bit/s, protocols with FD frames only: from bit_rate to 8000000
 //     }],
 //     "joints": [{                      1..64 of them; their order is the robot's joint order
 //       "name": "elbow",
@@ -38,16 +40,18 @@
 //       },
 //       "safe": "hold",                 optional: "hold" or "release" the drive after the robot was stopped;
 //                                       the same for all joints of one hubo board, which is powered as a whole
-//       "counts_per_radian": 63662,     encoder counts; negative turns the direction
+//       "counts_per_radian": 63662,     encoder counts; negative turns the direction. Optional for drives that speak
+//                                       in rad
 //       "rated_effort": 50,             N m at the joint, optional: cia402, at the drive's rated torque: velocities and
 //                                       efforts can be commanded then, at twice the bus time; and hubo fingers, which
 //                                       must have it, at the most that they are sent (0.1 A, or full duty)
-//       "bus": "can0", "board": 15,     board number (hubo 0..47) or node id (servo 1..48, cia402 1..126)
+//       "bus": "arm", "board": 15,      board number (hubo 0..47) or node id (servo 1..48, cia402 1..126)
 //       "channel": 1,                   motor on that board (hubo 0..1); drives have only 0; optional
-//       "board_kind": "two_channel",    optional, of hubo boards, the same for all joints of one: or "hybrid" (DRC-Hubo's
-//                                       wrists: channel 0 the roll, 1 and 2 fingers), "neck" (its neck, board 34:
-//                                       channels 0..2) or "hand" (Hubo2+'s hands: channels 0..4 fingers).
-//                                       Motions are of positions: a finger is moved by programs that command efforts
+//       "drive": {                      optional: what its protocol has to know besides. Of hubo:
+//         "board_kind": "two_channel"   the same for all joints of a board; or "hybrid" (DRC-Hubo's wrists: channel 0
+//       },                              the roll, 1 and 2 fingers), "neck" (its neck, board 34: channels 0..2) or
+//                                       "hand" (Hubo2+'s hands: channels 0..4 fingers). Motions are of positions: a
+//                                       finger is moved by programs that command efforts
 //       "following_error": 0.2,         rad, optional: |reference - measured| beyond this stops the robot
 //       "goal_tolerance": 0.02,         rad, optional: a goal has succeeded when its joints are this close
 //       "plant": {                      optional: the joint behind a simulated drive, ignored on real buses
@@ -62,6 +66,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -78,12 +83,14 @@ struct Mistake {
   std::size_t line = 0;  ///< line of a syntax error, from 1; 0 when the text is JSON
 };
 
-/// A description, or every mistake that was found (never an empty list). The text comes from outside and may
-/// be anything. Allocates; not for the real-time path.
-[[nodiscard]] tl::expected<RobotDescription, std::vector<Mistake>> load_robot(std::string_view json);
+/// A description whose drives speak some of these protocols, or every mistake that was found (never an empty list). The text
+/// comes from outside and may be anything. Allocates; not for the real-time path.
+[[nodiscard]] tl::expected<RobotDescription, std::vector<Mistake>> load_robot(
+    std::string_view json, std::span<const DriveProtocol* const> protocols);
 
 /// The same from a file. A file that cannot be read, or is larger than 4 MiB, is a mistake too.
-[[nodiscard]] tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(const std::string& path);
+[[nodiscard]] tl::expected<RobotDescription, std::vector<Mistake>> load_robot_file(
+    const std::string& path, std::span<const DriveProtocol* const> protocols);
 
 /// One mistake as a line of text: "/joints/3/limits/velocity: -1 is not above 0", or "line 12: ..." for a
 /// syntax error.

@@ -9,7 +9,9 @@
 #include "takt/core/setup_error.hpp"
 #include "takt/robot/description.hpp"
 #include "takt/robot/hardware.hpp"
+#include "takt/robot/robot_hardware.hpp"
 #include "takt/sim/robot_simulation.hpp"
+#include "takt/sim/virtual_can_port.hpp"
 
 namespace takt::sim {
 
@@ -34,8 +36,8 @@ class SimulatedHardware final : public robot::Hardware {
   explicit SimulatedHardware(RobotSimulation simulation) noexcept;
 
   RobotSimulation simulation_;
-  std::vector<VirtualCanBus::Port> ports_;
-  std::vector<std::unique_ptr<robot::Hardware>> hardware_;  ///< one for each protocol that the robot speaks
+  std::vector<std::unique_ptr<VirtualCanPort>> ports_;
+  std::unique_ptr<robot::RobotHardware> hardware_;
 };
 
 }  // namespace takt::sim

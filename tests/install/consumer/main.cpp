@@ -8,7 +8,7 @@ int main() {
   // Declared only for those who were told that the library has compiled kernels; then trajectories take them.
   if (&takt::trajectory::kernels_for<double>(6) != &takt::trajectory::compiled_kernels(6)) return 1;
 
-  const auto robot = takt::robot::load_robot("{}");
+  const auto robot = takt::drives::load_robot("{}");
   if (robot) return 1;
   std::printf("%s\n", to_string(robot.error().front()).c_str());
   return 0;

@@ -1,0 +1,122 @@
+// A simulated CiA 402 drive on a CAN bus: one motor behind one CANopen node with its own object dictionary,
+// SDO server, PDOs by the mapping that the master gave them, heartbeat both ways, emergencies, and everything
+// that can go wrong with it. cia402_motor.hpp has the motor, cia402_objects.hpp the dictionary.
+//
+// Synchronous receive PDOs take effect at the next SYNC, at which transmit PDOs are sampled, too. A drive
+// that is enabled and loses its master (heartbeat of object 1016h overdue, or no longer operational) brakes
+// and is at fault, unless object 6007h is 0. What its motor notices between two frames is sent when time has
+// passed for the whole bus. Everything is real-time safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "takt/can/canopen/nmt.hpp"
+#include "takt/can/canopen/sdo_server.hpp"
+#include "takt/can/frame.hpp"
+#include "takt/core/time.hpp"
+#include "takt/drives/cia402/cia402_motor.hpp"
+#include "takt/drives/cia402/cia402_objects.hpp"
+#include "takt/robot/description.hpp"
+
+namespace takt::drives {
+
+struct Cia402DriveOptions {
+  Duration reply_delay{50'000};    ///< from a frame or SYNC to the answer's entry into the transmit queue
+  Duration boot_time{20'000'000};  ///< from power-on or reset to the boot-up message
+};
+
+/// What a drive does wrong on the bus; JointFault has what can happen to its motor.
+struct Cia402Disturbance {
+  Duration late{0};                                                 ///< all that it sends comes so much later
+  bool heartbeat_lost = false;                                      ///< it lives, but does not say so
+  bool mode_refused = false;                                        ///< 6061h does not follow 6060h
+  can::canopen::SdoAbort sdo_abort = can::canopen::SdoAbort::none;  ///< its answer to every SDO
+};
+
+class Cia402Drive {
+ public:
+  /// `node` must be can::canopen::is_node(). Power comes on at `start`.
+  Cia402Drive(std::uint8_t node, const Cia402DriveOptions& options, Time start,
+              const robot::JointDescription& joint) noexcept;
+
+  /// Whether the node takes notice of the frame.
+  [[nodiscard]] bool accepts(const can::Frame& frame) const noexcept;
+  /// Takes a frame that ended on the bus at its stamp.
+  void receive(const can::Frame& frame) noexcept;
+  /// When the next frame is to be sent; Time::max() when none is.
+  [[nodiscard]] Time next_send() const noexcept;
+  /// That frame, at that time.
+  [[nodiscard]] can::Frame take_frame() noexcept;
+  /// Lets the motor run up to a time.
+  void advance(Time to) noexcept;
+
+  /// What happened to the joint, at the present time. A silent drive is without power, and boots when it is
+  /// mended.
+  void inject(sim::JointFault fault) noexcept;
+  void disturb(const Cia402Disturbance& disturbance) noexcept;
+  void set_load(double torque) noexcept { motor_.axis().set_load(torque); }
+  /// Where the joint really is, rad, and how fast it moves, rad/s.
+  [[nodiscard]] double position() const noexcept {
+    return motor_.axis().plant().position(ticks_.since(now_));
+  }
+  [[nodiscard]] double velocity() const noexcept { return motor_.axis().plant().velocity(); }
+
+  [[nodiscard]] can::cia402::State state() const noexcept { return motor_.state(); }
+  [[nodiscard]] can::canopen::NmtState nmt_state() const noexcept { return nmt_; }
+  [[nodiscard]] const Cia402Objects& objects() const noexcept { return objects_; }
+  /// Frames to this node that made no sense to it, and answers that it had no room for.
+  [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
+
+ private:
+  struct Pending {
+    Time due{};
+    can::Frame frame;
+  };
+  struct Received {
+    std::array<std::uint8_t, 8> data{};
+    std::uint8_t length = 0;
+    bool fresh = false;
+  };
+
+  void boot() noexcept;
+  void obey(const can::Frame& frame) noexcept;
+  void set_nmt(can::canopen::NmtState state) noexcept;
+  void answer_sdo(const can::Frame& request) noexcept;
+  void start_heartbeat() noexcept;
+  void take_pdo(const can::Frame& frame) noexcept;
+  void take_over(std::size_t pdo) noexcept;
+  void synchronise() noexcept;
+  void run(Time tick) noexcept;
+  void watch_master() noexcept;
+  void say_what_changed() noexcept;
+  void queue(const can::Frame& frame, Duration delay) noexcept;
+  void queue_pdo(std::size_t pdo, Duration delay) noexcept;
+  [[nodiscard]] std::uint8_t master() const noexcept {
+    return static_cast<std::uint8_t>(objects_[Cia402Object::consumer_heartbeat] >> 16 & 0x7FU);
+  }
+
+  std::uint8_t node_;
+  Cia402DriveOptions options_;
+  Cia402Disturbance disturbance_{};
+  sim::ServoTicks ticks_;
+  Time now_;
+  Time boot_due_;
+  Time heartbeat_due_ = Time::max();
+  Time master_due_ = Time::max();  ///< when the master's next heartbeat is overdue
+  Cia402Objects objects_;
+  Cia402Motor motor_;
+  can::canopen::SdoServer<64> server_;
+  can::canopen::NmtState nmt_ = can::canopen::NmtState::boot_up;
+  std::array<Received, Cia402Objects::pdos> received_{};
+  std::array<std::uint8_t, Cia402Objects::pdos> syncs_{};  ///< since each transmit PDO was last sent
+  std::array<std::array<std::uint8_t, 8>, Cia402Objects::pdos> last_sent_{};
+  std::array<Pending, 16> pending_{};
+  std::size_t pending_count_ = 0;
+  std::uint16_t error_said_ = 0;
+  bool silent_ = false;
+  std::uint64_t ignored_ = 0;
+};
+
+}  // namespace takt::drives

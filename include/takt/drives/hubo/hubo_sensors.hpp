@@ -1,0 +1,76 @@
+// What a master asks of one Hubo sensor in each cycle, and what it last said: forces and tilt of a foot, forces of a hand, an
+// inertial unit. No bus: requests come out, replies go in. Real-time safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "takt/can/hubo.hpp"
+#include "takt/core/time.hpp"
+
+namespace takt::drives {
+
+/// Where a robot has a sensor: on the bus of its description, by its number (can/hubo/sensor.hpp).
+struct HuboSensorPlace {
+  std::size_t bus = 0;
+  std::uint8_t sensor = 0;
+};
+
+/// The last reply of a kind.
+template <class Reply>
+struct HuboReading {
+  Reply value{};
+  Time stamp{};        ///< when it came
+  bool heard = false;  ///< at all
+};
+
+class HuboSensor {
+ public:
+  static constexpr std::size_t max_requests = 2;  ///< in a cycle
+
+  explicit HuboSensor(std::uint8_t number) noexcept : number_(number) {}
+
+  [[nodiscard]] static constexpr bool exists(std::uint8_t number) noexcept {
+    return can::hubo::has_force(number) || can::hubo::is_inertial(number);
+  }
+  [[nodiscard]] std::uint8_t number() const noexcept { return number_; }
+
+  /// Calls push(message) for each request of a cycle.
+  template <class Push>
+  void ask(Push push) const noexcept {
+    using can::hubo::SensorQuery;
+    using can::hubo::SensorRequest;
+    if (can::hubo::has_force(number_)) push(SensorRequest{number_, SensorQuery::force_scaled});
+    if (can::hubo::is_foot(number_)) push(SensorRequest{number_, SensorQuery::tilt_scaled});
+    if (can::hubo::is_inertial(number_)) push(can::hubo::InertialRequest{number_});
+  }
+
+  /// Whether a frame with this identifier comes from this sensor.
+  [[nodiscard]] bool sends(std::uint32_t id) const noexcept {
+    return id == can::hubo::force_base + number_ || id == can::hubo::inertial_base + number_;
+  }
+  /// Takes such a frame, which ended on the bus at `time`. False if it makes no sense; then the last good one stands.
+  [[nodiscard]] bool hear(const can::Frame& frame, Time time) noexcept {
+    return take(force_, frame, time) || take(tilt_, frame, time) || take(inertial_, frame, time);
+  }
+
+  [[nodiscard]] const HuboReading<can::hubo::ForceTorque>& force() const noexcept { return force_; }
+  [[nodiscard]] const HuboReading<can::hubo::Tilt>& tilt() const noexcept { return tilt_; }
+  [[nodiscard]] const HuboReading<can::hubo::Inertial>& inertial() const noexcept { return inertial_; }
+
+ private:
+  template <class Reply>
+  [[nodiscard]] static bool take(HuboReading<Reply>& reading, const can::Frame& frame, Time time) noexcept {
+    if (!decode_into(reading.value, frame)) return false;
+    reading.stamp = time;
+    reading.heard = true;
+    return true;
+  }
+
+  std::uint8_t number_;
+  HuboReading<can::hubo::ForceTorque> force_;
+  HuboReading<can::hubo::Tilt> tilt_;
+  HuboReading<can::hubo::Inertial> inertial_;
+};
+
+}  // namespace takt::drives

@@ -1,0 +1,83 @@
+// CiA 402 drives over CANopen on classic CAN: can/cia402/ has the frames.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "drives/register.hpp"
+#include "takt/drives/cia402/cia402_drive.hpp"
+#include "takt/drives/cia402/cia402_hardware.hpp"
+#include "takt/robot/drive_fault.hpp"
+#include "takt/sim/drive_bus.hpp"
+
+namespace takt::drives {
+namespace {
+
+namespace canopen = can::canopen;
+
+constexpr std::array<robot::FaultBit, 5> fault_bits{
+    {{cia402_fault::power_lost, robot::lost_power},
+     {cia402_fault::mode_refused, "it does not confirm its mode"},
+     {cia402_fault::not_configured, "it refuses its configuration"},
+     {cia402_fault::heartbeat_lost, "its heartbeat is lost"},
+     {cia402_fault::homing_failed, "it did not find its home"}}};
+
+class Cia402Protocol final : public robot::DriveProtocol {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "cia402"; }
+  [[nodiscard]] robot::AddressRule addresses(const robot::JointDescription& /*joint*/) const override {
+    return {1, canopen::max_node - 1, 0};  // the last one is the master's
+  }
+  [[nodiscard]] double reach(const robot::JointDescription& joint) const override {
+    return 2'147'483'647.0 / std::abs(joint.counts_per_radian);
+  }
+  [[nodiscard]] std::optional<Duration> longest_pause() const override {
+    return std::chrono::seconds(45);  // of 60 s, without the heartbeat's period
+  }
+  void plan(const robot::RobotDescription& robot, std::size_t bus, robot::BusPlan& plan) const override {
+    using Direction = canopen::PdoDirection;
+    constexpr std::uint8_t heartbeat = 1;
+    bool any = false;
+    for (const robot::JointDescription& joint : robot.joints) {
+      if (joint.bus != bus) continue;
+      any = true;
+      plan.command(can::cia402::pdo_1_length);
+      plan.reply(can::cia402::pdo_1_length);
+      plan.listen_to(canopen::pdo_id(Direction::transmit, 1, joint.board));
+      if (joint.rated_effort > 0) {
+        plan.command(can::cia402::pdo_2_length);
+        plan.reply(can::cia402::pdo_2_length);
+        plan.listen_to(canopen::pdo_id(Direction::transmit, 2, joint.board));
+      }
+      plan.replies.push_back({{}, heartbeat, Cia402Timing{}.heartbeat});
+      for (const std::uint32_t base :
+           {canopen::sdo_reply_base, canopen::heartbeat_base, canopen::emergency_base})
+        plan.listen_to(base + joint.board);
+    }
+    if (!any) return;
+    plan.command(0);  // SYNC
+    plan.commands.push_back({{}, heartbeat, cia402_watchdog(robot.period, robot.overrun_limit) / 4});
+  }
+  [[nodiscard]] std::string describe_fault(std::uint32_t fault) const override {
+    const std::uint32_t code = fault & cia402_fault::code;
+    if (code == 0) return robot::describe_bits(fault, fault_bits);
+    const std::string text =
+        fmt::format("{} ({:#06x})", canopen::describe_emergency(static_cast<std::uint16_t>(code)), code);
+    return fault == code ? text : text + ", " + robot::describe_bits(fault - code, fault_bits);
+  }
+  [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
+      const robot::RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {
+    return Cia402Hardware<robot::CanPort>::create(robot, ports);
+  }
+  [[nodiscard]] std::unique_ptr<sim::DriveBus> simulate(const robot::RobotDescription& robot, std::size_t bus,
+                                                        Time start) const override {
+    return std::make_unique<sim::OneJointDrives<Cia402Drive, Cia402DriveOptions>>(
+        robot.buses[bus], start, Cia402DriveOptions{}, canopen::max_node);
+  }
+};
+
+}  // namespace
+
+TAKT_DRIVE_PROTOCOL(cia402, Cia402Protocol);
+
+}  // namespace takt::drives

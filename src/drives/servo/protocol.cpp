@@ -1,0 +1,85 @@
+// takt's own servo drives on CAN FD: can/servo.hpp has the frames.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "drives/register.hpp"
+#include "takt/drives/servo/servo_drive.hpp"
+#include "takt/drives/servo/servo_hardware.hpp"
+#include "takt/robot/drive_fault.hpp"
+#include "takt/sim/drive_bus.hpp"
+
+namespace takt::drives {
+namespace {
+
+namespace servo = can::servo;
+using servo::Fault;
+
+constexpr std::array<std::pair<Fault, std::string_view>, 10> fault_codes{
+    {{Fault::reference_lost, "no command came before its watchdog ran out"},
+     {Fault::over_current, "over-current"},
+     {Fault::over_voltage, "over-voltage"},
+     {Fault::under_voltage, "under-voltage"},
+     {Fault::over_temperature, "over-temperature"},
+     {Fault::encoder, "encoder"},
+     {Fault::following_error, "too far from its reference"},
+     {Fault::position_limit, "outside its own position limits"},
+     {Fault::unsupported_mode, "a mode that it does not have"},
+     {Fault::internal, "internal"}}};
+
+class ServoProtocol final : public robot::DriveProtocol {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "servo"; }
+  [[nodiscard]] bool has_fd_frames() const noexcept override { return true; }
+  [[nodiscard]] robot::AddressRule addresses(const robot::JointDescription& /*joint*/) const override {
+    return {1, servo::max_node, 0};
+  }
+  [[nodiscard]] double reach(const robot::JointDescription& /*joint*/) const override {
+    return 2'147'483'647.0 * servo::position_unit;
+  }
+  [[nodiscard]] std::optional<Duration> longest_pause() const override {
+    return std::chrono::milliseconds(255);  // its watchdog has 8 bits
+  }
+  void check(const robot::RobotDescription& /*robot*/, const robot::JointDescription& joint,
+             const robot::Complain& complain) const override {
+    if (joint.rated_effort > 0) complain("rated_effort", "this drive is told positions only");
+  }
+  void plan(const robot::RobotDescription& robot, std::size_t bus, robot::BusPlan& plan) const override {
+    constexpr can::FrameFormat fd{.fd = true, .bit_rate_switch = true};
+    std::array<std::size_t, servo::group_count> slots{};
+    for (const robot::JointDescription& joint : robot.joints) {
+      if (joint.bus != bus) continue;
+      std::size_t& used = slots[servo::group_of(joint.board)];
+      used = std::max(used, servo::slot_of(joint.board) + std::size_t{1});
+      plan.reply(servo::detail::reply_bytes, fd);
+      plan.listen_to(servo::reply_base + joint.board);
+    }
+    for (const std::size_t used : slots) {
+      if (used > 0) plan.command(servo::detail::command_lengths[used], fd);
+    }
+  }
+  [[nodiscard]] std::string describe_fault(std::uint32_t fault) const override {
+    if (fault == servo_power_lost) return std::string(robot::lost_power);
+    for (const auto& [code, meaning] : fault_codes) {
+      if ((fault & ~servo_power_lost) == static_cast<std::uint32_t>(code)) return std::string(meaning);
+    }
+    return fmt::format("number {}", fault);
+  }
+  [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
+      const robot::RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {
+    return ServoHardware<robot::CanPort>::create(robot, ports);
+  }
+  [[nodiscard]] std::unique_ptr<sim::DriveBus> simulate(const robot::RobotDescription& robot, std::size_t bus,
+                                                        Time start) const override {
+    return std::make_unique<sim::OneJointDrives<ServoDrive, ServoDriveOptions>>(
+        robot.buses[bus], start, ServoDriveOptions{.command_period = robot.period}, servo::max_node);
+  }
+};
+
+}  // namespace
+
+TAKT_DRIVE_PROTOCOL(servo, ServoProtocol);
+
+}  // namespace takt::drives

@@ -1,0 +1,46 @@
+#include "takt/robot/robot_hardware.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "takt/robot/drive_protocol.hpp"
+#include "takt/robot/error.hpp"
+
+namespace takt::robot {
+
+SetupResult<std::unique_ptr<RobotHardware>> RobotHardware::create(const RobotDescription& robot,
+                                                                  std::span<CanPort* const> ports) {
+  std::unique_ptr<RobotHardware> self(new RobotHardware);
+  std::vector<const DriveProtocol*> spoken;
+  for (const BusDescription& bus : robot.buses) {
+    if (bus.protocol == nullptr) return fail(Errc::no_such_bus, "bus " + bus.name + " has no protocol");
+    if (std::find(spoken.begin(), spoken.end(), bus.protocol) != spoken.end()) continue;
+    spoken.push_back(bus.protocol);
+    auto master = bus.protocol->connect(robot, ports);
+    if (!master) return tl::unexpected<SetupError>(std::move(master.error()));
+    self->masters_.push_back(std::move(*master));
+  }
+  return self;
+}
+
+void RobotHardware::read(Time now, std::span<JointFeedback> feedback) noexcept {
+  for (const auto& master : masters_) master->read(now, feedback);
+}
+
+void RobotHardware::write(Time now, std::span<const JointCommand> commands) noexcept {
+  for (const auto& master : masters_) master->write(now, commands);
+}
+
+HardwareCounters RobotHardware::counters() const noexcept {
+  HardwareCounters sum;
+  for (const auto& master : masters_) sum += master->counters();
+  return sum;
+}
+
+std::uint64_t RobotHardware::starved(std::size_t joint) const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& master : masters_) sum += master->starved(joint);
+  return sum;
+}
+
+}  // namespace takt::robot
