@@ -23,10 +23,12 @@
 
 namespace takt::app {
 
-/// `Bus` is a can::CanBus with `bool broken()` (it must be opened again) and `bool off()` (its controller left the bus).
+/// `Bus` is a can::CanBus with `bool broken()` (it must be opened again) and `bool off()` (its controller left the
+/// bus).
 ///
-/// One bus is on its way at a time. The real-time side owns it in `bus_`, and gives a broken one away in `broken_`. The keeper
-/// destroys that, opens another and puts it into `fresh_`. So each slot is empty when it is filled, and no thread waits for another.
+/// One bus is on its way at a time. The real-time side owns it in `bus_`, and gives a broken one away in `broken_`. The
+/// keeper destroys that, opens another and puts it into `fresh_`. So each slot is empty when it is filled, and no
+/// thread waits for another.
 template <class Bus>
 class KeptPort final : public robot::CanPort {
  public:

@@ -31,7 +31,8 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 /// What an adapter said.
 enum class Answer { none, confirmed, refused };
 
-/// Says commands to an adapter and hears its answers. Reads byte by byte, so that no byte of a frame behind an answer is lost.
+/// Says commands to an adapter and hears its answers. Reads byte by byte, so that no byte of a frame behind an answer
+/// is lost.
 class Conversation {
  public:
   explicit Conversation(platform::SerialLine& line) noexcept : line_(line) {}

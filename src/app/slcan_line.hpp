@@ -16,8 +16,8 @@ namespace takt::app {
 /// Its functions, opening and destruction apart, are real-time safe.
 class SlcanLine {
  public:
-  /// Opens the line, sees to it that an adapter answers, sets its bit rate and opens its channel: up to 1 s. Errors: bad_bit_rate,
-  /// no_fd_adapter, no_adapter, adapter_refuses, and those of platform::SerialLine::open().
+  /// Opens the line, sees to it that an adapter answers, sets its bit rate and opens its channel: up to 1 s. Errors:
+  /// bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, and those of platform::SerialLine::open().
   static SetupResult<std::unique_ptr<SlcanLine>> open(const BusAddress& address, const BusRequest& request);
   /// Closes the adapter's channel, so that it acknowledges no frame for a program that is gone.
   ~SlcanLine();

@@ -62,7 +62,8 @@ bool read_number(Bytes data, T& number) noexcept {
   return value.has_value();
 }
 
-/// A name of the kernel's, ended by a zero or by the attribute: at most 63 bytes, none of which is a space or a control character.
+/// A name of the kernel's, ended by a zero or by the attribute: at most 63 bytes, none of which is a space or a control
+/// character.
 bool read_name(Bytes data, std::string& name) {
   const auto end = std::ranges::find(data, std::uint8_t{0});
   const bool is_name = end - data.begin() < 64 &&

@@ -14,8 +14,8 @@ struct CanSocket {
   int interface_index = 0;
 };
 
-/// A CAN socket of the `protocol` (CAN_RAW, CAN_BCM) that knows its interface, but is not yet bound or connected. Errors: no_can,
-/// no_permission, and those of find_can_interface() and check_can_interface().
+/// A CAN socket of the `protocol` (CAN_RAW, CAN_BCM) that knows its interface, but is not yet bound or connected.
+/// Errors: no_can, no_permission, and those of find_can_interface() and check_can_interface().
 [[nodiscard]] SetupResult<CanSocket> open_can_socket(const std::string& interface, int type, int protocol,
                                                      const CanNeeds& needs);
 

@@ -1,5 +1,5 @@
-// Buses from texts: what texts are addresses, what is said of a bus that cannot be opened, and ports over slcan adapters that are
-// unplugged and plugged in again. SocketCAN interfaces are in tests/socket_can/port_test.cpp.
+// Buses from texts: what texts are addresses, what is said of a bus that cannot be opened, and ports over slcan
+// adapters that are unplugged and plugged in again. SocketCAN interfaces are in tests/socket_can/port_test.cpp.
 #include "takt/app/bus.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// The hand-over of buses between the real-time side and the keeper, as quick as it can be: for the thread sanitizer above all.
+// The hand-over of buses between the real-time side and the keeper, as quick as it can be: for the thread sanitizer
+// above all.
 #include "app/kept_port.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// An slcan adapter as a program sees it: a pseudo terminal under a path that stays the same, plugged in and unplugged at will, with a
-// thread that answers as an adapter's firmware does and sends each frame back.
+// An slcan adapter as a program sees it: a pseudo terminal under a path that stays the same, plugged in and unplugged
+// at will, with a thread that answers as an adapter's firmware does and sends each frame back.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -22,9 +22,9 @@ namespace takt::test {
 struct Firmware {
   bool confirms = true;  ///< a CR or a BEL for each command; false: as some makers' that answer nothing but V
   std::string version = "V1013";  ///< the answer to V; empty: BEL
-  std::string refuses{};            ///< the first letters of commands that it refuses
+  std::string refuses{};          ///< the first letters of commands that it refuses
   bool is_silent = false;         ///< says nothing at all
-  std::string noise{};              ///< sent before each answer
+  std::string noise{};            ///< sent before each answer
 };
 
 class SlcanAdapter {

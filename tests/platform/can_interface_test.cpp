@@ -1,4 +1,5 @@
-// What the kernel says of a network interface: answers built as it builds them, answers that no kernel gives, and this machine's own.
+// What the kernel says of a network interface: answers built as it builds them, answers that no kernel gives, and this
+// machine's own.
 #include "takt/platform/can_interface.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Ports over CAN interfaces of the kernel: what is said of an interface that does not do, and interfaces that are switched off, removed
-// or set up otherwise while a robot moves.
+// Ports over CAN interfaces of the kernel: what is said of an interface that does not do, and interfaces that are
+// switched off, removed or set up otherwise while a robot moves.
 #include <doctest/doctest.h>
 #include <linux/can/error.h>
 #include <sys/syscall.h>

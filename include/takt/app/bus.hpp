@@ -6,8 +6,9 @@
 //     if (!port) return complain(port.error().message);  // says what is wrong and the command that mends it
 //     (*port)->send(frames);
 //
-// A port survives its bus. If the interface goes down or its adapter is unplugged, link() says so in the same cycle, and a thread
-// without deadlines tries to open the bus again, with the checks of open_bus(), every reopen_interval. Frames then pass again.
+// A port survives its bus. If the interface goes down or its adapter is unplugged, link() says so in the same cycle,
+// and a thread without deadlines tries to open the bus again, with the checks of open_bus(), every reopen_interval.
+// Frames then pass again.
 #pragma once
 
 #include <chrono>
@@ -28,7 +29,8 @@ namespace takt::app {
 
 inline constexpr Duration reopen_interval = std::chrono::milliseconds(200);
 
-/// Where a bus is.
+/// Where a bus is. A serial adapter keeps its path below /dev/serial/by-id wherever it is plugged in; /dev/ttyACM0 may
+/// become another.
 struct BusAddress {
   enum class Kind : std::uint8_t {
     socket_can,   ///< a CAN interface of Linux
@@ -43,8 +45,8 @@ struct BusAddress {
   friend bool operator==(const BusAddress&, const BusAddress&) = default;
 };
 
-/// Reads "can0", "slcan:/dev/ttyACM0", "slcan:/dev/ttyUSB0@115200" or "virtual". A text of any length and any bytes is safe.
-/// Errors: bad_bus_address; the message says what is allowed.
+/// Reads "can0", "slcan:/dev/ttyACM0", "slcan:/dev/ttyUSB0@115200" or "virtual". A text of any length and any bytes is
+/// safe. Errors: bad_bus_address; the message says what is allowed.
 [[nodiscard]] SetupResult<BusAddress> parse_bus_address(std::string_view text);
 /// The address as parse_bus_address() reads it.
 [[nodiscard]] std::string to_string(const BusAddress& address);
@@ -60,18 +62,20 @@ struct BusRequest {
       0;  ///< that one send() hands over; an interface with a shorter queue is refused. 0: not checked
 };
 
-/// Opens a real bus; nothing is sent on it. Each message names the bus and its address, and ends with the command that mends it.
+/// Opens a real bus; no frame is sent. Each message names the bus and its address, and ends with the command that
+/// mends it.
 ///
 /// The port, beyond robot::CanPort:
-/// * link() is down from the send() or receive() that learned of it, and up when the bus is open again. It is off after bus-off, which
-///   the driver reports among the frames, until the controller is restarted. The slcan protocol does not report bus-off.
-/// * traffic().busy adds up mean lengths of frames, by format and length, at the bit rates of the request. Frames that the filters
-///   keep out are not counted. Frames that meet no link are not counted as refused.
-/// * It owns a thread that sleeps except for a look every reopen_interval. Destroying the port may take a second, if the thread is
-///   talking to an adapter.
+/// * link() is down from the send() or receive() that learned of it, and up when the bus is open again. It is off after
+///   bus-off, which the driver reports among the frames, until the controller is restarted. The slcan protocol does not
+///   report bus-off.
+/// * traffic().busy adds up mean lengths of frames, by format and length, at the bit rates of the request. Frames that
+///   the filters keep out are not counted. Frames that meet no link are not counted as refused.
+/// * It owns a thread that sleeps except for a look every reopen_interval. Destroying the port may take a second, if
+///   the thread is talking to an adapter.
 ///
-/// Errors: those of platform::SocketCanBus::open() and platform::SerialLine::open(), not_a_real_bus (a virtual address), bad_bit_rate,
-/// no_fd_adapter, no_adapter, adapter_refuses, no_thread. Not real-time safe.
+/// Errors: those of platform::SocketCanBus::open() and platform::SerialLine::open(), not_a_real_bus (a virtual
+/// address), bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, no_thread. Not real-time safe.
 [[nodiscard]] SetupResult<std::unique_ptr<robot::CanPort>> open_bus(const BusAddress& address,
                                                                     const BusRequest& request);
 

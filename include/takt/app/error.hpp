@@ -8,7 +8,7 @@
 
 namespace takt::app {
 
-/// Numbers are part of the C API: never reused.
+/// Numbers are never reused.
 enum class Errc : std::uint16_t {
   bad_bus_address = 1,
   not_a_real_bus = 2,

@@ -1,9 +1,10 @@
-// What the kernel knows of a CAN interface, and whether that is enough for a robot: bit rates, FD, state of the controller, queue.
+// What the kernel knows of a CAN interface, and whether that is enough for a robot: bit rates, FD, state of the
+// controller, queue.
 //
 //     const auto can0 = platform::find_can_interface("can0");
 //     if (!can0) return complain(can0.error().message);
 //     if (const auto fit = platform::check_can_interface(*can0, {.bit_rate = 1'000'000}); !fit)
-//       return complain(fit.error().message);  // "can0: runs at 500000 bit/s, not 1000000; ip link set can0 down && ..."
+//       return complain(fit.error().message);  // "can0: runs at 500000 bit/s, not 1000000; ip link set ..."
 //
 // For set-up: allocates, and asks the kernel by rtnetlink, for which no permission is needed.
 #pragma once
@@ -58,17 +59,18 @@ struct CanNeeds {
   std::size_t frames_per_cycle = 0;  ///< that are handed over at once
 };
 
-/// Asks the kernel for the network interface of this name, CAN or not. Errors, with a message that begins with the name:
-/// no_such_can_interface, can_failed, bad_link_message.
+/// Asks the kernel for the network interface of this name, CAN or not. Errors, with a message that begins with the
+/// name: no_such_can_interface, can_failed, bad_link_message.
 [[nodiscard]] SetupResult<CanInterface> find_can_interface(const std::string& name);
 
-/// Whether an interface does for a robot. Each message begins with the interface's name and ends with the command that mends it.
-/// A bit rate within 0.5 % of the wanted one is the same: clocks do not divide into every rate. Errors, in this order: not_can,
-/// can_interface_down, wrong_can_bit_rate, no_can_fd, can_queue_too_short, can_bus_off.
+/// Whether an interface does for a robot. Each message begins with the interface's name and ends with the command that
+/// mends it. A bit rate within 0.5 % of the wanted one is the same: clocks do not divide into every rate. Errors, in
+/// this order: not_can, can_interface_down, wrong_can_bit_rate, no_can_fd, can_queue_too_short, can_bus_off.
 [[nodiscard]] SetupResult<void> check_can_interface(const CanInterface& interface, const CanNeeds& needs);
 
-/// Reads one answer of rtnetlink to RTM_GETLINK. Any bytes are safe. Errors: bad_link_message (no such message, or attributes
-/// that do not fit into it), no_such_can_interface (the kernel says so), can_failed (the kernel refuses for another reason).
+/// Reads one answer of rtnetlink to RTM_GETLINK. Any bytes are safe. Errors: bad_link_message (no such message, or
+/// attributes that do not fit into it), no_such_can_interface (the kernel says so), can_failed (the kernel refuses for
+/// another reason).
 [[nodiscard]] Result<CanInterface> read_link_message(std::span<const std::uint8_t> message);
 
 }  // namespace takt::platform
