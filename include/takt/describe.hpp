@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "takt/app/error.hpp"
 #include "takt/can/error.hpp"
 #include "takt/control/error.hpp"
 #include "takt/core/error.hpp"
@@ -48,6 +49,8 @@ namespace takt {
       return describe(static_cast<sim::Errc>(error.code));
     case Room::platform:
       return describe(static_cast<platform::Errc>(error.code));
+    case Room::app:
+      return describe(static_cast<app::Errc>(error.code));
     case Room::none:
     case Room::core:
     case Room::component:

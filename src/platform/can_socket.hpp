@@ -5,6 +5,7 @@
 
 #include "platform/descriptor.hpp"
 #include "takt/core/setup_error.hpp"
+#include "takt/platform/can_interface.hpp"
 
 namespace takt::platform::detail {
 
@@ -13,9 +14,9 @@ struct CanSocket {
   int interface_index = 0;
 };
 
-/// A CAN socket of the `protocol` (CAN_RAW, CAN_BCM) that knows its interface, but is not yet bound or connected. `fd`: the interface
-/// must carry FD frames. Errors: no_can, no_such_can_interface, can_interface_down, no_can_fd, can_failed.
+/// A CAN socket of the `protocol` (CAN_RAW, CAN_BCM) that knows its interface, but is not yet bound or connected.
+/// Errors: no_can, no_permission, and those of find_can_interface() and check_can_interface().
 [[nodiscard]] SetupResult<CanSocket> open_can_socket(const std::string& interface, int type, int protocol,
-                                                     bool fd);
+                                                     const CanNeeds& needs);
 
 }  // namespace takt::platform::detail

@@ -90,7 +90,7 @@ Result<std::size_t> CyclicCan::State::encode(std::span<const can::Frame> frames)
 }
 
 SetupResult<CyclicCan> CyclicCan::open(const std::string& interface, bool fd) {
-  auto socket = detail::open_can_socket(interface, SOCK_DGRAM, CAN_BCM, fd);
+  auto socket = detail::open_can_socket(interface, SOCK_DGRAM, CAN_BCM, {.fd = fd});
   if (!socket) return tl::unexpected(socket.error());
   sockaddr_can address{};
   address.can_family = AF_CAN;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -46,6 +47,28 @@ bool make_raw(int descriptor, speed_t speed) {
          ::tcflush(descriptor, TCIFLUSH) == 0;
 }
 
+/// Why a line cannot be had, with the command that mends it or finds the culprit.
+tl::unexpected<SetupError> no_line(const std::string& path, int number) {
+  const auto failed = [&](Errc code, const std::string& remedy) {
+    return fail(code, fmt::format("{}: {}{}", path, detail::text_of(number), remedy));
+  };
+  switch (number) {
+    case ENOENT:
+    case ENODEV:
+    case ENXIO:
+      return failed(Errc::no_such_serial_line,
+                    "; ls /dev/serial/by-id lists the adapters that are plugged in");
+    case EBUSY:
+    case EWOULDBLOCK:
+      return failed(Errc::serial_line_busy, fmt::format("; another program has it: fuser -v {}", path));
+    case EACCES:
+    case EPERM:
+      return failed(Errc::no_permission, "; sudo usermod -aG dialout $USER, then log in again");
+    default:
+      return failed(Errc::connect_failed, "");
+  }
+}
+
 /// Whether a system call that failed may succeed later.
 bool is_transient(int number) { return number == EAGAIN || number == EWOULDBLOCK || number == EINTR; }
 
@@ -61,8 +84,10 @@ SetupResult<SerialLine> SerialLine::open(const std::string& path, std::uint32_t 
   const auto speed = speed_of(baud);
   if (!speed) return failed(fmt::format("{} bit/s is no rate of a serial line", baud));
   SerialLine line(::open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
-  if (line.descriptor_ < 0) return failed(detail::text_of(errno));
+  if (line.descriptor_ < 0) return no_line(path, errno);
   if (::isatty(line.descriptor_) == 0) return failed("not a serial line");
+  // Root gets past TIOCEXCL, but not past the lock; programs that do not lock are kept out by TIOCEXCL.
+  if (::flock(line.descriptor_, LOCK_EX | LOCK_NB) != 0) return no_line(path, errno);
   if (::ioctl(line.descriptor_, TIOCEXCL) != 0) return failed(detail::text_of(errno));
   if (!make_raw(line.descriptor_, *speed)) return failed(detail::text_of(errno));
   return line;

@@ -34,6 +34,9 @@ bool set_option(int socket, int level, int name, const T& value) noexcept {
   return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
 }
 
+/// Whether an errno says that the interface is down or gone.
+bool is_lost_link(int error) noexcept { return error == ENETDOWN || error == ENODEV || error == ENXIO; }
+
 /// Tells the kernel what to deliver. False, with errno, if it refuses.
 bool apply_filters(int socket, std::span<const can::Filter> wanted) {
   std::vector<can::Filter> memory(wanted.begin(), wanted.end());
@@ -116,6 +119,10 @@ struct SocketCanBus::State {
   std::size_t read(std::size_t wanted) noexcept;
   bool take(std::size_t i, const Moment& now, can::Frame& frame) noexcept;
   void stamp(can::Frame& frame, const detail::Ancillary& told, const Moment& now) noexcept;
+  /// A frame was on the wire: a controller that takes part is not off the bus, even if the report of its restart was lost.
+  void note_traffic() noexcept {
+    if (health.state == can::BusState::bus_off) health.state = can::BusState::active;
+  }
 };
 
 // ---- Sending
@@ -160,7 +167,10 @@ std::size_t SocketCanBus::State::write(std::size_t count, int& error) noexcept {
         ::sendmmsg(socket.get(), &outgoing.headers[sent], static_cast<unsigned>(count - sent), MSG_DONTWAIT);
     if (taken > 0) {
       sent += static_cast<std::size_t>(taken);
-    } else if ((errno != EINTR && errno != ENETDOWN) || retries-- == 0) {
+      continue;
+    }
+    if (is_lost_link(errno)) ++counters.link_losses;
+    if ((errno != EINTR && errno != ENETDOWN) || retries-- == 0) {
       error = errno;
       break;
     }
@@ -174,13 +184,8 @@ void SocketCanBus::State::count_refused(std::uint64_t count, int error) noexcept
     case EAGAIN:
       counters.full += count;
       break;
-    case ENETDOWN:
-    case ENODEV:
-    case ENXIO:
-      counters.no_link += count;
-      break;
     default:
-      counters.refused += count;
+      (is_lost_link(error) ? counters.no_link : counters.refused) += count;
   }
 }
 
@@ -213,6 +218,7 @@ std::size_t SocketCanBus::State::read(std::size_t wanted) noexcept {
     const int got = ::recvmmsg(socket.get(), incoming.headers.data(), static_cast<unsigned>(wanted),
                                MSG_DONTWAIT, nullptr);
     if (got >= 0) return static_cast<std::size_t>(got);
+    if (is_lost_link(errno)) ++counters.link_losses;
     // What a socket tells of its interface's past hides frames that have come since, or before.
     if (errno != EINTR && errno != ENETDOWN && errno != ENODEV) break;
   }
@@ -231,6 +237,7 @@ bool SocketCanBus::State::take(std::size_t i, const Moment& now, can::Frame& fra
   }
   if ((header.msg_flags & MSG_CONFIRM) != 0) {
     ++counters.confirmed;
+    note_traffic();
     return false;
   }
   const std::size_t size = std::min<std::size_t>(incoming.headers[i].msg_len, incoming.bytes[i].size());
@@ -242,6 +249,8 @@ bool SocketCanBus::State::take(std::size_t i, const Moment& now, can::Frame& fra
   if (decoded->error) {
     if (const auto report = can::decode_bus_report(*decoded)) health.note(*report);
     if (!deliver_error_frames) return false;
+  } else {
+    note_traffic();
   }
   frame = *decoded;
   stamp(frame, told, now);
@@ -271,7 +280,11 @@ std::size_t queue_length_of(int socket, int interface_index) noexcept {
 // ---- The class
 
 SetupResult<SocketCanBus> SocketCanBus::open(const std::string& interface, const SocketCanOptions& options) {
-  auto socket = detail::open_can_socket(interface, SOCK_RAW, CAN_RAW, options.fd);
+  auto socket = detail::open_can_socket(interface, SOCK_RAW, CAN_RAW,
+                                        {.fd = options.fd,
+                                         .bit_rate = options.bit_rate,
+                                         .data_bit_rate = options.data_bit_rate,
+                                         .frames_per_cycle = options.frames_per_cycle});
   if (!socket) return tl::unexpected(socket.error());
   const int descriptor = socket->descriptor.get();
   sockaddr_can address{};
@@ -281,13 +294,6 @@ SetupResult<SocketCanBus> SocketCanBus::open(const std::string& interface, const
   if (!set_options(descriptor, options) ||
       ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return fail(Errc::can_failed, fmt::format("{}: {}", interface, text_of(errno)));
-  }
-  const std::size_t queue = queue_length_of(descriptor, socket->interface_index);
-  if (queue != 0 && queue < options.frames_per_cycle) {
-    return fail(
-        Errc::can_queue_too_short,
-        fmt::format("{0}: its queue takes {1} frames, but a cycle sends {2}; ip link set {0} txqueuelen {2}",
-                    interface, queue, options.frames_per_cycle));
   }
   auto state = std::make_unique<State>();
   state->socket = std::move(socket->descriptor);

@@ -253,3 +253,50 @@ TEST_CASE("metering keeps the rules of the loop") {
   CHECK(guard.report() == "");
   CHECK(sum > 0);
 }
+
+TEST_CASE(
+    "mean times of frames by their lengths add up to the exact ones, and no frame is far from its own") {
+  std::mt19937_64 random = test::generator();
+  const BitRates rates{1'000'000, 5'000'000};
+  const MeanFrameTimes times(rates);
+  for (const bool extended : {false, true}) {
+    for (const FrameFormat format :
+         {FrameFormat{.extended = extended}, FrameFormat{.extended = extended, .fd = true},
+          FrameFormat{.extended = extended, .fd = true, .bit_rate_switch = true}}) {
+      for (std::size_t code = 0; code < (format.fd ? 16U : 9U); ++code) {
+        CAPTURE(code);
+        Duration exact{};
+        Duration estimated{};
+        for (int i = 0; i < 1000; ++i) {
+          const Frame frame = random_frame(random, fd_lengths[code], format);
+          exact += transmission_time(frame, rates.nominal, rates.data);
+          estimated += times.time_of(frame);
+        }
+        CHECK(to_seconds(estimated) == doctest::Approx(to_seconds(exact)).epsilon(0.01));
+        const Duration mean = estimated / 1000;
+        const auto bounds = [&](FrameBits bits) {
+          return transmission_time(bits, rates.nominal, rates.data);
+        };
+        CHECK(to_seconds(mean) >= 0.9 * to_seconds(bounds(min_frame_bits(fd_lengths[code], format))));
+        CHECK(to_seconds(mean) >= 0.8 * to_seconds(bounds(max_frame_bits(fd_lengths[code], format))));
+      }
+    }
+  }
+}
+
+TEST_CASE("mean times are bounded by whatever a frame says of itself, and at bit rates of 0") {
+  const MeanFrameTimes times({1'000'000, 5'000'000});
+  Frame remote;
+  remote.remote = true;
+  remote.length = 8;
+  CHECK(times.time_of(remote) == times.time_of(Frame{}));
+  Frame hostile;
+  hostile.length = 255;
+  CHECK(times.time_of(hostile) < 1ms);
+  hostile.fd = true;
+  Frame longest;
+  longest.fd = true;
+  longest.length = 64;
+  CHECK(times.time_of(hostile) == times.time_of(longest));
+  CHECK(MeanFrameTimes({0, 0}).time_of(longest) > 500s);
+}

@@ -18,13 +18,14 @@ FLOORS = {
     "rt": 3,
     "component": 4,
     "robot": 5,
-    "controllers": 6, "motion": 6, "record": 6, "sim": 6, "drives": 6,
+    "drives": 6, "controllers": 6, "motion": 6, "record": 6, "sim": 6,
+    "app": 7,
 }
 # The allowed steps sideways: a vehicle is built from control laws and drive kinematics, a limit with braking distance from stops,
-# a drive's simulated twin from plants.
+# a drive's simulated twin from plants and virtual buses.
 SIDEWAYS = {"vehicle": {"control", "mobile"}, "control": {"trajectory"}, "drives": {"sim"}}
-# What touches an operating system implements concepts of the lower floors, and nothing below knows it.
-PLATFORM, PLATFORM_MAY_USE = "platform", 3
+# What touches an operating system implements concepts of the lower floors, and nothing below the assembly knows it.
+PLATFORM, PLATFORM_MAY_USE, PLATFORM_IS_KNOWN_TO = "platform", 3, {"app"}
 # Sources shared by rooms, with no public header; what they may use is what the lowest room that uses them may.
 INTERNAL = {"json": 5}
 TOP = ("src/tools", "capi")
@@ -57,6 +58,8 @@ def room_of(path):
 def may_use(room, used):
     """Why `room` may not include `used`, or None if it may."""
     if used == room or (used in INTERNAL and FLOORS.get(room, 0) >= INTERNAL[used]):
+        return None
+    if used == PLATFORM and room in PLATFORM_IS_KNOWN_TO:
         return None
     if used == PLATFORM:
         return f"{room} must not know {PLATFORM}"
@@ -126,6 +129,9 @@ PLANTED = [  # file, include, words of the expected complaint
     ("include/takt/platform/planted.hpp", "takt/motion/goal.hpp", "must not know motion"),
     ("src/motion/planted.cpp", "tools/commands.hpp", "must not know the programs"),
     ("src/can/planted.cpp", "json/strict.hpp", "not a room"),
+    ("src/sim/planted.cpp", "takt/drives/registry.hpp", "sideways"),
+    ("src/drives/planted.cpp", "takt/app/bus.hpp", "upwards"),
+    ("src/drives/planted.cpp", "takt/platform/serial_line.hpp", "must not know platform"),
     ("include/takt/motion/planted.hpp", "asio.hpp", "public header"),
     ("include/takt/platform/planted.hpp", "asio/ip/udp.hpp", "public header"),
     ("include/takt/platform/asio_udp.hpp", "fmt/format.h", "public header"),
@@ -143,6 +149,9 @@ OBEDIENT = [
     ("src/robot/obedient.cpp", "json/strict.hpp"),
     ("src/motion/obedient.cpp", "asio.hpp"),
     ("src/platform/obedient.cpp", "sys/mman.h"),
+    ("src/drives/obedient.cpp", "takt/sim/servo_axis.hpp"),
+    ("src/app/obedient.cpp", "takt/platform/serial_line.hpp"),
+    ("src/app/obedient.cpp", "takt/drives/registry.hpp"),
     ("src/tools/obedient.cpp", "takt/platform/steady_clock.hpp"),
 ]
 

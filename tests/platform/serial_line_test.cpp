@@ -112,10 +112,23 @@ TEST_CASE("what is no serial line, and what no line can be set to, is refused wi
   const PseudoTerminal far;
   const auto nowhere = SerialLine::open("/dev/no_such_line", 115200);
   REQUIRE(!nowhere.has_value());
-  CHECK(nowhere.error().error == Errc::connect_failed);
+  CHECK(nowhere.error().error == Errc::no_such_serial_line);
   CHECK(nowhere.error().message.find("No such file") != std::string::npos);
   CHECK(SerialLine::open("/dev/null", 115200).error().message.find("not a serial line") != std::string::npos);
   CHECK(SerialLine::open(far.path, 12345).error().message.find("12345") != std::string::npos);
+}
+
+TEST_CASE("a line that somebody has is busy, even for root, until he lets go of it") {
+  const PseudoTerminal far;
+  {
+    const auto line = SerialLine::open(far.path, 115200);
+    REQUIRE(line.has_value());
+    const auto second = SerialLine::open(far.path, 115200);
+    REQUIRE(!second.has_value());
+    CHECK(second.error().error == Errc::serial_line_busy);
+    CHECK(second.error().message.find("fuser -v " + far.path) != std::string::npos);
+  }
+  CHECK(SerialLine::open(far.path, 115200).has_value());
 }
 
 TEST_CASE("a CAN bus runs over a serial line") {

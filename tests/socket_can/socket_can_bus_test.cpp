@@ -68,7 +68,11 @@ TEST_CASE("whatever is wrong with an interface is said when it is opened" NEEDS_
   refusal("can77", Errc::no_such_can_interface);
   refusal("", Errc::no_such_can_interface);
   refusal("a_name_that_is_too_long", Errc::no_such_can_interface);
-  CHECK(refusal("lo", Errc::no_such_can_interface).find("none of CAN") != std::string::npos);
+  CHECK(refusal("lo", Errc::not_can).find("none of CAN") != std::string::npos);
+  CHECK(refusal("can0", Errc::wrong_can_bit_rate, {.bit_rate = 500'000})
+            .starts_with("can0: runs at 1000000 bit/s, not 500000; "));
+  CHECK(open_can("can0", {.bit_rate = 1'000'000}).link() == LinkState::up);
+  CHECK(open_can("vcan0", {.bit_rate = 500'000}).link() == LinkState::up);  // it has none
   CHECK(refusal("vcan2", Errc::no_can_fd, {.fd = true}).find("mtu 16") != std::string::npos);
   switch_interface("vcan2", false);
   CHECK(refusal("vcan2", Errc::can_interface_down).find("ip link set vcan2 up") != std::string::npos);
@@ -257,6 +261,7 @@ TEST_CASE("an interface that goes down and comes up again is used on" NEEDS_CAN)
     CHECK(bus.link() == LinkState::down);
     CHECK(bus.send(std::array{numbered(1), numbered(2)}) == 0);
     CHECK(bus.counters().no_link == 2);
+    CHECK(bus.counters().link_losses > 0);
     std::array<Frame, 4> frames;
     CHECK(bus.receive(frames) == 0);
     switch_interface(name, true);
@@ -280,6 +285,8 @@ TEST_CASE("the error of an interface that was down and is up again costs no fram
   std::array<Frame, 4> frames;
   CHECK(receiver.receive(frames) == 1);
   CHECK(sender.counters().no_link == 0);
+  CHECK(sender.counters().link_losses == 1);
+  CHECK(receiver.counters().link_losses == 1);
 }
 
 TEST_CASE("an interface that is removed is gone, and nothing crashes" NEEDS_CAN) {

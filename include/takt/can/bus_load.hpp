@@ -111,6 +111,49 @@ constexpr void finish(CycleLoad& load, BitRates rates, Duration cycle) noexcept 
   return load;
 }
 
+/// The mean time of a frame on the wire, by its format and length alone: a look-up, for adding up how busy a bus was where the exact
+/// length of each frame (can/bits.hpp) costs too much. About 1 % off over many frames of random data, at most 20 % for one frame.
+class MeanFrameTimes {
+ public:
+  /// A rate of 0 counts as 1. Some 100 us: for set-up.
+  explicit constexpr MeanFrameTimes(BitRates rates) noexcept {
+    for (std::size_t format = 0; format < formats; ++format) {
+      for (std::size_t code = 0; code < codes; ++code) {
+        times_[format][code] = mean_time(fd_lengths[code], format_of(format), rates);
+      }
+    }
+  }
+
+  /// A remote frame has no data; a length that the format does not know counts as the next longer one, at most the longest.
+  /// Real-time safe.
+  [[nodiscard]] constexpr Duration time_of(const Frame& frame) const noexcept {
+    const std::uint8_t code = frame.remote ? std::uint8_t{0} : fd_length_code(frame.length);
+    return times_[index_of({frame.extended, frame.fd, frame.bit_rate_switch})][code];
+  }
+
+ private:
+  static constexpr std::size_t formats =
+      6;  ///< 11 or 29 bits, of classic frames, FD, FD with bit-rate switch
+  static constexpr std::size_t codes = fd_lengths.size();
+
+  [[nodiscard]] static constexpr std::size_t index_of(FrameFormat format) noexcept {
+    const std::size_t kind = !format.fd ? 0 : format.bit_rate_switch ? 2 : 1;
+    return 2 * kind + (format.extended ? 1 : 0);
+  }
+  [[nodiscard]] static constexpr FrameFormat format_of(std::size_t index) noexcept {
+    return {.extended = index % 2 == 1, .fd = index >= 2, .bit_rate_switch = index >= 4};
+  }
+  [[nodiscard]] static constexpr Duration mean_time(std::size_t length, FrameFormat format,
+                                                    BitRates rates) noexcept {
+    const MeanFrameBits bits = mean_frame_bits(length, format);
+    const double seconds = bits.nominal / std::max<std::uint32_t>(rates.nominal, 1) +
+                           bits.data / std::max<std::uint32_t>(rates.data, 1);
+    return Duration(static_cast<Duration::rep>(seconds * 1e9 + 0.5));
+  }
+
+  std::array<std::array<Duration, codes>, formats> times_{};
+};
+
 /// What BusMeter knows of one message.
 struct MessageStatistics {
   std::uint64_t frames = 0;

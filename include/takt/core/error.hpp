@@ -39,6 +39,7 @@ enum class Room : std::uint16_t {
   sim = 14,
   platform = 15,
   capi = 16,
+  app = 18,
 };
 
 /// An enum whose values are error codes of one room.

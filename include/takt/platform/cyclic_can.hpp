@@ -43,8 +43,9 @@ class CyclicCan {
  public:
   static constexpr std::size_t max_frames = 256;
 
-  /// Errors, with a message that names the interface: no_can, no_such_can_interface, can_interface_down, no_can_fd (with `fd`, which
-  /// cycles of FD frames need), can_failed. Not real-time safe.
+  /// `fd`: the interface must carry FD frames, which cycles of them need. Errors, with a message that names the interface and the
+  /// command that mends it: no_can, no_permission, no_such_can_interface, not_can, can_interface_down, no_can_fd, can_bus_off,
+  /// bad_link_message, can_failed. Not real-time safe.
   [[nodiscard]] static SetupResult<CyclicCan> open(const std::string& interface, bool fd = false);
   CyclicCan(CyclicCan&&) noexcept;
   CyclicCan& operator=(CyclicCan&&) noexcept;

@@ -36,6 +36,13 @@ enum class Errc : std::uint16_t {
   bad_address = 24,
   udp_failed = 25,
   can_queue_too_short = 26,
+  not_can = 27,
+  wrong_can_bit_rate = 28,
+  can_bus_off = 29,
+  bad_link_message = 30,
+  no_permission = 31,
+  no_such_serial_line = 32,
+  serial_line_busy = 33,
   no_key_file = 60,
   key_file_exists = 61,
   key_file_owner = 62,
@@ -102,6 +109,20 @@ enum class Errc : std::uint16_t {
       return "the system refuses the UDP socket";
     case Errc::can_queue_too_short:
       return "the CAN interface's queue is shorter than what a cycle sends";
+    case Errc::not_can:
+      return "the network interface is none of CAN";
+    case Errc::wrong_can_bit_rate:
+      return "the CAN interface runs at another bit rate";
+    case Errc::can_bus_off:
+      return "the CAN controller is off the bus after too many errors";
+    case Errc::bad_link_message:
+      return "the kernel's message is no description of a network interface";
+    case Errc::no_permission:
+      return "the system does not let this user do so";
+    case Errc::no_such_serial_line:
+      return "there is no serial line of this name";
+    case Errc::serial_line_busy:
+      return "another program has the serial line";
     case Errc::no_key_file:
       return "there is no key file of this name that can be read";
     case Errc::key_file_exists:

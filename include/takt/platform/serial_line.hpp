@@ -20,7 +20,8 @@ class SerialLine {
  public:
   /// Opens a device such as "/dev/ttyACM0" for this program alone: 8 data bits, no parity, one stop bit, no flow control, nothing
   /// translated; what had come before is dropped. `baud` in bit/s, one of those that POSIX and Linux name (9600 to 4000000);
-  /// lines over USB and pseudo terminals ignore it. Errors: connect_failed, with the reason.
+  /// lines over USB and pseudo terminals ignore it. Errors, with the reason and what mends it: no_such_serial_line,
+  /// serial_line_busy, no_permission, connect_failed.
   [[nodiscard]] static SetupResult<SerialLine> open(const std::string& path, std::uint32_t baud);
 
   SerialLine(SerialLine&& other) noexcept

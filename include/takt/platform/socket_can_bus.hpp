@@ -28,6 +28,9 @@ namespace takt::platform {
 
 struct SocketCanOptions {
   bool fd = false;  ///< FD frames besides classic ones; the interface must be set up for them
+  /// bit/s that the interface must run at. 0: not checked. Virtual interfaces have no bit rate
+  std::uint32_t bit_rate = 0;
+  std::uint32_t data_bit_rate = 0;         ///< the same for the data of FD frames; counts with `fd` only
   std::span<const can::Filter> filters{};  ///< what is received; none: everything. They are merged to few
   /// Counts which of our frames were on the wire. Needs each identifier that is sent to pass the filters.
   bool confirm = false;
@@ -51,10 +54,12 @@ struct SocketCanCounters {
   std::uint64_t full = 0;        ///< refused: no room in a queue of the kernel (ENOBUFS, EAGAIN)
   std::uint64_t unsendable = 0;  ///< taken and dropped: not a frame, or not one of this interface
   std::uint64_t no_link = 0;     ///< refused: the interface was down or gone
-  std::uint64_t refused = 0;     ///< refused by the kernel for any other reason
-  std::uint64_t received = 0;    ///< given to the caller
-  std::uint64_t dropped = 0;     ///< lost by the kernel, because nobody received in time
-  std::uint64_t malformed = 0;   ///< from the kernel, but no frame
+  /// How often the kernel told, in send() or receive(), that the interface was down or gone. Frames may pass again by now
+  std::uint64_t link_losses = 0;
+  std::uint64_t refused = 0;    ///< refused by the kernel for any other reason
+  std::uint64_t received = 0;   ///< given to the caller
+  std::uint64_t dropped = 0;    ///< lost by the kernel, because nobody received in time
+  std::uint64_t malformed = 0;  ///< from the kernel, but no frame
 };
 
 /// Satisfies can::CanBus. One thread at a time. send() and receive() never wait, allocate nothing, and cost one system call for
@@ -68,8 +73,9 @@ class SocketCanBus {
  public:
   static constexpr std::size_t batch = 32;
 
-  /// `interface` is its name, as "can0". Errors, with a message that names it: no_can, no_such_can_interface, can_interface_down,
-  /// no_can_fd, can_queue_too_short, can_failed. Not real-time safe.
+  /// `interface` is its name, as "can0". Errors, with a message that names it and the command that mends it: no_can, no_permission,
+  /// no_such_can_interface, not_can, can_interface_down, wrong_can_bit_rate, no_can_fd, can_queue_too_short, can_bus_off,
+  /// bad_link_message, can_failed. Not real-time safe.
   [[nodiscard]] static SetupResult<SocketCanBus> open(const std::string& interface,
                                                       const SocketCanOptions& options = {});
   SocketCanBus(SocketCanBus&&) noexcept;
@@ -92,7 +98,7 @@ class SocketCanBus {
   /// How many frames wait in the kernel at most (txqueuelen); 0 when the interface is gone.
   [[nodiscard]] std::size_t queue_length() const noexcept;
   [[nodiscard]] const SocketCanCounters& counters() const noexcept;
-  /// By the controller's error frames that receive() has read.
+  /// By the controller's error frames that receive() has read. A frame on the wire ends bus-off as well.
   [[nodiscard]] const can::BusHealth& health() const noexcept;
   /// For a poll of the caller's own.
   [[nodiscard]] int descriptor() const noexcept;

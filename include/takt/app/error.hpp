@@ -1,0 +1,44 @@
+// What can go wrong when a robot is put together from its description.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "takt/core/error.hpp"
+
+namespace takt::app {
+
+/// Numbers are never reused.
+enum class Errc : std::uint16_t {
+  bad_bus_address = 1,
+  not_a_real_bus = 2,
+  no_adapter = 3,
+  adapter_refuses = 4,
+  bad_bit_rate = 5,
+  no_fd_adapter = 6,
+  no_thread = 7,
+};
+
+[[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::app; }
+
+[[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
+  switch (code) {
+    case Errc::bad_bus_address:
+      return "the text is no address of a bus";
+    case Errc::not_a_real_bus:
+      return "a virtual bus belongs to a simulation and cannot be opened";
+    case Errc::no_adapter:
+      return "no slcan adapter answers on the serial line";
+    case Errc::adapter_refuses:
+      return "the slcan adapter refuses a command";
+    case Errc::bad_bit_rate:
+      return "the slcan protocol has no such bit rate";
+    case Errc::no_fd_adapter:
+      return "an slcan bus carries classic frames only";
+    case Errc::no_thread:
+      return "the system gives no thread";
+  }
+  return "unknown app error";
+}
+
+}  // namespace takt::app

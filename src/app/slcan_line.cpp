@@ -1,0 +1,149 @@
+#include "app/slcan_line.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "takt/can/slcan.hpp"
+
+namespace takt::app {
+namespace {
+
+using namespace std::chrono_literals;
+namespace slcan = can::slcan;
+
+constexpr Duration patience =
+    500ms;  ///< with an adapter's first answer: many times what USB and its firmware take
+constexpr Duration quiet =
+    50ms;  ///< after which an adapter has said everything; FTDI's chips hold bytes for 16 ms
+/// With the answer to one command. Some firmwares confirm nothing, so no answer is not an error.
+constexpr Duration command_patience = 150ms;
+
+std::span<const std::uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+/// What an adapter said.
+enum class Answer { none, confirmed, refused };
+
+/// Says commands to an adapter and hears its answers. Reads byte by byte, so that no byte of a frame behind an answer
+/// is lost.
+class Conversation {
+ public:
+  explicit Conversation(platform::SerialLine& line) noexcept : line_(line) {}
+
+  bool say(std::string_view commands) noexcept { return line_.write(bytes_of(commands)) == commands.size(); }
+
+  /// Waits for one answer. Lines that are none are passed over.
+  Answer answer(Duration limit) {
+    const Time deadline = clock_.now() + limit;
+    while (const auto byte = next_byte(deadline)) {
+      if (*byte == slcan::refusal) {
+        text_.clear();
+        return Answer::refused;
+      }
+      if (*byte == slcan::end_of_line) {
+        const bool is_answer = text_.empty() || text_.front() == 'V';  // an empty line, or the version
+        text_.clear();
+        if (is_answer) return Answer::confirmed;
+      } else if (*byte != '\n' && text_.size() < slcan::max_line) {
+        text_ += static_cast<char>(*byte);
+      }
+    }
+    return Answer::none;
+  }
+
+ private:
+  std::optional<std::uint8_t> next_byte(Time deadline) noexcept {
+    std::uint8_t byte = 0;
+    for (;;) {
+      const Duration left = deadline - clock_.now();
+      if (left <= Duration(0) || !line_.status()) return std::nullopt;
+      if (line_.read({&byte, 1}) == 1) return byte;
+      pollfd entry{line_.descriptor(), POLLIN, 0};
+      ::poll(&entry, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count()));
+    }
+  }
+
+  platform::SerialLine& line_;
+  platform::SteadyClock clock_;
+  std::string text_;
+};
+
+/// Ends what an adapter may hold of a line, closes its channel and asks who it is. Whether anybody answered.
+bool is_there(Conversation& adapter) {
+  if (!adapter.say("\r\r\r") || !adapter.say(slcan::close_channel) || !adapter.say("V\r")) return false;
+  if (adapter.answer(patience) == Answer::none) return false;
+  for (int more = 0; more < 100 && adapter.answer(quiet) != Answer::none;) ++more;  // five are due
+  return true;
+}
+
+SetupResult<void> start_adapter(platform::SerialLine& line, const BusAddress& address,
+                                const slcan::Line& bit_rate) {
+  const auto failed = [&](Errc code, std::string_view why) {
+    return fail(code, fmt::format("{}: {}", address.place, why));
+  };
+  Conversation adapter(line);
+  if (!is_there(adapter)) {
+    return failed(
+        Errc::no_adapter,
+        fmt::format("no slcan adapter answers at {} bit/s; check its firmware, and its rate with {}@RATE",
+                    address.baud, to_string({address.kind, address.place})));
+  }
+  for (const std::string_view command : {bit_rate.text(), slcan::open_channel}) {
+    if (!adapter.say(command))
+      return failed(Errc::no_adapter, "the adapter takes no command; plug it in again");
+    if (adapter.answer(command_patience) == Answer::refused) {
+      return failed(Errc::adapter_refuses, fmt::format("the adapter refuses the command {}; plug it in again",
+                                                       command.substr(0, command.size() - 1)));
+    }
+  }
+  if (!line.status()) return failed(Errc::no_adapter, "the adapter was unplugged; plug it in again");
+  return {};
+}
+
+}  // namespace
+
+SetupResult<std::unique_ptr<SlcanLine>> SlcanLine::open(const BusAddress& address,
+                                                        const BusRequest& request) {
+  const auto bit_rate = slcan::set_bit_rate(request.bit_rate);
+  if (!bit_rate) {
+    return fail(Errc::bad_bit_rate,
+                fmt::format("{}: the slcan protocol has no {} bit/s, but {}", address.place, request.bit_rate,
+                            fmt::join(slcan::bit_rates, ", ")));
+  }
+  if (request.fd) {
+    return fail(
+        Errc::no_fd_adapter,
+        fmt::format("{}: slcan carries classic frames only; an interface such as can0 can carry FD frames",
+                    address.place));
+  }
+  auto line = platform::SerialLine::open(address.place, address.baud);
+  if (!line) return tl::unexpected(line.error());
+  if (const auto started = start_adapter(*line, address, *bit_rate); !started)
+    return tl::unexpected(started.error());
+  return std::unique_ptr<SlcanLine>(new SlcanLine(std::move(*line), request.filters));
+}
+
+SlcanLine::~SlcanLine() { static_cast<void>(bus_.close()); }
+
+std::size_t SlcanLine::receive(std::span<can::Frame> frames) noexcept {
+  const auto came = frames.first(bus_.receive(frames));
+  if (filters_.empty()) return came.size();
+  const auto is_wanted = [&](const can::Frame& frame) {
+    return std::ranges::any_of(filters_,
+                               [&](const can::Filter& f) { return f.passes(frame.id, frame.extended); });
+  };
+  std::size_t kept = 0;
+  for (const can::Frame& frame : came) {
+    if (is_wanted(frame)) frames[kept++] = frame;
+  }
+  return kept;
+}
+
+}  // namespace takt::app

@@ -1,0 +1,138 @@
+// An slcan adapter as a program sees it: a pseudo terminal under a path that stays the same, plugged in and unplugged
+// at will, with a thread that answers as an adapter's firmware does and sends each frame back.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace takt::test {
+
+/// How an adapter answers.
+struct Firmware {
+  bool confirms = true;  ///< a CR or a BEL for each command; false: as some makers' that answer nothing but V
+  std::string version = "V1013";  ///< the answer to V; empty: BEL
+  std::string refuses{};          ///< the first letters of commands that it refuses
+  bool is_silent = false;         ///< says nothing at all
+  std::string noise{};            ///< sent before each answer
+};
+
+class SlcanAdapter {
+ public:
+  explicit SlcanAdapter(Firmware firmware = {}) : firmware_(std::move(firmware)) {
+    std::string folder = std::filesystem::temp_directory_path() / "takt_slcan_XXXXXX";
+    REQUIRE(::mkdtemp(folder.data()) != nullptr);
+    folder_ = folder;
+    path = folder + "/adapter";
+    plug_in();
+  }
+  SlcanAdapter(const SlcanAdapter&) = delete;
+  SlcanAdapter& operator=(const SlcanAdapter&) = delete;
+  ~SlcanAdapter() {
+    unplug();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void plug_in() {
+    master_ = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    REQUIRE(master_ >= 0);
+    REQUIRE(::grantpt(master_) == 0);
+    REQUIRE(::unlockpt(master_) == 0);
+    std::array<char, 128> name{};
+    REQUIRE(::ptsname_r(master_, name.data(), name.size()) == 0);
+    std::filesystem::create_symlink(name.data(), path);
+    is_plugged_ = true;
+    thread_ = std::thread([this] { run(); });
+  }
+  void unplug() {
+    if (!is_plugged_.exchange(false)) return;
+    thread_.join();
+    ::close(master_);
+    std::filesystem::remove(path);
+  }
+  /// Sends bytes as they are.
+  void send(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    write(text);
+  }
+  /// Commands that have come, one after the other, without frames.
+  [[nodiscard]] std::string commands() {
+    const std::lock_guard lock(mutex_);
+    return commands_;
+  }
+
+  std::string path;
+
+ private:
+  void run() {
+    while (is_plugged_) {
+      pollfd entry{master_, POLLIN, 0};
+      ::poll(&entry, 1, 5);
+      std::array<char, 256> bytes{};
+      const ssize_t got = ::read(master_, bytes.data(), bytes.size());
+      if (got <= 0) {  // EIO while nobody has the line open
+        if ((entry.revents & POLLHUP) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        continue;
+      }
+      const std::lock_guard lock(mutex_);
+      for (const char letter : std::string_view(bytes.data(), static_cast<std::size_t>(got))) take(letter);
+    }
+  }
+
+  void take(char letter) {
+    if (letter != '\r') {
+      line_ += letter;
+      return;
+    }
+    const std::string line = std::move(line_);
+    line_.clear();
+    if (firmware_.is_silent) return;
+    if (!line.empty() && (line[0] | 0x20) == 't') {
+      if (is_open_) write(line + "\r");
+      return;
+    }
+    if (!line.empty()) commands_ += line + " ";
+    write(firmware_.noise + answer(line));
+  }
+  std::string answer(const std::string& line) {
+    const char command = line.empty() ? '\0' : line[0];
+    if (command == 'V' && !firmware_.version.empty()) return firmware_.version + "\r";
+    const bool refused = command == 'V' || (command == 'C' && !is_open_) ||
+                         (command != '\0' && firmware_.refuses.find(command) != std::string::npos);
+    if (!refused && (command == 'O' || command == 'C')) is_open_ = command == 'O';
+    if (!firmware_.confirms) return "";
+    return refused ? "\a" : "\r";
+  }
+  void write(std::string_view text) const {
+    for (std::size_t done = 0; done < text.size() && is_plugged_;) {
+      const ssize_t taken = ::write(master_, text.data() + done, text.size() - done);
+      if (taken > 0) {
+        done += static_cast<std::size_t>(taken);
+      } else {
+        return;  // nobody reads: an adapter drops, too
+      }
+    }
+  }
+
+  Firmware firmware_;
+  std::filesystem::path folder_;
+  int master_ = -1;
+  std::atomic<bool> is_plugged_{false};
+  std::thread thread_;
+  std::mutex mutex_;  ///< of all below, and of writing
+  std::string line_;
+  std::string commands_;
+  bool is_open_ = false;
+};
+
+}  // namespace takt::test
