@@ -41,7 +41,7 @@ constexpr std::uint64_t largest_overrun_limit = 1'000'000;
 /// A loop that is a little late asks a second time before the first answer can be there.
 constexpr Duration::rep least_silence = 2;  // periods
 
-/// The longest pause of its master that a drive can be told to wait for. Hubo boards wait for ever.
+/// The longest pause of its master that a drive can be configured to accept. Hubo boards have no limit.
 std::optional<Duration> longest_pause(Protocol protocol) {
   if (protocol == Protocol::servo) return std::chrono::milliseconds(255);  // its watchdog has 8 bits
   if (protocol == Protocol::cia402)
@@ -326,7 +326,7 @@ class Loader {
     }
   }
 
-  /// Drives would be asked and answered late, and blamed for it, on a bus that cannot carry its cycles.
+  /// On a bus that cannot carry its cycles, requests and answers are late, and the drives would be blamed.
   void check_bus_loads() {
     for (std::size_t i = 0; i < robot_.buses.size(); ++i) {
       const BusPlan plan = plan_bus(robot_, i);
