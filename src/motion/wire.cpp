@@ -25,7 +25,7 @@ std::string_view drive_name(robot::DriveState state) {
   return "unknown";
 }
 
-/// Also of what another process says: 0 if it is none.
+/// The fault word in a value that another process may have written; 0 if it is out of range.
 std::uint32_t fault_word(double value) noexcept {
   const bool is_word = value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
   return is_word ? static_cast<std::uint32_t>(value) : 0;
