@@ -4,7 +4,8 @@
 #   bench/run.sh [FILTER]    FILTER is a regular expression over names such as shm/ring_64B/takt
 #
 # A benchmark is called <topic>/<case>/<who>, who being takt, floor (the hand-written minimum) or a peer. One that compares
-# against a peer that is not installed is not built, or skips itself; its row says "absent".
+# against a peer that is not installed is not built, or skips itself; its row says "absent". bench/*.cmake say how to give peers
+# that no package brings: configure with TAKT_BENCH_RUCKIG, TAKT_BENCH_DBCPPP, TAKT_BENCH_CANTOOLS, ... once, then run this.
 # Other programs take part as bench/<name>.sh --json FILE, writing [{"name": "<topic>/<case>/<who>", "value": 1.0, "unit": "ns"}].
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

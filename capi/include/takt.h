@@ -1146,7 +1146,7 @@ typedef struct takt_vehicle_client_options {
   int32_t speed_is_magnitude;
 } takt_vehicle_client_options;
 
-/* What is said above; units and byte_order zero. NULL is ignored. Real-time safe. */
+/* Sets the defaults named above; units and byte_order become zero. Ignores NULL. Real-time safe. */
 TAKT_API void takt_vehicle_client_options_init(takt_vehicle_client_options* options);
 
 /* *client is the caller's, to be freed with takt_vehicle_client_destroy(). `layouts` may be NULL for the Furbot's own. The channel,
@@ -1323,7 +1323,7 @@ TAKT_API int32_t takt_vehicle_description_create(const takt_vehicle_drive_option
  * may be NULL, are written, a line each and as far as they fit into `size` bytes: its mistakes; or, if there is none, what in it
  * was guessed and not measured, to tell whoever drives. Errors: TAKT_ERROR_CAPI_BAD_DESCRIPTION. */
 TAKT_API int32_t takt_vehicle_description_load(const char* path, takt_vehicle_description** description, char* text, size_t size);
-/* Drives that are made of it from now on are not driven unless these systems run: bit n for system n. Errors:
+/* Drives made from it later drive only while these systems run: bit n for system n. Errors:
  * TAKT_ERROR_CAPI_BAD_ARGUMENT (traction, bit 3, is not among them), TAKT_ERROR_VEHICLE_UNKNOWN_SYSTEM: nothing changes. */
 TAKT_API int32_t takt_vehicle_description_require(takt_vehicle_description* description, uint32_t systems);
 TAKT_API void takt_vehicle_description_destroy(takt_vehicle_description* description);
@@ -1456,7 +1456,7 @@ typedef struct takt_udp_options {
   uint32_t reserved;         /* 0 */
 } takt_udp_options;
 
-/* What is said above. NULL is ignored. Real-time safe. */
+/* Sets the defaults named above. Ignores NULL. Real-time safe. */
 TAKT_API void takt_udp_options_init(takt_udp_options* options);
 
 /* *socket is the caller's, to be closed with takt_udp_close(). On failure the reason is written to `why`, which may be NULL, as far
@@ -1472,12 +1472,13 @@ TAKT_API int32_t takt_udp_send(takt_udp_socket* socket, const uint8_t* datagram,
  * Errors: TAKT_ERROR_CAPI_TIMEOUT: nothing came within timeout_ns; with zero or less it does not wait. */
 TAKT_API int32_t takt_udp_receive(takt_udp_socket* socket, int64_t timeout_ns, uint8_t* buffer, size_t size, size_t* bytes);
 
-/* Of a peer of any port: the port of it that the last datagram came from, of a batch the last one's; 0 before, of other sockets and
- * of NULL. Real-time safe. */
+/* The source port of the last received datagram, for a socket whose peer has port 0; of a batch, the last one's. 0 before the
+ * first datagram, for other sockets and for NULL. Real-time safe. */
 TAKT_API uint16_t takt_udp_sender_port(const takt_udp_socket* socket);
-/* Of a peer of any port: only this port of it is heard from now on, and sent to. Call it once a datagram from there proved to be
- * valid, as of a client that took it. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (a port of 0, a peer of one port, a socket that settled
- * already), TAKT_ERROR_PLATFORM_UDP_FAILED (the kernel refuses). One system call. */
+/* Fixes the peer's port, for a socket whose peer has port 0: only this port is heard and sent to from now on. Call it after
+ * the first valid datagram from that port, such as one that a client accepted. Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (a port
+ * of 0, a peer of one port, a socket that settled already), TAKT_ERROR_PLATFORM_UDP_FAILED (the kernel refuses). One system
+ * call. */
 TAKT_API int32_t takt_udp_settle(takt_udp_socket* socket, uint16_t port);
 
 /* One of a batch. */
@@ -1565,10 +1566,10 @@ typedef struct takt_dbc_signal {
   uint64_t labels;      /* rows of its value table; see takt_dbc_label_at() */
 } takt_dbc_signal;
 
-/* What the bits of a field are. */
+/* The number format of a signal's field. */
 enum { TAKT_NUMBER_UNSIGNED = 0, TAKT_NUMBER_SIGNED = 1, TAKT_NUMBER_FLOAT32 = 2, TAKT_NUMBER_FLOAT64 = 3 };
 
-/* What a frame has of a signal. */
+/* Whether a frame carries a signal, and if not, why. */
 enum {
   TAKT_PRESENCE_VALUE = 0,
   TAKT_PRESENCE_NOT_SELECTED = 1,    /* the selector has chosen other signals */
@@ -1578,7 +1579,7 @@ enum {
   TAKT_PRESENCE_RESERVED = 5         /* J1939: 0xFB.. to 0xFD.. */
 };
 
-/* All that a frame has of one signal. */
+/* One decoded signal of a frame. */
 typedef struct takt_dbc_reading {
   double value;         /* physical; NaN unless presence is TAKT_PRESENCE_VALUE */
   int64_t number;       /* as it stands in the field: with its sign; of floating-point fields the bits; 0 if it is not there */
@@ -1639,14 +1640,15 @@ TAKT_API int32_t takt_dbc_label_at(const takt_dbc* dbc, size_t message, size_t s
  * TAKT_ERROR_CAPI_BAD_ARGUMENT (no number that the field can hold has it). */
 TAKT_API int32_t takt_dbc_value_of(const takt_dbc* dbc, size_t message, size_t signal, const char* label, double* value);
 
-/* What takt_dbc_encode() says of these values, and on an error which signal it is: *signal, SIZE_MAX where it is none, and in `why`,
- * of `size` bytes, a sentence with its name, its value and what is allowed. `signal` and `why` may be NULL. It allocates. */
+/* Explains why takt_dbc_encode() refuses these values; returns its error. *signal is the refused signal, or SIZE_MAX if the
+ * error concerns none. `why`, of `size` bytes, gets a sentence with the signal's name, its value and the allowed range.
+ * `signal` and `why` may be NULL. Allocates. */
 TAKT_API int32_t takt_dbc_explain(const takt_dbc* dbc, size_t message, const double* values, size_t count, int32_t overflow,
                                   size_t* signal, char* why, size_t size);
 
 /* The data of a message with these values, each rounded to the nearest number, ties to even; `bytes` is at least the message's
- * length. Values that the selectors do not choose are not looked at; NaN is what J1939 calls not available. A number of the value
- * table beyond the range, such as "error", is sent for the value that says exactly it (takt_dbc_value_of()). Errors: those of
+ * length. Values that the selectors do not choose are ignored. NaN encodes J1939's "not available". A number of the value
+ * table beyond the range, such as "error", is sent only for its exact value (takt_dbc_value_of()). Errors: those of
  * takt_dbc_decode(), TAKT_ERROR_CAN_NOT_FINITE, TAKT_ERROR_CAN_OUT_OF_RANGE as `overflow` (TAKT_OVERFLOW_...) says,
  * TAKT_ERROR_CAN_BAD_LAYOUT (a signal does not lie within the message). Real-time safe. */
 TAKT_API int32_t takt_dbc_encode(const takt_dbc* dbc, size_t message, const double* values, size_t count, int32_t overflow,

@@ -118,7 +118,7 @@ bool DbcMessage::build(std::size_t most) {
   return true;
 }
 
-/// Numbers that the value table names beyond what is known otherwise. One of a selector gets a step to a group of no signals.
+/// Adds the numbers that only the value table names. A selector's number leads to a group without signals.
 void DbcMessage::add_states() {
   const std::vector<dbc::Signal>& signals = description_->signals;
   std::vector<std::set<std::uint64_t>> states(signals.size());
@@ -306,8 +306,9 @@ inline std::uint32_t DbcMessage::group_of(const Selector& selector, std::uint64_
   return step->first <= number ? step->group : no_group;
 }
 
-/// Which group each selector chooses. `number_of` writes a selector's bits, or answers why it has none: in a frame that may be short
-/// it then chooses nothing. A Result would go through memory here, at a third of the cost of a multiplexed decode.
+/// Finds the group that each selector chooses. `number_of` writes a selector's bits or returns an error. In a frame that may
+/// be short a selector with an error chooses nothing. A Result would go through memory here, at a third of the cost of a
+/// multiplexed decode.
 template <class NumberOf>
 [[gnu::always_inline]] inline Errc DbcMessage::choose(Chosen& chosen, ShortFrame short_frame,
                                                       std::size_t& refused,
@@ -338,7 +339,8 @@ template <class NumberOf>
   return no_error;
 }
 
-/// The integers of a group. `checked`: the frame may end before a signal; `coded`: numbers beyond a limit are none.
+/// Decodes the integers of a group. `checked`: the frame may end before a signal; `coded`: numbers beyond a limit are J1939
+/// codes.
 template <bool checked, bool coded>
 inline void DbcMessage::decode_plain(const Group& group, Bytes bytes, const Target& target) const noexcept {
   const auto has_none = [&](const Row& row, Presence why) {
@@ -362,7 +364,7 @@ inline void DbcMessage::decode_plain(const Group& group, Bytes bytes, const Targ
   }
 }
 
-/// The signals of a group that are no integers below 64 bits, or lie in nine bytes.
+/// Decodes the other signals of a group: 64 bits, floating point, or within nine bytes.
 template <bool checked>
 inline void DbcMessage::decode_others(const Group& group, Bytes bytes, const Target& target) const noexcept {
   const Row* const rows = rows_.data();

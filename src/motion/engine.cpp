@@ -249,6 +249,7 @@ void Engine::watch_start() noexcept {
 
 Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
   const robot::JointFeedback& seen = feedback_[joint];
+  if (seen.drive == robot::DriveState::no_bus) return {Errc::bus_down, joint, 0, 0};
   if (const std::uint64_t unanswered = tick_ - axes_[joint].answered;
       !seen.heard || unanswered >= silence_limit_) {
     return {Errc::drive_silent, joint, seconds_since(axes_[joint].answered),
@@ -261,6 +262,8 @@ Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
       return {Errc::drive_fault, joint, static_cast<double>(seen.fault), 0};
     case robot::DriveState::off:
       return {Errc::drive_off, joint, 0, 0};
+    case robot::DriveState::no_bus:
+      return {Errc::bus_down, joint, 0, 0};
     case robot::DriveState::unknown:  // its position is heard, but not how it is
       return {Errc::drive_silent, joint, 0, 0};
   }

@@ -583,7 +583,7 @@ void Server::send_states(Time now) {
   }
 }
 
-/// What the loop says, and the goals, which the server knows.
+/// The loop's state and the server's goals.
 StateReply Server::state_now() const {
   StateReply reply = state_reply(state_->value(), *robot_);
   for (const auto& [number, goal] : goals_) reply.goals.push_back({number, goal.state});

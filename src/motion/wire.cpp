@@ -21,11 +21,13 @@ std::string_view drive_name(robot::DriveState state) {
       return "ready";
     case robot::DriveState::fault:
       return "fault";
+    case robot::DriveState::no_bus:
+      return "no_bus";
   }
   return "unknown";
 }
 
-/// Also of what another process says: 0 if it is none.
+/// The fault word in a value that another process may have written; 0 if it is out of range.
 std::uint32_t fault_word(double value) noexcept {
   const bool is_word = value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
   return is_word ? static_cast<std::uint32_t>(value) : 0;
@@ -55,6 +57,9 @@ Rejection explain(const Event& event, const robot::RobotDescription& robot) {
   if (is_about_a_joint(event.reason) && event.joint < robot.joints.size()) {
     why.joint = robot.joints[event.joint].name;
     why.message = fmt::format("{}: {}", why.joint, why.message);
+    const std::size_t bus = robot.joints[event.joint].bus;
+    if (event.reason == Errc::bus_down && bus < robot.buses.size())
+      why.message += fmt::format(": {} ({})", robot.buses[bus].name, robot.buses[bus].interface);
   }
   if (event.time != 0) why.time = event.time;
   if (event.reason == Errc::drive_fault) {
@@ -167,6 +172,7 @@ bool is_about_a_joint(Errc reason) noexcept {
     case Errc::drive_silent:
     case Errc::drive_fault:
     case Errc::drive_off:
+    case Errc::bus_down:
     case Errc::goal_tolerance:
     case Errc::path_tolerance:
       return true;

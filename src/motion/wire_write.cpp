@@ -164,7 +164,7 @@ void put_exceeds(Out& out, const std::optional<Rejection>& exceeds) {
   if (exceeds) put_why(out["exceeds"] = Out::object(), *exceeds);
 }
 
-/// Nothing where there is no limit.
+/// Leaves out an infinite limit.
 template <class... Bounds>
 void put_limit(Out& out, const char* key, Bounds... bounds) {
   if (!(std::isfinite(bounds) && ...)) return;

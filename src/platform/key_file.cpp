@@ -17,7 +17,7 @@ namespace {
 using detail::Descriptor;
 using detail::text_of;
 
-/// How many bytes the key in the open file has, if it may be in there.
+/// Checks the open file's owner, mode and size; returns the key's size in bytes.
 SetupResult<std::size_t> check(int descriptor, const std::string& path, std::span<const std::size_t> sizes) {
   struct stat about {};
   if (::fstat(descriptor, &about) != 0) {

@@ -177,7 +177,7 @@ struct LineServer::Impl {
     wait_to_read(client);
   }
 
-  /// A client that ends without a '\n' meant what it wrote. It reads on until it has its answers.
+  /// Accepts a last line without '\n'. The client reads on until it has its answers.
   void end_of_input(ClientId client) {
     Session& session = *find(client);
     if (session.leaving) return drop(client);
@@ -191,8 +191,8 @@ struct LineServer::Impl {
     look_for(client);
   }
 
-  /// A connection that was closed altogether looks like one that is only half closed, until something is sent: a space, which JSON
-  /// allows before the next line.
+  /// Sends a space to find out whether a client closed the connection altogether or only ended its input. JSON allows a space
+  /// before the next line.
   void look_for(ClientId client) {
     Session* session = find(client);
     if (session == nullptr || session->leaving) return;
@@ -205,7 +205,7 @@ struct LineServer::Impl {
     flush(client);
   }
 
-  /// Clients that only read leave when they have all that they are owed.
+  /// Closes clients that only read, once they have all answers.
   void release_readers() {
     std::erase_if(readers, [this](ClientId client) {
       const Session* session = find(client);

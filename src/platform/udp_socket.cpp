@@ -32,7 +32,7 @@ SetupResult<Endpoint> endpoint_of(const UdpEndpoint& wanted) {
   return Endpoint(address, wanted.port);
 }
 
-/// As a socket keeps it.
+/// The address in the kernel's form.
 template <class Address>
 Address address_of(const Endpoint& endpoint) noexcept {
   Address address;
@@ -83,8 +83,8 @@ template <class Bytes>
   return ntohs(network);
 }
 
-/// A socket of the same address and port as a connected one, which gets what that one does not. Nobody else may share the port:
-/// before and after this call it is not shared.
+/// Opens a second socket at the address and port of a connected one; it receives the datagrams of all other senders. The port
+/// is shared only during this call, so no other program can join.
 int open_beside(int socket, const Endpoint& local) noexcept {
   constexpr int on = 1, off = 0, least_memory = 0;
   detail::Descriptor beside(::socket(local.protocol().family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -101,7 +101,7 @@ int open_beside(int socket, const Endpoint& local) noexcept {
   return beside.release();
 }
 
-/// Lost by the kernel for want of room.
+/// Datagrams that the kernel dropped because the queue was full.
 std::uint64_t drops_of(int socket) noexcept {
   std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
   socklen_t size = sizeof memory;
@@ -227,8 +227,8 @@ std::size_t UdpSocket::receive(std::span<Datagram> datagrams, Duration timeout) 
   return got;
 }
 
-/// How many came, or -1 with errno; with `wait`, the first is waited for as long as SO_RCVTIMEO says. A size is that of the whole
-/// datagram, also of one that did not fit. Only what is asked for is prepared.
+/// Receives datagrams; returns their number, or -1 with errno. With `wait`, it waits for the first up to SO_RCVTIMEO. A size
+/// is that of the whole datagram, even if it did not fit.
 int UdpSocket::read(std::span<Datagram> datagrams, bool wait) noexcept {
   std::array<iovec, batch> parts;
   std::array<mmsghdr, batch> headers;
@@ -308,7 +308,7 @@ bool UdpSocket::count_error() noexcept {
   return true;
 }
 
-/// Moves those that fit, and are of the port on which the socket settled, to the front; returns how many.
+/// Moves the datagrams that fit and come from the settled port to the front; returns their number.
 std::size_t UdpSocket::keep_whole(std::span<Datagram> datagrams) noexcept {
   std::size_t kept = 0;
   for (Datagram& datagram : datagrams) {

@@ -169,7 +169,7 @@ std::vector<JointLimits> parse_limits(Parser& parser, const Json& root, std::siz
 std::vector<double> parse_following_errors(Parser& parser, const Json& root, std::size_t joints) {
   std::vector<double> errors;
   for (const Json& value : for_each_joint(parser, root, "following_errors", joints)) {
-    const bool unbounded = value.is_null();  // as JSON says of what is infinite
+    const bool unbounded = value.is_null();  // null stands for infinity
     if (!unbounded && !value.is_number()) parser.mistake("/following_errors", "must hold numbers");
     errors.push_back(value.is_number() ? value.get<double>() : std::numeric_limits<double>::infinity());
   }

@@ -285,7 +285,7 @@ class Loader {
     drive.finish();
   }
 
-  /// Drives would be asked and answered late, and blamed for it, on a bus that cannot carry its cycles.
+  /// On a bus that cannot carry its cycles, requests and answers are late, and the drives would be blamed.
   void check_bus_loads() {
     for (std::size_t i = 0; i < robot_.buses.size(); ++i) {
       const BusPlan plan = plan_bus(robot_, i);

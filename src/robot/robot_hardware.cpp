@@ -10,6 +10,9 @@ namespace takt::robot {
 
 SetupResult<std::unique_ptr<RobotHardware>> RobotHardware::create(const RobotDescription& robot,
                                                                   std::span<CanPort* const> ports) {
+  if (robot.joints.size() > max_joints) return fail(Errc::too_many_joints, "at most 64 joints");
+  if (std::find(ports.begin(), ports.end(), nullptr) != ports.end() || ports.size() != robot.buses.size())
+    return fail(Errc::no_such_bus, "each bus of the robot needs a port");
   std::unique_ptr<RobotHardware> self(new RobotHardware);
   std::vector<const DriveProtocol*> spoken;
   for (const BusDescription& bus : robot.buses) {
@@ -20,11 +23,23 @@ SetupResult<std::unique_ptr<RobotHardware>> RobotHardware::create(const RobotDes
     if (!master) return tl::unexpected<SetupError>(std::move(master.error()));
     self->masters_.push_back(std::move(*master));
   }
+  self->ports_.assign(ports.begin(), ports.end());
+  self->joints_of_.resize(ports.size());
+  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+    if (robot.joints[i].bus >= ports.size()) return fail(Errc::no_such_bus, robot.joints[i].name);
+    self->joints_of_[robot.joints[i].bus].insert(i);
+  }
   return self;
 }
 
 void RobotHardware::read(Time now, std::span<JointFeedback> feedback) noexcept {
   for (const auto& master : masters_) master->read(now, feedback);
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    if (ports_[i]->link() == BusLink::up) continue;
+    joints_of_[i].for_each([&](std::size_t joint) noexcept {
+      if (joint < feedback.size()) feedback[joint].drive = DriveState::no_bus;
+    });
+  }
 }
 
 void RobotHardware::write(Time now, std::span<const JointCommand> commands) noexcept {

@@ -25,8 +25,8 @@ struct Address {
 /// How long a server may take for an answer.
 inline constexpr Duration answer_time = std::chrono::seconds(5);
 
-/// Connects and takes the greeting, for the caller if it wants it; says on stderr what went wrong and ends the program with
-/// exit_failed.
+/// Connects and reads the greeting into *greeting, if that is not null. On failure prints the error on stderr and ends the
+/// program with exit_failed.
 MotionClient connect_or_exit(const Address& address, motion::GreetingReply* greeting = nullptr);
 
 /// Says the error on stderr and ends the program with exit_failed.

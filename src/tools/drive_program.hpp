@@ -111,7 +111,8 @@ class DriveProgram {
     commanded_ = {};
     if (!ending_ && (state == vehicle::DriveState::ready || state == vehicle::DriveState::driving)) {
       commanded_ = wanted();
-      static_cast<void>(drive_.drive(commanded_, clock.now()));  // what is refused is counted, and times out
+      static_cast<void>(
+          drive_.drive(commanded_, clock.now()));  // a refused command is counted, and times out
       driven_ += to_seconds(period);
     }
     tell();

@@ -1,10 +1,10 @@
-// What `takt drive --publish NAME` tells other processes: two latest values in the named segment NAME, for one reader each.
+// Publishes for `takt drive --publish NAME`: two latest values in the shared segment NAME, for one reader each.
 //   "odometry"  vehicle::OdometryEstimate, as soon as the vehicle was heard: the pose in the frame "odom", the twist in "base_link"
 //   "vehicle"   VehicleStatus, every cycle
-// Both carry their schema, so that `takt shm inspect NAME` and programs that know none of the types (shm/opaque.hpp, takt.h) have
-// their fields by name. The name goes when the program ends; who reads the segment keeps its memory, in which the seats are free then,
-// and the stamps grow no more. Where the program was killed, the name stays, and the next that publishes under it goes on with the
-// same readers.
+// Both carry their schema, so that `takt shm inspect NAME` and programs that know none of the types (shm/opaque.hpp, takt.h)
+// have their fields by name. The name is removed when the program ends. A reader keeps the segment's memory, with free seats
+// and stamps that no longer grow. After a kill the name stays, and the next program that publishes under it keeps the same
+// readers.
 #pragma once
 
 #include <array>
@@ -63,7 +63,7 @@ class DrivePublication {
         status_(std::move(status)) {}
 
   std::unique_ptr<std::string> name_;  ///< null where it was moved from
-  platform::Segment segment_;          ///< we are its owner for as long as we have this
+  platform::Segment segment_;          ///< its owner while this object lives
   Writer<vehicle::OdometryEstimate> odometry_;
   Writer<VehicleStatus> status_;
 };

@@ -59,7 +59,7 @@ class PlotScript {
 
  protected:
   PlotScript() = default;
-  /// What the pictures have in common, behind their terminal.
+  /// Writes the settings that all pictures share, after the terminal's.
   void style();
 
  private:

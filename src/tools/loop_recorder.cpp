@@ -21,7 +21,7 @@ record::Metadata describe_recording(const robot::RobotDescription& robot, std::s
     metadata.units.emplace_back(robot::position_unit(joint.kind));
     JointLimits& limits = metadata.limits.emplace_back(joint.limits);
     if (joint.kind == robot::JointKind::continuous) {
-      // Where the position words of its bus end bounds no motion.
+      // The range of the bus's position words does not limit its motion.
       limits.position_min = JointLimits{}.position_min;
       limits.position_max = JointLimits{}.position_max;
     }

@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Of the command that was given, or, of a group of commands such as `takt shm`, the last one that was understood.
+/// The given sub-command; of a group such as `takt shm`, the innermost one that CLI11 recognized.
 const CLI::App& deepest(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : deepest(*parsed.front());
@@ -22,7 +22,7 @@ std::string command_line(const CLI::App& app) {
                                      : command_line(*app.get_parent()) + ' ' + app.get_name();
 }
 
-/// What is wrong with a command line, and where it is told what may be in one.
+/// The error message for a wrong command line, with the command that prints the right help.
 std::string complaint(const CLI::App* app, const CLI::Error& error) {
   const CLI::App& command = deepest(*app);
   const std::string name = command_line(command);

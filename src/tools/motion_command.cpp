@@ -16,7 +16,7 @@
 namespace takt::tools {
 namespace {
 
-/// One line that is rewritten in place, and fits 80 columns; nothing where nobody looks.
+/// Rewrites one line of at most 80 columns in place; prints nothing unless stdout is a terminal.
 void show_progress(const motion::FeedbackReply& feedback) {
   static const bool somebody_looks = ::isatty(STDOUT_FILENO) == 1;
   if (!somebody_looks) return;
@@ -41,7 +41,7 @@ bool goes_on_without_client(const motion::ClientMessage& message) {
       message.body);
 }
 
-/// How the goal ended; nothing if it goes on.
+/// The goal's result; without a value if the goal goes on.
 std::optional<motion::ResultReply> wait_or_exit(MotionClient& client, motion::GoalId goal, double timeout,
                                                 bool goes_on) {
   auto result = client.result(goal, from_seconds(timeout), show_progress);

@@ -1,4 +1,4 @@
-// What the commands that ask for a motion share (takt move, takt send): their options, and how they wait for its end.
+// The common part of the commands that request a motion (takt move, takt send): their options, and the wait for its end.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,7 +20,7 @@ struct MotionOptions {
   /// Must live as long as the command parses.
   void add_options(CLI::App& command);
 
-  /// Puts what was given on top of what the message says.
+  /// Overrides the message's values by the given options.
   template <class Message>
   void apply(Message& message) const {
     message.fit = message.fit || fit;
@@ -36,8 +36,8 @@ inline constexpr const char* motion_footer =
     "wrong.\n"
     "Ctrl-C here ends the connection, and with it the motion";
 
-/// Asks for a motion, shows on a terminal how far it is, and prints how it ended. After the timeout it has the goal stopped, or
-/// says that it goes on, if its message has on_disconnect: continue. Ends the program with exit_failed unless the goal succeeded.
+/// Requests a motion, shows its progress on a terminal, and prints its result. After the timeout it stops the goal; one with
+/// on_disconnect: continue goes on, and it prints so. Ends the program with exit_failed unless the goal succeeded.
 void move_or_exit(const MotionOptions& options, const motion::ClientMessage& message);
 
 }  // namespace takt::tools

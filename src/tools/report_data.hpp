@@ -141,7 +141,7 @@ struct ReportData {
   [[nodiscard]] std::string reason(std::uint16_t code) const;
   /// The joint beside a reason; empty if the reason is not about one.
   [[nodiscard]] std::string joint(std::uint16_t reason, std::uint8_t index) const;
-  /// What a joint may do, as recorded; without bounds where the recording does not say.
+  /// A joint's recorded limits; infinite where the recording has none.
   [[nodiscard]] JointLimits limits(std::size_t joint) const noexcept;
   [[nodiscard]] double following_error(std::size_t joint) const noexcept;
   [[nodiscard]] const Unit& unit(std::size_t joint) const noexcept;

@@ -282,7 +282,7 @@ void add_state_changes(Page& page, const ReportData& data) {
   }
 }
 
-/// To the file beside the page, if it is there.
+/// A link to the figure's PDF beside the page; empty without that file.
 std::string link_to_pdf(const std::filesystem::path& plots, const Figure& figure) {
   const std::string name = figure.stem + ".pdf";
   if (!std::filesystem::exists(plots / name)) return {};

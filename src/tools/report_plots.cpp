@@ -35,7 +35,7 @@ constexpr int chart_height = 340;
 constexpr double visible_gap = 0.02;  ///< ° or mm: a command closer to its reference than this is not drawn
 constexpr std::size_t max_compared = 24;  ///< sections in one figure
 
-/// Of a figure, which it draws twice: as SVG for the page, and as PDF for papers.
+/// The gnuplot script of a figure, drawn twice: as SVG for the page, and as PDF for papers.
 class Script : public PlotScript {
  public:
   Script(std::string stem, int height) : stem_(std::move(stem)), height_(height) { style(); }

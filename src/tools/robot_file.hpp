@@ -1,4 +1,4 @@
-// Which robot a command line means: a file, or by its name one of those that are installed with the program.
+// Finds the robot file of a command line: a path, or the name of a robot that is installed with the program.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,8 +8,8 @@
 
 namespace takt::tools {
 
-/// The file that is meant by `name`: itself, or, for a name without dot and slash, NAME.json in the folder `robots`. Error: a text
-/// that says which names there are.
+/// The file for `name`: a name with a dot or slash is the file itself, any other NAME.json in the folder `robots`. Error: a
+/// text that lists the installed names.
 [[nodiscard]] tl::expected<std::string, std::string> find_robot_file(const std::string& name,
                                                                      const std::filesystem::path& robots);
 

@@ -142,7 +142,7 @@ std::string text_of(const StateWatch::Seen& seen, const robot::RobotDescription&
                      motion::way_on(seen.state, seen.cause.reason));
 }
 
-/// Empty if it did not end so.
+/// The last line of a robot that ended in a fault; empty for any other end.
 std::string end_in_fault(const motion::Event& fault, const robot::RobotDescription& robot) {
   if (fault.reason == motion::Errc{}) return {};
   return fmt::format("takt run: the robot ended in a fault: {}\n", text_of(fault, robot));
@@ -212,7 +212,7 @@ motion::GatewayOptions recording_options(record::Recorder* recorder) {
   return options;
 }
 
-/// The recording that was asked for; none if none was. Errors: another one stands there; those of Recorder::create().
+/// Creates the recording of --record; null without that option. Errors: the file exists; those of Recorder::create().
 SetupResult<std::unique_ptr<record::Recorder>> open_recording(const RunOptions& options,
                                                               const robot::RobotDescription& robot,
                                                               std::string created) {
@@ -225,7 +225,7 @@ SetupResult<std::unique_ptr<record::Recorder>> open_recording(const RunOptions& 
   return record::Recorder::create(options.recording, describe_recording(robot, std::move(created)));
 }
 
-/// Removes a recording of a robot that never ran, which would only be in the way of the next. Of what is no file, nothing.
+/// Removes the recording of a robot that never ran, so that it does not block the next run. Keeps anything but a regular file.
 void discard_recording(const RunOptions& options) {
   std::error_code unknown;
   if (std::filesystem::is_regular_file(options.recording, unknown))

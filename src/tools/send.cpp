@@ -27,7 +27,7 @@ constexpr std::size_t longest_file = std::size_t{4} << 20;  // what the server t
   throw CLI::RuntimeError(exit_bad_input);
 }
 
-/// What the file asks for, with the options of the command line on top.
+/// Reads the file's message; options of the command line override its values.
 motion::ClientMessage read_message_or_exit(const SendOptions& options) {
   const auto text = json::read_file(options.file, longest_file);
   if (!text) refuse_file(options.file, text.error().reason);

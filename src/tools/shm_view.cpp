@@ -176,7 +176,7 @@ std::string schema_of(const Layout& layout, const Exchange& exchange) {
   return std::string(layout.schema(exchange, text).value_or(""));
 }
 
-/// The values of an exchange by seat, with the schema's names: null where there is none.
+/// The values of an exchange by seat, with the schema's names; null for a seat without a value.
 std::vector<nlohmann::ordered_json> plain_values(const Layout& layout, const Exchange& exchange) {
   std::vector<nlohmann::ordered_json> decoded;
   const std::string text = schema_of(layout, exchange);
@@ -189,7 +189,7 @@ std::vector<nlohmann::ordered_json> plain_values(const Layout& layout, const Exc
   return decoded;
 }
 
-/// Of the joint image in this segment, if there is one.
+/// The rows in use of the joint image in this segment; all rows without one.
 RowsInUse rows_of(const Layout& layout) {
   for (const Exchange& exchange : layout.exchanges()) {
     for (const nlohmann::ordered_json& value : plain_values(layout, exchange)) {

@@ -1,5 +1,5 @@
-// What stands in the types that takt itself shares, for people: words in place of codes, and no rows of joints or seats that the
-// robot does not have.
+// Makes decoded values of takt's own shared types readable: words replace codes, and unused rows of joints and seats are left
+// out.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,16 @@
 
 namespace takt::tools {
 
-/// How many rows of a robot's tables are in use.
+/// How many rows of a joint image are in use.
 struct RowsInUse {
   std::size_t joints = max_joints;
   std::size_t seats = shm::max_joint_seats;
 };
-/// Of a decoded value, if it is a joint image.
+/// The rows in use of a decoded value, if its schema is that of a joint image.
 std::optional<RowsInUse> rows_in_use(std::string_view schema, const nlohmann::ordered_json& value);
 
-/// Changes a decoded value of one of takt's types. Others, and codes without a word, stay as they are.
+/// Replaces codes by words, and drops unused rows, in a decoded value of one of takt's types. Other types, and codes without
+/// a word, stay as they are.
 void put_words(std::string_view schema, const RowsInUse& rows, nlohmann::ordered_json& value);
 
 }  // namespace takt::tools

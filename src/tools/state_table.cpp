@@ -9,7 +9,7 @@
 namespace takt::tools {
 namespace {
 
-/// "left_~joint_1" of a name that is longer than `most`: what tells joints apart stands at their ends.
+/// Shortens a name longer than `most` in its middle, "left_~joint_1": the ends tell joints apart.
 std::string shortened(const std::string& name, std::size_t most) {
   if (name.size() <= most) return name;
   const std::size_t head = (most - 1) / 2;

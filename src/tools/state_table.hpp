@@ -10,10 +10,11 @@
 
 namespace takt::tools {
 
-/// At most so many columns wide, for which long names of joints are shortened in their middle, but never below 8 characters.
+/// The robot's state as a table of at most `columns` columns. Long joint names are shortened in the middle, to 8 characters
+/// at least.
 std::string state_table(const motion::StateReply& state, std::string_view robot,
                         std::size_t columns = std::numeric_limits<std::size_t>::max());
-/// What the joints must not exceed.
+/// The joints' limits as a table.
 std::string limits_table(const motion::GreetingReply& robot);
 
 }  // namespace takt::tools

@@ -1,4 +1,4 @@
-// What a program has of its terminal: keys as they are hit, and its size.
+// A program's terminal: single keys without Enter, and the terminal's size.
 #pragma once
 
 #include <termios.h>
@@ -9,12 +9,12 @@
 
 namespace takt::tools {
 
-/// Whether our standard input is a terminal that a shell has given to others meanwhile (&): whoever reads it or sets it is stopped
-/// then (SIGTTIN, SIGTTOU).
+/// Whether this program runs in the background (&) of the terminal that is its standard input. Reading or setting the
+/// terminal then stops the program (SIGTTIN, SIGTTOU).
 [[nodiscard]] bool in_background();
 
-/// A terminal that gives each key at once and does not show it, ^Z too: a program that sleeps drives nothing to a stand. As it was
-/// before, in the end. Without a terminal, or in the background, nothing.
+/// Sets the terminal to give each key at once, without echo; the destructor restores it. Without a terminal, or in the
+/// background, it does nothing. ^Z is a key as well: a suspended program cannot brake a vehicle.
 class RawTerminal {
  public:
   RawTerminal();
@@ -26,17 +26,18 @@ class RawTerminal {
   std::optional<termios> before_;
 };
 
-/// What is typed, or comes through a pipe; never waited for. Of a terminal, nothing as long as we are in its background.
+/// Reads standard input, a terminal or a pipe, without waiting. In the background of the terminal it reads nothing.
 class TypedText {
  public:
-  /// The next of it, at most as much as a person types in a cycle: a device that never ends does not hold the caller.
+  /// The next bytes, empty if there are none. At most as many as a person types in a cycle, so an endless input cannot hold
+  /// the caller.
   [[nodiscard]] std::string take();
 
  private:
   bool ended_ = false;
 };
 
-/// Of the terminal that our output is; 80 and 24 if it does not say.
+/// The size of the terminal at standard output; 80 columns and 24 rows if it is unknown.
 [[nodiscard]] std::size_t terminal_columns();
 [[nodiscard]] std::size_t terminal_rows();
 

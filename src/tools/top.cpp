@@ -31,7 +31,7 @@ struct TopOptions {
   bool once = false;
 };
 
-/// The lines of a text, those that are longer than the terminal is wide as several.
+/// The rows of a text on a terminal: a line longer than `columns` takes several.
 std::vector<std::string> rows_of(const std::string& text, std::size_t columns) {
   std::vector<std::string> rows;
   std::istringstream lines(text);
@@ -42,8 +42,8 @@ std::vector<std::string> rows_of(const std::string& text, std::size_t columns) {
   return rows;
 }
 
-/// What redraws a terminal: as many rows as it has, each cleared of what stood there before. No line end follows
-/// the last one, which would scroll.
+/// The output that redraws the terminal: at most as many rows as it has, each cleared before. The last row has no line end,
+/// which would scroll.
 std::string screen(const std::string& text) {
   const std::vector<std::string> rows = rows_of(text, terminal_columns());
   const std::size_t shown = std::min(rows.size(), terminal_rows() - 1);
@@ -66,7 +66,7 @@ SetupResult<void> redraw(MotionClient& client, const std::string& robot, Duratio
   constexpr Duration between_keys = std::chrono::milliseconds(50);
   const platform::SteadyClock clock;
   const sigset_t signals = block_ending_signals();
-  // Of output that goes elsewhere the reader may go, which ends this program: its terminal is then left as it was.
+  // Output to a pipe may end this program when its reader ends; the terminal must then be in its usual mode.
   std::optional<RawTerminal> terminal;
   if (::isatty(STDOUT_FILENO) == 1) terminal.emplace();
   TypedText typed;

@@ -11,7 +11,7 @@ namespace takt::tools {
 
 extern const std::string_view furbot_json;  ///< examples/robots/furbot.json, as it is
 
-/// Of its systems: " battery traction".
+/// The names of its systems: " battery traction".
 [[nodiscard]] std::string names_of(const vehicle::Layouts& layouts);
 
 /// --vehicle of a sub-command.

@@ -36,7 +36,7 @@ std::string host_text(const std::string& address) {
   return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
 
-/// What came from the peer, and of that nothing was valid.
+/// The message for a link on which nothing valid came from the peer.
 std::string silence_text(const VehicleLinkOptions& options, const LinkHeard& heard) {
   if (heard.refused == 0)
     return fmt::format("nothing was received from {} at {}", options.peer, options.local);

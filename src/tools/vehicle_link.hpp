@@ -1,5 +1,5 @@
-// What `takt drive` and `takt vehicle-sim` share: their socket, whom they believe, the loop that carries datagrams, and what is said
-// when none of them is heard.
+// The UDP link that `takt drive` and `takt vehicle-sim` share: its options, its keys, the loop that carries datagrams, and the
+// warning when no valid datagram comes.
 #pragma once
 
 #include <unistd.h>
@@ -76,7 +76,7 @@ struct VehicleLinkOptions {
   [[nodiscard]] SetupResult<std::vector<VehicleKey>> keys() const;
 };
 
-/// What came over a link.
+/// Counts the datagrams that came over a link.
 struct LinkHeard {
   std::uint64_t valid = 0;  ///< datagrams that the end took
   std::uint64_t refused = 0;
@@ -90,9 +90,9 @@ struct LinkHeard {
   }
 };
 
-/// Carries datagrams between the socket and an end of the connection (VehicleDrive, SimulatedVehicle) until then, and once in any
-/// case. What has come is taken in batches, and what is due is sent after each datagram: a flood delays nothing. A socket whose peer
-/// may have any port answers the last valid sender, and stays with it once there is a session.
+/// Carries datagrams between the socket and an end of the connection (VehicleDrive, SimulatedVehicle) until then, and once in
+/// any case. It receives in batches and sends due datagrams after each received one, so a flood delays nothing. With --peer
+/// ADDRESS:any it answers the last valid sender, and keeps that port once there is a session.
 template <class End>
 LinkHeard exchange(platform::UdpSocket& socket, End& end, Time until) {
   constexpr std::size_t room = 1024;  // more than any frame has: what is longer is refused by the socket
@@ -129,13 +129,14 @@ LinkHeard exchange(platform::UdpSocket& socket, End& end, Time until) {
   return heard;
 }
 
-/// Tells people whom a link took for its peer, and what came instead where nothing valid came for two seconds.
+/// Messages for people: the port that a link chose for its peer, and after two seconds without a valid datagram, what came
+/// instead.
 class LinkWatch {
  public:
-  /// `expects` says whether silence is worth telling by itself.
+  /// `expects`: whether silence alone is reported.
   LinkWatch(const VehicleLinkOptions& options, bool expects) : options_(options), expects_(expects) {}
 
-  /// To be called each cycle, with all that was heard since the beginning. What is to be told now, if anything.
+  /// Call it each cycle, with the counts since the beginning. Gives the message to print now, if there is one.
   [[nodiscard]] std::optional<std::string> look(const LinkHeard& heard, platform::UdpSocket& socket,
                                                 Time now);
 

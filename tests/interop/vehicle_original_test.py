@@ -119,7 +119,7 @@ class OriginalTest(unittest.TestCase):
         return next((line for line in self.driver.process.stdout if word in line), "")
 
     def wait_for_speed(self, vehicle):
-        """Whoever drives goes on until the vehicle does; a machine that is too busy stops it."""
+        """Repeats the command until the vehicle drives; resets a drive that stopped on a busy machine."""
 
         def look():
             row = (self.driver.rows() or [{"state": ""}])[-1]

@@ -77,7 +77,7 @@ class Wire(unittest.TestCase):
         self.addCleanup(self.driver.end)
 
     def get_going(self):
-        """Whoever drives goes on until the vehicle does."""
+        """Repeats the command until the vehicle drives."""
         for _ in range(10):
             self.driver.wait_until(lambda row: row["state"] != "starting", "the vehicle starts up")
             self.driver.type("wwww")

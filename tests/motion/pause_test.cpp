@@ -1,4 +1,5 @@
-// Whom a loop that was away blames: nobody for a pause within its limit, itself for a longer one, and a drive for its own silence.
+// The fault after a pause of the loop: none within its limit, loop_overrun for a longer one, drive_silent only for a silent
+// drive.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -47,10 +48,10 @@ std::vector<robot::RobotDescription> robots() {
   return {load("mhubo"), load("arm6"), arm_on_cia402(1ms, 10ms), arm_on_cia402(5ms, 50ms)};
 }
 
-/// Where in its cycle the loop is away.
+/// The place in the cycle where the loop pauses.
 enum class Away { asleep, before_write, after_write };
 
-/// Stands still again and again, each time at another place of whatever the drives do in turn.
+/// Pauses again and again, each time at another point of the drives' turns.
 class PausingClock {
  public:
   PausingClock(Away where, Duration length) : where_(where), length_(length) {}
@@ -92,7 +93,7 @@ class PausingHardware final : public robot::Hardware {
   PausingClock* clock_;
 };
 
-/// What stopped the robot first after it was ready.
+/// The first stop of the robot after it was ready.
 struct Outcome {
   bool was_ready = false;
   std::optional<Snapshot> stopped;

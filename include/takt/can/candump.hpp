@@ -7,9 +7,9 @@
 //     (1795208238.156435) can1 20000040#0000000000000000    error frame: its classes with bit 29 set
 //     (1795208238.156435) can1 123#00 R                 candump -x, and python-can: R received, T transmitted
 //
-// Read besides: blanks in front, stamps with 1 to 9 decimals, points between the data, and a raw length code (123#0011223344556677_F, which is
-// dropped: a frame has its length). Not read: candump's output for people, which leaves out the flags of FD and may count its
-// time from anywhere, and CAN XL.
+// Also read: leading blanks, stamps with 1 to 9 decimals, points between the data, and a raw length code
+// (123#0011223344556677_F), which is dropped because a frame has its length. Not read: CAN XL, and candump's output for
+// people, which leaves out the flags of FD and may count its time from anywhere.
 //
 // The codec and the reader are real-time safe; can/candump_file.hpp reads files, can/replay.hpp sends them again.
 #pragma once

@@ -14,11 +14,11 @@
 // a frame is NaN there: one of another branch of a multiplexed message, one that the frame is too short for,
 // and what J1939 says instead of a value. Who needs to know which, asks for its Presence.
 //
-// A selector whose number no signal of the message is there for is an error, never a guess: unknown_selector. But where the value
-// table (VAL_) has a text for the number, the file knows it: then the signals that are always there have values.
+// A selector's number that selects no signal is an error: unknown_selector. If the value table (VAL_) has a text for the
+// number, only the unconditional signals have values.
 //
-// A number of the value table beyond the signal's range ("error", "init") is sent, whatever the range and the policy, for the value
-// that says exactly this number: value_of(signal, "error"), or what was decoded. All else is judged by the range.
+// A number of the value table beyond the signal's range ("error", "init") can be sent under every policy. Its exact value is
+// needed: value_of(signal, "error"), or a decoded one. Any other value must be in the range.
 //
 // Values are those of takt/can/signal.hpp, bit for bit: this is the same kernel with its shifts and masks in a
 // table. Once loaded, everything but the look-ups by name is real-time safe and takes a bounded time: to decode
@@ -106,21 +106,21 @@ class DbcMessage {
     return to_status(decode_frame(frame, values, presence.data(), short_frame));
   }
 
-  /// The numbers as they stand in the fields, before scale and offset: signed ones with their sign, of 64 unsigned bits the two's
-  /// complement, of floating-point fields the bits. A signal that is not selected or cut off has 0; J1939's codes are given as they
-  /// are, and presence says what each is. Errors: those of decode(). Real-time safe.
+  /// The raw numbers of the fields, before scale and offset. Signed fields keep their sign, 64 unsigned bits become two's
+  /// complement, floating-point fields give their bits. A signal that is not selected or cut off has 0. J1939's codes stay as
+  /// they are, and `presence` tells their meaning. Errors: those of decode(). Real-time safe.
   [[nodiscard]] Status decode_numbers(std::span<const std::uint8_t> data, std::span<std::int64_t> numbers,
                                       std::span<Presence> presence,
                                       ShortFrame short_frame = ShortFrame::error) const noexcept;
 
-  /// What the value table says of a number of a signal; empty where it says nothing. It compares one by one.
+  /// The value table's text for a raw number of a signal; empty without one. Linear search.
   [[nodiscard]] std::string_view label(std::size_t signal, std::int64_t number) const noexcept;
 
-  /// The physical value of the number with this label, to be encoded. For set-up: it compares one by one.
+  /// The physical value to encode for this label. For set-up: linear search.
   [[nodiscard]] std::optional<double> value_of(std::size_t signal, std::string_view label) const noexcept;
 
-  /// The numbers in the field of a signal that the value table names and that are beyond the range, or choose nothing although the
-  /// signal is a selector: as bits, in rising order.
+  /// The raw numbers, as bits in rising order, that the value table names although they are beyond the range. Those of a
+  /// selector also count if they select nothing.
   [[nodiscard]] std::span<const std::uint64_t> states(std::size_t signal) const noexcept {
     return std::span(states_).subspan(state_begin_[signal], state_begin_[signal + 1] - state_begin_[signal]);
   }
@@ -149,7 +149,7 @@ class DbcMessage {
     std::size_t refused = 0;
     return to_status(encode_data(data, values, overflow, refused));
   }
-  /// ... and on an error `refused` is the signal that caused it, or no_signal (wrong_count, wrong_length).
+  /// The same; on an error sets `refused` to the signal that caused it, or to no_signal (wrong_count, wrong_length).
   [[nodiscard]] Status encode_into(std::span<std::uint8_t> data, std::span<const double> values,
                                    Overflow overflow, std::size_t& refused) const noexcept {
     return to_status(encode_data(data, values, overflow, refused));
@@ -163,7 +163,7 @@ class DbcMessage {
     std::size_t signal = no_signal;
     std::string message;  ///< names the signal, its value and what is allowed
   };
-  /// Nothing where the values are encoded. For a message to people: allocates.
+  /// The refusal of these values; empty if they can be encoded. For messages to people: allocates.
   [[nodiscard]] std::optional<Refusal> explain(std::span<const double> values,
                                                Overflow overflow = Overflow::error) const;
 
@@ -189,7 +189,7 @@ class DbcMessage {
     bool big = false;
     bool is_plain = false;  ///< an integer below 64 bits that lies in eight bytes
   };
-  /// A row of a message of eight bytes as they are decoded: its number is not shifted, its scale is the smaller.
+  /// A row for decoding a message of eight bytes: the number stays in place unshifted, and a smaller scale makes up for it.
   struct InPlace {
     std::uint64_t mask = 0;
     std::uint64_t sign = 0;

@@ -9,9 +9,9 @@
 // Read and kept:
 //     VERSION, BS_, BU_, BO_, SG_ (multiplexed too: M, m0, m0M), BO_TX_BU_, EV_, ENVVAR_DATA_, CM_, VAL_TABLE_,
 //     VAL_, SIG_GROUP_, SIG_VALTYPE_, SG_MUL_VAL_, BA_DEF_, BA_DEF_DEF_, BA_.
-// Any other section (attributes of relations, signal types, vendors' own) is skipped with a warning, and so not
-// written back. Long names (attributes SystemSignalLongSymbol, SystemMessageLongSymbol) become the names. Text
-// is UTF-8 in the model; in a file each text is UTF-8 or, where it cannot be, cp1252. Line ends are any; in texts they become LF.
+// Any other section (attributes of relations, signal types, vendors' own) is skipped with a warning, and so not written back.
+// Long names (attributes SystemSignalLongSymbol, SystemMessageLongSymbol) become the names. Text is UTF-8 in the model. A
+// text of a file that is no valid UTF-8 is read as cp1252. Any line end is read; in texts it becomes LF.
 //
 // Tolerant unless asked to be strict: a statement that makes no sense is skipped with a warning that names
 // line, column and what is expected; strict makes an error of it. What no reader can mend is an error always:
@@ -205,7 +205,7 @@ struct Reading {
   File file;
   std::vector<Warning> warnings;  ///< the first max_warnings
   std::size_t more_warnings = 0;  ///< that are not listed
-  std::size_t left_out = 0;       ///< messages and signals of the text that are not in `file`
+  std::size_t left_out = 0;       ///< messages and signals of the text that `file` lacks
 };
 
 enum class Strictness : std::uint8_t {

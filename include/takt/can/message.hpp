@@ -24,7 +24,7 @@
 //     const Result<Frame> frame = can::encode(MotorStatus{.position = 1.5});           // out_of_range if it is
 //     const Result<Frame> limited = can::encode<can::Overflow::clamp>(MotorStatus{1e3});
 //
-// A state beyond the range, such as 255 for "error", is sent where the signal names it and the member says exactly that number:
+// A state beyond the range, such as 255 for "error", is sent if the signal names it and the member has exactly that value:
 //
 //     static constexpr std::array<std::uint64_t, 1> states{255};
 //     can::bind(&Motor::speed, {"Speed", {{0, 8}, 0.5, 0, 0, 100}, "rad/s", {}, states})    // 127.5 is sent, 127 is not
@@ -180,7 +180,7 @@ inline constexpr auto multiplexers = [] {
 template <class T, std::size_t I>
 inline constexpr std::size_t multiplexer_of = multiplexers<T>[I];
 
-/// Whether a number in the field of a signal says one of its states.
+/// Whether a signal's raw number is one of its states.
 template <class T, std::size_t I>
 [[nodiscard]] constexpr bool is_state(std::uint64_t bits) noexcept {
   const auto& states = signals_of<T>[I].states;
@@ -406,7 +406,7 @@ template <class T, std::size_t I, class Member>
   }
 }
 
-/// What the policy makes of a member that does not fit. One that says a state is sent as that, whatever the range and the policy.
+/// Applies the policy to a member that does not fit. A member with the exact value of a state is sent under every policy.
 template <class T, std::size_t I, Overflow overflow, class Member>
 [[nodiscard]] constexpr Result<std::uint64_t> member_beyond(Member member) noexcept {
   constexpr Signal signal = signals_of<T>[I].signal;
@@ -506,7 +506,7 @@ template <class T>
   return {};
 }
 
-/// A length that FD does not know is filled up with zeros.
+/// Pads with zeros to the next length that CAN FD has.
 template <class T>
 constexpr void to_frame(Frame& frame, const Data<T>& data) noexcept {
   frame = Frame{};

@@ -70,8 +70,8 @@ struct SignalSpec {
   Signal signal{};
   std::string_view unit{};
   Selection selection{};
-  /// Numbers of the field that say a state, such as "error": sent although they are beyond the range, and known to a
-  /// multiplexer although it selects nothing with them. The table must be a constant.
+  /// Raw numbers that mean a state, such as "error". They may be sent beyond the range, and a multiplexer accepts them
+  /// although they select nothing. The table must be a constant.
   std::span<const std::uint64_t> states{};
 };
 
@@ -86,8 +86,8 @@ template <class Message, class Member>
   return {member, spec};
 }
 
-/// The members that hold the signals of a message, in the order of its signals: beside an array of SignalSpec, what bind() says
-/// in a tuple. A compiler reads it many times as fast, so that generated headers use it.
+/// The members that hold the signals of a message, in the order of an array of SignalSpec beside it. Together they mean the
+/// same as a tuple of bind(). Generated headers use them because they compile many times as fast.
 template <auto... member>
 struct Members {
   static constexpr std::size_t count = sizeof...(member);

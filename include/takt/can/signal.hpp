@@ -455,7 +455,7 @@ constexpr void insert(std::span<std::uint8_t, Extent> data, std::uint64_t bits) 
 
 namespace detail {
 
-/// Whether an integer field can hold a number; a floating-point one is not asked.
+/// Whether an integer field can hold a number; true for a floating-point field.
 [[nodiscard]] constexpr bool holds(Field field, std::int64_t number) noexcept {
   if (field.type == NumberType::unsigned_integer)
     return number >= 0 && static_cast<std::uint64_t>(number) <= mask_of(field.length);
@@ -463,7 +463,7 @@ namespace detail {
   return field.type > NumberType::signed_integer || (number <= high && number >= -high - 1);
 }
 
-/// Whether a physical value says this number to a millionth of a step: rounding makes no state out of a value.
+/// Whether a physical value equals this raw number to a millionth of a step. Rounding then makes no state out of a value.
 [[nodiscard]] constexpr bool says_number(const Signal& signal, double physical, std::uint64_t bits) noexcept {
   const double distance = to_number(signal, physical) - number_of(signal.field, bits);
   return distance <= 1e-6 && distance >= -1e-6;

@@ -390,8 +390,9 @@ class BasicPid {
     return {};
   }
 
-  /// As new. Until the next step, output() is zero, or the output limit nearest to zero. The next step has no derivative; with a
-  /// form that has derivative_from_zero it has one from zero, a kick. The integral is cleared, or kept within its limits.
+  /// Returns to the initial state; the integral is cleared, or kept within its limits. Until the next step, output() is zero,
+  /// or the output limit nearest to zero. The next step has no derivative; a form with derivative_from_zero has one from
+  /// zero, a kick.
   void reset(IntegralReset integral = IntegralReset::clear) noexcept {
     const Scalar kept = integral == IntegralReset::keep ? state_.integral : Scalar(0);
     state_ = detail::fresh_state<form>(coefficients_, kept);

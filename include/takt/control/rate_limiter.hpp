@@ -99,8 +99,8 @@ class BasicRateLimiter {
     return 8 * std::numeric_limits<Scalar>::epsilon() * std::abs(target);
   }
 
-  /// How far from the target the value still arrives: by rounding. The rounding of all steps of a long braking adds up to passing
-  /// it; to stop there takes no more than one step of the rate again.
+  /// The distance from the target at which the value counts as arrived, because of rounding. Over a long braking the rounding
+  /// of all steps adds up, and the value passes the target. Stopping there takes at most one more step of the rate.
   [[nodiscard]] Scalar arrival(Scalar target, Scalar moved, Scalar period) const noexcept {
     const bool passes = (value_ < target) == (moved > target);
     if (!passes) return rounding(target);

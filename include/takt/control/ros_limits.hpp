@@ -1,5 +1,5 @@
-// Joint limits as users of ros_control know them, for those who move a robot over and want it to behave as before: saturation, and
-// the soft limits of the PR2. What they are and where they come short is told beside each; takt's own are in joint_limiter.hpp.
+// The joint limits of ros_control, for robots that are moved over and must behave as before: saturation, and the soft limits
+// of the PR2. Each comment states the limit's formula and its weakness; takt's own limits are in joint_limiter.hpp.
 //
 // Saturation of a position moves no further from the last command than the velocity limit allows; of a velocity, no further than
 // the acceleration limit; neither knows of braking distance. Soft limits slow a joint down in proportion to its distance from
@@ -11,9 +11,9 @@
 // throw, or let a NaN pass, the step here is an error and the last command stands. An infinite limit is none; where both ends of
 // the range are, soft velocities and efforts know no range either, as with a continuous joint.
 //
-// A joint without a position or a velocity sensor says so (BasicMeasuredState). As in ROS 2, a bound that needs the missing number
-// is left out, and the first command is bounded from itself. The acceleration limit of a position takes a missing velocity for
-// zero. ROS 1 has no joints without sensors: its formulas leave out the same bounds.
+// A joint may lack a position or a velocity sensor (BasicMeasuredState). As in ROS 2, a bound that needs the missing value is
+// left out, and the first command is bounded from itself. The acceleration limit of a position takes a missing velocity for
+// zero. ROS 1 has no joints without sensors; its formulas here leave out the same bounds.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +42,8 @@ struct BasicSoftLimits {
 };
 using SoftLimits = BasicSoftLimits<double>;
 
-/// What is measured of a joint: rad, rad/s; m, m/s. Without a value: not measured. A NaN is a fault of the sensor, not a missing
-/// sensor: it is refused.
+/// The measured position (rad or m) and velocity (rad/s or m/s) of a joint. An empty optional means that the joint has no
+/// such sensor. NaN means a sensor fault, and each step rejects it.
 template <class Scalar>
 struct BasicMeasuredState {
   std::optional<Scalar> position;
@@ -52,7 +52,7 @@ struct BasicMeasuredState {
   constexpr BasicMeasuredState() noexcept = default;
   constexpr BasicMeasuredState(std::optional<Scalar> position_, std::optional<Scalar> velocity_) noexcept
       : position(position_), velocity(velocity_) {}
-  /// Both are measured.
+  /// A joint with both sensors.
   constexpr BasicMeasuredState(const BasicMotionState<Scalar>& state) noexcept
       : position(state.position), velocity(state.velocity) {}
 };
@@ -61,7 +61,7 @@ using MeasuredState = BasicMeasuredState<double>;
 /// The result of a step, and whether a limit changed the command.
 template <class Scalar>
 struct BasicLimitedStep : BasicStep<Scalar> {
-  bool limited = false;  ///< the value is not the command; false after an error
+  bool limited = false;  ///< the value differs from the command; false after an error
 };
 using LimitedStep = BasicLimitedStep<double>;
 

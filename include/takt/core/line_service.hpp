@@ -36,8 +36,8 @@ struct LineOutput {
 ///   refused(client, fault, now)       the carrier will close this connection; the service may explain why in a last line.
 ///                                     With too_many_clients, connected() was never called and disconnected() will not be
 ///   disconnected(client, now)         nothing more comes from it and nothing more reaches it
-///   owes(client)                      whether more is to be said to it: asked of one that has ended its input, which the carrier
-///                                     keeps connected for so long
+///   owes(client)                      whether more output for it will come; the carrier keeps a client that has ended its
+///                                     input connected for that time
 ///   poll(now)                         does what is due; called after every batch of lines and disconnections with
 ///                                     a fresh `now`, and at the latest after the time that the last call returned
 ///   take_output()                     what is to be sent, in order; the carrier asks after every call above

@@ -1,12 +1,12 @@
-// A vehicle that is commanded by forward speed and rotation themselves, as the base of a robot whose wheels some other controller
-// drives. It cannot move sideways.
+// A vehicle that takes forward speed and rotation as its command, such as a robot's base with a wheel controller of its own. It
+// cannot move sideways.
 #pragma once
 
 #include "takt/mobile/pose.hpp"
 
 namespace takt::mobile {
 
-/// How a unicycle is driven.
+/// The command of a unicycle.
 template <class Scalar>
 struct BasicUnicycleCommand {
   Scalar forward = 0;   ///< m/s
@@ -21,13 +21,13 @@ using UnicycleCommand = BasicUnicycleCommand<double>;
 template <class Scalar>
 class BasicUnicycle {
  public:
-  /// What the vehicle does when it is driven so: m/s and rad/s. What is not finite stays so, for Odometry to refuse.
+  /// The twist of the vehicle at this speed (m/s) and rotation (rad/s). It passes on NaN and infinity, which Odometry rejects.
   [[nodiscard]] constexpr BasicTwist<Scalar> twist(Scalar forward, Scalar rotation) const noexcept {
     return {forward, 0, rotation};
   }
 
-  /// How to drive the twist. A sideways speed is left out, and the command is then not exact. A twist that is not finite makes the
-  /// vehicle stand.
+  /// The command for a twist. It leaves out a sideways speed and is then not exact. A twist that is not finite gives a
+  /// command of zeros, not exact either.
   [[nodiscard]] BasicUnicycleCommand<Scalar> drive(const BasicTwist<Scalar>& twist) const noexcept {
     if (!detail::is_finite(twist)) return {0, 0, false};
     return {twist.forward, twist.rotation, twist.left == 0};

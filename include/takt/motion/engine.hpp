@@ -26,9 +26,9 @@
 // is the trajectory's at exactly that time, if it could be joined at once. One with a start in the past is joined at a waypoint
 // that is still ahead, at its time. What is held is recalled by a cancel and by whatever stops the robot.
 //
-// Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference. One
-// that misses more in a row than the robot allows stops the robot, before anything that the drives did meanwhile is judged. The
-// silence of drives is counted in executed cycles, too: a loop that was away asked them nothing.
+// Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference. A
+// loop that misses more in a row than overrun_limit stops the robot, before it judges what the drives did meanwhile. The
+// silence of drives is counted in executed cycles, too: a loop that paused asked them nothing.
 #pragma once
 
 #include <array>

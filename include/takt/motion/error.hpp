@@ -60,7 +60,8 @@ namespace takt::motion {
   X(loop_lost, 58, "the process that runs the robot's loop is gone")                                      \
   X(other_robot, 59, "the loop runs another robot, or by another description of it")                      \
   X(other_version, 60, "the loop was built from another version of takt")                                 \
-  X(loop_taken, 61, "another motion server works with the loop")
+  X(loop_taken, 61, "another motion server works with the loop")                                          \
+  X(bus_down, 62, "the bus of a drive is down")
 
 enum class Errc : std::uint16_t {
 #define TAKT_ENUMERATOR(name, number, text) name = number,

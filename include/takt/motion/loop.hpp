@@ -2,10 +2,10 @@
 // happened. Over a wall clock it is the real-time thread of a robot; over a ManualClock the same code runs a simulation as fast
 // as the processor goes, with the same numbers on every run.
 //
-// When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp). Its overrun limit says how many
-// cycles are caught up at most (and less than half as many as its drives may leave unanswered), and when being late is a fault: then the
-// robot comes to a bounded stop with the reason loop_overrun. Under every policy the reference moves by one period for each
-// executed cycle.
+// When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp). Its overrun limit bounds
+// the cycles that are caught up; half of those that drives may leave unanswered bounds them, too. Missing more periods in a row
+// than the limit is a fault: the robot comes to a bounded stop with the reason loop_overrun. Under every policy the reference moves by one period
+// for each executed cycle.
 #pragma once
 
 #include <algorithm>
@@ -95,7 +95,7 @@ class Loop {
   [[nodiscard]] const rt::LoopStatistics& statistics() const noexcept { return statistics_; }
 
  private:
-  /// Cycles that are caught up ask the drives faster than they can answer: they must not seem silent for that.
+  /// The most cycles to catch up. They ask the drives faster than these can answer, which must not look like silence.
   static std::uint32_t catch_up_limit(const robot::RobotDescription& robot) noexcept {
     return std::min(robot.overrun_limit, (robot.silence_limit() - 1) / 2);
   }

@@ -49,7 +49,7 @@ struct JointSnapshot {
   GoalId goal = 0;             ///< the goal that owns the joint, 0 = none
   double goal_time = 0;        ///< s on the path of that goal, if it is a trajectory
   double speed = 1;            ///< at which it travels along it, 1 = as planned
-  double speed_excess = 0;     ///< part by which its changes have exceeded a limit at worst
+  double speed_excess = 0;     ///< worst relative excess of a limit by changes of the speed
   robot::DriveState drive = robot::DriveState::unknown;
   std::uint32_t fault = 0;  ///< the drive's own fault word, 0 = none
 };
@@ -68,8 +68,8 @@ struct Snapshot {
   Errc reason{};                  ///< why the robot stops or is stopped, 0 = no fault
   std::uint8_t reason_joint = 0;  ///< the joint that it is about, where it is about one
   std::uint8_t joint_count = 0;
-  double reason_value = 0;  ///< what was found, where the reason has a value: as in Event
-  double reason_limit = 0;  ///< what is allowed
+  double reason_value = 0;  ///< the found value, if the reason has one: as in Event
+  double reason_limit = 0;  ///< the allowed value
   std::uint16_t active_goals = 0;
   LoopSnapshot loop;
   robot::HardwareCounters hardware;

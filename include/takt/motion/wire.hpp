@@ -5,7 +5,7 @@
 //
 // A client may end its input (-N does) and read on: the connection stays until every answer has come, results of goals included.
 // With a subscription it stays until the client closes it. A client that closes the connection has vanished (see "on_disconnect").
-// The server finds out which of the two it is by a space before its next line.
+// To tell both cases apart, the server sends a space before its next line.
 //
 // SI units: rad, rad/s, s; for linear joints m. Times of latencies are in microseconds, and say so in their
 // name.
@@ -17,7 +17,7 @@
 //            "limits":[{"unit":"rad","position":[-6.28,6.28],"velocity":3.14,"acceleration":8,"jerk":500,"effort":150},...]}}
 //
 // "limits" are those of the robot's description, in the order of "joints": least and most position, and magnitudes per second,
-// s^2, s^3. "effort" is in N m, or N where the unit is "m", and is left out where there is none.
+// s^2, s^3. "effort" is in N m, or in N if the unit is "m"; a joint without an effort limit lacks the key.
 //
 // A request has exactly one of the keys below and, if the client likes, an "id" (string or number) that comes
 // back with every answer to it. Unknown keys, duplicate keys, wrong types and trailing bytes are refused.
@@ -132,8 +132,8 @@
 //      exceeded it at worst since the goal began, where nothing would have kept it; "result" has it, too.
 //   {"result":{"id":1,"goal":3,"state":"succeeded"}}
 //      How the goal ended: succeeded, aborted, preempted, recalled, rejected; with reason, message, joint, time, value,
-//      limit where it has. The value of drive_fault is the drive's own fault word, and its message says what that means. That of
-//      loop_overrun and its limit are periods.
+//      limit where it has. The value of drive_fault is the drive's own fault word, and the message explains it. Value and limit
+//      of loop_overrun are periods.
 //   {"state":{"id":2,"time":12.5,"robot":"ready","active_goals":1,
 //             "loop":{"cycles":2500,"overruns":0,"lateness_us":3.1,"busy_us":21.5},
 //             "bus":{"sent":1,"received":1,"refused":0,"malformed":0,"unexpected":0,"starved":0},
@@ -141,9 +141,9 @@
 //             "measured":[...],"measured_velocity":[...],"goal":[0,3],"drive":["ready",...],
 //             "goals":[{"goal":3,"state":"active"},{"goal":4,"state":"pending"}],
 //             "faults":[{"joint":"elbow","code":1,"message":"jam"}]}}
-//      With "reason", "message", "joint", "value" and "limit", as in "result", when the robot stopped by itself. "goals" are those of
-//      all clients that have not ended; "faults" the drives that report one: their own fault words, and what these mean. In "bus" with
-//      "starved_joints": the names of the joints some of whose frames the bus never had room for, when there are any.
+//      A robot that stopped by itself adds "reason", "message", "joint", "value" and "limit", as in "result". "goals" are all
+//      clients' goals that have not ended; "faults" are the drives' own fault words and their meaning. "bus" lists in "starved_joints"
+//      the joints that lost frames because the bus had no room, if there are any.
 //   {"error":{"reason":"malformed","message":"line is not JSON: ..."}}
 //      What could not be understood well enough to know whose request it was.
 //
@@ -333,13 +333,13 @@ struct Rejection {
   std::string message;          ///< for people
   std::string joint;            ///< empty if the reason is not about one
   std::optional<double> time;   ///< s from the goal's start
-  std::optional<double> value;  ///< what was found
-  std::optional<double> limit;  ///< what is allowed
+  std::optional<double> value;  ///< the found value
+  std::optional<double> limit;  ///< the allowed value
 
   friend bool operator==(const Rejection&, const Rejection&) = default;
 };
 
-/// What a joint of the robot must not exceed.
+/// The limits of a joint of the robot.
 struct LimitsReply {
   std::string unit;  ///< of its position: "rad" or "m"
   JointLimits limits;
@@ -394,7 +394,7 @@ struct FeedbackReply {
   std::vector<double> reference;
   std::vector<double> measured;
   double speed = 1;                     ///< along the path, 1 = as planned
-  double speed_excess = 0;              ///< by what part changes of the speed have exceeded limits at worst
+  double speed_excess = 0;              ///< worst relative excess of a limit by changes of the speed
   GoalState state = GoalState::active;  ///< or preempting
 
   friend bool operator==(const FeedbackReply&, const FeedbackReply&) = default;
@@ -423,7 +423,7 @@ struct GoalStatus {
 struct FaultReply {
   std::string joint;
   std::uint32_t code = 0;  ///< the drive's own fault word
-  std::string message;     ///< for people: what it means
+  std::string message;     ///< for people
 
   friend bool operator==(const FaultReply&, const FaultReply&) = default;
 };
@@ -435,8 +435,8 @@ struct StateReply {
   Errc reason{};                ///< why the robot stopped by itself; 0 = it did not
   std::string joint;            ///< the joint that the reason is about; empty if none
   std::string message;          ///< for people: the reason with its joint, numbers and units
-  std::optional<double> value;  ///< what was found
-  std::optional<double> limit;  ///< what is allowed
+  std::optional<double> value;  ///< the found value
+  std::optional<double> limit;  ///< the allowed value
   std::uint64_t active_goals = 0;
   std::uint64_t cycles = 0;
   std::uint64_t overruns = 0;
@@ -509,15 +509,15 @@ struct ParseFailure {
 [[nodiscard]] GreetingReply greeting(const robot::RobotDescription& robot);
 [[nodiscard]] StateReply state_reply(const Snapshot& snapshot, const robot::RobotDescription& robot);
 
-/// What an event says, or a Snapshot of the robot as a whole (no time, no quantity), in words: reason, joint, numbers with units and
-/// a drive's fault.
+/// Explains an event in words: reason, joint, numbers with units and a drive's fault. An event from a Snapshot of the whole
+/// robot has no time and no quantity.
 [[nodiscard]] Rejection explain(const Event& event, const robot::RobotDescription& robot);
 /// Why the robot stops, is stopped or does not become ready; Errc{} if there is no reason.
 [[nodiscard]] Event cause_of(const Snapshot& snapshot) noexcept;
-/// How the robot is, why, and how it becomes ready: "stopped: RSP: a drive does not answer (...). `takt reset` ...".
+/// The robot's state, its reason, and the way to get it ready: "stopped: RSP: a drive does not answer (...). `takt reset` ...".
 [[nodiscard]] std::string describe_state(const Snapshot& snapshot, const robot::RobotDescription& robot);
 
-/// How a robot that is stopped for this reason becomes ready, for people; empty in any other state, and where its loop is lost.
+/// The advice that gets a robot stopped for this reason ready; empty in any other state, and if its loop is lost.
 [[nodiscard]] std::string_view way_on(RobotState state, Errc reason) noexcept;
 
 /// Whether the joint that an Event or a Snapshot names beside this reason means anything.

@@ -19,7 +19,7 @@ namespace takt::platform {
 /// are not followed), key_file_owner, key_file_mode, key_file_size (also of what is no regular file).
 [[nodiscard]] SetupResult<void> read_key_file(const std::string& path, std::span<std::uint8_t> key);
 
-/// The same of a key of any of these sizes, into memory for the longest. Returns the size.
+/// The same for a key of one of these sizes; `key` must hold the longest. Returns the size.
 [[nodiscard]] SetupResult<std::size_t> read_key_file(const std::string& path, std::span<std::uint8_t> key,
                                                      std::span<const std::size_t> sizes);
 

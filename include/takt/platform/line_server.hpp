@@ -1,7 +1,8 @@
 // Carries lines of text between TCP clients and a LineService, on 127.0.0.1 only: what comes from other machines needs
-// authentication first. One thread, whichever calls run(); the service is only ever called from it. Made for clients that cannot be
-// trusted to behave: lines are capped in length and in the time that they may take, a client that does not read is dropped, one
-// that ends its input reads on until it has its answers, one that is over the number is told so, and running out of file descriptors is waited out.
+// authentication first. One thread, whichever calls run(); the service is only ever called from it. Made for clients that
+// misbehave. Lines are capped in length and in the time that they may take. A client that does not read is dropped; one that
+// ends its input reads on until it has its answers. One client too many is told so. If file descriptors run out, it waits for
+// some.
 #pragma once
 
 #include <cstddef>

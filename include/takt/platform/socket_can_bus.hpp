@@ -34,7 +34,7 @@ struct SocketCanOptions {
   std::span<const can::Filter> filters{};  ///< what is received; none: everything. They are merged to few
   /// Counts which of our frames were on the wire. Needs each identifier that is sent to pass the filters.
   bool confirm = false;
-  /// Frames that one send() hands over. An interface whose queue (txqueuelen, usually 10) is shorter is refused. 0: not checked
+  /// Frames that one send() hands over; 0: not checked. An interface with a shorter queue (txqueuelen, usually 10) is rejected
   std::size_t frames_per_cycle = 0;
   bool deliver_error_frames = false;  ///< receive() gives them too: for logs. They always go into the health
   int receive_buffer =

@@ -8,8 +8,8 @@
 // The socket is connected: the kernel drops what comes from anybody else. That keeps strangers out of the queue; it proves
 // nothing, as a sender's address can be forged. Who must be sure needs an authenticated envelope around each datagram.
 //
-// A peer that sends from a port that nobody knows, as the Furbot's original programs do, is heard with port 0. Once a datagram of
-// its proved to be valid, the socket stays with its port:
+// With port 0 the socket hears a peer whose port is unknown, such as the Furbot's original programs. After the first valid
+// datagram of the peer, settle() fixes its port:
 //
 //     if (socket->receive(batch, timeout) > 0 && is_valid(batch[0].bytes())) socket->settle(batch[0].port);
 //
@@ -40,10 +40,11 @@ struct UdpEndpoint {
 struct UdpConfig {
   UdpEndpoint local{};  ///< port 0: any free one
   UdpEndpoint peer{};   ///< port 0: any of its ports, until settle()
-  /// Where send() goes, for a peer that hears at another port than it sends from. Without it: to the peer's port; of a peer of any
-  /// port, nowhere before answer() or settle().
+  /// The destination of send(), for a peer that receives at another port than it sends from. Default: the peer's port. If
+  /// that is 0, send() fails before answer() or settle().
   std::optional<UdpEndpoint> destination{};
-  /// A second socket, of the same address and port, counts what comes from others: strangers(). They never get into our queue.
+  /// A second socket at the same address and port counts datagrams of other senders: strangers(). They never get into our
+  /// queue.
   bool watch_strangers = false;
   /// receive() asks the kernel again and again instead of sleeping: a fraction of the latency for a whole core. At a real-time
   /// priority not all of the time: Linux stops those who leave nothing to others for 50 ms of each second.
@@ -62,10 +63,10 @@ struct UdpCounters {
   std::uint64_t dropped =
       0;  ///< lost by the kernel, because nobody received in time; known when the next one is received
   std::uint64_t foreign =
-      0;  ///< waited already when the socket settled, from another port of the peer; not given
+      0;  ///< from another port of the peer, in the queue when the socket settled; dropped
 };
 
-/// What came to a socket's port, but not from its peer.
+/// Datagrams to a socket's port that did not come from its peer.
 struct UdpStrangers {
   std::uint64_t datagrams = 0;
   UdpEndpoint last{};  ///< the sender of one of the last; port 0 if there was none
@@ -75,7 +76,7 @@ struct UdpStrangers {
 struct Datagram {
   std::span<std::uint8_t> buffer{};
   std::size_t size = 0;
-  std::uint16_t port = 0;  ///< of the peer, that it came from; told by sockets whose peer has any port
+  std::uint16_t port = 0;  ///< of the sender; set if the peer's port is 0 in the options
 
   [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept { return buffer.first(size); }
 };
@@ -103,19 +104,19 @@ class UdpSocket {
   /// the front of `datagrams`, oldest first; which of the buffers each is in is the socket's choice.
   [[nodiscard]] std::size_t receive(std::span<Datagram> datagrams, Duration timeout) noexcept;
 
-  /// Of a peer of any port: send() goes to this port of it from now on, if there is no destination. Real-time safe.
+  /// Sets the peer's port that send() uses, for a peer with port 0 in the options and no `destination`. Real-time safe.
   void answer(std::uint16_t port) noexcept;
-  /// Of a peer of any port: only this port is heard from now on, and send() goes there, if there is no destination. One system
-  /// call. False: the kernel refuses, and nothing changes.
+  /// Fixes the port of a peer with port 0 in the options: only this port is heard, and without a `destination` send() uses
+  /// it. One system call. False: the kernel refuses, and nothing changes.
   bool settle(std::uint16_t port) noexcept;
-  /// Of a peer of any port: of the last datagram that was given; 0 before.
+  /// The source port of the last received datagram, for a peer with port 0 in the options; 0 before the first.
   [[nodiscard]] std::uint16_t sender_port() const noexcept { return route_.sender; }
-  /// Whether the peer may have any port still.
+  /// Whether the peer's port is not yet fixed.
   [[nodiscard]] bool is_open_to_any_port() const noexcept { return route_.any_port && route_.settled == 0; }
   /// The port that settle() took; 0 before.
   [[nodiscard]] std::uint16_t settled_port() const noexcept { return route_.settled; }
 
-  /// Since the opening; nothing of a socket that does not watch them. Not real-time safe.
+  /// Strangers since the opening; zeros without watch_strangers. Not real-time safe.
   [[nodiscard]] UdpStrangers strangers() noexcept;
 
   /// One system call.
@@ -131,7 +132,7 @@ class UdpSocket {
     std::uint32_t size = 0;  ///< 0: none
   };
 
-  /// Whom a socket hears, and where it sends.
+  /// The peer that a socket hears, and its destination.
   struct Route {
     Address peer{};
     Address destination{};  ///< of send(), if that is not the port that the kernel knows

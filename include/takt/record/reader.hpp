@@ -62,7 +62,7 @@ class Reader {
     Source() = default;
   };
 
-  /// Opens a file, which all messages name, and reads the metadata. Errors: cannot_open, read_failed, not_a_recording,
+  /// Opens a file and reads the metadata; all error messages name the file. Errors: cannot_open, read_failed, not_a_recording,
   /// unsupported_version, metadata_too_long, bad_metadata.
   [[nodiscard]] static SetupResult<Reader> open(const std::string& path);
   /// The same from memory, which must outlive the reader.

@@ -1,6 +1,6 @@
-// What every CAN hardware does once per cycle on each of its buses: take in a bounded number of frames, collect the frames of
-// this cycle in the slots of can/setpoint_slots.hpp, and hand them over in one call. A frame that the bus has no room for waits
-// for the next cycle, and goes first then, with the value of then. Whose frames never left is known by joint.
+// The exchange of a CAN hardware with one bus, once per cycle. It takes in a bounded number of frames, collects the frames of
+// this cycle in the slots of can/setpoint_slots.hpp, and hands them over in one call. A frame that the bus has no room for
+// goes first in the next cycle, with the newest value. Frames that never left are counted by joint.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,8 @@ namespace takt::robot {
 template <can::CanBus Bus>
 class BusExchange {
  public:
-  /// `replies` is about how many frames come back in a cycle, `max_orders` how many orders there may be in one, `period` that of
-  /// the cycle, `patience` how long what is not repeated in each cycle may wait for the bus. Allocates. The bus must outlive the
-  /// exchange.
+  /// `replies`: about how many frames come back in a cycle. `max_orders`: how many orders may wait at once. `period`: of the
+  /// cycle. `patience`: how long a message of put_rare() may wait for the bus. Allocates. The bus must outlive the exchange.
   BusExchange(Bus& bus, std::size_t replies, std::size_t max_orders, Duration period, Duration patience)
       : bus_(&bus),
         period_(period),
@@ -40,35 +39,36 @@ class BusExchange {
   /// Slots, numbered from 0.
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
 
-  /// The newest value of a message that is put in each cycle. What cannot be encoded is left out, so its sender checks it before.
+  /// The newest value of a message that is put in each cycle. A message that cannot be encoded is left out: its sender checks
+  /// it before.
   template <class Message, class... Options>
   void put(std::size_t slot, Time now, const Message& message, Options... options) noexcept {
     slots_.put_with(slot, now + period_, writer(message, options...));
   }
-  /// The same of a message that is put now and then: it waits longer.
+  /// The same for a message that is put now and then: it may wait longer.
   template <class Message, class... Options>
   void put_rare(std::size_t slot, Time now, const Message& message, Options... options) noexcept {
     slots_.put_with(slot, now + patience_, writer(message, options...));
   }
   void withdraw(std::size_t slot) noexcept { slots_.withdraw(slot); }
 
-  /// Whether the bus has taken all orders: whoever makes new ones only then never makes more than there is room for.
+  /// Whether the bus has taken all orders. A master that makes new orders only then never exceeds their room.
   [[nodiscard]] bool takes_orders() const noexcept { return slots_.orders_waiting() == 0; }
-  /// How long an order is worth sending. A bus that was away for longer must not switch on what somebody wanted long ago.
+  /// How long an order may wait. A bus that was away for longer must not execute an outdated order.
   static constexpr Duration order_patience{200'000'000};
-  /// A command that must not be replaced by another; its master makes it again when nothing comes of it. It goes before the slots of its priority.
+  /// A command that no later one replaces, sent before the slots of its priority. Its master repeats it when it has no effect.
   template <class Message, class... Options>
   void order(Time now, std::uint32_t priority, const Message& message, Options... options) noexcept {
     slots_.order_with(now + order_patience, priority, writer(message, options...));
   }
 
-  /// Hands all that waits to the bus.
+  /// Hands all waiting frames to the bus.
   void flush(Time now, HardwareCounters& counters) noexcept {
     counters.frames_sent += slots_.flush(*bus_, now);
     counters.frames_refused += slots_.waiting();
     if (slots_.starved() != starved_) note_starved(counters);
   }
-  /// How many frames that concern this joint never left: replaced or too late before the bus took them. O(slots).
+  /// How many frames of this joint never left: they were replaced or too late before the bus had room. O(slots).
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < joints_.size(); ++i) {
@@ -77,10 +77,9 @@ class BusExchange {
     return sum;
   }
 
-  /// Calls visit(frame, time) for what has arrived, oldest first. A bus that is flooded is left alone until the
-  /// next cycle. `time` is the frame's stamp, kept within the period that ends `now`: drives speak when they are asked, so a
-  /// loop that slept longer must not take its own pause for their silence, and a bus whose stamps are none, or are of another
-  /// clock, does no harm.
+  /// Calls visit(frame, time) for each frame that has arrived, oldest first, up to a limit; a flood waits for the next cycle.
+  /// `time` is the frame's stamp, clamped to the period that ends `now`. Missing or foreign time stamps are clamped too. Drives
+  /// answer requests, so a loop that paused must not take its own pause for their silence.
   template <class Visitor>
   void receive(Time now, HardwareCounters& counters, Visitor&& visit) noexcept {
     const Time earliest = now - period_;

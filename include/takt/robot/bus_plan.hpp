@@ -1,5 +1,5 @@
-// What the buses of a robot carry in each cycle, by its description alone: how much of a bus that takes, at which rate it would
-// fit, how many frames an interface is handed at once, and which identifiers a master listens to.
+// The plan of a CAN bus, from the robot's description alone: the frames of a cycle, the bus load, the highest rate that fits,
+// the frames that an interface is handed at once, and the identifiers that a master listens to.
 //
 //     const robot::BusPlan plan = robot::plan_bus(description, 0);
 //     auto bus = platform::SocketCanBus::open("can0", {.filters = plan.filters, .frames_per_cycle = plan.frames_per_cycle()});
@@ -18,8 +18,8 @@
 
 namespace takt::robot {
 
-/// The part of a bus that the frames of its cycles may take, with as many stuff bits as can be: a description that asks for more
-/// is refused. The rest is for start-up, orders, faults and repetitions.
+/// The largest allowed bus load by the frames of each cycle, with the most stuff bits possible; a description above it is
+/// rejected. The rest is for start-up, orders, faults and repetitions.
 inline constexpr double largest_bus_load = 0.9;
 
 /// A bus while all of its drives run.
@@ -28,7 +28,7 @@ struct BusPlan {
   Duration period{};                        ///< of the cycle
   std::vector<can::PlannedFrame> commands;  ///< of the master
   std::vector<can::PlannedFrame> replies;   ///< of the drives and sensors
-  std::vector<can::Filter> filters;  ///< of all that the master listens to, start-up and faults included
+  std::vector<can::Filter> filters;         ///< for the master's frames, start-up and faults included
 
   /// Adds a frame of the master, or of a drive, of `length` bytes in each cycle.
   void command(std::size_t length, can::FrameFormat format = {});
@@ -36,11 +36,11 @@ struct BusPlan {
   /// Adds an identifier that the master listens to.
   void listen_to(std::uint32_t id) { filters.push_back({.id = id}); }
 
-  /// The part of the bus that its frames take, with as many stuff bits as can be; above 1 they do not fit.
+  /// The bus load by the frames of a cycle, with the most stuff bits possible; above 1 they do not fit.
   [[nodiscard]] double load() const;
-  /// The highest rate of the cycle at which load() is largest_bus_load, in Hz; 0 if none is.
+  /// The cycle rate at which load() reaches largest_bus_load, Hz; 0 if there is none.
   [[nodiscard]] double fitting_rate() const;
-  /// How many frames the master hands to the bus at once; an interface with a shorter queue delays some to the next cycle.
+  /// How many frames the master hands to the bus at once. An interface with a shorter queue delays some to the next cycle.
   [[nodiscard]] std::size_t frames_per_cycle() const;
 };
 

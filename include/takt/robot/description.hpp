@@ -81,15 +81,16 @@ struct RobotDescription {
   Duration period{5'000'000};                           ///< of the control loop
   rt::OverrunPolicy overrun = rt::OverrunPolicy::skip;  ///< what the loop does when it is late
   std::uint32_t overrun_limit = 20;  ///< periods: missing more in a row stops the robot; 0 = missing any
-  /// A drive that answers no request of so long stops the robot. Requests count, not the clock: see silence_limit().
+  /// A drive that leaves the requests of this time unanswered stops the robot. Requests count, not the clock: see
+  /// silence_limit().
   Duration feedback_timeout{50'000'000};
   Duration goal_time{1'000'000'000};  ///< how long after its last waypoint a goal may take to settle
   std::vector<BusDescription> buses;
   std::vector<JointDescription> joints;
   std::vector<GroupDescription> groups;
 
-  /// How many requests in a row a silent drive has left unanswered: one of each executed cycle, for the feedback time-out. A loop
-  /// that was away asked nothing meanwhile, so its own pause is no drive's silence. At least 1.
+  /// The feedback timeout in requests, one in each executed cycle; at least 1. A drive that leaves so many in a row
+  /// unanswered is silent. A loop that paused asked nothing meanwhile, so its pause does not count.
   [[nodiscard]] std::uint32_t silence_limit() const noexcept {
     if (period <= Duration(0)) return 1;
     constexpr Duration::rep most = std::numeric_limits<std::uint32_t>::max();

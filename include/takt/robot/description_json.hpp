@@ -14,9 +14,9 @@
 //                                       (loop_overrun); 0: missing any. The drives outlast every pause up to it:
 //                                       a limit that servo drives (255 ms) or CiA 402 drives (45 s) cannot outlast is
 //                                       a mistake, except with "catch_up"
-//     "feedback_timeout": 0.05,         s, 2 periods..10, optional: a drive that leaves the requests of so long
-//                                       unanswered stops the robot. A loop that was away asked nothing: its own
-//                                       pause is no drive's silence, so this may be shorter than overrun_limit
+//     "feedback_timeout": 0.05,         s, 2 periods..10, optional: a drive that leaves the requests of this
+//                                       time unanswered stops the robot. A loop that paused asked nothing, so
+//                                       this may be shorter than overrun_limit
 //     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last waypoint
 //     "buses": [{
 //       "name": "arm",

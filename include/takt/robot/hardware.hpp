@@ -18,6 +18,7 @@ enum class DriveState : std::uint8_t {
   off,      ///< answers, power stage off
   ready,    ///< power on and following references
   fault,    ///< reports a fault; see `fault`
+  no_bus,   ///< its bus is down: nothing can be heard or said
 };
 
 /// Which part of a command a drive follows.
@@ -57,9 +58,8 @@ struct HardwareCounters {
       0;  ///< times that the bus had no room for a frame; it waits for the next cycle
   std::uint64_t frames_malformed = 0;   ///< wrong length or content
   std::uint64_t frames_unexpected = 0;  ///< an identifier that no joint of this robot uses
-  std::uint64_t frames_starved =
-      0;             ///< never sent: replaced by newer ones, or too late, before the bus had room
-  JointSet starved;  ///< the joints that those were for
+  std::uint64_t frames_starved = 0;     ///< never sent: replaced or too late before the bus had room
+  JointSet starved;                     ///< the joints of those frames
 
   constexpr HardwareCounters& operator+=(const HardwareCounters& other) noexcept {
     frames_sent += other.frames_sent;
@@ -86,7 +86,7 @@ class Hardware {
   /// Sends the commands of this cycle and the requests whose answers the next read() takes in.
   virtual void write(Time now, std::span<const JointCommand> commands) noexcept = 0;
   [[nodiscard]] virtual HardwareCounters counters() const noexcept = 0;
-  /// Of HardwareCounters::frames_starved, those that concern this joint: a frame for several joints counts for each.
+  /// The share of this joint in HardwareCounters::frames_starved. A frame for several joints counts for each.
   [[nodiscard]] virtual std::uint64_t starved(std::size_t /*joint*/) const noexcept { return 0; }
 
  protected:

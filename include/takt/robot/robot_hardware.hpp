@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "takt/core/joint.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/robot/can_port.hpp"
 #include "takt/robot/description.hpp"
@@ -20,6 +21,7 @@ class RobotHardware final : public Hardware {
   [[nodiscard]] static SetupResult<std::unique_ptr<RobotHardware>> create(const RobotDescription& robot,
                                                                           std::span<CanPort* const> ports);
 
+  /// Joints of a bus that is not up are in DriveState::no_bus.
   void read(Time now, std::span<JointFeedback> feedback) noexcept override;
   void write(Time now, std::span<const JointCommand> commands) noexcept override;
   [[nodiscard]] HardwareCounters counters() const noexcept override;
@@ -29,6 +31,8 @@ class RobotHardware final : public Hardware {
   RobotHardware() = default;
 
   std::vector<std::unique_ptr<Hardware>> masters_;  ///< one for each protocol that the robot speaks
+  std::vector<CanPort*> ports_;
+  std::vector<JointSet> joints_of_;  ///< of each bus
 };
 
 }  // namespace takt::robot

@@ -60,7 +60,7 @@ enum class JointMode : std::uint8_t {
   effort,    ///< exert the effort
 };
 
-/// For people; empty for a number that is none of them. Real-time safe, as are those below.
+/// The mode's name for people; empty for an unknown number. Real-time safe, like the functions below.
 [[nodiscard]] constexpr std::string_view to_string(JointMode mode) noexcept {
   switch (mode) {
     case JointMode::off:

@@ -37,8 +37,8 @@ struct Processor {
     copy_some(bytes);
   }
 
-  /// Copies one value that nobody else uses at the moment. A short one by assignment: the compiler then keeps a value that was just
-  /// made in registers. Through memory, a wide load waits until the narrow stores before it have left the core.
+  /// Copies a value that no other thread uses meanwhile. It assigns a short value, so that the compiler keeps a fresh one in
+  /// registers. Through memory, a wide load would wait until the narrow stores before it have left the core.
   template <class T>
   static void copy_value(T& to, const T& from) noexcept {
     constexpr std::size_t longest_assigned =

@@ -49,7 +49,7 @@ struct VehicleOptions {
 struct VehicleCounters {
   std::uint64_t obeyed = 0;  ///< control frames that steering and pedals follow
   std::uint64_t held =
-      0;  ///< came while the vehicle holds its own brake: not RUNNING, or never yet without throttle
+      0;  ///< while the vehicle holds its own brake: not RUNNING, or no frame without throttle yet
   std::uint64_t outdated = 0;   ///< no newer than one before: overtaken, or sent twice
   std::uint64_t overruled = 0;  ///< by a stop, until the vehicle stood
   std::uint64_t timeouts = 0;   ///< halts for lack of frames

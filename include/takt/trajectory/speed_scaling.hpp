@@ -7,27 +7,26 @@
 // u is constant in each period. s, r and w are its exact integrals, so that positions are always q(s), and positions, velocities
 // and accelerations never step. Limits of jerk, and of the acceleration at the end of the period, leave an interval of u.
 //
-// What a path keeps at the speed planned, it keeps at any constant speed below. So a state is safe if there is a way back from it:
-// w can be taken to 0 within the limits. In each period the u that leads fastest to the speed asked for is taken, if a way back
-// from where it leads is found and does not lead beyond that speed; else what is found between it and the u that begins the way
-// back; else the way back itself. Where the path itself moves at its limits, a change has to wait until it does not. A path is to
-// end at rest: then there is always a stop on it.
+// A path that keeps its limits at the planned speed keeps them at any lower constant speed. So a state is safe if it has a
+// way back: w can reach 0 within the limits. Each period takes the u that leads fastest to the requested speed, if its next
+// state has a way back that does not pass that speed. Otherwise it searches between this u and the one that begins the way
+// back, and takes the way back itself at last. While the path itself moves at its limits, a change has to wait. A path must
+// end at rest: then a stop on it always exists.
 //
-// What is kept: at five places of each period limits are kept with the u of that period, also where the path's own jerk steps
-// between two of them; where a joint leaves a limit as planned, what it takes there as planned counts as the limit. Ways back are
-// looked at in few steps, longer than a period where they take long, and with a little to spare. One that runs off the end of the
-// path is safe there, and is judged by the speed that it ends with. Between the places that are looked at, the limits are exceeded
-// by what the path's derivatives change meanwhile, and excess() does not say so. Measured at 1 kHz and 200 Hz over random motions
-// that touch their limits: less than 0.2 % along splines with some waypoints a second; up to 3 % where waypoints are a few
-// periods apart. Where the path's own jerk steps between its limits, the worst period of a motion exceeds them by 0.01 % on
-// average, most where it steps several times in that period; the worst of 18 200 motions exceeds them by 2.1 %. These are
-// samples, not bounds: more motions find a little more. A speed that does not rise passes the larger of itself and its target by
-// 0.1 % at worst.
+// Each period checks the limits at five places with its u, also where the path's own jerk steps between two of them. If the
+// planned motion exceeds a limit, its planned value there counts as the limit. Ways back are checked in few steps, longer
+// than a period for long ones, and with a small margin. One that runs off the end of the path is safe there, and its final
+// speed is judged. Between the checked places the limits are exceeded by the change of the path's derivatives, and excess()
+// does not include it. Measured at 1 kHz and 200 Hz over random motions that touch their limits: less than 0.2 % along
+// splines with some waypoints a second; up to 3 % where waypoints are a few periods apart. Where the path's own jerk steps
+// between its limits, the worst period of a motion exceeds them by 0.01 % on average, most where it steps several times in
+// that period; the worst of 18 200 motions exceeds them by 2.1 %. These are samples, not bounds: more motions find a little
+// more. A speed that does not rise passes the larger of itself and its target by 0.1 % at worst.
 //
-// Where no u keeps the limits that does not change the speed ever faster (they were lowered meanwhile, say), one that exceeds them
-// hardly more than need be is taken, and excess() says by how much. What is spared for ways back makes a stop take 8 % longer in
-// the median than the slowest joint would alone, and 5 to 10 % from a straight cruise. tests/trajectory/speed_scaling_test.cpp
-// measures it. A speed takes at least 20 periods from one end of its range to the other, however light the joints are.
+// If no u keeps the limits, such as after they were lowered, it takes one with nearly the least violation that does not
+// change the speed ever faster; excess() reports it. The margin for ways back makes a stop take 8 % longer in the median than
+// the slowest joint would alone, and 5 to 10 % from a straight cruise (tests/trajectory/speed_scaling_test.cpp). The speed
+// takes at least 20 periods from one end of its range to the other, however light the joints are.
 #pragma once
 
 #include <algorithm>
@@ -111,8 +110,8 @@ class SpeedSearch {
     for (const auto& limit : limits) ramp_ = std::max(ramp_, limit.acceleration / limit.jerk);
   }
 
-  /// Takes away what rounding adds to a constant speed. Where the path is at its limits while it slows down to its end, it would
-  /// grow with the third power of the time that is left.
+  /// Removes the rounding error of a constant speed. On a path that brakes at its limits, the error would grow with the third
+  /// power of the remaining time.
   [[nodiscard]] static Progress without_rounding(Progress at, Scalar period) noexcept {
     if (!is_constant(at, period)) return at;
     at.acceleration = 0;

@@ -61,7 +61,7 @@ struct ClientConfiguration {
   DriveSupervisor::Configuration drive{};
   Units::Configuration units{};  ///< none has a default that could be true of any vehicle
   Duration send_period = std::chrono::milliseconds(10);
-  /// Of the control frames. It has no default: a vehicle that reads them in the other order drives with full pedals.
+  /// Byte order of the control frames. It has no default: a vehicle that reads them in the other order drives with full pedals.
   std::optional<ByteOrder> payload{};
   /// Unix time where the clock is zero. Without it the stamps of control frames count from there, which a vehicle that looks at
   /// nothing but their order does not mind.

@@ -4,8 +4,8 @@
 //   4   time stamp, u32, most significant byte first (timestamp.hpp)
 //   8   steer i32, throttle i32, brake u32
 //
-// The only known sender wrote the last three in the order of its host, least significant byte first. Whether the vehicle wants them
-// so was never tried: whoever calls says the order. What a count of theirs means is provisional too: see units.hpp.
+// The only known sender wrote the last three in the order of its host, least significant byte first. This order was
+// never tried on the vehicle, so the caller chooses it. The unit of a count is provisional too: see units.hpp.
 //
 // Every function is real-time safe and usable in constant expressions.
 #pragma once

@@ -41,8 +41,9 @@ inline constexpr std::size_t max_status_bytes = 256;
 
 namespace detail {
 
-/// `index` is written where it is used: copied after writes of single bytes, it would wait for them. Errors: truncated_tlv, bad_len,
-/// duplicate_sid; `index` is then of no use.
+/// Finds the blocks of a status frame and writes their places into `index`. Errors: truncated_tlv, bad_len, duplicate_sid;
+/// `index` is then undefined. Returning an index by value would copy it right after writes of single bytes, which stalls the
+/// load.
 [[nodiscard]] constexpr Status scan(std::span<const std::uint8_t> blocks, const Layouts& layouts,
                                     BlockIndex& index) noexcept {
   SystemSet present;

@@ -8,9 +8,9 @@
 // drive that runs. PDOs that the bus has no room for are sent first among those of the next cycle. The next read() takes in the
 // answers. Velocity is the difference of positions from SYNC to SYNC, smoothed.
 //
-// A drive outlasts every pause of the master's heartbeat that the robot's overrun limit allows (at least 50 ms). Beyond
-// that it stops by itself: one of positions where it has the objects 1016h and 6007h, one of velocities and efforts is refused
-// (cia402_fault::not_configured) without them. JointFeedback::fault holds the code of the drive's latest emergency and the
+// A drive outlasts every pause of the master's heartbeat that the robot's overrun limit allows (at least 50 ms). After a longer
+// pause it stops by itself, if it has the objects 1016h and 6007h. A drive of velocities or efforts without them is rejected
+// (cia402_fault::not_configured). JointFeedback::fault holds the code of the drive's latest emergency and the
 // bits of cia402_fault. JointDescription::board is the node, 1 to 126;
 // counts_per_radian are the drive's position units, and in one second its velocity units. Bus time at 1 Mbit/s, at worst: 250 us
 // for each drive, 480 us for one that takes velocities and efforts, and 55 us for SYNC, so three drives, or one, fit a
@@ -214,7 +214,7 @@ class Cia402Hardware final : public robot::Hardware {
 
   Cia402Hardware() = default;
 
-  /// What the drive is told in this cycle; what it was to be told earlier is void.
+  /// Puts the drive's command of this cycle; it replaces an earlier one.
   void command(BusState& bus, Drive& drive, const robot::JointCommand& joint, Time now) noexcept {
     const auto command = drive.master.command(joint, references_rejected_);
     const std::uint8_t node = drive.master.node();

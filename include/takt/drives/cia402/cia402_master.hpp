@@ -305,7 +305,7 @@ class Cia402Master {
   double counts_per_radian_;
   double rated_effort_;  ///< in the drive's direction; 0: without velocity and torque
   double velocity_ = 0;
-  /// One period for each command: by this clock the drive is judged, as a loop that was away asked nothing meanwhile.
+  /// The clock that judges the drive: one period for each command. A loop that was away asked nothing meanwhile.
   Time asked_{};
   Time stamp_{};  ///< when its latest position came
   Time retry_at_{};

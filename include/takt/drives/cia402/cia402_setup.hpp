@@ -22,8 +22,8 @@ namespace takt::drives {
 /// The node that the master is for those who watch its heartbeat.
 inline constexpr std::uint8_t cia402_master_node = 127;
 
-/// How long a drive does without the master's heartbeat: through every pause of `overrun_limit` periods, at whose beginning the last
-/// heartbeat is up to a quarter of this old. At least 50 ms, because a heartbeat has to share the bus with everything else.
+/// How long a drive waits for the master's heartbeat: 50 ms to 60 s, and longer than a pause of `overrun_limit` periods. When
+/// a pause begins, the last heartbeat is up to a quarter of this old. At least 50 ms, because the heartbeat shares the bus.
 [[nodiscard]] constexpr Duration cia402_watchdog(Duration period, std::uint32_t overrun_limit) noexcept {
   const Duration patience = (Duration::rep{overrun_limit} + 3) * period * 4 / 3;
   return std::clamp(patience, Duration(50'000'000), Duration(60'000'000'000));

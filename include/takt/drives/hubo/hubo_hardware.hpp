@@ -146,10 +146,10 @@ class HuboHardware final : public robot::Hardware {
     static constexpr BoardKind kind = of_kind;
     HuboBoardMaster<of_kind> master;
     std::array<std::size_t, HuboBoardMaster<of_kind>::channels> joints{};
-    /// Of its messages. The board concerns all of its joints.
+    /// The slots of its messages. Each message concerns all joints of the board.
     struct Slots {
       std::size_t reference = 0;
-      std::size_t encoders = 0;  ///< the first of its halves'
+      std::size_t encoders = 0;  ///< of the first half; the second follows
       std::size_t status = 0;
     } slots{};
 

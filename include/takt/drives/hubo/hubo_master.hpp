@@ -166,8 +166,8 @@ class HuboBoardMaster {
 
   // ---- What the board is told
 
-  /// The power commands of this cycle. `clear_fault` is an order that a few attempts are made for. While the board `may_be_ordered`
-  /// nothing, as the bus has not taken earlier commands, there are none; they follow.
+  /// The power commands of this cycle. `clear_fault` orders a few attempts. Without `may_be_ordered`, as while the bus has
+  /// not taken earlier commands, it gives none; they follow later.
   [[nodiscard]] PowerCommands power(bool want_power, bool clear_fault, bool may_be_ordered = true) noexcept {
     PowerCommands commands;
     const auto send = [&](const can::hubo::Command& command) noexcept {
