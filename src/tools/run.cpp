@@ -1,46 +1,33 @@
-// takt run: the real-time process of a robot. A loop thread that reads, computes and writes once per period; a server thread that
-// listens to clients, or one that hands the loop out to a server elsewhere; a thread that writes the recording; and one that
-// prints, as whoever waits for a signal must not wait for a reader. In virtual time all of it is one thread over a clock that it
-// moves.
+// takt run: the real-time process of a robot, put together by app::Robot. This file has the command line, the signals and the
+// printing, which a thread of its own does: a reader that waits must not delay a stop. In virtual time all of it is one thread over
+// a clock that it moves.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "takt/app/robot.hpp"
 #include "takt/core/manual_clock.hpp"
 #include "takt/drives/registry.hpp"
-#include "takt/motion/loop.hpp"
 #include "takt/motion/server.hpp"
-#include "takt/platform/hybrid_clock.hpp"
-#include "takt/platform/line_server.hpp"
 #include "takt/platform/steady_clock.hpp"
-#include "takt/platform/worker.hpp"
-#include "takt/record/recorder.hpp"
 #include "takt/robot/description_json.hpp"
 #include "takt/rt/thread_setup.hpp"
-#include "takt/shm/spsc_ring.hpp"
-#include "takt/sim/simulated_hardware.hpp"
 #include "takt/version.hpp"
 #include "tools/choice.hpp"
 #include "tools/commands.hpp"
-#include "tools/loop_host.hpp"
-#include "tools/loop_recorder.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
 #include "tools/request_script.hpp"
@@ -56,6 +43,8 @@ enum class Wait { sleep, hybrid };
 struct RunOptions {
   std::string robot_file;
   double duration = 0;  ///< s; 0 = until a signal
+  bool simulate = false;
+  std::vector<std::string> buses;  ///< NAME=INTERFACE
   bool virtual_time = false;
   std::optional<std::uint16_t> port;
   std::string serve_at;
@@ -68,84 +57,11 @@ struct RunOptions {
   std::vector<int> cores;
 };
 
-/// Passes everything on to several observers, in order.
-class Observers final : public motion::LoopObserver {
- public:
-  void add(motion::LoopObserver& observer) { observers_.push_back(&observer); }
-  void before_cycle(Time now) noexcept override {
-    for (motion::LoopObserver* observer : observers_) observer->before_cycle(now);
-  }
-  void on_event(const motion::Event& event) noexcept override {
-    for (motion::LoopObserver* observer : observers_) observer->on_event(event);
-  }
-  void after_cycle(const motion::Snapshot& snapshot) noexcept override {
-    for (motion::LoopObserver* observer : observers_) observer->after_cycle(snapshot);
-  }
-
- private:
-  std::vector<motion::LoopObserver*> observers_;
-};
-
-/// A reason in words, and the code that programs know it by: "RSP: a drive does not answer (...) [drive_silent]".
-std::string text_of(const motion::Event& cause, const robot::RobotDescription& robot) {
-  return fmt::format("{} [{}]", motion::explain(cause, robot).message, motion::reason_name(cause.reason));
-}
-
-/// Tells another thread each change of the robot's state, in order, also those shorter than that thread's period.
-class StateWatch final : public motion::LoopObserver {
- public:
-  struct Seen {
-    motion::RobotState state = motion::RobotState::starting;
-    motion::Event cause;  ///< its reason: Errc{} for none
-
-    /// Ignores the cause's numbers, which change in each cycle while a robot waits for its drives.
-    [[nodiscard]] bool is_like(const Seen& other) const noexcept {
-      return state == other.state && cause.reason == other.cause.reason && cause.joint == other.cause.joint;
-    }
-  };
-
-  void before_cycle(Time) noexcept override {}
-  void on_event(const motion::Event&) noexcept override {}
-  void after_cycle(const motion::Snapshot& snapshot) noexcept override {
-    const Seen seen{snapshot.state, motion::cause_of(snapshot)};
-    if (is_fault(seen.cause.reason)) fault_ = seen.cause;
-    if (seen.state == motion::RobotState::ready) fault_ = {};
-    if (last_ && seen.is_like(*last_)) return;
-    if (changes_.try_push(seen)) last_ = seen;  // a full ring: the next cycle tries again
-  }
-  /// The next change, if there is one. For one other thread.
-  [[nodiscard]] std::optional<Seen> next() noexcept {
-    Seen seen;
-    if (!changes_.try_pop(seen)) return std::nullopt;
-    return seen;
-  }
-  /// The fault that the robot has not recovered from, if there is one. After the loop's end.
-  [[nodiscard]] const motion::Event& fault() const noexcept { return fault_; }
-
- private:
-  /// An operator's stop and the end of the process are no faults.
-  [[nodiscard]] static bool is_fault(motion::Errc reason) noexcept {
-    return reason != motion::Errc{} && reason != motion::Errc::shutting_down &&
-           reason != motion::Errc::emergency_stop;
-  }
-
-  shm::SpscRing<Seen> changes_{64};
-  std::optional<Seen> last_;  ///< the change that was pushed last
-  motion::Event fault_;
-};
-
-/// "robot stopped: RSP: a drive does not answer (...) [drive_silent]", and how to go on.
-std::string text_of(const StateWatch::Seen& seen, const robot::RobotDescription& robot) {
-  std::string why;
-  if (seen.cause.reason != motion::Errc{}) why = ": " + text_of(seen.cause, robot);
-  return fmt::format("robot {}{}{}\n", motion::state_name(seen.state), why,
-                     motion::way_on(seen.state, seen.cause.reason));
-}
-
-/// The last line of a robot that ended in a fault; empty for any other end.
-std::string end_in_fault(const motion::Event& fault, const robot::RobotDescription& robot) {
-  if (fault.reason == motion::Errc{}) return {};
-  return fmt::format("takt run: the robot ended in a fault: {}\n", text_of(fault, robot));
+/// Empty if it did not end so.
+std::string end_in_fault(const app::Robot& robot) {
+  if (robot.fault().reason == motion::Errc{}) return {};
+  return fmt::format("takt run: the robot ended in a fault: {}\n",
+                     app::describe_cause(robot.fault(), robot.description()));
 }
 
 std::string date_and_time() {
@@ -159,178 +75,71 @@ std::string timing(const char* what, const rt::Histogram& histogram) {
                      us(histogram.percentile(99.9)), us(histogram.max()));
 }
 
-std::string summary(const rt::LoopStatistics& statistics, const sim::SimulatedHardware& hardware,
-                    const robot::RobotDescription& robot) {
+std::string summary(app::Robot& robot) {
+  const rt::LoopStatistics& statistics = robot.statistics();
   std::string text = fmt::format("{} cycles, {} missed\n", statistics.cycles, statistics.overruns);
   text += timing("lateness", statistics.lateness);
   text += timing("busy", statistics.busy);
-  for (std::size_t i = 0; i < robot.buses.size(); ++i) {
-    const sim::BusStatistics bus = hardware.simulation().bus(i).statistics();
-    text += fmt::format("bus {:<5} {:.1f} % busy, {} frames, {} refused\n", robot.buses[i].name,
-                        bus.load() * 100, bus.frames, bus.refused);
+  const robot::RobotDescription& description = robot.description();
+  const double passed = to_seconds(description.period) * static_cast<double>(std::max<std::uint64_t>(
+                                                             statistics.cycles + statistics.overruns, 1));
+  const app::Devices& devices = *robot.devices();
+  for (std::size_t i = 0; i < description.buses.size(); ++i) {
+    const robot::BusTraffic traffic = devices.traffic(i);
+    text += fmt::format("bus {:<5} {:.1f} % busy, {} frames, {} refused\n", description.buses[i].name,
+                        to_seconds(traffic.busy) / passed * 100, traffic.frames, traffic.refused);
   }
-  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
-    if (const std::uint64_t starved = hardware.starved(i); starved > 0) {
-      text += fmt::format("{} starved: bus {} had no room for {} frames of its drive\n", robot.joints[i].name,
-                          robot.buses[robot.joints[i].bus].name, starved);
+  for (std::size_t i = 0; i < description.joints.size(); ++i) {
+    if (const std::uint64_t starved = devices.starved(i); starved > 0) {
+      text +=
+          fmt::format("{} starved: bus {} had no room for {} frames of its drive\n",
+                      description.joints[i].name, description.buses[description.joints[i].bus].name, starved);
     }
   }
   return text;
 }
 
-void record_refusal(record::Lane& lane, Time now, const motion::Refusal& why) {
-  record::GoalEvent event;
-  event.at = now;
-  event.state = static_cast<std::uint8_t>(motion::GoalState::rejected);
-  event.reason = static_cast<std::uint16_t>(why.reason);
-  event.joint = why.joint;
-  event.time = why.time;
-  event.value = why.value;
-  event.limit = why.limit;
-  lane.event(event);
-}
-
-/// A server that puts its clients' marks, and what it refuses, into the recording.
-motion::ServerOptions recording_options(const robot::RobotDescription& robot, record::Recorder* recorder) {
-  motion::ServerOptions options;
-  if (recorder == nullptr) return options;
-  record::Lane& lane = recorder->server();
-  options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
-  options.on_refusal = [&lane, &robot](Time now, const motion::Rejection& why) {
-    record_refusal(lane, now, motion::to_refusal(why, robot));
-  };
-  return options;
-}
-
-/// A gateway that does so with what a server elsewhere tells it.
-motion::GatewayOptions recording_options(record::Recorder* recorder) {
-  motion::GatewayOptions options;
-  if (recorder == nullptr) return options;
-  record::Lane& lane = recorder->server();
-  options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
-  options.on_refusal = [&lane](Time now, const motion::Refusal& why) { record_refusal(lane, now, why); };
-  return options;
-}
-
-/// Creates the recording of --record; null without that option. Errors: the file exists; those of Recorder::create().
-SetupResult<std::unique_ptr<record::Recorder>> open_recording(const RunOptions& options,
-                                                              const robot::RobotDescription& robot,
-                                                              std::string created) {
-  if (options.recording.empty()) return nullptr;
-  std::error_code unknown;
-  if (!options.overwrite && std::filesystem::is_regular_file(options.recording, unknown)) {
-    return fail(record::Errc::cannot_open,
-                options.recording + " exists: name another file, or say --overwrite to lose what is in it");
-  }
-  return record::Recorder::create(options.recording, describe_recording(robot, std::move(created)));
-}
-
-/// Removes the recording of a robot that never ran, so that it does not block the next run. Keeps anything but a regular file.
-void discard_recording(const RunOptions& options) {
-  std::error_code unknown;
-  if (std::filesystem::is_regular_file(options.recording, unknown))
-    std::filesystem::remove(options.recording, unknown);
-}
-
-/// Ends a recording; what is to be said of it.
-SetupResult<std::string> finish(record::Recorder* recorder, const std::string& path) {
-  if (recorder == nullptr) return "";
-  const auto totals = recorder->finish();
-  if (!totals) return fail(totals.error().error, path + ": " + totals.error().message);
-  return fmt::format("recorded {} records in {}, {} dropped\n", totals->records, path, totals->dropped);
+std::string text_of(const app::RunTotals& totals, const std::string& recording) {
+  if (!totals.recorded) return "";
+  return fmt::format("recorded {} records in {}, {} dropped\n", totals.recorded->records, recording,
+                     totals.recorded->dropped);
 }
 
 std::string complaint(const SetupError& error) { return fmt::format("takt run: {}\n", error.message); }
 
-// ---- wall time -----------------------------------------------------------------------------------------------------------
-
-/// A motion server of this process, on a thread of its own.
-class OwnServer {
- public:
-  OwnServer(const robot::RobotDescription& robot, motion::Channels& channels, record::Recorder* recorder)
-      : server_(robot, channels.requests, channels.events, channels.state,
-                options(robot, recorder, planner_)) {}
-
-  /// Where it listens.
-  [[nodiscard]] SetupResult<std::string> open(std::uint16_t port) {
-    const auto opened = lines_.open({.port = port});
-    if (!opened) return tl::unexpected<SetupError>(opened.error());
-    thread_ = std::thread([this] { lines_.run(server_); });
-    return fmt::format("listening on 127.0.0.1:{}", *opened);
-  }
-
-  /// After the loop's end; what is to be said of it.
-  std::string stop() {
-    if (!thread_.joinable()) return "";
-    lines_.stop();
-    thread_.join();
-    const motion::ServerCounters& counters = server_.counters();
-    return fmt::format("requests {} accepted, {} rejected, {} not understood\n", counters.accepted,
-                       counters.rejected, counters.errors);
-  }
-
- private:
-  static motion::ServerOptions options(const robot::RobotDescription& robot, record::Recorder* recorder,
-                                       platform::Worker& planner) {
-    motion::ServerOptions options = recording_options(robot, recorder);
-    options.executor = std::ref(planner);
-    return options;
-  }
-
-  platform::LineServer lines_;
-  platform::Worker planner_;
-  motion::Server server_;
-  std::thread thread_;
-};
-
-/// Stops of another process go through a thread of this one: on a busy machine it comes before all that has no deadline, and after
-/// the loop.
-rt::ThreadConfig gateway_thread(const RunOptions& options) {
-  rt::ThreadConfig config;
-  config.fifo = config.timer_slack = options.realtime == rt::Want::off ? rt::Want::off : rt::Want::attempt;
-  config.priority = std::max(options.priority - 1, 1);
-  return config;
+/// 2 for what is wrong with the robot's file, 1 for all else.
+int exit_code_of(const SetupError& error) {
+  const Room room = error.error.room;
+  return room == Room::robot || room == Room::sim ? exit_bad_input : exit_failed;
 }
 
-/// What brings requests to the loop: a motion server of this process, or one of another.
-class Front {
- public:
-  Front(const robot::RobotDescription& robot, motion::Channels& channels, record::Recorder* recorder,
-        const RunOptions& options)
-      : options_(&options) {
-    if (options.serve_at.empty()) {
-      server_.emplace(robot, channels, recorder);
-    } else {
-      host_.emplace(robot, channels, recording_options(recorder), gateway_thread(options), options.serve_at);
-    }
+app::RobotOptions robot_options(const RunOptions& options) {
+  app::RobotOptions made;
+  made.devices.simulate = options.simulate;
+  for (const std::string& text : options.buses) {
+    const std::size_t equals = text.find('=');
+    made.devices.buses.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
-  /// Says where it is to be found.
-  [[nodiscard]] SetupResult<std::string> open() {
-    if (server_) return server_->open(options_->port.value_or(motion::default_port));
-    if (auto opened = host_->open(); !opened) return tl::unexpected<SetupError>(opened.error());
-    return "serving at " + options_->serve_at;
-  }
-  void stop(Printer& printer) {
-    if (server_) printer.print(server_->stop());
-    if (host_) host_->stop();
-    report(printer);
-  }
-  /// Prints what is new.
-  void report(Printer& printer) {
-    if (host_) host_->report(printer);
-  }
+  made.recording = options.recording;
+  made.overwrite = options.overwrite;
+  return made;
+}
 
- private:
-  const RunOptions* options_;
-  std::optional<OwnServer> server_;
-  std::optional<LoopHost> host_;
-};
+// ---- wall time -----------------------------------------------------------------------------------------------------------
 
 /// Waits until the loop has ended, and reports meanwhile, which must not take long; asks it to end when a signal arrives, the time
 /// is over or nobody is left who reads.
-template <class Report, class AskToEnd>
-void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, double duration,
-                  const Printer& printer, Report&& report, AskToEnd&& ask_to_end) {
+void wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<bool>& ended, double duration,
+                  Printer& printer) {
+  const auto report = [&] {
+    while (const auto line = robot.next_report()) {
+      if (line->is_failure) {
+        printer.print_error("takt run: " + line->text + "\n");
+      } else {
+        printer.print(line->text + "\n");
+      }
+    }
+  };
   const auto start = std::chrono::steady_clock::now();
   constexpr timespec patience{0, 20'000'000};
   while (!ended.load(std::memory_order_acquire)) {  // acquire: pairs with the release at the loop's end
@@ -338,94 +147,67 @@ void wait_for_end(const sigset_t& signals, const std::atomic<bool>& ended, doubl
     const bool signalled = sigtimedwait(&signals, nullptr, &patience) > 0;
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     const bool is_over = duration > 0 && passed.count() >= duration;
-    if (signalled || is_over || !printer.has_reader()) ask_to_end();
+    if (signalled || is_over || !printer.has_reader()) robot.shut_down();
   }
   report();
 }
 
-template <Clock C>
-int run_in_wall_time(const robot::RobotDescription& robot, const RunOptions& options) {
+int run_in_wall_time(robot::RobotDescription description, const RunOptions& options) {
   const sigset_t signals = block_ending_signals();
   Printer printer;
-  const auto fails = [&printer](const SetupError& error, int code = exit_failed) {
+  const auto fails = [&printer](const SetupError& error) {
     printer.print_error(complaint(error));
-    return code;
+    return exit_code_of(error);
   };
-  C clock;
-  auto hardware = sim::SimulatedHardware::create(robot, clock.now());
-  if (!hardware) return fails(hardware.error(), exit_bad_input);
-  auto opened = open_recording(options, robot, date_and_time());
-  if (!opened) return fails(opened.error());
-  const std::unique_ptr<record::Recorder> recorder = std::move(*opened);
-  if (recorder) static_cast<void>(recorder->start());
-
-  motion::Channels channels;
-  Observers observers;
-  StateWatch watch;
-  observers.add(watch);
-  std::optional<LoopRecorder> loop_recorder;
-  if (recorder) observers.add(loop_recorder.emplace(robot, recorder->loop(), (*hardware)->simulation()));
-
-  Front front(robot, channels, recorder.get(), options);
-  motion::Loop<C> loop(clock, robot, **hardware, channels, observers);
-  const auto place = front.open();
-  if (!place) {
-    discard_recording(options);
-    return fails(place.error());
-  }
+  app::ClockOf<platform::SteadyClock> sleeping;
+  app::RobotOptions made = robot_options(options);
+  if (options.wait == Wait::sleep) made.clock = &sleeping;
+  made.created = date_and_time();
+  made.serve_at = options.serve_at;
+  if (options.serve_at.empty()) made.port = options.port.value_or(motion::default_port);
+  made.thread = rt::ThreadConfig::all(options.realtime, options.priority, options.cores);
+  if (options.cores.empty()) made.thread.affinity = rt::Want::off;
+  auto created = app::Robot::create(std::move(description), std::move(made));
+  if (!created) return fails(created.error());
+  app::Robot& robot = **created;
 
   std::atomic<bool> ended{false};
-  std::optional<SetupError> refused;
+  SetupResult<void> ran;
   std::thread loop_thread([&] {
-    const auto setup = rt::set_up_thread([&] {
-      auto config = rt::ThreadConfig::all(options.realtime, options.priority, options.cores);
-      if (options.cores.empty()) config.affinity = rt::Want::off;
-      return config;
-    }());
-    if (!setup) {
-      refused = setup.error();
-    } else {
-      printer.print(fmt::format("{}{}\n", setup->text(), *place));
-      static_cast<void>(loop.run());
-    }
+    ran = robot.run([&](const rt::ThreadSetup& setup) {
+      printer.print(fmt::format("{}{}\n", setup.text(), robot.place()));
+    });
     ended.store(true,
                 std::memory_order_release);  // release: what the loop wrote is seen by whoever sees this
   });
-  const auto report = [&] {
-    while (const auto seen = watch.next()) printer.print(text_of(*seen, robot));
-    front.report(printer);
-  };
-  wait_for_end(signals, ended, options.duration, printer, report, [&loop] { loop.shut_down(); });
+  wait_for_end(robot, signals, ended, options.duration, printer);
   loop_thread.join();
   const bool had_reader = printer.has_reader();
-  if (!refused) printer.print(summary(loop.statistics(), **hardware, robot));
-  front.stop(printer);
-  if (refused) {
-    discard_recording(options);
-    return fails(*refused);
+  if (ran) printer.print(summary(robot));
+  const auto totals = robot.finish();
+  if (!ran) return fails(ran.error());
+  if (!totals) return fails(totals.error());
+  if (options.serve_at.empty()) {
+    printer.print(fmt::format("requests {} accepted, {} rejected, {} not understood\n", totals->accepted,
+                              totals->rejected, totals->errors));
   }
-  const auto recorded = finish(recorder.get(), options.recording);
-  if (!recorded) return fails(recorded.error());
-  printer.print(*recorded);
-  const std::string fault = end_in_fault(watch.fault(), robot);
+  printer.print(text_of(*totals, options.recording));
+  const std::string fault = end_in_fault(robot);
   if (!fault.empty()) printer.print_error(fault);
   return had_reader && fault.empty() ? exit_ok : exit_failed;
 }
 
 // ---- virtual time --------------------------------------------------------------------------------------------------------
 
-/// Plays a script of requests into the motion server, drains the recording, and ends the loop. On the loop's thread: there is no
+/// Plays a script of requests into the motion server, and ends the loop. On the loop's thread: there is no
 /// other, and no deadline.
 class Player final : public motion::LoopObserver {
  public:
-  Player(motion::Server& server, std::vector<ScriptedRequest> requests, Duration duration,
-         record::Recorder* recorder)
-      : server_(&server), requests_(std::move(requests)), duration_(duration), recorder_(recorder) {
+  Player(app::Robot& robot, motion::Server& server, std::vector<ScriptedRequest> requests, Duration duration)
+      : robot_(&robot), server_(&server), requests_(std::move(requests)), duration_(duration) {
     server_->connected(client, Time{});
     static_cast<void>(server_->take_output());  // the greeting
   }
-
-  void ends(motion::Loop<ManualClock>& loop) { loop_ = &loop; }
 
   void before_cycle(Time now) noexcept override {
     static_cast<void>(server_->poll(now));
@@ -439,12 +221,11 @@ class Player final : public motion::LoopObserver {
     const bool hopeless = !ready_at_ && now - Time{} >= patience;
     const bool over =
         hopeless || (duration_ > Duration(0) ? now - Time{} >= duration_ : ready_at_ && all_played);
-    if (over) loop_->shut_down();
+    if (over) robot_->shut_down();
   }
   void on_event(const motion::Event&) noexcept override {}
   void after_cycle(const motion::Snapshot& snapshot) noexcept override {
     if (!ready_at_ && snapshot.state == motion::RobotState::ready) ready_at_ = snapshot.time;
-    if (recorder_ != nullptr) static_cast<void>(recorder_->drain());
   }
 
   /// Whether the robot ever was; without, no request could be made.
@@ -460,52 +241,41 @@ class Player final : public motion::LoopObserver {
  private:
   static constexpr ClientId client = 1;
   static constexpr Duration patience = std::chrono::seconds(60);
+  app::Robot* robot_;
   motion::Server* server_;
   std::vector<ScriptedRequest> requests_;
   std::size_t next_ = 0;
   Duration duration_;
-  record::Recorder* recorder_;
-  motion::Loop<ManualClock>* loop_ = nullptr;
   std::optional<Time> ready_at_;
 };
 
-int run_in_virtual_time(const robot::RobotDescription& robot, const RunOptions& options) {
+int run_in_virtual_time(robot::RobotDescription description, const RunOptions& options) {
+  const auto fails = [](const SetupError& error, int code) {
+    fmt::print(stderr, "{}", complaint(error));
+    return code;
+  };
   std::vector<ScriptedRequest> requests;
   if (!options.requests_file.empty()) {
     auto loaded = load_requests(options.requests_file);
-    if (!loaded) {
-      fmt::print(stderr, "takt run: {}\n", loaded.error().message);
-      return exit_bad_input;
-    }
+    if (!loaded) return fails(loaded.error(), exit_bad_input);
     requests = std::move(*loaded);
   }
-  ManualClock clock;
-  auto hardware = sim::SimulatedHardware::create(robot, clock.now());
-  if (!hardware) {
-    fmt::print(stderr, "takt run: {}\n", hardware.error().message);
-    return exit_bad_input;
-  }
-  auto opened = open_recording(options, robot, "");
-  if (!opened) {
-    fmt::print(stderr, "{}", complaint(opened.error()));
-    return exit_failed;
-  }
-  const std::unique_ptr<record::Recorder> recorder = std::move(*opened);
-  motion::Channels channels;
-  motion::Server server(robot, channels.requests, channels.events, channels.state,
-                        recording_options(robot, recorder.get()));
-  Observers observers;
-  StateWatch watch;
-  observers.add(watch);
-  std::optional<LoopRecorder> loop_recorder;
-  if (recorder) observers.add(loop_recorder.emplace(robot, recorder->loop(), (*hardware)->simulation()));
-  Player player(server, std::move(requests), from_seconds(options.duration), recorder.get());
-  observers.add(player);
-  motion::Loop<ManualClock> loop(clock, robot, **hardware, channels, observers);
-  player.ends(loop);
+  app::ClockOf<ManualClock> clock;
+  app::RobotOptions made = robot_options(options);
+  made.devices.simulate = true;
+  made.clock = &clock;
+  made.drain_in_cycle = true;
+  auto created = app::Robot::create(std::move(description), std::move(made));
+  if (!created) return fails(created.error(), exit_code_of(created.error()));
+  app::Robot& robot = **created;
+  motion::Channels& channels = robot.channels();
+  motion::Server server(robot.description(), channels.requests, channels.events, channels.state,
+                        app::recording_options(robot.description(), robot.recorder()));
+  Player player(robot, server, std::move(requests), from_seconds(options.duration));
+  robot.add_observer(player);
 
   const auto start = std::chrono::steady_clock::now();
-  static_cast<void>(loop.run());
+  static_cast<void>(robot.run());
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   static_cast<void>(server.poll(clock.now()));
   player.print_replies();
@@ -513,33 +283,42 @@ int run_in_virtual_time(const robot::RobotDescription& robot, const RunOptions& 
   const double simulated = to_seconds(clock.now() - Time{});
   fmt::print(stderr, "{:.3f} s of robot time in {:.3f} s: {:.0f} times faster than the clock\n", simulated,
              passed.count(), simulated / passed.count());
-  const auto recorded = finish(recorder.get(), options.recording);
-  if (!recorded) {
-    fmt::print(stderr, "{}", complaint(recorded.error()));
-    return exit_failed;
-  }
-  fmt::print("{}", *recorded);
-  const std::string fault = end_in_fault(watch.fault(), robot);
+  const auto totals = robot.finish();
+  if (!totals) return fails(totals.error(), exit_failed);
+  fmt::print("{}", text_of(*totals, options.recording));
+  const std::string fault = end_in_fault(robot);
   fmt::print(stderr, "{}", fault);
   return fault.empty() ? exit_ok : exit_failed;
 }
 
+/// "arm: can0", or "arm: virtual", for each bus.
+std::string buses_of(const robot::RobotDescription& robot, const RunOptions& options) {
+  std::string text;
+  for (const robot::BusDescription& bus : robot.buses) {
+    std::string interface = options.simulate || options.virtual_time ? "virtual" : bus.interface;
+    for (const std::string& other : options.buses) {
+      if (!options.virtual_time && other.rfind(bus.name + "=", 0) == 0)
+        interface = other.substr(bus.name.size() + 1);
+    }
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", bus.name, interface);
+  }
+  return text;
+}
+
 int run(const RunOptions& options) {
-  const auto robot = drives::load_robot_file(options.robot_file);
+  auto robot = drives::load_robot_file(options.robot_file);
   if (!robot) {
     for (const robot::Mistake& mistake : robot.error()) {
       fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));
     }
     return exit_bad_input;
   }
-  fmt::print(options.virtual_time ? stderr : stdout,
-             "takt {}: {}, {} joints on {} simulated bus{}, {:g} Hz\n", TAKT_VERSION, robot->name,
-             robot->joints.size(), robot->buses.size(), robot->buses.size() == 1 ? "" : "es",
-             1 / to_seconds(robot->period));
+  fmt::print(options.virtual_time ? stderr : stdout, "takt {}: {}, {} joints on {} bus{} ({}), {:g} Hz\n",
+             TAKT_VERSION, robot->name, robot->joints.size(), robot->buses.size(),
+             robot->buses.size() == 1 ? "" : "es", buses_of(*robot, options), 1 / to_seconds(robot->period));
   std::fflush(stdout);  // while a signal still ends the program, should nobody read this
-  if (options.virtual_time) return run_in_virtual_time(*robot, options);
-  return options.wait == Wait::hybrid ? run_in_wall_time<platform::HybridClock>(*robot, options)
-                                      : run_in_wall_time<platform::SteadyClock>(*robot, options);
+  if (options.virtual_time) return run_in_virtual_time(std::move(*robot), options);
+  return run_in_wall_time(std::move(*robot), options);
 }
 
 }  // namespace
@@ -553,6 +332,20 @@ void add_run(CLI::App& app) {
       ->add_option("--duration", options->duration,
                    "Stop after this many seconds (default: on SIGINT, SIGTERM, SIGHUP or SIGQUIT)")
       ->check(number_from_zero());
+  CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
+                                            "Simulated drives on every bus, whatever the file says");
+  command
+      ->add_option(
+          "--bus", options->buses,
+          "NAME=INTERFACE: another interface for a bus of the file: can0, slcan:/dev/ttyACM0, virtual")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.find('=') != std::string::npos && text.front() != '='
+                       ? ""
+                       : text + " is not NAME=INTERFACE";
+          },
+          ""))
+      ->excludes(simulate);
   CLI::Option* port =
       command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one");
   command
@@ -566,7 +359,7 @@ void add_run(CLI::App& app) {
       ->needs(recording);
   CLI::Option* virtual_time = command->add_flag("--virtual-time", options->virtual_time,
                                                 "Run as fast as possible, the same numbers every time");
-  virtual_time->excludes(port)->excludes("--serve-at");
+  virtual_time->excludes(port)->excludes("--serve-at")->excludes("--bus");
   command
       ->add_option(
           "--requests", options->requests_file,
@@ -592,6 +385,7 @@ void add_run(CLI::App& app) {
       "Examples:\n"
       "  takt run examples/robots/arm6.json --record run.takt          then: takt send, takt state, takt "
       "top\n"
+      "  takt run my_arm.json --bus arm=slcan:/dev/ttyACM0\n"
       "  takt run examples/robots/mhubo.json --virtual-time --requests day.jsonl --record day.takt");
   command->callback([options] {
     const int code = run(*options);

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/loop_host.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/motion/link.hpp"
 #include "takt/motion/remote_loop.hpp"
@@ -32,7 +33,6 @@
 #include "takt/robot/description_json.hpp"
 #include "takt/version.hpp"
 #include "tools/commands.hpp"
-#include "tools/loop_host.hpp"
 #include "tools/printer.hpp"
 #include "tools/robot_file.hpp"
 #include "tools/signals.hpp"
@@ -52,8 +52,8 @@ struct LoopMemory {
   platform::Segment segment;
   platform::Claim<std::span<std::byte>> claim;
 
-  [[nodiscard]] SharedLoop& shared() const noexcept {
-    return *std::launder(reinterpret_cast<SharedLoop*>(claim.end.data()));
+  [[nodiscard]] app::SharedLoop& shared() const noexcept {
+    return *std::launder(reinterpret_cast<app::SharedLoop*>(claim.end.data()));
   }
   /// Whether the process that made it lives.
   [[nodiscard]] bool has_loop(Time now) const { return segment.seat_status(0, now).alive; }
@@ -62,12 +62,12 @@ struct LoopMemory {
 SetupResult<std::unique_ptr<LoopMemory>> find_loop(const std::string& socket, Duration timeout) {
   auto segment = platform::receive_segment(socket, timeout);
   if (!segment) return tl::unexpected<SetupError>(std::move(segment.error()));
-  auto claim = segment->producer<shm::RawMemory>(link_exchange);
+  auto claim = segment->producer<shm::RawMemory>(app::link_exchange);
   if (!claim) {
     return fail(motion::Errc::loop_taken,
                 fmt::format("{}: {}", describe(motion::Errc::loop_taken), claim.error().message));
   }
-  if (claim->end.size() != sizeof(SharedLoop))
+  if (claim->end.size() != sizeof(app::SharedLoop))
     return fail(motion::Errc::other_version, std::string(describe(motion::Errc::other_version)));
   return std::make_unique<LoopMemory>(LoopMemory{std::move(*segment), std::move(*claim)});
 }

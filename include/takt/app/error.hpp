@@ -17,6 +17,9 @@ enum class Errc : std::uint16_t {
   bad_bit_rate = 5,
   no_fd_adapter = 6,
   no_thread = 7,
+  bad_description = 8,
+  no_such_bus = 9,
+  recording_exists = 10,
 };
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::app; }
@@ -37,6 +40,12 @@ enum class Errc : std::uint16_t {
       return "an slcan bus carries classic frames only";
     case Errc::no_thread:
       return "the system gives no thread";
+    case Errc::bad_description:
+      return "the robot's description has mistakes";
+    case Errc::no_such_bus:
+      return "the robot has no bus of this name";
+    case Errc::recording_exists:
+      return "another recording is there";
   }
   return "unknown app error";
 }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "takt/app/report_line.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/motion/channels.hpp"
 #include "takt/motion/link.hpp"
@@ -22,9 +23,8 @@
 #include "takt/robot/description.hpp"
 #include "takt/rt/thread_setup.hpp"
 #include "takt/shm/spsc_ring.hpp"
-#include "tools/printer.hpp"
 
-namespace takt::tools {
+namespace takt::app {
 
 /// What a segment with a loop's link is called for people, and the link in it.
 inline constexpr const char* loop_segment = "takt-loop";
@@ -53,8 +53,8 @@ class LoopHost {
   [[nodiscard]] SetupResult<void> open();
   /// After the loop's end: tells the server what is left to be told, and lets it go.
   void stop();
-  /// Prints what has become of servers since. For a thread that may allocate: ours may not.
-  void report(Printer& printer);
+  /// What has become of servers since, oldest first. For one thread that may allocate: ours may not.
+  [[nodiscard]] std::optional<ReportLine> next_report();
 
  private:
   /// One server's memory, from before it comes until it is gone.
@@ -92,4 +92,4 @@ class LoopHost {
   std::thread thread_;
 };
 
-}  // namespace takt::tools
+}  // namespace takt::app

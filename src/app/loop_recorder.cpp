@@ -1,4 +1,4 @@
-#include "tools/loop_recorder.hpp"
+#include "app/loop_recorder.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "takt/motion/goal.hpp"
 #include "takt/version.hpp"
 
-namespace takt::tools {
+namespace takt::app {
 
 namespace {
 constexpr Duration between_bus_records = std::chrono::milliseconds(100);
@@ -47,10 +47,9 @@ record::Metadata describe_recording(const robot::RobotDescription& robot, std::s
   return metadata;
 }
 
-LoopRecorder::LoopRecorder(const robot::RobotDescription& robot, record::Lane& lane,
-                           const sim::RobotSimulation& simulation)
+LoopRecorder::LoopRecorder(const robot::RobotDescription& robot, record::Lane& lane, const Devices* devices)
     : lane_(&lane),
-      simulation_(&simulation),
+      devices_(devices),
       cycles_between_bus_records_(
           static_cast<std::uint64_t>(std::max<Duration::rep>(between_bus_records / robot.period, 1))),
       before_(robot.buses.size()),
@@ -94,16 +93,18 @@ void LoopRecorder::after_cycle(const motion::Snapshot& snapshot) noexcept {
 }
 
 void LoopRecorder::record_buses(Time now) noexcept {
-  for (std::size_t i = 0; i < samples_.size(); ++i) {
-    const sim::BusStatistics statistics = simulation_->bus(i).statistics();
-    const Duration elapsed = statistics.elapsed - before_[i].elapsed;
-    const Duration busy = statistics.busy - before_[i].busy;
-    samples_[i].load = elapsed > Duration(0) ? to_seconds(busy) / to_seconds(elapsed) : 0;
-    samples_[i].frames = statistics.frames;
-    samples_[i].refused = statistics.refused;
-    before_[i] = statistics;
+  const Duration elapsed = now - last_record_;
+  last_record_ = now;
+  for (std::size_t i = 0; devices_ != nullptr && i < samples_.size(); ++i) {
+    const robot::BusTraffic traffic = devices_->traffic(i);
+    const Duration busy = traffic.busy - before_[i].busy;
+    samples_[i].load =
+        elapsed > Duration(0) ? std::clamp(to_seconds(busy) / to_seconds(elapsed), 0.0, 1.0) : 0;
+    samples_[i].frames = traffic.frames;
+    samples_[i].refused = traffic.refused;
+    before_[i] = traffic;
   }
   lane_->buses(now, samples_);
 }
 
-}  // namespace takt::tools
+}  // namespace takt::app

@@ -5,23 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "takt/app/devices.hpp"
 #include "takt/motion/loop.hpp"
 #include "takt/record/recorder.hpp"
 #include "takt/robot/description.hpp"
-#include "takt/sim/robot_simulation.hpp"
 
-namespace takt::tools {
+namespace takt::app {
 
 /// What a recording of this robot says about itself. `created` as record::Metadata has it.
 [[nodiscard]] record::Metadata describe_recording(const robot::RobotDescription& robot, std::string created);
 
-/// Records every cycle and event of a loop, and the load of the simulated buses ten times a second. Real-time safe after
+/// Records every cycle and event of a loop, and the load of the buses ten times a second. Real-time safe after
 /// construction.
 class LoopRecorder final : public motion::LoopObserver {
  public:
-  /// The lane and the simulation must outlive the recorder.
-  LoopRecorder(const robot::RobotDescription& robot, record::Lane& lane,
-               const sim::RobotSimulation& simulation);
+  /// The lane and the devices must outlive the recorder. Without devices no bus has a load.
+  LoopRecorder(const robot::RobotDescription& robot, record::Lane& lane, const Devices* devices);
 
   void before_cycle(Time now) noexcept override { now_ = now; }
   void on_event(const motion::Event& event) noexcept override;
@@ -31,11 +30,12 @@ class LoopRecorder final : public motion::LoopObserver {
   void record_buses(Time now) noexcept;
 
   record::Lane* lane_;
-  const sim::RobotSimulation* simulation_;
+  const Devices* devices_;
   std::uint64_t cycles_between_bus_records_;
   Time now_{};
-  std::vector<sim::BusStatistics> before_;
+  Time last_record_{};
+  std::vector<robot::BusTraffic> before_;
   std::vector<record::BusSample> samples_;
 };
 
-}  // namespace takt::tools
+}  // namespace takt::app

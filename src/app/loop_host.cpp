@@ -1,4 +1,4 @@
-#include "tools/loop_host.hpp"
+#include "app/loop_host.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace takt::tools {
+namespace takt::app {
 
 namespace {
 
@@ -117,7 +117,7 @@ void LoopHost::watch_server(Time now) {
   platform::SegmentServerOptions options;
   options.lock_patience = Duration(0);  // later will do
   if (auto begun = begin_session(options); !begun) {
-    say("takt run: " + begun.error().message, true);
+    say(begun.error().message, true);
     next_look_ = now + std::chrono::seconds(1);
   }
 }
@@ -130,12 +130,10 @@ void LoopHost::say(std::string_view text, bool is_failure) {
   static_cast<void>(news_.try_push(news));
 }
 
-void LoopHost::report(Printer& printer) {
-  for (News news; news_.try_pop(news);) {
-    std::string line(news.text.data(), news.length);
-    line += '\n';
-    news.is_failure ? printer.print_error(std::move(line)) : printer.print(std::move(line));
-  }
+std::optional<ReportLine> LoopHost::next_report() {
+  News news;
+  if (!news_.try_pop(news)) return std::nullopt;
+  return ReportLine{std::string(news.text.data(), news.length), news.is_failure};
 }
 
 /// Whether nobody sits where a server has sat.
@@ -145,4 +143,4 @@ bool LoopHost::server_is_gone(Time now) const {
   return !seat || !seat->alive;
 }
 
-}  // namespace takt::tools
+}  // namespace takt::app

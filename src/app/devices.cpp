@@ -1,0 +1,104 @@
+#include "takt/app/devices.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "takt/app/error.hpp"
+#include "takt/robot/bus_plan.hpp"
+#include "takt/robot/drive_protocol.hpp"
+#include "takt/sim/virtual_can_port.hpp"
+
+namespace takt::app {
+namespace {
+
+constexpr std::string_view own_port = "own";
+
+/// The interface of each bus, after the options.
+SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescription& robot,
+                                                    const DeviceOptions& options) {
+  std::vector<std::string> interfaces;
+  for (const robot::BusDescription& bus : robot.buses)
+    interfaces.push_back(options.simulate ? "virtual" : bus.interface);
+  for (const BusOverride& other : options.buses) {
+    const auto bus = std::find_if(robot.buses.begin(), robot.buses.end(),
+                                  [&other](const auto& candidate) { return candidate.name == other.bus; });
+    if (bus == robot.buses.end()) {
+      std::string names;
+      for (const robot::BusDescription& known : robot.buses)
+        names += (names.empty() ? "" : ", ") + known.name;
+      return fail(Errc::no_such_bus,
+                  "robot " + robot.name + " has no bus " + other.bus + "; its buses are " + names);
+    }
+    interfaces[static_cast<std::size_t>(bus - robot.buses.begin())] = other.interface;
+  }
+  for (std::size_t i = 0; i < std::min(interfaces.size(), options.ports.size()); ++i) {
+    if (options.ports[i] != nullptr) interfaces[i] = own_port;
+  }
+  return interfaces;
+}
+
+/// Opens the bus of a description at a real interface.
+SetupResult<std::unique_ptr<robot::CanPort>> open(const robot::RobotDescription& robot, std::size_t bus,
+                                                  const BusAddress& address) {
+  const robot::BusDescription& description = robot.buses[bus];
+  const robot::BusPlan plan = robot::plan_bus(robot, bus);
+  return open_bus(address, {.name = description.name,
+                            .bit_rate = description.bit_rate,
+                            .data_bit_rate = description.data_bit_rate,
+                            .fd = description.protocol != nullptr && description.protocol->has_fd_frames(),
+                            .filters = plan.filters,
+                            .frames_per_cycle = plan.frames_per_cycle()});
+}
+
+}  // namespace
+
+SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescription& robot,
+                                                      const DeviceOptions& options) {
+  auto interfaces = interfaces_of(robot, options);
+  if (!interfaces) return tl::unexpected<SetupError>(std::move(interfaces.error()));
+  std::unique_ptr<Devices> self(new Devices);
+  self->interfaces_ = std::move(*interfaces);
+  for (std::size_t bus = 0; bus < robot.buses.size(); ++bus) {
+    if (self->interfaces_[bus] == own_port && bus < options.ports.size() && options.ports[bus] != nullptr) {
+      self->ports_.push_back(options.ports[bus]);
+      continue;
+    }
+    const auto address = parse_bus_address(self->interfaces_[bus]);
+    if (!address) {
+      return fail(address.error().error, "bus " + robot.buses[bus].name + ": " + address.error().message);
+    }
+    if (address->kind != BusAddress::Kind::virtual_bus) {
+      auto port = open(robot, bus, *address);
+      if (!port) return tl::unexpected<SetupError>(std::move(port.error()));
+      self->owned_.push_back(std::move(*port));
+    } else {
+      if (!self->simulation_) {
+        auto simulation = sim::RobotSimulation::create(robot, options.start);
+        if (!simulation) return tl::unexpected<SetupError>(std::move(simulation.error()));
+        self->simulation_.emplace(std::move(*simulation));
+      }
+      const sim::RobotSimulation& world = *self->simulation_;
+      self->owned_.push_back(std::make_unique<sim::VirtualCanPort>(world.bus(bus), world.host(bus)));
+    }
+    self->ports_.push_back(self->owned_.back().get());
+  }
+  auto hardware = robot::RobotHardware::create(robot, self->ports_);
+  if (!hardware) return tl::unexpected<SetupError>(std::move(hardware.error()));
+  self->hardware_ = std::move(*hardware);
+  return self;
+}
+
+void Devices::read(Time now, std::span<robot::JointFeedback> feedback) noexcept {
+  if (simulation_) simulation_->advance(now);
+  hardware_->read(now, feedback);
+}
+
+void Devices::write(Time now, std::span<const robot::JointCommand> commands) noexcept {
+  hardware_->write(now, commands);
+}
+
+robot::HardwareCounters Devices::counters() const noexcept { return hardware_->counters(); }
+
+std::uint64_t Devices::starved(std::size_t joint) const noexcept { return hardware_->starved(joint); }
+
+}  // namespace takt::app

@@ -1,0 +1,291 @@
+#include "takt/app/robot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "app/loop_host.hpp"
+#include "app/loop_recorder.hpp"
+#include "app/state_watch.hpp"
+#include "takt/app/error.hpp"
+#include "takt/drives/registry.hpp"
+#include "takt/motion/server.hpp"
+#include "takt/platform/hybrid_clock.hpp"
+#include "takt/platform/line_server.hpp"
+#include "takt/platform/worker.hpp"
+
+namespace takt::app {
+namespace {
+
+/// Passes everything on to several observers, in order.
+class Observers final : public motion::LoopObserver {
+ public:
+  void add(motion::LoopObserver& observer) { observers_.push_back(&observer); }
+  void before_cycle(Time now) noexcept override {
+    for (motion::LoopObserver* observer : observers_) observer->before_cycle(now);
+  }
+  void on_event(const motion::Event& event) noexcept override {
+    for (motion::LoopObserver* observer : observers_) observer->on_event(event);
+  }
+  void after_cycle(const motion::Snapshot& snapshot) noexcept override {
+    for (motion::LoopObserver* observer : observers_) observer->after_cycle(snapshot);
+  }
+
+ private:
+  std::vector<motion::LoopObserver*> observers_;
+};
+
+/// Writes the recording in each cycle, on the loop's thread: for virtual time.
+class CycleDrain final : public motion::LoopObserver {
+ public:
+  explicit CycleDrain(record::Recorder& recorder) : recorder_(&recorder) {}
+  void before_cycle(Time) noexcept override {}
+  void on_event(const motion::Event&) noexcept override {}
+  void after_cycle(const motion::Snapshot&) noexcept override { static_cast<void>(recorder_->drain()); }
+
+ private:
+  record::Recorder* recorder_;
+};
+
+void record_refusal(record::Lane& lane, Time now, const motion::Refusal& why) {
+  record::GoalEvent event;
+  event.at = now;
+  event.state = static_cast<std::uint8_t>(motion::GoalState::rejected);
+  event.reason = static_cast<std::uint16_t>(why.reason);
+  event.joint = why.joint;
+  event.time = why.time;
+  event.value = why.value;
+  event.limit = why.limit;
+  lane.event(event);
+}
+
+/// A gateway that puts the marks and refusals of a server elsewhere into the recording.
+motion::GatewayOptions gateway_options(record::Recorder* recorder) {
+  motion::GatewayOptions options;
+  if (recorder == nullptr) return options;
+  record::Lane& lane = recorder->server();
+  options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
+  options.on_refusal = [&lane](Time now, const motion::Refusal& why) { record_refusal(lane, now, why); };
+  return options;
+}
+
+/// A motion server of this process, on a thread of its own.
+class OwnServer {
+ public:
+  OwnServer(const robot::RobotDescription& robot, motion::Channels& channels, record::Recorder* recorder)
+      : server_(robot, channels.requests, channels.events, channels.state,
+                options(robot, recorder, planner_)) {}
+
+  /// Where it listens.
+  [[nodiscard]] SetupResult<std::string> open(std::uint16_t port) {
+    const auto opened = lines_.open({.port = port});
+    if (!opened) return tl::unexpected<SetupError>(opened.error());
+    thread_ = std::thread([this] { lines_.run(server_); });
+    return fmt::format("listening on 127.0.0.1:{}", *opened);
+  }
+  void stop() {
+    if (!thread_.joinable()) return;
+    lines_.stop();
+    thread_.join();
+  }
+  [[nodiscard]] const motion::ServerCounters& counters() const { return server_.counters(); }
+
+ private:
+  static motion::ServerOptions options(const robot::RobotDescription& robot, record::Recorder* recorder,
+                                       platform::Worker& planner) {
+    motion::ServerOptions options = recording_options(robot, recorder);
+    options.executor = std::ref(planner);
+    return options;
+  }
+
+  platform::LineServer lines_;
+  platform::Worker planner_;
+  motion::Server server_;
+  std::thread thread_;
+};
+
+/// Stops of another process go through a thread of this one: on a busy machine it comes before all that has no deadline, and after
+/// the loop.
+rt::ThreadConfig gateway_thread(const rt::ThreadConfig& loop) {
+  rt::ThreadConfig config;
+  config.fifo = config.timer_slack = loop.fifo == rt::Want::off ? rt::Want::off : rt::Want::attempt;
+  config.priority = std::max(loop.priority - 1, 1);
+  return config;
+}
+
+bool is_file(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(path, unknown);
+}
+
+}  // namespace
+
+motion::ServerOptions recording_options(const robot::RobotDescription& robot, record::Recorder* recorder) {
+  motion::ServerOptions options;
+  if (recorder == nullptr) return options;
+  record::Lane& lane = recorder->server();
+  options.on_mark = [&lane](Time now, std::string_view text) { lane.mark(now, text); };
+  options.on_refusal = [&lane, &robot](Time now, const motion::Rejection& why) {
+    record_refusal(lane, now, motion::to_refusal(why, robot));
+  };
+  return options;
+}
+
+struct Robot::Parts {
+  Parts(robot::RobotDescription its_description, RobotOptions its_options)
+      : description(std::move(its_description)), options(std::move(its_options)) {}
+
+  SetupResult<void> build() {
+    if (options.clock == nullptr) options.clock = &own_clock.emplace();
+    if (options.hardware == nullptr) {
+      options.devices.start = options.clock->now();
+      auto made = Devices::create(description, options.devices);
+      if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
+      devices = std::move(*made);
+      options.hardware = devices.get();
+    }
+    if (auto opened = open_recording(); !opened) return opened;
+    observers.add(watch);
+    loop.emplace(*options.clock, description, *options.hardware, channels, observers);
+    auto opened = open_front();
+    if (!opened) discard_recording();
+    return opened;
+  }
+
+  SetupResult<void> open_recording() {
+    const std::string& path = options.recording;
+    if (path.empty()) return {};
+    if (!options.overwrite && is_file(path)) {
+      return fail(Errc::recording_exists,
+                  path + " exists: name another file, or say --overwrite to lose what is in it");
+    }
+    auto created = record::Recorder::create(path, describe_recording(description, options.created));
+    if (!created) return tl::unexpected<SetupError>(std::move(created.error()));
+    recorder = std::move(*created);
+    observers.add(loop_recorder.emplace(description, recorder->loop(), devices.get()));
+    if (options.drain_in_cycle) {
+      observers.add(drain.emplace(*recorder));
+    } else {
+      static_cast<void>(recorder->start());
+    }
+    return {};
+  }
+
+  SetupResult<void> open_front() {
+    if (!options.serve_at.empty()) {
+      host.emplace(description, channels, gateway_options(recorder.get()), gateway_thread(options.thread),
+                   options.serve_at);
+      if (auto opened = host->open(); !opened) return opened;
+      place = "serving at " + options.serve_at;
+    } else if (options.port) {
+      server.emplace(description, channels, recorder.get());
+      auto opened = server->open(*options.port);
+      if (!opened) return tl::unexpected<SetupError>(std::move(opened.error()));
+      place = std::move(*opened);
+    }
+    return {};
+  }
+
+  /// Removes a recording of a robot that never ran, which would only be in the way of the next.
+  void discard_recording() {
+    std::error_code unknown;
+    if (recorder && is_file(options.recording)) std::filesystem::remove(options.recording, unknown);
+  }
+
+  robot::RobotDescription description;
+  RobotOptions options;
+  std::optional<ClockOf<platform::HybridClock>> own_clock;
+  std::unique_ptr<Devices> devices;
+  motion::Channels channels;
+  Observers observers;
+  StateWatch watch;
+  std::unique_ptr<record::Recorder> recorder;
+  std::optional<LoopRecorder> loop_recorder;
+  std::optional<CycleDrain> drain;
+  std::optional<motion::Loop<RunClock>> loop;
+  std::optional<OwnServer> server;
+  std::optional<LoopHost> host;
+  std::string place;
+  bool has_run = false;
+};
+
+Robot::Robot(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
+Robot::~Robot() { static_cast<void>(finish()); }
+
+SetupResult<std::unique_ptr<Robot>> Robot::from_file(const std::string& path, RobotOptions options) {
+  auto description = drives::load_robot_file(path);
+  if (description) return create(std::move(*description), std::move(options));
+  std::string mistakes;
+  for (const robot::Mistake& mistake : description.error())
+    mistakes += (mistakes.empty() ? "" : "\n") + path + ": " + robot::to_string(mistake);
+  return fail(Errc::bad_description, std::move(mistakes));
+}
+
+SetupResult<std::unique_ptr<Robot>> Robot::create(robot::RobotDescription description, RobotOptions options) {
+  auto parts = std::make_unique<Parts>(std::move(description), std::move(options));
+  if (auto built = parts->build(); !built) return tl::unexpected<SetupError>(std::move(built.error()));
+  return std::unique_ptr<Robot>(new Robot(std::move(parts)));
+}
+
+const robot::RobotDescription& Robot::description() const noexcept { return parts_->description; }
+Devices* Robot::devices() noexcept { return parts_->devices.get(); }
+const std::string& Robot::place() const noexcept { return parts_->place; }
+motion::Channels& Robot::channels() noexcept { return parts_->channels; }
+record::Recorder* Robot::recorder() noexcept { return parts_->recorder.get(); }
+void Robot::add_observer(motion::LoopObserver& observer) { parts_->observers.add(observer); }
+
+SetupResult<void> Robot::run(const std::function<void(const rt::ThreadSetup&)>& on_set_up) {
+  const auto setup = rt::set_up_thread(parts_->options.thread);
+  if (!setup) return tl::unexpected<SetupError>(setup.error());
+  if (on_set_up) on_set_up(*setup);
+  parts_->has_run = true;
+  if (auto ran = parts_->loop->run(); !ran) return fail(ran.error(), "the loop's period is not positive");
+  return {};
+}
+
+void Robot::shut_down() noexcept { parts_->loop->shut_down(); }
+
+std::optional<ReportLine> Robot::next_report() {
+  if (const auto seen = parts_->watch.next()) {
+    std::string why;
+    if (seen->cause.reason != motion::Errc{}) why = ": " + describe_cause(seen->cause, parts_->description);
+    return ReportLine{fmt::format("robot {}{}{}", motion::state_name(seen->state), why,
+                                  motion::way_on(seen->state, seen->cause.reason))};
+  }
+  return parts_->host ? parts_->host->next_report() : std::nullopt;
+}
+
+const motion::Event& Robot::fault() const noexcept { return parts_->watch.fault(); }
+const rt::LoopStatistics& Robot::statistics() const noexcept { return parts_->loop->statistics(); }
+
+SetupResult<RunTotals> Robot::finish() {
+  RunTotals totals;
+  if (parts_->server) {
+    parts_->server->stop();
+    const motion::ServerCounters& counters = parts_->server->counters();
+    totals.accepted = counters.accepted;
+    totals.rejected = counters.rejected;
+    totals.errors = counters.errors;
+  }
+  if (parts_->host) parts_->host->stop();
+  if (!parts_->recorder) return totals;
+  const auto recorded = parts_->recorder->finish();
+  if (!parts_->has_run) {
+    parts_->discard_recording();
+    return totals;
+  }
+  if (!recorded)
+    return fail(recorded.error().error, parts_->options.recording + ": " + recorded.error().message);
+  totals.recorded = *recorded;
+  return totals;
+}
+
+std::string describe_cause(const motion::Event& cause, const robot::RobotDescription& robot) {
+  return fmt::format("{} [{}]", motion::explain(cause, robot).message, motion::reason_name(cause.reason));
+}
+
+}  // namespace takt::app
