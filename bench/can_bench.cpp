@@ -103,7 +103,7 @@ void hubo_encode_floor(benchmark::State& state) {
     }
     for (std::size_t i = 0; i < boards; ++i) {
       const std::uint64_t bytes = words[i][0] | std::uint64_t{words[i][1]} << 24;
-      frames[i] = can::Frame{};
+      can::clear(frames[i]);
       frames[i].id = static_cast<std::uint32_t>(0x010 + 12 + i);
       frames[i].length = 6;
       std::memcpy(frames[i].data.data(), &bytes, 8);
@@ -190,7 +190,7 @@ void servo_encode_floor(benchmark::State& state) {
   for (auto _ : state) {
     const double* position = positions.next();
     for (std::size_t i = 0; i < groups; ++i) {
-      frames[i] = can::Frame{};
+      can::clear(frames[i]);
       frames[i].id = static_cast<std::uint32_t>(0x100 + i);
       frames[i].length = 64;
       frames[i].fd = frames[i].bit_rate_switch = true;

@@ -271,7 +271,7 @@ BENCHMARK_CAPTURE(
     cycle, by_hand,
     [](can::Frame& frame, const DriveCommand& command) {
       const Bytes data = encode_by_hand(command);
-      frame = can::Frame{};
+      can::clear(frame);
       frame.id = DriveCommand::message.id;
       frame.length = 8;
       std::memcpy(frame.data.data(), data.data(), 8);

@@ -99,7 +99,7 @@ void cycle_floor(benchmark::State& state) {
       const double counts = std::clamp(position[i] * counts_per_radian, -2147483648.0, 2147483647.0);
       const auto number = static_cast<std::int32_t>(counts + (counts < 0 ? -0.5 : 0.5));
       word = 0x000F | std::uint64_t{8} << 16 | std::uint64_t{static_cast<std::uint32_t>(number)} << 24;
-      sent[i] = can::Frame{};
+      can::clear(sent[i]);
       sent[i].id = static_cast<std::uint32_t>(0x201 + i);
       sent[i].length = 7;
       std::memcpy(sent[i].data.data(), &word, 8);

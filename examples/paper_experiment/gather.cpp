@@ -160,7 +160,7 @@ Group lateness(const std::vector<Robot>& robots, const Cyclictest& cyclictest) {
   return group;
 }
 
-/// What the report found in the section that the experiment measured; that may be one of several tries.
+/// The report's numbers of the section that the experiment measured, which may be one of several tries.
 const Json& waist(const Robot& robot, std::string_view way) {
   static const Json absent = Json::object();
   const Json& measured = section(robot.experiment, way);

@@ -253,6 +253,13 @@ TEST_CASE("transmission time rounds up and adds the phases") {
   static_assert(transmission_time(FrameBits{1, 0}, 3, 1) == Duration(333'333'334));
 }
 
+TEST_CASE("a cleared frame equals a new one") {
+  Frame frame{Time(Duration(1)), StampSource::hardware, 2, 64, true, true, true, true, true, true, {}};
+  frame.data.fill(0xFF);
+  clear(frame);
+  CHECK(frame == Frame{});
+}
+
 TEST_CASE("frames are made with checked identifiers and lengths") {
   constexpr std::array<std::uint8_t, 65> bytes{1, 2, 3};
   const std::span<const std::uint8_t> all(bytes);

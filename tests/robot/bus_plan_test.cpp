@@ -38,7 +38,7 @@ bool passes(const BusPlan& plan, std::uint32_t id, bool extended) {
                              [&](const can::Filter& filter) { return filter.passes(id, extended); });
 }
 
-/// Whether the master has a use for such a frame: anything but frames_unexpected.
+/// Whether the master uses such a frame, and does not count it in frames_unexpected.
 template <class Hardware>
 void check_filters(const BusPlan& plan, Hardware& hardware, test::ScriptedBus& bus, std::size_t joints) {
   std::vector<JointFeedback> feedback(joints);

@@ -80,7 +80,7 @@ double excess_at(const Path& path, const MotionState& progress, double u,
   return worst;
 }
 
-/// The motion of one joint as a trajectory of its phases: its derivatives are rounded, its limits are touched but for that.
+/// The motion of one joint as a trajectory of its phases. It touches its limits up to the rounding of its derivatives.
 Trajectory in_one_piece_a_phase(const JerkProfile& profile) {
   Trajectory path(std::vector<MotionState>{profile.at(0)});
   for (std::size_t k = 0; k < profile.phases(); ++k) {

@@ -82,6 +82,19 @@ struct Frame {
   friend constexpr bool operator==(const Frame&, const Frame&) = default;
 };
 
+/// Makes `frame` equal to Frame{}. Real-time safe. It clears field by field: g++ clears the whole struct by a string
+/// instruction, which takes longer than encoding a message.
+constexpr void clear(Frame& frame) noexcept {
+  auto& [stamp, stamp_source, id, length, extended, remote, error, fd, bit_rate_switch, error_state, data] =
+      frame;  // a field that is missing here does not compile
+  stamp = {};
+  stamp_source = StampSource::none;
+  id = 0;
+  length = 0;
+  extended = remote = error = fd = bit_rate_switch = error_state = false;
+  data = {};
+}
+
 /// A classic data frame with an 11-bit identifier (29 bits with `extended`). Errors: id_too_large,
 /// payload_too_long.
 [[nodiscard]] constexpr Result<Frame> make_frame(std::uint32_t id, std::span<const std::uint8_t> data,

@@ -509,7 +509,7 @@ template <class T>
 /// Pads with zeros to the next length that CAN FD has.
 template <class T>
 constexpr void to_frame(Frame& frame, const Data<T>& data) noexcept {
-  frame = Frame{};
+  clear(frame);
   frame.id = T::message.id;
   frame.length = fd_lengths[fd_length_code(T::message.length)];
   frame.extended = T::message.format.extended;

@@ -186,7 +186,7 @@ inline constexpr std::array<std::uint8_t, slots_per_group + 1> command_lengths =
 
 /// Makes `frame` an empty one of this protocol.
 constexpr void begin(Frame& frame, std::uint32_t id) noexcept {
-  frame = Frame{};
+  clear(frame);
   frame.id = id;
   frame.fd = true;
   frame.bit_rate_switch = true;

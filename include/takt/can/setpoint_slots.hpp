@@ -1,25 +1,24 @@
-// Between a master that has a newer setpoint every cycle and a bus that cannot always take it: one slot for each message,
-// and in it the latest value only. Nothing queues up, so no drive ever follows what its master wanted long ago.
+// Holds the latest setpoint of each message in a slot, between a master that has a newer one every cycle and a bus that cannot
+// always take it. A slot keeps one value only, so no drive ever follows an outdated setpoint.
 //
 //     can::SetpointSlots<> slots;
 //     const std::size_t hip = *slots.add(0), gripper = *slots.add(1);            // at set-up; lower goes first
 //     each cycle:  slots.put(hip, frame, now + period);                          // replaces an older one that still waits
 //                  slots.flush(bus, now);
 //
-// Setpoints of one priority are sent in the order of put(). What the bus had no room for goes first next time, and a newer value
-// keeps the place of the one that it replaces; then comes what was sent longest ago. So messages of equal rank share a bus that
-// is too slow for them: of n messages, a bus that takes m frames a call sends each within n / m calls, rounded up.
+// Setpoints of one priority are sent in the order of put(). A setpoint that the bus had no room for goes first next time, and
+// a newer value keeps its place; then comes the message that was sent longest ago. So messages of equal rank share a slow
+// bus: of n messages, a bus that takes m frames a call sends each within n / m calls, rounded up.
 //
-// A setpoint waits in its slot while the bus has no room, and is dropped once its deadline has passed. Neither is an error:
-// both are counted, slot by slot. What the bus has taken is out of reach; keep the queue of its driver as short as it works
-// with (SocketCAN: txqueuelen), the slots are the better place to wait. flush() may be called as often as one likes, between
-// the cycles too.
+// A setpoint waits in its slot while the bus has no room, and is dropped once its deadline has passed. Neither is an error;
+// both are counted by slot. A frame that the bus has taken cannot be replaced, so keep its driver's queue short (SocketCAN:
+// txqueuelen). flush() may be called at any time, between the cycles too.
 //
 // Commands that must not replace each other (power on, home) are orders: they have no slot, wait in the order of order(), and
 // stay until the bus takes them or their deadline passes.
 //
-// No clock: the time is told. Real-time safe and usable in constant expressions; no heap, but for add() of
-// SetpointSlots<std::dynamic_extent>. One thread.
+// It has no clock: the caller gives the time. Real-time safe and usable in constant expressions. Only the
+// constructor and add() of SetpointSlots<std::dynamic_extent> use the heap. One thread.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +35,7 @@
 
 namespace takt::can {
 
-/// What became of the setpoints of a slot, since its start. Each one that was put is sent, replaced, expired or withdrawn, or
-/// still waits.
+/// Counts the setpoints of a slot since its start. Each setpoint is sent, replaced, expired or withdrawn, or still waits.
 struct SetpointCounters {
   std::uint64_t sent = 0;       ///< taken by the bus
   std::uint64_t replaced = 0;   ///< by a newer one, before the bus took it
@@ -45,7 +43,7 @@ struct SetpointCounters {
   std::uint64_t withdrawn = 0;  ///< by withdraw()
   std::uint64_t refused = 0;    ///< times that the bus had no room for it; it waits on
 
-  /// Setpoints that the receiver never heard, although the sender wanted it to.
+  /// Setpoints that were lost because the bus had no room.
   [[nodiscard]] constexpr std::uint64_t starved() const noexcept { return replaced + expired; }
 
   constexpr SetpointCounters& operator+=(const SetpointCounters& other) noexcept {
@@ -95,11 +93,14 @@ class SetpointSlots {
   constexpr bool put_with(std::size_t slot, Time deadline, Write&& write) noexcept {
     if (slot >= count_ || !write(frames_[waiting_])) return false;
     Slot& target = slots_[slot];
-    if (target.place == nowhere) {
-      target.place = enqueue(deadline, target.rank, static_cast<std::uint32_t>(slot));
+    if (target.number <= sent_) {
+      entries_[waiting_] = {deadline, target.rank, target.number, static_cast<std::uint32_t>(slot), false};
+      target.number = number_at(enqueue());
+      ++target.counters.sent;
     } else {
-      frames_[target.place] = frames_[waiting_];
-      entries_[target.place].deadline = deadline;
+      const std::size_t place = place_of(target);
+      frames_[place] = frames_[waiting_];
+      entries_[place].deadline = deadline;
       note_deadline(deadline);
       count_starved(target.counters.replaced);
     }
@@ -119,27 +120,30 @@ class SetpointSlots {
   constexpr bool order_with(Time deadline, std::uint32_t priority, Write&& write) noexcept {
     if (orders_waiting_ == max_orders_ || !write(frames_[waiting_])) return false;
     ++orders_waiting_;
-    static_cast<void>(enqueue(deadline, rank_of(priority, false), no_slot));
+    entries_[waiting_] = {deadline, rank_of(priority, false), 0, no_slot, false};
+    static_cast<void>(enqueue());
     return true;
   }
 
-  /// Takes back what has not been sent: of a drive that is being switched off, say.
+  /// Removes a setpoint that waits, such as that of a drive that is being switched off.
   constexpr void withdraw(std::size_t slot) noexcept {
     if (!waiting(slot)) return;
+    const std::size_t place = place_of(slots_[slot]);
     ++slots_[slot].counters.withdrawn;
-    const std::size_t place = slots_[slot].place;
+    forget(entries_[place]);
     keep([&](std::size_t i) noexcept { return i != place; });
   }
 
-  /// Drops what is too late and hands the rest to the bus, in one call; what it has no room for stays. Returns how many were
-  /// sent. O(n) in what waits.
+  /// Drops late frames and hands the others to the bus in one call; frames that it has no room for stay. Returns the number of
+  /// sent frames. O(n) in the waiting frames.
   template <CanBus Bus>
   constexpr std::size_t flush(Bus& bus, Time now) noexcept {
     if (earliest_deadline_ < now) drop_late(now);
     is_short_ = false;
     if (waiting_ == 0) return 0;
     const std::size_t sent = std::min(bus.send(std::span<const Frame>(frames_).first(waiting_)), waiting_);
-    note_sent(sent);
+    sent_ += sent;
+    order_counters_.sent += orders_waiting_;
     if (sent == waiting_) {
       waiting_ = orders_waiting_ = 0;
       last_rank_ = 0;
@@ -148,6 +152,7 @@ class SetpointSlots {
       is_short_ = true;
       for (std::size_t i = sent; i < waiting_; ++i) note_refused(entries_[i]);
       keep([&](std::size_t i) noexcept { return i >= sent; });
+      order_counters_.sent -= orders_waiting_;
     }
     return sent;
   }
@@ -156,18 +161,21 @@ class SetpointSlots {
   /// Slots and orders that wait.
   [[nodiscard]] constexpr std::size_t waiting() const noexcept { return waiting_; }
   [[nodiscard]] constexpr bool waiting(std::size_t slot) const noexcept {
-    return slot < count_ && slots_[slot].place != nowhere;
+    return slot < count_ && slots_[slot].number > sent_;
   }
   [[nodiscard]] constexpr std::size_t orders_waiting() const noexcept { return orders_waiting_; }
 
-  /// Of one slot: which message starves. Zeros if there is no such slot.
+  /// The counters of one slot, to see which message starves. Zeros if there is no such slot.
   [[nodiscard]] constexpr SetpointCounters counters(std::size_t slot) const noexcept {
-    return slot < count_ ? slots_[slot].counters : SetpointCounters{};
+    if (slot >= count_) return {};
+    SetpointCounters counters = slots_[slot].counters;
+    if (waiting(slot)) --counters.sent;
+    return counters;
   }
-  /// Of all slots together.
+  /// The sum over all slots.
   [[nodiscard]] constexpr SetpointCounters counters() const noexcept {
     SetpointCounters sum;
-    for (std::size_t i = 0; i < count_; ++i) sum += slots_[i].counters;
+    for (std::size_t i = 0; i < count_; ++i) sum += counters(i);
     return sum;
   }
   [[nodiscard]] constexpr SetpointCounters order_counters() const noexcept { return order_counters_; }
@@ -176,18 +184,19 @@ class SetpointSlots {
 
  private:
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
-  static constexpr std::size_t nowhere = ~std::size_t{0};
 
   struct Slot {
     std::uint64_t rank = 0;
-    std::size_t place = nowhere;  ///< in the queue
-    std::uint64_t last_sent = 0;  ///< its number among all that were sent; 0 = never
-    SetpointCounters counters;
+    /// Of its latest setpoint, among all sent frames; 0 = none. A setpoint with a number above sent_ waits, so a flush that
+    /// sends the whole queue touches no slot.
+    std::uint64_t number = 0;
+    SetpointCounters counters;  ///< `sent` includes the setpoint that waits
   };
-  /// What stands beside a frame of the queue.
+  /// The data beside a frame of the queue.
   struct Entry {
     Time deadline{};
     std::uint64_t rank = 0;
+    std::uint64_t last_sent = 0;  ///< the number of the slot's latest sent setpoint, 0 = never
     std::uint32_t slot = no_slot;
     bool is_left_over = false;  ///< the bus had no room for it
   };
@@ -203,19 +212,18 @@ class SetpointSlots {
   [[nodiscard]] constexpr SetpointCounters& counters_of(const Entry& entry) noexcept {
     return entry.slot == no_slot ? order_counters_ : slots_[entry.slot].counters;
   }
-  /// The first ones of the queue are gone.
-  constexpr void note_sent(std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (entries_[i].slot == no_slot) {
-        ++order_counters_.sent;
-        continue;
-      }
-      Slot& slot = slots_[entries_[i].slot];
-      slot.place = nowhere;
-      slot.last_sent = last_sent_ + i + 1;
-      ++slot.counters.sent;
-    }
-    last_sent_ += count;
+  [[nodiscard]] constexpr std::size_t place_of(const Slot& slot) const noexcept {
+    return static_cast<std::size_t>(slot.number - sent_ - 1);
+  }
+  /// The number of the frame at this place, if the bus takes the queue as it is.
+  [[nodiscard]] constexpr std::uint64_t number_at(std::size_t place) const noexcept {
+    return sent_ + place + 1;
+  }
+  /// Takes back the number of a setpoint that leaves the queue unsent.
+  constexpr void forget(const Entry& entry) noexcept {
+    if (entry.slot == no_slot) return;
+    slots_[entry.slot].number = entry.last_sent;
+    --slots_[entry.slot].counters.sent;
   }
   constexpr void note_refused(Entry& entry) noexcept {
     entry.is_left_over = true;
@@ -233,21 +241,18 @@ class SetpointSlots {
   [[nodiscard]] static constexpr std::uint64_t rank_of(std::uint32_t priority, bool is_slot) noexcept {
     return std::uint64_t{priority} << 1U | (is_slot ? 1U : 0U);
   }
-  /// Takes the frame behind the queue into it; returns its place.
-  [[nodiscard]] constexpr std::size_t enqueue(Time deadline, std::uint64_t rank,
-                                              std::uint32_t slot) noexcept {
+  /// Takes the frame and the entry behind the queue into it; returns their place.
+  [[nodiscard, gnu::always_inline]] constexpr std::size_t enqueue() noexcept {
     const std::size_t place = waiting_++;
-    entries_[place] = {deadline, rank, slot, false};
-    note_deadline(deadline);
-    if (rank < last_rank_ || is_short_) return move_forward(place);
-    last_rank_ = rank;
+    note_deadline(entries_[place].deadline);
+    if (entries_[place].rank < last_rank_ || is_short_) return move_forward(place);
+    last_rank_ = entries_[place].rank;
     return place;
   }
   /// Slots of a rank take turns while the bus is short of room.
   [[nodiscard]] constexpr bool goes_before(const Entry& a, const Entry& b) const noexcept {
     if (a.rank != b.rank) return a.rank < b.rank;
-    return is_short_ && a.slot != no_slot && !b.is_left_over &&
-           slots_[a.slot].last_sent < slots_[b.slot].last_sent;
+    return is_short_ && a.slot != no_slot && !b.is_left_over && a.last_sent < b.last_sent;
   }
   /// Brings the last one to where it belongs, and returns its place.
   [[nodiscard]] constexpr std::size_t move_forward(std::size_t last) noexcept {
@@ -264,12 +269,14 @@ class SetpointSlots {
     return place;
   }
   constexpr void set_place(const Entry& entry, std::size_t place) noexcept {
-    if (entry.slot != no_slot) slots_[entry.slot].place = place;
+    if (entry.slot != no_slot) slots_[entry.slot].number = number_at(place);
   }
 
   constexpr void drop_late(Time now) noexcept {
     for (std::size_t i = 0; i < waiting_; ++i) {
-      if (entries_[i].deadline < now) count_starved(counters_of(entries_[i]).expired);
+      if (entries_[i].deadline >= now) continue;
+      count_starved(counters_of(entries_[i]).expired);
+      forget(entries_[i]);
     }
     keep([&](std::size_t i) noexcept { return entries_[i].deadline >= now; });
   }
@@ -281,10 +288,7 @@ class SetpointSlots {
     std::size_t orders = 0;
     earliest_deadline_ = Time::max();
     for (std::size_t i = 0; i < before; ++i) {
-      if (!stays(i)) {
-        set_place(entries_[i], nowhere);
-        continue;
-      }
+      if (!stays(i)) continue;
       frames_[kept] = frames_[i];
       entries_[kept] = entries_[i];
       set_place(entries_[kept], kept);
@@ -309,7 +313,7 @@ class SetpointSlots {
   std::size_t count_ = 0;
   std::size_t max_orders_ = is_dynamic ? 0 : MaxOrders;
   SetpointCounters order_counters_;
-  std::uint64_t last_sent_ = 0;
+  std::uint64_t sent_ = 0;  ///< frames of all slots and orders
   std::uint64_t starved_ = 0;
   bool is_short_ = false;  ///< the bus did not take all that it was last given
 };

@@ -77,8 +77,8 @@ class VehicleClient {
 
   using Configuration = ClientConfiguration;
 
-  /// Errors: no_byte_order; out_of_range (send_period below a millisecond, or so long that a command times out between two frames; steering limits
-  /// that the frame cannot hold; a service brake of less than one count; a count of speed above `standstill`); those of
+  /// Errors: no_byte_order; out_of_range (send_period below a millisecond or not below the command timeout; steering limits that the
+  /// frame cannot hold; a service brake of less than one count; a count of speed above `standstill`); those of
   /// Telemetry::make(), DriveSupervisor::make() and Units::make().
   [[nodiscard]] static Result<VehicleClient> make(const Configuration& c, C channel) noexcept {
     if (!c.payload) return fail(Errc::no_byte_order);

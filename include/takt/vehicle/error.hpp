@@ -83,7 +83,7 @@ enum class Errc : std::uint16_t {
     case Errc::no_block:
       return "the frame has no block of this system";
     case Errc::no_byte_order:
-      return "nobody said in which byte order the vehicle reads control frames: network, or little-endian as "
+      return "the byte order of the control frames is missing: network, or little-endian as "
              "the Furbot's original sender";
     case Errc::not_finite:
       return "a number is NaN or infinite";

@@ -50,7 +50,7 @@ namespace detail {
 
 /// Makes `frame` an empty one.
 constexpr void begin(Frame& frame, std::uint32_t id, std::size_t length) noexcept {
-  frame = Frame{};
+  clear(frame);
   frame.id = id;
   frame.length = static_cast<std::uint8_t>(length);
 }

@@ -127,7 +127,7 @@ struct CommandLengths {
   if (command.board > max_board) return fail(Errc::unknown_node);
   const detail::CommandLengths lengths = detail::lengths_of(command.code);
   if (lengths.sent == 0) return fail(Errc::unknown_command);
-  frame = Frame{};
+  clear(frame);
   frame.id = command_id;
   frame.length = lengths.sent;
   frame.data[0] = command.board;

@@ -56,7 +56,7 @@ namespace detail {
 [[nodiscard]] constexpr Status begin_duty(Frame& frame, std::uint8_t board, std::uint8_t mode,
                                           std::uint8_t length) noexcept {
   if (board > max_board) return fail(Errc::unknown_node);
-  frame = Frame{};
+  clear(frame);
   frame.id = command_id;
   frame.length = length;
   frame.data[0] = board;

@@ -73,7 +73,7 @@ namespace detail {
 [[nodiscard]] constexpr Status begin(Frame& frame, std::uint32_t base, std::uint8_t board,
                                      std::uint8_t length) noexcept {
   if (board > max_board) return fail(Errc::unknown_node);
-  frame = Frame{};
+  clear(frame);
   frame.id = base + board;
   frame.length = length;
   return {};

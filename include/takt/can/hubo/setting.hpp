@@ -178,7 +178,7 @@ inline constexpr SettingRange error_bounds_range{SettingCode::error_bounds, 1, 8
                                              std::uint8_t channel = 0) noexcept {
   if (board > max_board) return fail(Errc::unknown_node);
   if (channel >= range.count) return fail(Errc::out_of_range);
-  frame = Frame{};
+  clear(frame);
   frame.id = command_id;
   frame.length = range.length;
   frame.data[0] = board;
