@@ -206,11 +206,7 @@ class OdriveMaster {
         if (!is_on) lose();
         break;
       case Phase::stopping:
-        if (is_on) {
-          idle_wanted_ = true;
-        } else {
-          phase_ = Phase::off;
-        }
+        if (!is_on) phase_ = Phase::off;
         break;
     }
     return {};

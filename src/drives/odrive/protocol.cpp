@@ -89,7 +89,10 @@ void OdriveProtocol::check(const RobotDescription& robot, const JointDescription
                            const robot::Complain& complain) const {
   if (joint.counts_per_radian != 1)
     complain("counts_per_radian", "these drives count turns: \"gear\" has the ratio and the direction");
-  if (joint.drive.number("gear") == 0.0) return complain("drive", "gear must not be 0");
+  if (const auto gear = joint.drive.number("gear"); gear && std::abs(*gear) < odrive_least_gear) {
+    return complain("drive", fmt::format("gear is {}, but at least {} or at most -{} is a gear", *gear,
+                                         odrive_least_gear, odrive_least_gear));
+  }
   const auto limit = joint.drive.number("velocity_limit");
   const double fastest = std::abs(joint.limits.velocity);
   const auto setup = odrive_setup(joint);

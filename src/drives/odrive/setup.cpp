@@ -1,6 +1,7 @@
 #include "drives/odrive/setup.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace takt::drives {
@@ -17,9 +18,10 @@ std::optional<OdriveSetup> odrive_setup(const robot::JointDescription& joint) no
                              .value_or(reserve * std::abs(setup.scale.turns(joint.limits.velocity)));
   setup.current_limit = joint.drive.number("current_limit").value_or(0);
   if (const auto watchdog = joint.drive.number("watchdog")) setup.watchdog = from_seconds(*watchdog);
-  const auto is_positive = [](double value) { return std::isfinite(value) && value > 0; };
-  const bool is_good = is_positive(std::abs(turns_per_unit)) && is_positive(setup.velocity_limit) &&
-                       is_positive(setup.current_limit);
+  constexpr double most = std::numeric_limits<float>::max();  // that a frame can say
+  const auto is_positive = [](double value) { return value > 0 && value <= most; };
+  const bool is_good = std::abs(gear) >= odrive_least_gear && std::abs(gear) <= most &&
+                       is_positive(setup.velocity_limit) && is_positive(setup.current_limit);
   return is_good ? std::optional(setup) : std::nullopt;
 }
 

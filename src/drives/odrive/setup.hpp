@@ -10,6 +10,9 @@
 
 namespace takt::drives {
 
+/// Below it, whatever the sign, a joint cannot be told in motor turns.
+inline constexpr double odrive_least_gear = 1e-3;
+
 struct OdriveSetup {
   std::uint8_t node = 0;
   OdriveScale scale{1};

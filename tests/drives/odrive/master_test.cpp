@@ -169,6 +169,7 @@ TEST_CASE("drives say where they stand before anybody wants power, and are told 
 TEST_CASE("the start: limits, mode, a set-point where it stands without feed-forward, then closed loop") {
   Rig rig;
   rig.drives[0].turns = 0.75;
+  rig.drives[0].speed = 0.3;  // somebody pushes it
   rig.drives[1].turns = -1.25;
   for (JointCommand& command : rig.commands)
     command = JointCommand{.position = 2, .velocity = 1, .want_power = true};
