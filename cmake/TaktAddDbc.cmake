@@ -14,8 +14,8 @@
 # Without NAMESPACE, files of one name are told apart by their folders: left/drive.dbc and right/drive.dbc become
 # "left/drive.hpp" with the name space left::drive, and "right/drive.hpp" with right::drive.
 #
-# The program takt makes the headers: the one that TAKT_HOST_TOOL names, else that of the installed package or of the build. A
-# project that adds takt's sources without TAKT_BUILD_TOOLS gets a small program that does nothing else (it needs fmt and CLI11).
+# The program takt makes the headers: the one that TAKT_HOST_TOOL names, else that of the installed package. Beside takt's sources
+# a small program is built that does nothing else (it needs fmt): takt's own library needs headers before there is a program takt.
 # A build for another machine must name one that runs on this machine: -DTAKT_HOST_TOOL=/usr/bin/takt.
 
 # What to run, and what the headers depend on.
@@ -28,17 +28,18 @@ function(takt_find_dbc_tool result)
     set(tool ${TAKT_HOST_TOOL})
   elseif(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
     message(FATAL_ERROR "takt_add_dbc runs the program takt, and this build is for another machine. ${usage}")
-  elseif(TARGET takt::tool)
-    set(tool takt::tool)
   else()
     set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/tools/dbc2hpp)
-    if(NOT EXISTS ${sources})
+    if(EXISTS ${sources})
+      if(NOT TARGET takt_dbc2hpp)
+        add_subdirectory(${sources} ${CMAKE_BINARY_DIR}/takt_dbc2hpp EXCLUDE_FROM_ALL)  # takt's headers alone
+      endif()
+      set(tool takt_dbc2hpp)
+    elseif(TARGET takt::tool)
+      set(tool takt::tool)
+    else()
       message(FATAL_ERROR "takt_add_dbc needs the program takt, and takt was installed without it. ${usage}")
     endif()
-    if(NOT TARGET takt_dbc2hpp)
-      add_subdirectory(${sources} ${CMAKE_BINARY_DIR}/takt_dbc2hpp EXCLUDE_FROM_ALL)
-    endif()
-    set(tool takt_dbc2hpp)
   endif()
   set(${result} ${tool} PARENT_SCOPE)
 endfunction()

@@ -4,14 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-namespace takt::tools {
+#include "tools/exit_code.hpp"
 
-/// Exit codes that all sub-commands share.
-enum ExitCode : int {
-  exit_ok = 0,
-  exit_failed = 1,     ///< the work was understood but did not succeed
-  exit_bad_input = 2,  ///< a file or an argument is wrong; the mistakes were listed
-};
+namespace takt::tools {
 
 void add_run(CLI::App& app);
 void add_serve(CLI::App& app);

@@ -1,12 +1,34 @@
-// `takt dbc2hpp` without the rest of the program takt.
-#include "takt/version.hpp"
-#include "tools/commands.hpp"
+// `takt dbc2hpp` for takt_add_dbc(), without the rest of the program takt and without CLI11, which the library does not need.
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "tools/header_file.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app("takt_dbc2hpp: C++ headers of typed messages out of DBC files");
-  app.set_version_flag("--version", TAKT_VERSION);
-  app.require_subcommand(1);
-  takt::tools::add_dbc2hpp(app);
-  CLI11_PARSE(app, argc, argv);
-  return takt::tools::exit_ok;
+  using namespace takt::tools;
+  HeaderFile wanted;
+  int place = 1;
+  const auto next = [&]() -> std::string_view { return place < argc ? argv[place++] : std::string_view(); };
+  bool understood = next() == "dbc2hpp";
+  while (place < argc) {
+    const std::string_view word = next();
+    if (word == "--partial") {
+      wanted.partial = true;
+    } else if (word == "-o") {
+      wanted.output = next();
+    } else if (word == "--namespace") {
+      wanted.header.name_space = next();
+    } else if (word == "--node") {
+      wanted.header.node = next();
+    } else {
+      understood = understood && wanted.dbc.empty();
+      wanted.dbc = word;
+    }
+  }
+  if (!understood || wanted.dbc.empty() || wanted.output.empty()) {
+    std::fputs("takt_dbc2hpp dbc2hpp FILE -o HEADER [--namespace NAME] [--node NODE] [--partial]\n", stderr);
+    return exit_bad_input;
+  }
+  return make_header_file(wanted);
 }

@@ -1,0 +1,27 @@
+// What a description says of an ODrive, in the numbers that its master and its simulated twin work with.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "drives/odrive/frames.hpp"
+#include "takt/core/time.hpp"
+#include "takt/robot/description.hpp"
+
+namespace takt::drives {
+
+/// Below it, whatever the sign, a joint cannot be told in motor turns.
+inline constexpr double odrive_least_gear = 1e-3;
+
+struct OdriveSetup {
+  std::uint8_t node = 0;
+  OdriveScale scale{1};
+  double velocity_limit = 0;           ///< motor turns/s
+  double current_limit = 0;            ///< A
+  std::optional<Duration> watchdog{};  ///< that the drive is configured to; none: it waits for ever
+};
+
+/// The setup of a joint, or nothing where a setting is missing, of no sign, or not finite.
+[[nodiscard]] std::optional<OdriveSetup> odrive_setup(const robot::JointDescription& joint) noexcept;
+
+}  // namespace takt::drives
