@@ -1,0 +1,101 @@
+// A simulated MIT-mode drive of one of the three vendors, with the habits that catch a careless master:
+//
+//   * it stores commands while it is disabled, and the last one acts when it is enabled. A cheetah does; of the others
+//     it is not documented, so that these do, too. Exit makes a cheetah forget it.
+//   * its reply has the position of before the command, and wraps where the field ends;
+//   * FB is a command with all gains at their most for all but a Damiao;
+//   * a cheetah without a command for 25 ms is limp until the next one, and does not tell;
+//   * a CubeMars goes on with its last command for ever;
+//   * a Damiao without a frame for its time-out switches off with the error D. In another mode than MIT it ignores all
+//     but register frames. It ignores enter for some time after power-on, and has forgotten what was written.
+//
+// Everything is real-time safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "drives/mit/frames.hpp"
+#include "drives/mit/setup.hpp"
+#include "takt/can/frame.hpp"
+#include "takt/core/time.hpp"
+#include "takt/robot/description.hpp"
+#include "takt/sim/joint_fault.hpp"
+#include "takt/sim/servo_axis.hpp"
+
+namespace takt::drives::mit {
+
+struct DriveOptions {
+  Duration reply_delay{100'000};  ///< from the end of a frame to the reply's entry into the transmit queue
+  Duration power_on_delay{100'000'000};  ///< so long after power-on a Damiao ignores enter
+};
+
+class Drive {
+ public:
+  /// Of a joint whose settings setup_of() takes. Without them it hears nothing.
+  Drive(std::uint8_t id, const DriveOptions& options, Time start,
+        const robot::JointDescription& joint) noexcept;
+
+  /// Whether the node takes notice of the frame.
+  [[nodiscard]] bool accepts(const can::Frame& frame) const noexcept {
+    return exists_ && !frame.extended &&
+           (frame.id == setup_.id || (frame.id == register_id && setup_.vendor == Vendor::damiao));
+  }
+  /// Takes a frame that ended on the bus at its stamp.
+  void receive(const can::Frame& frame) noexcept;
+  /// When the next frame is to be sent; Time::max() when none is.
+  [[nodiscard]] Time next_send() const noexcept { return reply_due_; }
+  /// That frame, at that time.
+  [[nodiscard]] can::Frame take_frame() noexcept;
+  /// Lets the motor run up to a time.
+  void advance(Time to) noexcept;
+
+  /// What happened to the joint, at the present time.
+  void inject(sim::JointFault fault) noexcept;
+  void set_load(double torque) noexcept { axis_.set_load(torque); }
+  /// Where the joint really is, rad, and how fast it moves, rad/s.
+  [[nodiscard]] double position() const noexcept { return axis_.plant().position(ticks_.since(now_)); }
+  [[nodiscard]] double velocity() const noexcept { return axis_.plant().velocity(); }
+
+  [[nodiscard]] bool enabled() const noexcept { return axis_.on(); }
+
+ private:
+  /// A Damiao's registers: until power-off.
+  struct Registers {
+    std::uint32_t timeout = 0;
+    std::uint32_t control_mode = mit_mode;
+    std::uint32_t position_range = 0;
+    std::uint32_t velocity_range = 0;
+    std::uint32_t torque_range = 0;
+  };
+
+  [[nodiscard]] Registers stored_registers() const noexcept;
+  [[nodiscard]] std::uint32_t* find_register(std::uint8_t number) noexcept;
+  void obey(Special special) noexcept;
+  void take_register(const RegisterFrame& request) noexcept;
+  void answer(const Result<can::Frame>& frame) noexcept;
+  void answer_with_state() noexcept;
+  void run(Time tick) noexcept;
+  void fail(std::uint8_t error) noexcept;
+  void notice_faults() noexcept;
+  [[nodiscard]] double measured() const noexcept;
+
+  Time reply_due_ = Time::max();
+  can::Frame reply_{};
+  std::optional<can::Frame> echo_;  ///< its own frame on an identifier that it listens to
+  Setup setup_;
+  DriveOptions options_;
+  sim::ServoTicks ticks_;
+  Time now_;
+  Time powered_at_;
+  Time fed_at_;  ///< when the latest frame came that its time-out waits for
+  sim::ServoAxis axis_;
+  double direction_;  ///< of the drive against the joint
+  Command command_{};
+  Registers registers_{};
+  std::uint8_t error_ = 0;
+  bool silent_ = false;
+  bool exists_;
+};
+
+}  // namespace takt::drives::mit

@@ -1,0 +1,59 @@
+// One MIT-mode drive as a robot's description has it, in the units of its frames.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "drives/mit/frames.hpp"
+#include "takt/core/time.hpp"
+#include "takt/robot/description.hpp"
+
+namespace takt::drives::mit {
+
+/// As descriptions name them, in the order of Vendor.
+inline constexpr std::array<std::string_view, 3> vendor_names{"cheetah", "cubemars", "damiao"};
+
+struct Setup {
+  std::uint8_t id = 1;
+  Vendor vendor = Vendor::cubemars;
+  Ranges ranges;
+  double kp = 0;
+  double kd = 0;
+  std::uint32_t reply_id = 0;
+  bool reversed = false;  ///< the joint turns the other way round
+};
+
+/// The highest drive id of a vendor. Damiao's replies have 4 bits for it.
+[[nodiscard]] constexpr std::uint8_t last_id(Vendor vendor) noexcept {
+  return vendor == Vendor::cubemars ? 127 : 15;
+}
+
+/// The identifier of a drive's replies as its maker sets it.
+[[nodiscard]] constexpr std::uint32_t default_reply_id(Vendor vendor, std::uint8_t id) noexcept {
+  switch (vendor) {
+    case Vendor::cheetah:
+      break;
+    case Vendor::cubemars:
+      return id;
+    case Vendor::damiao:
+      return id + 0x10U;
+  }
+  return 0;
+}
+
+/// A cheetah without a command for so long is limp until the next one, and does not tell. Its firmware's default.
+inline constexpr Duration cheetah_timeout{25'000'000};
+
+/// How long a Damiao is to wait for its master. It is a little more patient than the loop, so that the loop says that
+/// it was late.
+[[nodiscard]] constexpr Duration timeout_of(const robot::RobotDescription& robot) noexcept {
+  constexpr Duration least{5'000'000};
+  return std::max(least, (Duration::rep{robot.overrun_limit} + 3) * robot.period);
+}
+
+/// What the joint's description says. Errors: bad_value (a setting is missing, unknown or out of its limits).
+[[nodiscard]] Result<Setup> setup_of(const robot::JointDescription& joint) noexcept;
+
+}  // namespace takt::drives::mit
