@@ -10,6 +10,9 @@ namespace takt::tools {
 
 void add_run(CLI::App& app);
 void add_serve(CLI::App& app);
+void add_check(CLI::App& app);
+void add_jog(CLI::App& app);
+void add_simulate(CLI::App& app);
 void add_move(CLI::App& app);
 void add_send(CLI::App& app);
 void add_state(CLI::App& app);

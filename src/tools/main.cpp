@@ -48,6 +48,9 @@ int main(int argc, char** argv) {
   app.failure_message(complaint);
   takt::tools::add_run(app);
   takt::tools::add_serve(app);
+  takt::tools::add_check(app);
+  takt::tools::add_jog(app);
+  takt::tools::add_simulate(app);
   takt::tools::add_move(app);
   takt::tools::add_send(app);
   takt::tools::add_state(app);

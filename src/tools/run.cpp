@@ -26,6 +26,7 @@
 #include "takt/robot/description_json.hpp"
 #include "takt/rt/thread_setup.hpp"
 #include "takt/version.hpp"
+#include "tools/bus_options.hpp"
 #include "tools/choice.hpp"
 #include "tools/commands.hpp"
 #include "tools/number_checks.hpp"
@@ -116,10 +117,7 @@ int exit_code_of(const SetupError& error) {
 app::RobotOptions robot_options(const RunOptions& options) {
   app::RobotOptions made;
   made.devices.simulate = options.simulate;
-  for (const std::string& text : options.buses) {
-    const std::size_t equals = text.find('=');
-    made.devices.buses.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  }
+  made.devices.buses = to_overrides(options.buses);
   made.recording = options.recording;
   made.overwrite = options.overwrite;
   return made;
@@ -334,17 +332,8 @@ void add_run(CLI::App& app) {
       ->check(number_from_zero());
   CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
                                             "Simulated drives on every bus, whatever the file says");
-  command
-      ->add_option(
-          "--bus", options->buses,
-          "NAME=INTERFACE: another interface for a bus of the file: can0, slcan:/dev/ttyACM0, virtual")
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            return text.find('=') != std::string::npos && text.front() != '='
-                       ? ""
-                       : text + " is not NAME=INTERFACE";
-          },
-          ""))
+  add_bus_option(*command, options->buses,
+                 "NAME=INTERFACE: another interface for a bus of the file: can0, slcan:/dev/ttyACM0, virtual")
       ->excludes(simulate);
   CLI::Option* port =
       command->add_option("--port", options->port, "Motion server port on 127.0.0.1; 0 takes a free one");

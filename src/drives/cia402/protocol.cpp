@@ -15,7 +15,7 @@ namespace {
 
 namespace canopen = can::canopen;
 
-constexpr std::array<robot::FaultBit, 5> fault_bits{
+constexpr std::array<robot::FaultBit, 5> cia402_fault_bits{
     {{cia402_fault::power_lost, robot::lost_power},
      {cia402_fault::mode_refused, "it does not confirm its mode"},
      {cia402_fault::not_configured, "it refuses its configuration"},
@@ -60,10 +60,10 @@ class Cia402Protocol final : public robot::DriveProtocol {
   }
   [[nodiscard]] std::string describe_fault(std::uint32_t fault) const override {
     const std::uint32_t code = fault & cia402_fault::code;
-    if (code == 0) return robot::describe_bits(fault, fault_bits);
+    if (code == 0) return robot::describe_bits(fault, cia402_fault_bits);
     const std::string text =
         fmt::format("{} ({:#06x})", canopen::describe_emergency(static_cast<std::uint16_t>(code)), code);
-    return fault == code ? text : text + ", " + robot::describe_bits(fault - code, fault_bits);
+    return fault == code ? text : text + ", " + robot::describe_bits(fault - code, cia402_fault_bits);
   }
   [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
       const robot::RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {

@@ -19,25 +19,26 @@ namespace {
 namespace hubo = can::hubo;
 using hubo::BoardKind;
 
-constexpr std::array<robot::SettingRule, 1> rules{{{.key = "board_kind", .words = hubo_board_kind_names}}};
+constexpr std::array<robot::SettingRule, 1> hubo_rules{
+    {{.key = "board_kind", .words = hubo_board_kind_names}}};
 
 namespace h = hubo::fault;
-constexpr std::array<robot::FaultBit, 16> fault_bits{{{h::jam, "jam"},
-                                                      {h::pwm_saturated, "PWM saturated"},
-                                                      {h::big_error, "position error too big"},
-                                                      {h::encoder, "encoder"},
-                                                      {h::driver, "power stage"},
-                                                      {h::motor_fail_0, "motor fail 0"},
-                                                      {h::motor_fail_1, "motor fail 1"},
-                                                      {h::position_low, "at the lower position limit"},
-                                                      {h::position_high, "at the upper position limit"},
-                                                      {h::velocity, "velocity"},
-                                                      {h::acceleration, "acceleration"},
-                                                      {h::temperature, "temperature"},
-                                                      {h::big_input, "the reference jumped"},
-                                                      {h::current, "current"},
-                                                      {h::homing_failed, "did not find its home"},
-                                                      {h::power_lost, robot::lost_power}}};
+constexpr std::array<robot::FaultBit, 16> hubo_fault_bits{{{h::jam, "jam"},
+                                                           {h::pwm_saturated, "PWM saturated"},
+                                                           {h::big_error, "position error too big"},
+                                                           {h::encoder, "encoder"},
+                                                           {h::driver, "power stage"},
+                                                           {h::motor_fail_0, "motor fail 0"},
+                                                           {h::motor_fail_1, "motor fail 1"},
+                                                           {h::position_low, "at the lower position limit"},
+                                                           {h::position_high, "at the upper position limit"},
+                                                           {h::velocity, "velocity"},
+                                                           {h::acceleration, "acceleration"},
+                                                           {h::temperature, "temperature"},
+                                                           {h::big_input, "the reference jumped"},
+                                                           {h::current, "current"},
+                                                           {h::homing_failed, "did not find its home"},
+                                                           {h::power_lost, robot::lost_power}}};
 
 /// Simulated boards, each with as many joints as it has channels.
 class HuboBoards final : public sim::DrivesOnBus<HuboBoard> {
@@ -86,7 +87,7 @@ class HuboBoards final : public sim::DrivesOnBus<HuboBoard> {
 class HuboProtocol final : public robot::DriveProtocol {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "hubo"; }
-  [[nodiscard]] std::span<const robot::SettingRule> settings() const noexcept override { return rules; }
+  [[nodiscard]] std::span<const robot::SettingRule> settings() const noexcept override { return hubo_rules; }
   [[nodiscard]] robot::AddressRule addresses(const robot::JointDescription& joint) const override {
     const BoardKind kind = hubo_board_kind(joint);
     if (kind == BoardKind::neck) return {hubo::neck_board, hubo::neck_board, 2};
@@ -118,7 +119,7 @@ class HuboProtocol final : public robot::DriveProtocol {
     plan_hubo_boards(robot, bus, plan);
   }
   [[nodiscard]] std::string describe_fault(std::uint32_t fault) const override {
-    return robot::describe_bits(fault, fault_bits);
+    return robot::describe_bits(fault, hubo_fault_bits);
   }
   [[nodiscard]] SetupResult<std::unique_ptr<robot::Hardware>> connect(
       const robot::RobotDescription& robot, std::span<robot::CanPort* const> ports) const override {

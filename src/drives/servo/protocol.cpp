@@ -17,7 +17,7 @@ namespace {
 namespace servo = can::servo;
 using servo::Fault;
 
-constexpr std::array<std::pair<Fault, std::string_view>, 10> fault_codes{
+constexpr std::array<std::pair<Fault, std::string_view>, 10> servo_fault_codes{
     {{Fault::reference_lost, "no command came before its watchdog ran out"},
      {Fault::over_current, "over-current"},
      {Fault::over_voltage, "over-voltage"},
@@ -62,7 +62,7 @@ class ServoProtocol final : public robot::DriveProtocol {
   }
   [[nodiscard]] std::string describe_fault(std::uint32_t fault) const override {
     if (fault == servo_power_lost) return std::string(robot::lost_power);
-    for (const auto& [code, meaning] : fault_codes) {
+    for (const auto& [code, meaning] : servo_fault_codes) {
       if ((fault & ~servo_power_lost) == static_cast<std::uint32_t>(code)) return std::string(meaning);
     }
     return fmt::format("number {}", fault);

@@ -1,0 +1,35 @@
+// The option --bus NAME=INTERFACE of the commands that open a robot's buses.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "takt/app/devices.hpp"
+#include "takt/app/error.hpp"
+
+namespace takt::tools {
+
+inline CLI::Option* add_bus_option(CLI::App& command, std::vector<std::string>& buses,
+                                   const std::string& help) {
+  return command.add_option("--bus", buses, help)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const std::size_t equals = text.find('=');
+            const bool is_good = equals != std::string::npos && equals > 0 && equals + 1 < text.size();
+            return is_good ? std::string() : text + " is not NAME=INTERFACE, as in arm=can0";
+          },
+          ""));
+}
+
+/// Of texts that the option has checked.
+[[nodiscard]] inline std::vector<app::BusOverride> to_overrides(const std::vector<std::string>& buses) {
+  std::vector<app::BusOverride> overrides;
+  for (const std::string& text : buses) {
+    const std::size_t equals = text.find('=');
+    overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return overrides;
+}
+
+}  // namespace takt::tools

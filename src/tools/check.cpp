@@ -1,0 +1,213 @@
+// takt check: opens the buses of a robot, asks each drive how it is, and moves nothing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "takt/app/devices.hpp"
+#include "takt/drives/registry.hpp"
+#include "takt/platform/steady_clock.hpp"
+#include "takt/robot/drive_fault.hpp"
+#include "takt/robot/drive_protocol.hpp"
+#include "tools/bus_options.hpp"
+#include "tools/commands.hpp"
+#include "tools/number_checks.hpp"
+#include "tools/robot_file.hpp"
+
+namespace takt::tools {
+namespace {
+
+struct CheckOptions {
+  std::string robot_file;
+  std::vector<std::string> buses;
+  bool simulate = false;
+  double duration = 1;  ///< s
+};
+
+/// What one joint's drive has said.
+struct Heard {
+  robot::JointFeedback last;
+  Time stamp{};                    ///< of the last answer that was counted
+  std::vector<double> round_trip;  ///< s, from a cycle's questions to the stamp of the answer
+};
+
+struct Delay {
+  double median = 0;  ///< s
+  double jitter = 0;  ///< s: standard deviation
+};
+
+Delay delay_of(std::vector<double> times) {
+  if (times.empty()) return {};
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  double sum = 0;
+  double squares = 0;
+  for (const double time : times) {
+    sum += time;
+    squares += time * time;
+  }
+  const double n = static_cast<double>(times.size());
+  return {*middle, std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n)))};
+}
+
+const char* name_of(robot::CommandMode mode) {
+  switch (mode) {
+    case robot::CommandMode::position:
+      return "position";
+    case robot::CommandMode::velocity:
+      return "velocity";
+    case robot::CommandMode::effort:
+      return "effort";
+  }
+  return "?";
+}
+
+/// Asks all drives once a period, without power.
+std::vector<Heard> listen(app::Devices& devices, const robot::RobotDescription& robot, double duration) {
+  platform::SteadyClock clock;
+  std::vector<Heard> heard(robot.joints.size());
+  std::vector<robot::JointFeedback> feedback(robot.joints.size());
+  const std::vector<robot::JointCommand> without_power(robot.joints.size());
+  Time asked = clock.now();
+  const auto periods = std::max<Duration::rep>(from_seconds(duration) / robot.period, 1);
+  Time due = asked;
+  for (Duration::rep i = 0; i < periods; ++i) {
+    clock.sleep_until(due);
+    const Time now = clock.now();
+    devices.read(now, feedback);
+    for (std::size_t joint = 0; joint < heard.size(); ++joint) {
+      Heard& entry = heard[joint];
+      entry.last = feedback[joint];
+      if (!entry.last.heard || entry.last.stamp <= entry.stamp) continue;
+      entry.stamp = entry.last.stamp;
+      if (entry.stamp > asked) entry.round_trip.push_back(to_seconds(entry.stamp - asked));
+    }
+    devices.write(now, without_power);
+    asked = clock.now();
+    due = now + robot.period;
+  }
+  return heard;
+}
+
+/// How one joint's drive is, in words; "well" comes first if nothing is wrong.
+std::string state_of(const robot::RobotDescription& robot, std::size_t joint, const Heard& heard,
+                     const app::Devices& devices) {
+  const robot::JointDescription& description = robot.joints[joint];
+  const double position = heard.last.position;
+  if (devices.link(description.bus) != robot::BusLink::up) return "its bus is down";
+  if (!heard.last.heard) {
+    return fmt::format("does not answer: is board {} powered, on this bus, and of protocol {}?",
+                       description.board, robot.buses[description.bus].protocol->name());
+  }
+  if (heard.last.drive == robot::DriveState::fault)
+    return "fault: " + robot::describe_fault(robot, joint, heard.last.fault);
+  if (heard.last.drive == robot::DriveState::unknown) return "answers seldom";
+  if (position < description.limits.position_min || position > description.limits.position_max) {
+    return fmt::format("outside its limits {:g}..{:g} {}", description.limits.position_min,
+                       description.limits.position_max, robot::position_unit(description.kind));
+  }
+  return "well, power off";
+}
+
+/// One row a joint; returns how many are not well.
+std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<Heard>& heard,
+                       const app::Devices& devices) {
+  std::size_t widest = 5;
+  for (const robot::JointDescription& joint : robot.joints) widest = std::max(widest, joint.name.size());
+  for (std::size_t bus = 0; bus < robot.buses.size(); ++bus)
+    fmt::print("bus {} is on {}\n", robot.buses[bus].name, devices.interface_of(bus));
+  constexpr const char* row = "{:<{}} {:<12} {:>5} {:<7} {:>9} {:<8} {:>9} {:>6}  {}\n";
+  fmt::print(row, "joint", widest, "bus", "board", "present", "position", "mode", "answer us", "jitter",
+             "state");
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    const robot::JointDescription& joint = robot.joints[i];
+    const Heard& entry = heard[i];
+    const std::string state = state_of(robot, i, entry, devices);
+    if (state.rfind("well", 0) != 0) ++missing;
+    const bool present = entry.last.heard;
+    const Delay delay = delay_of(entry.round_trip);
+    fmt::print(row, joint.name, widest, robot.buses[joint.bus].name, joint.board, present ? "yes" : "no",
+               present ? fmt::format("{:.4f}", entry.last.position) : "-",
+               present ? name_of(entry.last.mode) : "-",
+               present ? fmt::format("{:.0f}", delay.median * 1e6) : "-",
+               present ? fmt::format("{:.0f}", delay.jitter * 1e6) : "-", state);
+  }
+  return missing;
+}
+
+int check(const CheckOptions& options) {
+  const auto robot = drives::load_robot_file(options.robot_file);
+  if (!robot) {
+    for (const robot::Mistake& mistake : robot.error())
+      fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));
+    return exit_bad_input;
+  }
+  app::DeviceOptions wanted;
+  wanted.simulate = options.simulate;
+  wanted.buses = to_overrides(options.buses);
+  wanted.start = platform::SteadyClock().now();
+  const auto devices = app::Devices::create(*robot, wanted);
+  if (!devices) {
+    fmt::print(stderr, "takt check: {}\n", devices.error().message);
+    return exit_failed;
+  }
+  const std::size_t missing = print_rows(*robot, listen(**devices, *robot, options.duration), **devices);
+  const robot::HardwareCounters counters = (*devices)->counters();
+  if (counters.frames_unexpected > 0) {
+    fmt::print(
+        "{} frames have identifiers that no drive of this file uses: another robot's, a second master's, or "
+        "a drive that the file does not name\n",
+        counters.frames_unexpected);
+  }
+  if (counters.frames_malformed > 0) {
+    fmt::print(
+        "{} frames make no sense in the file's protocol: a drive of another kind, or two drives of one "
+        "number\n",
+        counters.frames_malformed);
+  }
+  if (missing > 0 || counters.frames_malformed > 0) {
+    fmt::print("{} of {} joints are not well. Mend them, then: takt check again\n", missing,
+               robot->joints.size());
+    return exit_failed;
+  }
+  fmt::print("all {} joints are well. Next: takt jog {} {} 0.05\n", robot->joints.size(), options.robot_file,
+             robot->joints.front().name);
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command =
+      app.add_subcommand("check", "Open a robot's buses, ask each drive how it is, and move nothing");
+  add_robot_option(*command, options->robot_file);
+  CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
+                                            "Simulated drives on every bus, whatever the file says");
+  add_bus_option(*command, options->buses,
+                 "NAME=INTERFACE: another interface for a bus of the file: can0, slcan:/dev/ttyACM0, virtual")
+      ->excludes(simulate);
+  command->add_option("--duration", options->duration, "Ask for this many seconds")
+      ->check(positive_number())
+      ->capture_default_str();
+  command->footer(
+      "`answer us` is the time from a period's questions to the drive's answer, by the stamp of its frame: "
+      "the "
+      "median, and the jitter beside it.\n"
+      "Examples:\n"
+      "  takt check arm6 --simulate\n"
+      "  takt check my_arm.json --bus arm=can0\n"
+      "Exit code: 0 every joint is well, 1 one is missing or at fault, or a bus cannot be opened, 2 the file "
+      "is "
+      "wrong.");
+  command->callback([options] {
+    const int code = check(*options);
+    if (code != exit_ok) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,169 @@
+// takt jog: moves one joint of a robot a little, slowly, with every limit on: the first motion of a new robot.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "takt/app/robot.hpp"
+#include "takt/drives/registry.hpp"
+#include "takt/motion/server.hpp"
+#include "tools/bus_options.hpp"
+#include "tools/commands.hpp"
+#include "tools/motion_command.hpp"
+#include "tools/number_checks.hpp"
+#include "tools/printer.hpp"
+#include "tools/robot_file.hpp"
+#include "tools/signals.hpp"
+
+namespace takt::tools {
+namespace {
+
+struct JogOptions {
+  std::string robot_file;
+  std::string joint;
+  double delta = 0;  ///< rad or m
+  std::vector<std::string> buses;
+  bool simulate = false;
+  double speed = 0.1;  ///< of the joint's limit of velocity, and of acceleration
+};
+
+/// A robot that runs on a thread of its own while this lives; then it comes to a controlled stop.
+class Running {
+ public:
+  explicit Running(app::Robot& robot)
+      : robot_(&robot), thread_([this] {
+          ran_ = robot_->run();
+          ended_.store(true, std::memory_order_release);  // release: pairs with has_ended()
+        }) {}
+  ~Running() { stop(); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  void stop() {
+    robot_->shut_down();
+    if (thread_.joinable()) thread_.join();
+  }
+  [[nodiscard]] bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+
+ private:
+  app::Robot* robot_;
+  std::atomic<bool> ended_{false};
+  SetupResult<void> ran_;
+  std::thread thread_;
+};
+
+/// Whether the robot became ready: prints its states meanwhile. False when it stopped, or a signal came.
+bool wait_until_ready(app::Robot& robot, const Running& running, const sigset_t& signals) {
+  constexpr timespec patience{0, 20'000'000};
+  while (!running.has_ended()) {
+    while (const auto line = robot.next_report()) {
+      fmt::print("{}\n", line->text);
+      if (line->text == "robot ready") return true;
+      if (line->text.rfind("robot stopped", 0) == 0) return false;
+    }
+    if (sigtimedwait(&signals, nullptr, &patience) > 0) return false;
+  }
+  return false;
+}
+
+int jog(const JogOptions& options) {
+  auto description = drives::load_robot_file(options.robot_file);
+  if (!description) {
+    for (const robot::Mistake& mistake : description.error())
+      fmt::print(stderr, "{}: {}\n", options.robot_file, robot::to_string(mistake));
+    return exit_bad_input;
+  }
+  const auto joint = description->find_joint(options.joint);
+  if (!joint) {
+    fmt::print(stderr, "takt jog: robot {} has no joint {}; `takt check {}` lists them\n", description->name,
+               options.joint, options.robot_file);
+    return exit_bad_input;
+  }
+  const sigset_t signals = block_ending_signals();
+  app::RobotOptions wanted;
+  wanted.devices.simulate = options.simulate;
+  wanted.devices.buses = to_overrides(options.buses);
+  wanted.port = std::uint16_t{0};
+  wanted.thread = rt::ThreadConfig::all(rt::Want::attempt);
+  wanted.thread.affinity = rt::Want::off;
+  const JointLimits limits = description->joints[*joint].limits;
+  auto robot = app::Robot::create(std::move(*description), std::move(wanted));
+  if (!robot) {
+    fmt::print(stderr, "takt jog: {}\n", robot.error().message);
+    return exit_failed;
+  }
+  Running running(**robot);
+  if (!wait_until_ready(**robot, running, signals)) {
+    fmt::print(stderr,
+               "takt jog: the robot did not become ready: nothing moved. `takt check {}` shows each drive\n",
+               options.robot_file);
+    return exit_failed;
+  }
+  MotionOptions motion;
+  const std::string& place = (*robot)->place();
+  motion.address.port = static_cast<std::uint16_t>(std::stoul(place.substr(place.rfind(':') + 1)));
+  motion.velocity = options.speed * limits.velocity;
+  motion.acceleration = options.speed * limits.acceleration;
+  double from = 0;
+  {
+    MotionClient client = connect_or_exit(motion.address);
+    const auto state = client.state(answer_time);
+    if (!state) exit_with(state.error());
+    from = state->reference[*joint];
+  }
+  motion::MoveMessage message;
+  message.joints.names = {options.joint};
+  message.positions = {from + options.delta};
+  motion.apply(message);
+  fmt::print("{} goes from {:.4f} to {:.4f} at {:g} % of its limits\n", options.joint, from,
+             from + options.delta, options.speed * 100);
+  std::fflush(stdout);
+  move_or_exit(motion, {"", std::move(message)});
+  running.stop();
+  static_cast<void>((*robot)->finish());
+  fmt::print("Next: the other joints, then `takt run {}`\n", options.robot_file);
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_jog(CLI::App& app) {
+  auto options = std::make_shared<JogOptions>();
+  CLI::App* command = app.add_subcommand(
+      "jog", "Switch a robot on, move one joint a little and slowly with every limit on, and switch it off");
+  add_robot_option(*command, options->robot_file);
+  command->add_option("joint", options->joint, "The joint's name in the file")->required();
+  command->add_option("delta", options->delta, "How far, rad (m for a linear joint)")
+      ->required()
+      ->check(finite_number());
+  command
+      ->add_option("--speed", options->speed,
+                   "Part of the joint's limits of velocity and acceleration, above 0, at most 1")
+      ->check(CLI::Range(0.001, 1.0))
+      ->capture_default_str();
+  CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
+                                            "Simulated drives on every bus, whatever the file says");
+  add_bus_option(*command, options->buses,
+                 "NAME=INTERFACE: another interface for a bus of the file: can0, slcan:/dev/ttyACM0, virtual")
+      ->excludes(simulate);
+  command->footer(
+      "All joints are powered and hold their places meanwhile.\n"
+      "Examples:\n"
+      "  takt jog arm6 elbow_joint 0.1 --simulate\n"
+      "  takt jog my_arm.json wrist -0.05 --bus arm=can0\n"
+      "Exit code: 0 it arrived, 1 it did not, or a bus cannot be opened, 2 the file or an argument is "
+      "wrong.");
+  command->callback([options] {
+    const int code = jog(*options);
+    if (code != exit_ok) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace takt::tools
