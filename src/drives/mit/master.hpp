@@ -33,6 +33,7 @@
 #include "drives/mit/frames.hpp"
 #include "drives/mit/setup.hpp"
 #include "takt/core/time.hpp"
+#include "takt/drives/drive_watch.hpp"
 #include "takt/robot/hardware.hpp"
 
 namespace takt::drives::mit {
@@ -105,8 +106,9 @@ class Master {
 
   /// Once per cycle, after its replies: the drive is silent when it left `limit` requests in a row unanswered.
   void check_silence(std::uint32_t limit) noexcept {
-    if (unanswered_++ < limit || silent_) return;
-    silent_ = true;
+    const bool was_silent = silence_.silent();
+    silence_.pass_cycle(limit);
+    if (was_silent || !silence_.silent()) return;
     ready_ = false;
     if (phase_ >= Phase::ramping) {
       held_ = true;
@@ -131,7 +133,7 @@ class Master {
   [[nodiscard]] robot::DriveState state() const noexcept {
     using robot::DriveState;
     if (faults() != 0) return DriveState::fault;  // also when silent since
-    if (!heard_ || silent_ || held_) return DriveState::unknown;
+    if (!heard_ || silence_.silent() || held_) return DriveState::unknown;
     if (ready_ || (switching_off_ && !want_power_)) return DriveState::ready;
     return phase_ < Phase::idle ? DriveState::unknown : DriveState::off;
   }
@@ -226,8 +228,7 @@ class Master {
 
   void note_answer() noexcept {
     answered_ = true;
-    silent_ = false;
-    unanswered_ = 0;
+    silence_.heard();
   }
 
   // ---- What an answer means
@@ -323,7 +324,7 @@ class Master {
     return step_ >= order_cycles;
   }
   void leave(bool answered) noexcept {
-    if (silent_ && sent_) {
+    if (silence_.silent() && sent_) {
       begin();
     } else if (answered && drive_error() != 0 && clearing_ > 0) {
       --clearing_;
@@ -419,15 +420,14 @@ class Master {
   double target_ = 0;  ///< the last good reference, in the drive's direction
   double speed_ = 0;
   double effort_ = 0;
-  std::uint32_t faults_ = 0;      ///< until they are cleared
-  std::uint32_t unanswered_ = 0;  ///< requests since it was last heard
-  std::uint32_t step_ = 0;        ///< of the phase
-  std::uint32_t clearing_ = 0;    ///< orders to clear an error that are left
+  std::uint32_t faults_ = 0;    ///< until they are cleared
+  std::uint32_t step_ = 0;      ///< of the phase
+  std::uint32_t clearing_ = 0;  ///< orders to clear an error that are left
   robot::CommandMode mode_ = robot::CommandMode::position;
   Phase phase_ = Phase::zeroing;
   std::uint8_t status_ = 0;
   bool heard_ = false;
-  bool silent_ = false;
+  SilenceWatch silence_;
   bool held_ = false;  ///< fell silent while it was on
   bool ready_ = false;
   bool switching_off_ = false;  ///< was ready: until it says that it is off, or answered exit

@@ -28,6 +28,7 @@
 #include "takt/can/quantise.hpp"
 #include "takt/core/time.hpp"
 #include "takt/drives/cia402/cia402_setup.hpp"
+#include "takt/drives/drive_watch.hpp"
 #include "takt/robot/hardware.hpp"
 
 namespace takt::drives {
@@ -76,9 +77,13 @@ class Cia402Master {
     stamp_ = time;
     const auto state = control_.state();
     const bool ready = state == can::cia402::State::operation_enabled;
-    if (ready && want_power_ && !stopping_) was_ready_ = true;
-    if (state && !ready && was_ready_ && !in_fault()) power_lost_ = true;
-    if (state && !ready) stopping_ = false;
+    if (ready) {
+      power_.heard_ready();
+    } else if (state && in_fault()) {
+      power_.heard_fault();
+    } else if (state) {
+      power_.heard_off();
+    }
     return {};
   }
   /// Its transmit PDO 2. The same errors.
@@ -110,14 +115,14 @@ class Cia402Master {
     feedback.heard = true;
   }
   [[nodiscard]] robot::DriveState state() const noexcept {
-    if (in_fault() || power_lost_ || not_configured_ || control_.mode_refused() || homing_failed_)
+    if (in_fault() || power_.lost() || not_configured_ || control_.mode_refused() || homing_failed_)
       return robot::DriveState::fault;
     if (phase_ != Phase::running || !control_.state() || control_.held() || heartbeat_lost())
       return robot::DriveState::unknown;
     return control_.enabled() && is_home_ ? robot::DriveState::ready : robot::DriveState::off;
   }
   [[nodiscard]] std::uint32_t faults() const noexcept {
-    return (in_fault() ? error_code_ : 0U) | (power_lost_ ? cia402_fault::power_lost : 0) |
+    return (in_fault() ? error_code_ : 0U) | (power_.lost() ? cia402_fault::power_lost : 0) |
            (control_.mode_refused() ? cia402_fault::mode_refused : 0) |
            (not_configured_ ? cia402_fault::not_configured : 0) |
            (heartbeat_lost() ? cia402_fault::heartbeat_lost : 0) |
@@ -136,17 +141,14 @@ class Cia402Master {
     ++cycles_;
     asked_ += timing_.period;
     monitor_.check(asked_);
-    if (!joint.want_power && want_power_) {
-      stopping_ = true;
-      forget_loss();
-    }
-    want_power_ = joint.want_power;
-    if (joint.clear_fault) forget_loss();
+    power_.want(joint.want_power);
+    if (joint.clear_fault) power_.forget();
+    if (joint.clear_fault || !joint.want_power) homing_failed_ = false;
     if (phase_ != Phase::running) return std::nullopt;
 
     if (!take(joint)) ++rejected;
     if (!control_.may_be_enabled() || !is_home_) stand();
-    const bool power = want_power_ && !stopping_ && control_.heard() && state() != robot::DriveState::fault;
+    const bool power = power_.may_be_on() && control_.heard() && state() != robot::DriveState::fault;
     can::cia402::Demand demand = reference_;
     demand.target = power ? can::cia402::Target::operation_enabled : can::cia402::Target::off;
     demand.clear_fault = joint.clear_fault;
@@ -256,8 +258,8 @@ class Cia402Master {
       return;
     }
     if (homing == Homing::failed || homing == Homing::interrupted || asked_ - homing_since_ > home_->most) {
-      homing_failed_ = stopping_ = true;
-      was_ready_ = false;  // goes off, as it is told to
+      homing_failed_ = true;
+      power_.give_up();  // goes off, as it is told to
       demand.target = can::cia402::Target::off;
     }
     demand.mode = can::cia402::Mode::homing;
@@ -270,13 +272,12 @@ class Cia402Master {
            (state == can::cia402::State::fault || state == can::cia402::State::fault_reaction_active);
   }
   [[nodiscard]] bool heartbeat_lost() const noexcept { return phase_ == Phase::running && monitor_.lost(); }
-  void forget_loss() noexcept { was_ready_ = power_lost_ = homing_failed_ = false; }
   void rest_until(Time time) noexcept {
     phase_ = Phase::resting;
     retry_at_ = time;
   }
   void lose(Time now) noexcept {
-    if (was_ready_) power_lost_ = true;
+    power_.lose();
     control_.reset();
     rest_until(now);
   }
@@ -315,10 +316,7 @@ class Cia402Master {
   std::uint16_t error_code_ = 0;
   std::uint8_t node_;
   Phase phase_ = Phase::waiting;
-  bool want_power_ = false;
-  bool stopping_ = false;   ///< was switched off: until it says so, it is not switched on
-  bool was_ready_ = false;  ///< since power was last wanted
-  bool power_lost_ = false;
+  PowerLatch power_;
   bool not_configured_ = false;
   bool is_home_ = false;  ///< or has none to look for
   bool homing_failed_ = false;

@@ -30,6 +30,7 @@
 
 #include "takt/can/hubo.hpp"
 #include "takt/core/time.hpp"
+#include "takt/drives/drive_watch.hpp"
 #include "takt/drives/hubo/hubo_homing.hpp"
 #include "takt/drives/hubo/hubo_kind.hpp"
 #include "takt/robot/hardware.hpp"
@@ -113,7 +114,7 @@ class HuboBoardMaster {
     status_heard_ = true;
     status_is_news_ = true;
     status_time_ = time;
-    cycles_without_status_ = 0;
+    status_silence_.heard();
     for (std::size_t i = 0; i < channels; ++i) {
       Motor& motor = motors_[i];
       motor.status = reply.motors[i];
@@ -128,7 +129,8 @@ class HuboBoardMaster {
 
   /// Once per cycle, after its replies: forgets the status when none came in `limit` cycles.
   void check_silence(std::uint32_t limit) noexcept {
-    if (cycles_without_status_++ >= limit) status_heard_ = false;
+    status_silence_.pass_cycle(limit);
+    if (status_silence_.silent()) status_heard_ = false;
   }
 
   // ---- What its joints are told
@@ -355,7 +357,7 @@ class HuboBoardMaster {
   int driver_attempts_ = 0;
   int clears_left_ = 0;
   int cycles_since_step_ = 0;
-  std::uint32_t cycles_without_status_ = 0;
+  SilenceWatch status_silence_;
 };
 
 using HuboMaster = HuboBoardMaster<can::hubo::BoardKind::two_channel>;

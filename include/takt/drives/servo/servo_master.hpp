@@ -14,6 +14,7 @@
 
 #include "takt/can/servo.hpp"
 #include "takt/core/time.hpp"
+#include "takt/drives/drive_watch.hpp"
 #include "takt/robot/hardware.hpp"
 
 namespace takt::drives {
@@ -36,25 +37,26 @@ class ServoMaster {
     using can::servo::State;
     reply_ = reply;
     heard_ = true;
-    silent_ = false;
-    unanswered_ = 0;
+    silence_.heard();
     time_ = time;
-    if (reply.state == State::ready && want_power_ && !stopping_) was_ready_ = true;
-    if (reply.state == State::off && was_ready_) power_lost_ = true;
-    if (reply.state != State::ready) stopping_ = false;
+    if (reply.state == State::ready) {
+      power_.heard_ready();
+    } else if (reply.state == State::off) {
+      power_.heard_off();
+    } else {
+      power_.heard_fault();
+    }
     if (reply.state != State::fault) clearing_ = 0;
   }
 
   /// Once per cycle, after its replies: forgets the drive's state when it left `limit` commands in a row unanswered.
-  void check_silence(std::uint32_t limit) noexcept {
-    if (unanswered_++ >= limit) silent_ = true;
-  }
+  void check_silence(std::uint32_t limit) noexcept { silence_.pass_cycle(limit); }
 
   // ---- What its joint is told
 
   void report(robot::JointFeedback& feedback) const noexcept {
     feedback.drive = state();
-    feedback.fault = reply_.fault | (power_lost_ ? servo_power_lost : 0U);
+    feedback.fault = reply_.fault | (power_.lost() ? servo_power_lost : 0U);
     if (!heard_) return;
     feedback.position = sign_ * reply_.position;
     feedback.velocity = sign_ * reply_.velocity;
@@ -65,9 +67,9 @@ class ServoMaster {
 
   [[nodiscard]] robot::DriveState state() const noexcept {
     using can::servo::State;
-    if (reply_.state == State::fault || power_lost_)
+    if (reply_.state == State::fault || power_.lost())
       return robot::DriveState::fault;  // also when silent since
-    if (!heard_ || silent_) return robot::DriveState::unknown;
+    if (!heard_ || silence_.silent()) return robot::DriveState::unknown;
     return reply_.state == State::ready ? robot::DriveState::ready : robot::DriveState::off;
   }
 
@@ -77,13 +79,9 @@ class ServoMaster {
   /// counted in `rejected`, and the last good position held at rest in its place.
   [[nodiscard]] can::servo::DriveCommand command(const robot::JointCommand& joint,
                                                  std::uint64_t& rejected) noexcept {
-    if (!joint.want_power && want_power_) {
-      stopping_ = true;
-      forget_loss();
-    }
-    want_power_ = joint.want_power;
+    power_.want(joint.want_power);
     if (joint.clear_fault) {
-      forget_loss();
+      power_.forget();
       clearing_ = reply_.state == can::servo::State::fault ? clear_cycles : 0;
     }
 
@@ -102,14 +100,12 @@ class ServoMaster {
     command.clear_fault = clearing_ > 0;
     if (clearing_ > 0) --clearing_;
     command.enable =
-        want_power_ && heard_ && !stopping_ && !command.clear_fault && state() != robot::DriveState::fault;
+        power_.may_be_on() && heard_ && !command.clear_fault && state() != robot::DriveState::fault;
     return command;
   }
 
  private:
   static constexpr int clear_cycles = 20;  // an order to clear a fault is repeated so often at most
-
-  void forget_loss() noexcept { was_ready_ = power_lost_ = false; }
 
   can::servo::DriveReply reply_;
   Time time_{};
@@ -117,13 +113,9 @@ class ServoMaster {
   double position_ = 0;  ///< the last good reference, in the drive's direction
   std::uint8_t node_;
   bool heard_ = false;
-  bool silent_ = false;
-  bool want_power_ = false;
-  bool stopping_ = false;   ///< was switched off: until a reply shows that, it is not switched on
-  bool was_ready_ = false;  ///< since power was last wanted
-  bool power_lost_ = false;
-  int clearing_ = 0;              ///< cycles left of the order to clear a fault
-  std::uint32_t unanswered_ = 0;  ///< commands since it was last heard
+  SilenceWatch silence_;
+  PowerLatch power_;
+  int clearing_ = 0;  ///< cycles left of the order to clear a fault
 };
 
 }  // namespace takt::drives
