@@ -20,7 +20,7 @@
 //     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last waypoint
 //     "buses": [{
 //       "name": "arm",
-//       "protocol": "hubo",             of its drives: the folders of src/drives/ ("hubo", "servo", "cia402", ...)
+//       "protocol": "hubo",             of its drives: a folder of src/drives/ ("cia402", "hubo", "mit", "odrive", "servo")
 //       "interface": "can0",            optional: SocketCAN's "can0", a serial adapter's "slcan:/dev/ttyACM0", or
 //                                       "virtual", the default: a bus in memory, with simulated drives
 //       "bit_rate": 1000000,            bit/s: 125000, 250000, 500000, 800000 or 1000000
@@ -47,7 +47,7 @@
 //                                       must have it, at the most that they are sent (0.1 A, or full duty)
 //       "bus": "arm", "board": 15,      board number (hubo 0..47) or node id (servo 1..48, cia402 1..126)
 //       "channel": 1,                   motor on that board (hubo 0..1); drives have only 0; optional
-//       "drive": {                      optional: what its protocol has to know besides. Of hubo:
+//       "drive": {                      what its protocol has to know besides: see drives/README.md. Of hubo, optional:
 //         "board_kind": "two_channel"   the same for all joints of a board; or "hybrid" (DRC-Hubo's wrists: channel 0
 //       },                              the roll, 1 and 2 fingers), "neck" (its neck, board 34: channels 0..2) or
 //                                       "hand" (Hubo2+'s hands: channels 0..4 fingers). Motions are of positions: a
