@@ -117,6 +117,21 @@ rt::ThreadConfig gateway_thread(const rt::ThreadConfig& loop) {
   return config;
 }
 
+/// A mistake that would harm the loop or the server; empty if there is none. Robot files are checked when they are read, but a
+/// description that was made in code comes unchecked.
+std::string mistake_in(const robot::RobotDescription& robot) {
+  if (robot.period <= Duration(0)) return "the period is not positive";
+  if (robot.joints.size() > max_joints)
+    return fmt::format("{} joints, at most {} are possible", robot.joints.size(), max_joints);
+  for (const robot::GroupDescription& group : robot.groups) {
+    for (const std::size_t joint : group.joints) {
+      if (joint >= robot.joints.size())
+        return fmt::format("group {}: there is no joint {}", group.name, joint);
+    }
+  }
+  return {};
+}
+
 bool is_file(const std::string& path) {
   std::error_code unknown;
   return std::filesystem::is_regular_file(path, unknown);
@@ -140,6 +155,8 @@ struct Robot::Parts {
       : description(std::move(its_description)), options(std::move(its_options)) {}
 
   SetupResult<void> build() {
+    if (const std::string mistake = mistake_in(description); !mistake.empty())
+      return fail(Errc::bad_description, fmt::format("robot {}: {}", description.name, mistake));
     if (options.clock == nullptr) options.clock = &own_clock.emplace();
     if (options.hardware == nullptr) {
       options.devices.start = options.clock->now();
@@ -147,6 +164,9 @@ struct Robot::Parts {
       if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
       devices = std::move(*made);
       options.hardware = devices.get();
+      // Faults name the interface in use, which may be another one than the description's.
+      for (std::size_t bus = 0; bus < description.buses.size(); ++bus)
+        description.buses[bus].interface = devices->interface_of(bus);
     }
     if (auto opened = open_recording(); !opened) return opened;
     observers.add(watch);
@@ -194,6 +214,7 @@ struct Robot::Parts {
   void discard_recording() {
     std::error_code unknown;
     if (recorder && is_file(options.recording)) std::filesystem::remove(options.recording, unknown);
+    options.recording.clear();  // once: the next robot may record to a file of the same name
   }
 
   robot::RobotDescription description;

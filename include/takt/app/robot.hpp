@@ -65,7 +65,8 @@ class Robot {
   /// Errors: bad_description, whose message lists every mistake, a line each; else those of create().
   [[nodiscard]] static SetupResult<std::unique_ptr<Robot>> from_file(const std::string& path,
                                                                      RobotOptions options = {});
-  /// Opens the buses and the recording, starts the server, and moves nothing. Errors: those of Devices::create(),
+  /// Opens the buses and the recording, starts the server, and moves nothing. Errors: bad_description (made in code: a period that
+  /// is not positive, more than max_joints joints, a group with a joint that is not there), those of Devices::create(),
   /// recording_exists, those of record::Recorder::create(), of the server's port or socket.
   [[nodiscard]] static SetupResult<std::unique_ptr<Robot>> create(robot::RobotDescription description,
                                                                   RobotOptions options = {});
@@ -73,6 +74,7 @@ class Robot {
   Robot(const Robot&) = delete;
   Robot& operator=(const Robot&) = delete;
 
+  /// Each bus has the interface in use, as Devices::interface_of() tells it.
   [[nodiscard]] const robot::RobotDescription& description() const noexcept;
   /// Null if the hardware is the caller's own.
   [[nodiscard]] Devices* devices() noexcept;
