@@ -148,7 +148,7 @@ class MeanFrameTimes {
     const MeanFrameBits bits = mean_frame_bits(length, format);
     const double seconds = bits.nominal / std::max<std::uint32_t>(rates.nominal, 1) +
                            bits.data / std::max<std::uint32_t>(rates.data, 1);
-    return Duration(static_cast<Duration::rep>(seconds * 1e9 + 0.5));
+    return from_seconds(seconds);
   }
 
   std::array<std::array<Duration, codes>, formats> times_{};

@@ -1,5 +1,5 @@
 // Uses the compiled part of an installed takt, and through it everything that it was built with.
-#include <takt/robot/description_json.hpp>
+#include <takt/drives/registry.hpp>
 #include <takt/trajectory/kernels.hpp>
 
 #include <cstdio>
