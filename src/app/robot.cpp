@@ -147,6 +147,8 @@ struct Robot::Parts {
       if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
       devices = std::move(*made);
       options.hardware = devices.get();
+      for (std::size_t bus = 0; bus < devices->bus_count(); ++bus)  // so that messages and recording name it
+        description.buses[bus].interface = devices->interface_of(bus);
     }
     if (auto opened = open_recording(); !opened) return opened;
     observers.add(watch);
