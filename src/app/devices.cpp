@@ -39,9 +39,10 @@ SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescriptio
 
 /// Opens the bus of a description at a real interface.
 SetupResult<std::unique_ptr<robot::CanPort>> open(const robot::RobotDescription& robot, std::size_t bus,
-                                                  const BusAddress& address) {
+                                                  const BusAddress& address, bool all_frames) {
   const robot::BusDescription& description = robot.buses[bus];
-  const robot::BusPlan plan = robot::plan_bus(robot, bus);
+  robot::BusPlan plan = robot::plan_bus(robot, bus);
+  if (all_frames) plan.filters.clear();
   return open_bus(address, {.name = description.name,
                             .bit_rate = description.bit_rate,
                             .data_bit_rate = description.data_bit_rate,
@@ -68,7 +69,7 @@ SetupResult<std::unique_ptr<Devices>> Devices::create(const robot::RobotDescript
       return fail(address.error().error, "bus " + robot.buses[bus].name + ": " + address.error().message);
     }
     if (address->kind != BusAddress::Kind::virtual_bus) {
-      auto port = open(robot, bus, *address);
+      auto port = open(robot, bus, *address, options.all_frames);
       if (!port) return tl::unexpected<SetupError>(std::move(port.error()));
       self->owned_.push_back(std::move(*port));
     } else {

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "takt/app/devices.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/platform/steady_clock.hpp"
+#include "takt/robot/bus_plan.hpp"
 #include "takt/robot/drive_fault.hpp"
 #include "takt/robot/drive_protocol.hpp"
 #include "tools/bus_options.hpp"
@@ -53,6 +55,9 @@ Delay delay_of(std::vector<double> times) {
   return {*middle, std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n)))};
 }
 
+/// Answers a period: half of what one more drive gives.
+constexpr double most_surplus = 0.5;
+
 const char* name_of(robot::CommandMode mode) {
   switch (mode) {
     case robot::CommandMode::position:
@@ -65,19 +70,56 @@ const char* name_of(robot::CommandMode mode) {
   return "?";
 }
 
-/// Asks all drives once a period, without power.
-std::vector<Heard> listen(app::Devices& devices, const robot::RobotDescription& robot, double duration) {
+std::uint64_t answers_of(const robot::HardwareCounters& counters) {
+  return counters.frames_received - counters.frames_unexpected;
+}
+
+/// How many frames the drives of the file send while they are asked `cycles` times within `passed`.
+double planned_answers(const robot::RobotDescription& robot, double cycles, Duration passed) {
+  double sum = 0;
+  for (std::size_t bus = 0; bus < robot.buses.size(); ++bus) {
+    for (const can::PlannedFrame& frame : robot::plan_bus(robot, bus).replies) {
+      const bool is_asked = frame.period == robot.period;
+      sum += static_cast<double>(frame.count) *
+             (is_asked ? cycles : to_seconds(passed) / to_seconds(frame.period));
+    }
+  }
+  return sum;
+}
+
+struct Listened {
+  std::vector<Heard> joints;
+  double surplus = 0;  ///< answers a period beyond those of the file's drives; below 0 if some are silent
+};
+
+/// Answers a period since `begin` beyond those that the file's drives give.
+double surplus_since(const robot::RobotDescription& robot, Time begin, Time end, double cycles,
+                     std::uint64_t answers) {
+  const double planned = planned_answers(robot, cycles, end - begin);
+  return (static_cast<double>(answers) - planned) / std::max(cycles, 1.0);
+}
+
+/// Asks all drives once a period, without power. The surplus is the smaller one of the whole time, in which drives also send
+/// other frames while they start, and of its second half, into which a pause may move answers.
+Listened listen(app::Devices& devices, const robot::RobotDescription& robot, double duration) {
   platform::SteadyClock clock;
   std::vector<Heard> heard(robot.joints.size());
   std::vector<robot::JointFeedback> feedback(robot.joints.size());
   const std::vector<robot::JointCommand> without_power(robot.joints.size());
-  Time asked = clock.now();
+  const Time begin = clock.now();
+  Time asked = begin;
   const auto periods = std::max<Duration::rep>(from_seconds(duration) / robot.period, 1);
   Time due = asked;
+  Time half = asked;
+  std::uint64_t answers_by_half = 0;
   for (Duration::rep i = 0; i < periods; ++i) {
     clock.sleep_until(due);
     const Time now = clock.now();
     devices.read(now, feedback);
+    if (i == periods / 2) {
+      half = now;
+      answers_by_half = answers_of(devices.counters());
+    }
     for (std::size_t joint = 0; joint < heard.size(); ++joint) {
       Heard& entry = heard[joint];
       entry.last = feedback[joint];
@@ -89,7 +131,12 @@ std::vector<Heard> listen(app::Devices& devices, const robot::RobotDescription& 
     asked = clock.now();
     due = now + robot.period;
   }
-  return heard;
+  const std::uint64_t answers = answers_of(devices.counters());
+  const auto cycles = static_cast<double>(periods - 1);  // whose answers were read
+  const auto cycles_since_half = static_cast<double>(periods - 1 - periods / 2);
+  const double of_all = surplus_since(robot, begin, asked, cycles, answers);
+  const double of_half = surplus_since(robot, half, asked, cycles_since_half, answers - answers_by_half);
+  return {std::move(heard), std::min(of_all, of_half)};
 }
 
 /// How one joint's drive is, in words; "well" comes first if nothing is wrong.
@@ -116,12 +163,14 @@ std::string state_of(const robot::RobotDescription& robot, std::size_t joint, co
 std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<Heard>& heard,
                        const app::Devices& devices) {
   std::size_t widest = 5;
+  std::size_t widest_bus = 3;
   for (const robot::JointDescription& joint : robot.joints) widest = std::max(widest, joint.name.size());
+  for (const robot::BusDescription& bus : robot.buses) widest_bus = std::max(widest_bus, bus.name.size());
   for (std::size_t bus = 0; bus < robot.buses.size(); ++bus)
     fmt::print("bus {} is on {}\n", robot.buses[bus].name, devices.interface_of(bus));
-  constexpr const char* row = "{:<{}} {:<12} {:>5} {:<7} {:>9} {:<8} {:>9} {:>6}  {}\n";
-  fmt::print(row, "joint", widest, "bus", "board", "present", "position", "mode", "answer us", "jitter",
-             "state");
+  constexpr const char* row = "{:<{}} {:<{}} {:>5} {:<7} {:>9} {:<8} {:>9} {:>6}  {}\n";
+  fmt::print(row, "joint", widest, "bus", widest_bus, "board", "present", "position", "mode", "answer us",
+             "jitter", "state");
   std::size_t missing = 0;
   for (std::size_t i = 0; i < heard.size(); ++i) {
     const robot::JointDescription& joint = robot.joints[i];
@@ -130,8 +179,8 @@ std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<H
     if (state.rfind("well", 0) != 0) ++missing;
     const bool present = entry.last.heard;
     const Delay delay = delay_of(entry.round_trip);
-    fmt::print(row, joint.name, widest, robot.buses[joint.bus].name, joint.board, present ? "yes" : "no",
-               present ? fmt::format("{:.4f}", entry.last.position) : "-",
+    fmt::print(row, joint.name, widest, robot.buses[joint.bus].name, widest_bus, joint.board,
+               present ? "yes" : "no", present ? fmt::format("{:.4f}", entry.last.position) : "-",
                present ? name_of(entry.last.mode) : "-",
                present ? fmt::format("{:.0f}", delay.median * 1e6) : "-",
                present ? fmt::format("{:.0f}", delay.jitter * 1e6) : "-", state);
@@ -149,13 +198,15 @@ int check(const CheckOptions& options) {
   app::DeviceOptions wanted;
   wanted.simulate = options.simulate;
   wanted.buses = to_overrides(options.buses);
+  wanted.all_frames = true;
   wanted.start = platform::SteadyClock().now();
   const auto devices = app::Devices::create(*robot, wanted);
   if (!devices) {
     fmt::print(stderr, "takt check: {}\n", devices.error().message);
     return exit_failed;
   }
-  const std::size_t missing = print_rows(*robot, listen(**devices, *robot, options.duration), **devices);
+  const Listened listened = listen(**devices, *robot, options.duration);
+  const std::size_t missing = print_rows(*robot, listened.joints, **devices);
   const robot::HardwareCounters counters = (*devices)->counters();
   if (counters.frames_unexpected > 0) {
     fmt::print(
@@ -169,13 +220,26 @@ int check(const CheckOptions& options) {
         "number\n",
         counters.frames_malformed);
   }
-  if (missing > 0 || counters.frames_malformed > 0) {
+  const bool is_too_much = listened.surplus > most_surplus;
+  if (is_too_much) {
+    fmt::print(
+        "{:.1f} answers a period more than the file's drives give: two drives of one number, a second master "
+        "that asks them, or drives set to report more often\n",
+        listened.surplus);
+  }
+  if (missing > 0) {
     fmt::print("{} of {} joints are not well. Mend them, then: takt check again\n", missing,
                robot->joints.size());
     return exit_failed;
   }
-  fmt::print("all {} joints are well. Next: takt jog {} {} 0.05\n", robot->joints.size(), options.robot_file,
-             robot->joints.front().name);
+  if (counters.frames_malformed > 0 || is_too_much) {
+    fmt::print("all {} joints answer, but a bus is not well. Mend it, then: takt check again\n",
+               robot->joints.size());
+    return exit_failed;
+  }
+  fmt::print("all {} joints are well. Next: takt jog {} {} 0.05{}\n", robot->joints.size(),
+             options.robot_file, robot->joints.front().name,
+             options.simulate ? " --simulate" : bus_arguments(options.buses));
   return exit_ok;
 }
 
@@ -196,14 +260,12 @@ void add_check(CLI::App& app) {
       ->capture_default_str();
   command->footer(
       "`answer us` is the time from a period's questions to the drive's answer, by the stamp of its frame: "
-      "the "
-      "median, and the jitter beside it.\n"
+      "the median, and the jitter beside it. Slcan adapters give no stamps: there it is about the period.\n"
       "Examples:\n"
       "  takt check arm6 --simulate\n"
       "  takt check my_arm.json --bus arm=can0\n"
-      "Exit code: 0 every joint is well, 1 one is missing or at fault, or a bus cannot be opened, 2 the file "
-      "is "
-      "wrong.");
+      "Exit code: 0 every joint is well, 1 one is missing or at fault, a bus has frames that its drives "
+      "cannot have sent, or cannot be opened, 2 the file is wrong.");
   command->callback([options] {
     const int code = check(*options);
     if (code != exit_ok) throw CLI::RuntimeError(code);

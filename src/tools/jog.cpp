@@ -86,6 +86,7 @@ int jog(const JogOptions& options) {
                options.joint, options.robot_file);
     return exit_bad_input;
   }
+  const std::string on_which = options.simulate ? " --simulate" : bus_arguments(options.buses);
   const sigset_t signals = block_ending_signals();
   app::RobotOptions wanted;
   wanted.devices.simulate = options.simulate;
@@ -101,9 +102,10 @@ int jog(const JogOptions& options) {
   }
   Running running(**robot);
   if (!wait_until_ready(**robot, running, signals)) {
-    fmt::print(stderr,
-               "takt jog: the robot did not become ready: nothing moved. `takt check {}` shows each drive\n",
-               options.robot_file);
+    fmt::print(
+        stderr,
+        "takt jog: the robot did not become ready: nothing moved. `takt check {}{}` shows each drive\n",
+        options.robot_file, on_which);
     return exit_failed;
   }
   MotionOptions motion;
@@ -128,7 +130,7 @@ int jog(const JogOptions& options) {
   move_or_exit(motion, {"", std::move(message)});
   running.stop();
   static_cast<void>((*robot)->finish());
-  fmt::print("Next: the other joints, then `takt run {}`\n", options.robot_file);
+  fmt::print("Next: the other joints, then `takt run {}{}`\n", options.robot_file, on_which);
   return exit_ok;
 }
 

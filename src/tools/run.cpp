@@ -93,7 +93,7 @@ std::string summary(app::Robot& robot) {
   for (std::size_t i = 0; i < description.joints.size(); ++i) {
     if (const std::uint64_t starved = devices.starved(i); starved > 0) {
       text +=
-          fmt::format("{} starved: bus {} had no room for {} frames of its drive\n",
+          fmt::format("{} starved: bus {} was full or down for {} frames of its drive\n",
                       description.joints[i].name, description.buses[description.joints[i].bus].name, starved);
     }
   }

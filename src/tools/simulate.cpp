@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "takt/app/bus.hpp"
+#include "takt/app/error.hpp"
 #include "takt/drives/registry.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/robot/drive_protocol.hpp"
@@ -44,9 +45,22 @@ struct Bridge {
 constexpr std::string_view pty = "pty:";
 
 SetupResult<std::unique_ptr<robot::CanPort>> open(const robot::BusDescription& bus, const std::string& text) {
-  if (text.rfind(pty, 0) == 0) return open_pty_adapter(text.substr(pty.size()));
+  const auto named = [&bus](const SetupError& error) {
+    return fail(error.error, fmt::format("bus {}: {}", bus.name, error.message));
+  };
+  if (text.rfind(pty, 0) == 0) {
+    if (bus.protocol->has_fd_frames()) {
+      return fail(app::Errc::no_fd_adapter,
+                  fmt::format("bus {}: slcan carries classic frames only, and protocol {} sends FD frames; "
+                              "an interface such as vcan0 carries both",
+                              bus.name, bus.protocol->name()));
+    }
+    auto adapter = open_pty_adapter(text.substr(pty.size()));
+    if (!adapter) return named(adapter.error());
+    return adapter;
+  }
   auto address = app::parse_bus_address(text);
-  if (!address) return tl::unexpected<SetupError>(std::move(address.error()));
+  if (!address) return named({address.error().error, address.error().message + ", and \"pty:/tmp/arm\""});
   return app::open_bus(*address, {.name = bus.name,
                                   .bit_rate = bus.bit_rate,
                                   .data_bit_rate = bus.data_bit_rate,
@@ -61,8 +75,13 @@ SetupResult<std::vector<Bridge>> open_bridges(const robot::RobotDescription& rob
   for (const app::BusOverride& other : to_overrides(buses)) {
     const auto bus = std::find_if(robot.buses.begin(), robot.buses.end(),
                                   [&other](const auto& candidate) { return candidate.name == other.bus; });
-    if (bus == robot.buses.end())
-      return fail(app::Errc::no_such_bus, "robot " + robot.name + " has no bus " + other.bus);
+    if (bus == robot.buses.end()) {
+      std::string names;
+      for (const robot::BusDescription& known : robot.buses)
+        names += (names.empty() ? "" : ", ") + known.name;
+      return fail(app::Errc::no_such_bus,
+                  "robot " + robot.name + " has no bus " + other.bus + "; its buses are " + names);
+    }
     interfaces[static_cast<std::size_t>(bus - robot.buses.begin())] = other.interface;
   }
   std::vector<Bridge> bridges;

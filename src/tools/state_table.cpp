@@ -37,7 +37,7 @@ std::string state_table(const motion::StateReply& state, std::string_view robot,
                  state.bus.frames_sent, state.bus.frames_received, state.bus.frames_refused,
                  state.bus.frames_malformed, state.bus.frames_unexpected);
   if (!state.starved.empty()) {
-    fmt::format_to(out, "       {} frames starved, of {}: the bus had no room for them\n",
+    fmt::format_to(out, "       {} frames starved, of {}: their bus was full or down\n",
                    state.bus.frames_starved, fmt::join(state.starved, ", "));
   }
   text += '\n';

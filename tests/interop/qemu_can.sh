@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs our CAN test programs on a real kernel with CAN, in a virtual machine: Debian's kernel with virtual interfaces and two emulated
-# SJA1000 controllers on one bus, can-utils as the other side. Exits with the tests' result; with 77, said so, where the packages
-# cannot be had. Everything is emulated: no statement about timing follows from it. As root on Debian it installs QEMU where it is
-# missing; the kernel is only unpacked, below build/.
+# SJA1000 controllers on one bus, can-utils as the other side; then the program takt on one of them, if it is built: qemu_bus.sh.
+# Exits with the tests' result; with 77, said so, where the packages cannot be had. Everything is emulated: no statement about timing
+# follows from it. As root on Debian it installs QEMU where it is missing; the kernel is only unpacked, below build/.
 # usage: qemu_can.sh [TEST_PROGRAM...]     without programs that of the dev build
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -11,6 +11,7 @@ programs=("$@")
 [ $# -gt 0 ] || programs=(build/dev/tests/takt_test_socket_can)
 
 example=build/dev/examples/06_can_drive  # where it is built
+takt=build/dev/bin/takt                  # likewise
 work=build/qemu_can
 modules=(drivers/net/can/dev/can-dev net/can/can net/can/can-raw net/can/can-bcm net/can/j1939/can-j1939  # in order of loading
          drivers/net/can/vcan drivers/net/can/vxcan drivers/net/can/slcan/slcan drivers/net/can/sja1000/sja1000
@@ -71,6 +72,10 @@ if [ -x /bin/06_can_drive ]; then  # master and drive, each in a process of its 
   06_can_drive vcan0 drive &
   06_can_drive vcan0 >/tmp/motion && tail -n 1 /tmp/motion || result=1
 fi
+if [ -x /bin/takt ]; then
+  echo "--- takt"
+  sh /bin/qemu_bus.sh /arm6.json vcan0 || result=1
+fi
 echo "takt-result: $result"
 poweroff -f
 INIT
@@ -87,6 +92,11 @@ make_image() {
   done >"$work/root/modules"
   basename -a "${programs[@]}" >"$work/root/programs"
   add_programs "${tools[@]/#/$work/$kernel/usr/bin/}" "${programs[@]}" $([ ! -x "$example" ] || echo "$example")
+  if [ -x "$takt" ]; then
+    add_programs "$takt"
+    cp tests/interop/qemu_bus.sh "$work/root/bin/"
+    cp examples/robots/arm6.json "$work/root/"
+  fi
   cp -L "$(command -v ip)" "$work/ip.full"  # beside those of busybox, which know no CAN
   cp -L "$(command -v tc)" "$work/tc.full"
   add_programs "$work"/{ip,tc}.full

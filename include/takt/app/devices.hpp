@@ -35,6 +35,8 @@ struct DeviceOptions {
   /// Ports of the caller's own, one for each bus; null, or fewer: as described. They must outlive the devices.
   std::vector<robot::CanPort*> ports{};
   Time start{};  ///< of the simulation, on the loop's clock
+  /// Real buses receive every frame, so that counters() has those that no drive of the description sends.
+  bool all_frames = false;
 };
 
 /// Real-time safe after create(). One thread, but for interface_of().

@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+"""A robot's real path from outside: takt simulate as the boards on pseudo terminals, takt check, jog, run and move on their other end.
+
+usage: takt_bus_test.py TAKT SOURCE_FOLDER [unittest arguments]
+The robot is mhubo, whose boards speak classic CAN, with a slow and patient loop: no test depends on how fast the machine is.
+"""
+import contextlib, faulthandler, json, os, pty, select, signal, socket, subprocess, sys, tempfile, threading, time, tty, unittest
+
+TAKT = sys.argv[1]
+SOURCE = sys.argv[2]
+LEFT, RIGHT = "left_and_waist", "right"
+WAIST_BOARD = 12
+ENCODERS = 0x60  # the identifier of board 0's encoder reply
+
+
+def patient_mhubo():
+    with open(os.path.join(SOURCE, "examples", "robots", "mhubo.json")) as file:
+        robot = json.load(file)
+    robot.update(rate=100, overrun="skip", overrun_limit=1_000_000, feedback_timeout=10, goal_time=30)
+    for joint in robot["joints"]:
+        joint["following_error"] = 3  # the boards are a process of their own, which may pause, too
+    return robot
+
+
+def without(robot, board):
+    joints = [joint for joint in robot["joints"] if joint["board"] != board]
+    names = [joint["name"] for joint in joints]
+    groups = {group: [name for name in members if name in names] for group, members in robot["groups"].items()}
+    return {**robot, "joints": joints, "groups": {group: members for group, members in groups.items() if members}}
+
+
+def takt(*arguments):
+    return subprocess.run([TAKT, *arguments], capture_output=True, text=True, timeout=120)
+
+
+@contextlib.contextmanager
+def program(*arguments, until, **options):
+    """A process of takt, from the line that begins with `until`; ends it with SIGTERM unless it has ended."""
+    process = subprocess.Popen([TAKT, *arguments], stdout=subprocess.PIPE, text=True, **options)
+    process.lines = []
+    for line in process.stdout:
+        process.lines.append(line.strip())
+        if line.startswith(until):
+            break
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+class Client:
+    """Requests to takt run as lines of JSON."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.lines = self.socket.makefile("r")
+        self.lines.readline()  # the greeting
+
+    def ask(self, message):
+        """The answer: its kind and its contents."""
+        self.socket.sendall((json.dumps(message) + "\n").encode())
+        while True:
+            kind, contents = next(iter(json.loads(self.lines.readline()).items()))
+            if kind in ("accepted", "rejected", "error", "state"):
+                return kind, contents
+
+    def wait_for_state(self, condition):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            _, state = self.ask({"state": {}})
+            if condition(state):
+                return state
+            time.sleep(0.02)
+        raise AssertionError(f"never came: last {state}")
+
+    def close(self):
+        self.lines.close()
+        self.socket.close()
+
+
+class Tap:
+    """A pseudo terminal before another one, for a bus with more on it than its boards: `change` makes of each line that the boards'
+    adapter says those that the master hears."""
+
+    def __init__(self, boards, change):
+        self.boards = os.open(boards, os.O_RDWR | os.O_NOCTTY)
+        self.master, self.slave = pty.openpty()
+        for end in (self.boards, self.slave):
+            tty.setraw(end)
+        self.path = os.ttyname(self.slave)
+        self.change = change
+        self.stop_read, self.stop_write = os.pipe()
+        self.thread = threading.Thread(target=self.carry)
+        self.thread.start()
+
+    def carry(self):
+        rest = b""
+        while True:
+            ready = select.select([self.boards, self.master, self.stop_read], [], [])[0]
+            if self.stop_read in ready:
+                return
+            if self.master in ready:
+                os.write(self.boards, os.read(self.master, 4096))
+            if self.boards in ready:
+                *lines, rest = (rest + os.read(self.boards, 4096)).split(b"\r")
+                changed = [other for line in lines for other in self.change(line)]
+                os.write(self.master, b"".join(line + b"\r" for line in changed))
+
+    def close(self):
+        os.close(self.stop_write)
+        self.thread.join()
+        for end in (self.boards, self.master, self.slave, self.stop_read):
+            os.close(end)
+
+
+def is_reply_of(board, line):
+    """Whether a line has the encoder reply of a board; confirmations such as "z" may stand before the frame."""
+    return line.lstrip(b"\az").startswith(b"t%03X" % (ENCODERS + board))
+
+
+class TaktBus(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.robot = self.write("robot.json", patient_mhubo())
+        self.links = {bus: self.path(bus) for bus in (LEFT, RIGHT)}
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, robot):
+        with open(self.path(name), "w") as file:
+            json.dump(robot, file)
+        return self.path(name)
+
+    def on_buses(self, **other):
+        """The master's --bus options."""
+        places = {bus: "slcan:" + link for bus, link in self.links.items()} | other
+        return [word for bus, place in places.items() for word in ("--bus", f"{bus}={place}")]
+
+    def boards(self, robot=None):
+        places = [word for bus, link in self.links.items() for word in ("--bus", f"{bus}=pty:{link}")]
+        return program("simulate", robot or self.robot, *places, until=f"boards of bus {RIGHT}")
+
+    @contextlib.contextmanager
+    def running(self, *arguments):
+        """takt run on the buses; yields the process and its port."""
+        with program("run", self.robot, *self.on_buses(), "--port", "0", *arguments, until="robot ready") as process:
+            place = next(line for line in process.lines if line.startswith("listening on"))
+            yield process, place.rsplit(":", 1)[1]
+
+    def check(self, **other):
+        return takt("check", self.robot, *self.on_buses(**other))
+
+    def tapped_check(self, change):
+        """takt check with a tap on the bus of the waist."""
+        with self.boards():
+            tap = Tap(self.links[LEFT], change)
+            try:
+                return self.check(**{LEFT: "slcan:" + tap.path})
+            finally:
+                tap.close()
+
+    def rows(self, done):
+        """The words of each joint's row."""
+        names = [joint["name"] for joint in patient_mhubo()["joints"]]
+        return {words[0]: words[1:] for words in map(str.split, done.stdout.splitlines()) if words and words[0] in names}
+
+    def test_a_robot_is_checked_jogged_run_and_reported_on_real_buses(self):
+        recording, report = self.path("run.takt"), self.path("report")
+        with self.boards():
+            done = self.check()
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            rows = self.rows(done)
+            self.assertEqual(len(rows), 17)
+            for words in rows.values():
+                self.assertEqual((words[2], words[7:]), ("yes", ["well,", "power", "off"]))
+            self.assertIn(" ".join(self.on_buses()), done.stdout.splitlines()[-1])  # the next step is on the same buses
+
+            done = takt("jog", self.robot, "WST", "0.05", *self.on_buses())
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("goal 1 succeeded", done.stdout)
+
+            with self.running("--record", recording) as (process, port):
+                done = takt("move", "WST", "0.4", "--port", port)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                done = takt("state", "--port", port)
+                self.assertIn("mhubo: ready", done.stdout)
+                process.send_signal(signal.SIGTERM)
+                self.assertIn("0 dropped", process.communicate(timeout=60)[0])
+                self.assertEqual(process.returncode, 0)
+        done = takt("report", recording, "--out", report)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(report, "summary.json")) as file:
+            summary = json.load(file)
+        self.assertTrue(summary["recording"]["complete"])
+        self.assertEqual((summary["goals"], summary["whole"]["goal_events"]["succeeded"]), (1, 1))
+        self.assertEqual([bus["bus"] for bus in summary["buses"]], [LEFT, RIGHT])
+        for bus in summary["buses"]:
+            self.assertGreater(bus["load_mean"], 0)
+            self.assertGreater(bus["frames"], 0)
+
+    def test_boards_that_die_in_motion_stop_the_robot_and_new_ones_are_taken_up(self):
+        with self.boards() as boards, self.running() as (process, port):
+            client = Client(int(port))
+            self.assertEqual(client.ask({"move": {"joint_names": ["WST"], "positions": [1.5], "duration": 60}})[0], "accepted")
+            client.wait_for_state(lambda state: state["reference_velocity"][state["joint_names"].index("WST")] > 0)
+            boards.kill()
+            boards.wait()
+            state = client.wait_for_state(lambda state: state["robot"] == "stopped")
+            self.assertIn(state["reason"], ("bus_down", "drive_silent"))
+            self.assertIn(state["joint"], state["joint_names"])
+            self.assertTrue(state["message"].startswith(state["joint"] + ": "), state["message"])
+            if state["reason"] == "bus_down":
+                self.assertTrue(any(f"{bus} (slcan:{link})" in state["message"] for bus, link in self.links.items()), state["message"])
+            self.assertEqual(state["active_goals"], 0)
+
+            with self.boards():
+                end = time.monotonic() + 60
+                while state["robot"] != "ready":  # the buses are opened again some time after the boards are there
+                    self.assertLess(time.monotonic(), end, state)
+                    self.assertEqual(takt("reset", "--port", port).returncode, 0)
+                    state = client.wait_for_state(lambda state: state["robot"] in ("ready", "stopped"))
+                client.close()
+                done = takt("move", "WST", "0.3", "--port", port)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                process.send_signal(signal.SIGTERM)
+                process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 0)
+
+    def test_a_missing_board_is_named(self):
+        with self.boards(self.write("less.json", without(patient_mhubo(), WAIST_BOARD))):
+            done = self.check()
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        rows = self.rows(done)
+        self.assertEqual([name for name, words in rows.items() if words[2] != "yes"], ["WST"])
+        self.assertIn(f"does not answer: is board {WAIST_BOARD} powered", " ".join(rows["WST"]))
+        self.assertIn("1 of 17 joints", done.stdout)
+
+    def test_a_bus_that_cannot_be_opened_is_named_before_anything_is_sent(self):
+        no_can = ("modprobe", "no such", "No such", "not a CAN")  # without CAN in the kernel the family is missing
+        places = {"slcan:/nowhere/tty": ("/nowhere/tty",), "lo": no_can, "nosuch0": no_can, "slcan:relative": ("is no bus; allowed",),
+                  "two words": ("is no bus; allowed",)}
+        with self.boards() as boards:
+            for place, words in places.items():
+                on_buses = self.on_buses(**{RIGHT: place})
+                for command in (("check", self.robot), ("jog", self.robot, "WST", "0.05"), ("run", self.robot, "--port", "0")):
+                    with self.subTest(place=place, command=command[0]):
+                        done = takt(*command, *on_buses)
+                        self.assertEqual(done.returncode, 1, done.stdout)
+                        self.assertIn(RIGHT, done.stderr)
+                        self.assertTrue(any(word in done.stderr for word in words), done.stderr)
+                        self.assertNotIn("robot starting", done.stdout)
+            boards.send_signal(signal.SIGTERM)
+            said = boards.communicate(timeout=60)[0]
+        self.assertIn(f"bus {LEFT}: 0 frames", said)
+        self.assertIn(f"bus {RIGHT}: 0 frames", said)
+
+    def test_boards_without_a_place_are_refused(self):
+        for places, words in (([], f"bus {LEFT} is virtual"), (["--bus", "neck=pty:/tmp/x"], f"its buses are {LEFT}, {RIGHT}"),
+                              (["--bus", f"{LEFT}=pty:/nowhere/tty"], f"bus {LEFT}: pty:/nowhere/tty"),
+                              (["--bus", f"{LEFT}=slcan:relative"], f"bus {LEFT}: \"slcan:relative\" is no bus")):
+            with self.subTest(places):
+                done = takt("simulate", self.robot, *places)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(words, done.stderr)
+        arm = os.path.join(SOURCE, "examples", "robots", "arm6.json")
+        done = takt("simulate", arm, "--bus", "arm=pty:" + self.path("arm"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bus arm: slcan carries classic frames only", done.stderr)
+
+    def test_a_tap_that_changes_nothing_is_not_seen(self):
+        done = self.tapped_check(lambda line: [line])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_two_drives_of_one_number_are_seen(self):
+        for _ in range(10):  # boards that pause as the check ends leave questions unanswered, which hides the second drive
+            done = self.tapped_check(lambda line: [line] * (2 if is_reply_of(WAIST_BOARD, line) else 1))
+            if done.returncode != 0:
+                break
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("two drives of one number", done.stdout)
+        self.assertIn("answers a period more than", done.stdout)
+
+    def test_a_drive_of_another_kind_is_seen(self):
+        short = b"t%03X2ABCD" % (ENCODERS + WAIST_BOARD)
+        done = self.tapped_check(lambda line: [short if is_reply_of(WAIST_BOARD, line) else line])
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("make no sense in the file's protocol", done.stdout)
+        self.assertEqual(self.rows(done)["WST"][2], "no")
+
+    def test_frames_of_a_second_master_are_seen(self):
+        done = self.tapped_check(lambda line: [line, b"t00130C0200"] if is_reply_of(WAIST_BOARD, line) else [line])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)  # they may be another robot's
+        self.assertIn("a second master's", done.stdout)
+
+    def test_python_can_is_a_master_as_well(self):
+        script = f"""if True:
+            import can, sys, time
+            with can.Bus(interface="slcan", channel=sys.argv[1], bitrate=1000000, sleep_after_open=0) as bus:
+                end = time.monotonic() + 60
+                while time.monotonic() < end:
+                    bus.send(can.Message(arbitration_id=1, is_extended_id=False, data=[{WAIST_BOARD}, 3, 0]))
+                    while (reply := bus.recv(timeout=1)) is not None:
+                        if reply.arbitration_id == {ENCODERS + WAIST_BOARD}:
+                            print(reply.dlc)
+                            sys.exit()
+            sys.exit("no reply")"""
+        python = "/usr/bin/python3"  # Debian's python-can is seen by Debian's interpreter only
+        if subprocess.run([python, "-c", "import can, serial"], capture_output=True).returncode != 0:
+            self.skipTest("no python-can (Debian: python3-can python3-serial)")
+        with self.boards():
+            done = subprocess.run([python, "-c", script, self.links[LEFT]], capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stdout), (0, "8\n"), done.stderr)
+
+
+if __name__ == "__main__":
+    faulthandler.dump_traceback_later(280, exit=True)  # where it waits, before ctest ends it
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
