@@ -383,7 +383,7 @@ BENCHMARK(setpoint_batch)->Name("can_setpoint_slots/20_messages/batch");
 
 // ---- A cycle of the hardware
 
-robot::RobotDescription seventeen_joints(robot::Protocol protocol) {
+robot::RobotDescription seventeen_joints(const robot::DriveProtocol* protocol) {
   robot::RobotDescription description;
   description.buses.resize(1);
   description.buses[0].protocol = protocol;
