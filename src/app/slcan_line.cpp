@@ -39,7 +39,7 @@ class Conversation {
 
   bool say(std::string_view commands) noexcept { return line_.write(bytes_of(commands)) == commands.size(); }
 
-  /// Waits for one answer. Lines that are none are passed over.
+  /// Waits for one answer, and skips all other lines.
   Answer answer(Duration limit) {
     const Time deadline = clock_.now() + limit;
     while (const auto byte = next_byte(deadline)) {

@@ -9,7 +9,7 @@
 //     loop.join();
 //     auto totals = (*robot)->finish();                               // ends server and recording
 //
-// Whatever differs may be the caller's own: the clock, the ports of the buses, the devices, observers of the loop.
+// The caller may give its own clock, ports of buses, devices and observers of the loop.
 #pragma once
 
 #include <cstddef>

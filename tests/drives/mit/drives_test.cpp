@@ -167,7 +167,7 @@ TEST_CASE("velocity and effort are followed, too, and a mode that is left holds 
     CHECK(std::abs(rig.simulation.position(i) - rig.commands[i].position) < still);
 }
 
-TEST_CASE("numbers that are none move nothing") {
+TEST_CASE("NaN and infinity move nothing") {
   ReadyRig rig;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const double before = rig.simulation.position(damiao);

@@ -157,7 +157,7 @@ TEST_CASE("a position beyond the field goes on at its other end") {
   CHECK(static_cast<std::uint16_t>(count_of(12.5 + 3 * step, ak80_9)) == 2);
 }
 
-TEST_CASE("frames that are none of the protocol have a named error") {
+TEST_CASE("foreign frames are refused with a named error") {
   const Frame good = encode(Command{}, 1U, ak80_9).value();
   const auto refused = [&](auto change) {
     Frame frame = good;
