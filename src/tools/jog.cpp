@@ -34,13 +34,20 @@ struct JogOptions {
   double speed = 0.1;  ///< of the joint's limit of velocity, and of acceleration
 };
 
-/// A robot that runs on a thread of its own while this lives; then it comes to a controlled stop.
+/// A robot that runs on a thread of its own while this lives, or until one of the signals comes; then it comes to a controlled stop.
 class Running {
  public:
-  explicit Running(app::Robot& robot)
-      : robot_(&robot), thread_([this] {
-          ran_ = robot_->run();
+  Running(app::Robot& robot, const sigset_t& signals)
+      : robot_(&robot),
+        loop_([this] {
+          static_cast<void>(robot_->run());
           ended_.store(true, std::memory_order_release);  // release: pairs with has_ended()
+        }),
+        watch_([this, signals] {
+          constexpr timespec patience{0, 20'000'000};
+          while (!has_ended()) {
+            if (sigtimedwait(&signals, nullptr, &patience) > 0) robot_->shut_down();
+          }
         }) {}
   ~Running() { stop(); }
   Running(const Running&) = delete;
@@ -48,27 +55,27 @@ class Running {
 
   void stop() {
     robot_->shut_down();
-    if (thread_.joinable()) thread_.join();
+    if (loop_.joinable()) loop_.join();
+    if (watch_.joinable()) watch_.join();
   }
   [[nodiscard]] bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 
  private:
   app::Robot* robot_;
   std::atomic<bool> ended_{false};
-  SetupResult<void> ran_;
-  std::thread thread_;
+  std::thread loop_;
+  std::thread watch_;  ///< of the signals: who waits for the motion's end must not delay a stop
 };
 
-/// Whether the robot became ready: prints its states meanwhile. False when it stopped, or a signal came.
-bool wait_until_ready(app::Robot& robot, const Running& running, const sigset_t& signals) {
-  constexpr timespec patience{0, 20'000'000};
+/// Whether the robot became ready: prints its states meanwhile. False when it stopped.
+bool wait_until_ready(app::Robot& robot, const Running& running) {
   while (!running.has_ended()) {
     while (const auto line = robot.next_report()) {
       fmt::print("{}\n", line->text);
       if (line->text == "robot ready") return true;
       if (line->text.rfind("robot stopped", 0) == 0) return false;
     }
-    if (sigtimedwait(&signals, nullptr, &patience) > 0) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return false;
 }
@@ -100,8 +107,8 @@ int jog(const JogOptions& options) {
     fmt::print(stderr, "takt jog: {}\n", robot.error().message);
     return exit_failed;
   }
-  Running running(**robot);
-  if (!wait_until_ready(**robot, running, signals)) {
+  Running running(**robot, signals);
+  if (!wait_until_ready(**robot, running)) {
     fmt::print(
         stderr,
         "takt jog: the robot did not become ready: nothing moved. `takt check {}{}` shows each drive\n",

@@ -169,6 +169,16 @@ class TaktBus(unittest.TestCase):
         names = [joint["name"] for joint in patient_mhubo()["joints"]]
         return {words[0]: words[1:] for words in map(str.split, done.stdout.splitlines()) if words and words[0] in names}
 
+    def test_a_jog_that_is_interrupted_stops_the_robot(self):
+        jog = subprocess.Popen([TAKT, "jog", self.robot, "WST", "1", "--speed", "0.002", "--simulate"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in jog.stdout:
+            if line.startswith("goal 1 accepted"):
+                break
+        jog.send_signal(signal.SIGINT)
+        said, complaint = jog.communicate(timeout=60)
+        self.assertEqual(jog.returncode, 1, said + complaint)
+        self.assertRegex(complaint, "shutting_down|loop_overrun")
+
     def test_a_robot_is_checked_jogged_run_and_reported_on_real_buses(self):
         recording, report = self.path("run.takt"), self.path("report")
         with self.boards():
