@@ -259,6 +259,7 @@ void add_check(CLI::App& app) {
       ->check(positive_number())
       ->capture_default_str();
   command->footer(
+      "Every drive is told to be off: never run it beside another master that holds the robot up.\n"
       "`answer us` is the time from a period's questions to the drive's answer, by the stamp of its frame: "
       "the median, and the jitter beside it. Slcan adapters give no stamps: there it is about the period.\n"
       "Examples:\n"
