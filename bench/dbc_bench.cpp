@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "dbc_problem.hpp"
-#include "takt/can/database.hpp"
 #include "takt/can/word.hpp"
+#include "takt/dbc/database.hpp"
 
 namespace {
 
@@ -22,15 +22,15 @@ using bench::dbc_text;
 using bench::frames;
 using bench::Values;
 
-const can::Dbc& database() {
-  static const auto dbc = can::Dbc::parse(dbc_text, can::dbc::Strictness::strict);
+const dbc::Database& database() {
+  static const auto dbc = dbc::Database::parse(dbc_text, dbc::Strictness::strict);
   if (!dbc) std::abort();
   return *dbc;
 }
 
 void decode_takt(benchmark::State& state, std::uint32_t id, unsigned first_byte) {
   const auto given = frames(id, first_byte);
-  const can::DbcMessage& message = *database().find(id, false);
+  const dbc::MessageCodec& message = *database().find(id, false);
   Values values{};
   std::size_t i = 0;
   for (auto _ : state) {
@@ -118,7 +118,7 @@ std::vector<Values> decoded(std::uint32_t id) {
 
 void encode_takt(benchmark::State& state) {
   const auto given = decoded(1);
-  const can::DbcMessage& message = *database().find(1, false);
+  const dbc::MessageCodec& message = *database().find(1, false);
   std::array<std::uint8_t, 8> data{};
   std::size_t i = 0;
   for (auto _ : state) {
@@ -159,7 +159,7 @@ void find_takt(benchmark::State& state) {
   constexpr std::uint32_t first = 0x8000'0000;
   for (std::uint32_t i = 0; i < count; ++i)
     many += "BO_ " + std::to_string(first + 977 * i) + " m" + std::to_string(i) + ": 8 A\n";
-  const auto dbc = can::Dbc::parse(many);
+  const auto dbc = dbc::Database::parse(many);
   if (!dbc) std::abort();
   std::uint32_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(dbc->find(977 * (i++ * 389 % count), true));
@@ -175,7 +175,7 @@ void parse_takt(benchmark::State& state) {
               "|8@1+ (0.1,0) [0|0] \"rad/s\" A\n";
   }
   for (auto _ : state) {
-    const auto dbc = can::Dbc::parse(many);
+    const auto dbc = dbc::Database::parse(many);
     if (!dbc || dbc->messages().size() != 250) std::abort();
   }
 }

@@ -1,6 +1,6 @@
 # takt_add_dbc(TARGET <target> FILES <file.dbc>... [NAMESPACE <name space>] [NODE <node>] [PARTIAL])
 #
-# Makes a C++ header of typed CAN messages out of each DBC file (see takt/can/dbc_header.hpp), anew whenever the file changes.
+# Makes a C++ header of typed CAN messages out of each DBC file (see takt/dbc/header.hpp), anew whenever the file changes.
 # The target, which must exist and link takt::core, and what links it find the header of drive.dbc as "drive.hpp"; it declares
 # all in the name space `drive_dbc`, with NAMESPACE robot in `robot::drive`. With NODE, it has only the messages that this node
 # sends or receives. Where messages or signals of the file cannot be in the header, the build fails and says why; PARTIAL accepts it.

@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "boundary.hpp"
-#include "takt/can/database.hpp"
+#include "takt/dbc/database.hpp"
 
 using takt::fail;
 using takt::Result;
 using takt::Status;
-using takt::can::DbcMessage;
 using takt::can::Overflow;
 using takt::can::Presence;
 using takt::can::ShortFrame;
@@ -23,15 +22,16 @@ using takt::capi::check_size;
 using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::to_status;
+using takt::dbc::MessageCodec;
 
 struct takt_dbc {
-  takt::can::Dbc database;
+  takt::dbc::Database database;
   std::string warnings;
 };
 
 namespace {
 
-Result<const DbcMessage*> find(const takt_dbc* dbc, std::size_t message) noexcept {
+Result<const MessageCodec*> find(const takt_dbc* dbc, std::size_t message) noexcept {
   if (dbc == nullptr) return fail(Errc::null_pointer);
   const auto messages = dbc->database.messages();
   if (message >= messages.size()) return fail(Errc::bad_argument);
@@ -51,9 +51,9 @@ std::optional<Overflow> to_overflow(std::int32_t overflow) noexcept {
   }
 }
 
-std::string to_lines(const takt::can::Dbc& database) {
+std::string to_lines(const takt::dbc::Database& database) {
   std::string lines;
-  for (const takt::can::dbc::Warning& warning : database.warnings()) lines += to_string(warning) + '\n';
+  for (const takt::dbc::Warning& warning : database.warnings()) lines += to_string(warning) + '\n';
   return lines;
 }
 
@@ -75,9 +75,9 @@ std::int32_t takt_dbc_create(const char* text, std::size_t bytes, std::int32_t s
                              std::size_t size, takt_dbc** dbc) {
   return guarded(why, size, [&]() -> Status {
     if (text == nullptr || dbc == nullptr) return fail(Errc::null_pointer);
-    using takt::can::dbc::Strictness;
-    auto database = takt::can::Dbc::parse(std::string_view(text, bytes),
-                                          strict != 0 ? Strictness::strict : Strictness::tolerant);
+    using takt::dbc::Strictness;
+    auto database = takt::dbc::Database::parse(std::string_view(text, bytes),
+                                               strict != 0 ? Strictness::strict : Strictness::tolerant);
     if (!database) {
       takt::capi::write_text(database.error().message, why, size);
       return fail(database.error().error);
@@ -103,7 +103,7 @@ std::int32_t takt_dbc_describe_message(const takt_dbc* dbc, std::size_t message,
   if (description == nullptr) return to_status(Errc::null_pointer);
   if (const Status size = check_size(description, offsetof(takt_dbc_message, extended)); !size)
     return to_status(size);
-  const takt::can::dbc::Message& said = (*found)->description();
+  const takt::dbc::Message& said = (*found)->description();
   takt_dbc_message out{};
   out.id = said.id;
   out.extended = said.extended ? 1 : 0;
@@ -126,7 +126,7 @@ std::int32_t takt_dbc_describe_signal(const takt_dbc* dbc, std::size_t message, 
   if (description == nullptr) return to_status(Errc::null_pointer);
   if (const Status size = check_size(description, offsetof(takt_dbc_signal, is_selector)); !size)
     return to_status(size);
-  const takt::can::dbc::Signal& said = (*found)->description().signals[signal];
+  const takt::dbc::Signal& said = (*found)->description().signals[signal];
   takt_dbc_signal out{};
   out.is_selector = said.is_selector ? 1 : 0;
   out.name = said.name.c_str();
@@ -148,7 +148,7 @@ std::int32_t takt_dbc_describe_signal(const takt_dbc* dbc, std::size_t message, 
 std::int32_t takt_dbc_find(const takt_dbc* dbc, std::uint32_t id, std::int32_t extended,
                            std::size_t* message) {
   if (dbc == nullptr || message == nullptr) return to_status(Errc::null_pointer);
-  const DbcMessage* found = dbc->database.find(id, extended != 0);
+  const MessageCodec* found = dbc->database.find(id, extended != 0);
   if (found == nullptr) return to_status(takt::can::Errc::unexpected_id);
   *message = static_cast<std::size_t>(found - dbc->database.messages().data());
   return TAKT_OK;
@@ -156,7 +156,7 @@ std::int32_t takt_dbc_find(const takt_dbc* dbc, std::uint32_t id, std::int32_t e
 
 std::int32_t takt_dbc_find_message(const takt_dbc* dbc, const char* name, std::size_t* message) {
   if (dbc == nullptr || name == nullptr || message == nullptr) return to_status(Errc::null_pointer);
-  const DbcMessage* found = dbc->database.find(std::string_view(name));
+  const MessageCodec* found = dbc->database.find(std::string_view(name));
   if (found == nullptr) return to_status(Errc::bad_argument);
   *message = static_cast<std::size_t>(found - dbc->database.messages().data());
   return TAKT_OK;
@@ -188,7 +188,7 @@ std::int32_t takt_dbc_read(const takt_dbc* dbc, std::size_t message, const std::
     const auto found = find(dbc, message);
     if (!found) return fail(found.error());
     if (data == nullptr || readings == nullptr) return fail(Errc::null_pointer);
-    const DbcMessage& said = **found;
+    const MessageCodec& said = **found;
     if (count < said.signal_count()) return fail(takt::can::Errc::wrong_count);
     const auto policy = short_frame != 0 ? ShortFrame::complete_signals : ShortFrame::error;
     std::vector<double> values(said.signal_count());
@@ -242,7 +242,7 @@ std::int32_t takt_dbc_explain(const takt_dbc* dbc, std::size_t message, const do
     const auto policy = to_overflow(overflow);
     if (!policy) return fail(Errc::bad_argument);
     const auto refusal = (*found)->explain(std::span(values, count), *policy);
-    if (signal != nullptr) *signal = refusal ? refusal->signal : DbcMessage::no_signal;
+    if (signal != nullptr) *signal = refusal ? refusal->signal : MessageCodec::no_signal;
     if (!refusal) return {};
     takt::capi::write_text(refusal->message, why, size);
     return fail(refusal->error);

@@ -26,14 +26,14 @@ bool write_header(const std::string& path, const std::string& text) {
 }  // namespace
 
 ExitCode make_header_file(const HeaderFile& wanted) {
-  const auto dbc = can::Dbc::load(wanted.dbc);
+  const auto dbc = dbc::Database::load(wanted.dbc);
   if (!dbc) return refuse(dbc.error().message, exit_bad_input);
-  can::dbc::HeaderOptions options = wanted.header;
+  dbc::HeaderOptions options = wanted.header;
   options.source = std::filesystem::path(wanted.dbc).filename().string();
   const auto header = make_header(*dbc, options);
   if (!header) return refuse(fmt::format("{}: {}", wanted.dbc, header.error().message), exit_bad_input);
 
-  for (const can::dbc::Warning& warning : dbc->warnings()) {
+  for (const dbc::Warning& warning : dbc->warnings()) {
     fmt::print(stderr, "{}: {}\n", wanted.dbc, to_string(warning));
   }
   for (const std::string& warning : header->warnings) fmt::print(stderr, "{}: {}\n", wanted.dbc, warning);

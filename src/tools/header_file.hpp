@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "takt/can/dbc_header.hpp"
+#include "takt/dbc/header.hpp"
 #include "tools/exit_code.hpp"
 
 namespace takt::tools {
@@ -11,7 +11,7 @@ namespace takt::tools {
 struct HeaderFile {
   std::string dbc;     ///< the file to read
   std::string output;  ///< the header to write; empty: standard output
-  can::dbc::HeaderOptions header{};
+  dbc::HeaderOptions header{};
   bool partial = false;  ///< succeed although messages or signals of the file are not in the header
 };
 

@@ -1,7 +1,7 @@
 // Any bytes as a DBC file: tolerant and strict readers end with a reading or an error, and what was read decodes
 // any frame, of any length, into values or an error; what a strict reader takes can be written again as equal. Of all of them a
 // header can be made, of whose lines no text of the file has become code.
-#include "takt/can/dbc.hpp"
+#include "takt/dbc/file.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "support/fuzz_frames.hpp"
-#include "takt/can/database.hpp"
-#include "takt/can/dbc_header.hpp"
+#include "takt/dbc/database.hpp"
+#include "takt/dbc/header.hpp"
 
 using namespace takt;
 using takt::test::require;
@@ -33,7 +33,7 @@ class Bytes {
 };
 
 /// `is_strict`: no signals share bits, so that none overwrites another.
-void try_message(const can::DbcMessage& message, Bytes& bytes, bool is_strict) {
+void try_message(const dbc::MessageCodec& message, Bytes& bytes, bool is_strict) {
   std::vector<std::uint8_t> data(message.length());
   std::vector<double> values(message.signal_count()), again(values.size());
   std::vector<std::int64_t> numbers(values.size());
@@ -45,7 +45,7 @@ void try_message(const can::DbcMessage& message, Bytes& bytes, bool is_strict) {
     const std::vector<std::uint8_t> exact(
         data.begin(), data.begin() + (round < 4 ? std::ptrdiff_t(data.size())
                                                 : bytes.next() % std::ptrdiff_t(data.size() + 1)));
-    const auto short_frame = round % 4 < 2 ? can::ShortFrame::error : can::ShortFrame::complete_signals;
+    const auto short_frame = round % 4 < 2 ? dbc::ShortFrame::error : dbc::ShortFrame::complete_signals;
     if (!message.decode(exact, values, presence, short_frame)) continue;
     require(message.decode_numbers(exact, numbers, again_presence, short_frame).has_value());
     require(again_presence == presence);
@@ -74,8 +74,8 @@ void try_message(const can::DbcMessage& message, Bytes& bytes, bool is_strict) {
 }
 
 /// No control characters, no line joined to the next, no directive but ours.
-void try_header(const can::Dbc& dbc) {
-  const auto header = can::dbc::make_header(dbc, {"drive.dbc", "", ""});
+void try_header(const dbc::Database& dbc) {
+  const auto header = dbc::make_header(dbc, {"drive.dbc", "", ""});
   require(header.has_value());
   std::string_view text = header->text;
   while (!text.empty()) {
@@ -93,21 +93,21 @@ void try_header(const can::Dbc& dbc) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto strict = can::dbc::parse(text, can::dbc::Strictness::strict);
-  const auto tolerant = can::dbc::parse(text);
+  const auto strict = dbc::parse(text, dbc::Strictness::strict);
+  const auto tolerant = dbc::parse(text);
   if (!strict) require(strict.error().error == can::Errc::bad_dbc && !strict.error().message.empty());
   if (strict) require(tolerant && tolerant->file == strict->file);
   if (!tolerant) return 0;
   for (const auto& warning : tolerant->warnings)
     require(warning.place.line != 0 && !to_string(warning).empty());
   // What is refused is seen by comparison within write().
-  const auto written = can::dbc::write(tolerant->file);
+  const auto written = dbc::write(tolerant->file);
   if (strict) require(written.has_value());
-  const auto dbc = can::Dbc::make(tolerant->file);
+  const auto dbc = dbc::Database::make(tolerant->file);
   if (!dbc) return 0;  // more multiplexing than the tables take
   try_header(*dbc);
   Bytes bytes(text);
-  for (const can::DbcMessage& message :
+  for (const dbc::MessageCodec& message :
        dbc->messages().first(std::min<std::size_t>(dbc->messages().size(), 8))) {
     require(dbc->find(message.description().id, message.description().extended) == &message);
     try_message(message, bytes, strict.has_value());

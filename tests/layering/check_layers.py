@@ -14,7 +14,7 @@ import tempfile
 
 FLOORS = {
     "core": 1,
-    "trajectory": 2, "control": 2, "mobile": 2, "can": 2, "vehicle": 2, "shm": 2,
+    "trajectory": 2, "control": 2, "mobile": 2, "can": 2, "dbc": 2, "secure": 2, "vehicle": 2, "shm": 2,
     "rt": 3,
     "component": 4,
     "robot": 5,
@@ -22,8 +22,8 @@ FLOORS = {
     "app": 7,
 }
 # The allowed steps sideways: a vehicle is built from control laws and drive kinematics, a limit with braking distance from stops,
-# a drive's simulated twin from plants and virtual buses.
-SIDEWAYS = {"vehicle": {"control", "mobile"}, "control": {"trajectory"}, "drives": {"sim"}}
+# a drive's simulated twin from plants and virtual buses, a database from signals and frames.
+SIDEWAYS = {"dbc": {"can"}, "vehicle": {"control", "mobile", "secure"}, "control": {"trajectory"}, "drives": {"sim"}}
 # What touches an operating system implements concepts of the lower floors, and nothing below the assembly knows it.
 PLATFORM, PLATFORM_MAY_USE, PLATFORM_IS_KNOWN_TO = "platform", 3, {"app"}
 # Sources shared by rooms, with no public header; what they may use is what the lowest room that uses them may.
@@ -123,6 +123,8 @@ def violations_in(root):
 PLANTED = [  # file, include, words of the expected complaint
     ("include/takt/core/planted.hpp", "takt/can/frame.hpp", "upwards"),
     ("include/takt/can/planted.hpp", "takt/shm/spsc_ring.hpp", "sideways"),
+    ("include/takt/can/planted.hpp", "takt/dbc/file.hpp", "sideways"),
+    ("include/takt/secure/planted.hpp", "takt/vehicle/error.hpp", "sideways"),
     ("include/takt/motion/planted.hpp", "takt/record/format.hpp", "sideways"),
     ("src/rt/planted.cpp", "takt/robot/hardware.hpp", "upwards"),
     ("src/sim/planted.cpp", "takt/platform/steady_clock.hpp", "must not know platform"),

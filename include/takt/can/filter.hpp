@@ -34,7 +34,7 @@ struct Filter {
   friend constexpr bool operator==(const Filter&, const Filter&) = default;
 };
 
-/// The filter of a typed message (can/message.hpp). Messages of a database have theirs: DbcMessage::filter().
+/// The filter of a typed message (can/message.hpp). Messages of a database have theirs: MessageCodec::filter().
 template <class T>
 [[nodiscard]] constexpr Filter filter_of() noexcept {
   return {T::message.id, T::message.id_mask, T::message.format.extended};

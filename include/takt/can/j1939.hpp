@@ -1,6 +1,6 @@
 // SAE J1939 on CAN: what stands in a 29-bit identifier, and in the NAME by which a device is known. Messages of up to 8 bytes are
 // single frames; takt/can/j1939_transport.hpp carries longer ones, takt/can/j1939_address.hpp gets an address. The signals
-// within (and what is "not available" or an error instead of a number) are the business of takt/can/database.hpp.
+// within (and what is "not available" or an error instead of a number) are the business of takt/dbc/database.hpp.
 //
 //   identifier   priority 3 bits | page 2 | PF 8 | PS 8 | source address 8
 //   PF below 240 (PDU1): PS is the destination, the parameter group number (PGN) ends in 00

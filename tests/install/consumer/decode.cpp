@@ -1,7 +1,7 @@
 // A program that is compiled for a processor with fused multiply-add gets the same numbers from takt's headers as from its
 // library, which is compiled for any processor: neither fuses.
-#include <takt/can/database.hpp>
 #include <takt/can/message.hpp>
+#include <takt/dbc/database.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -11,14 +11,14 @@
 #include "drive.hpp"
 
 int main() {
-  const auto dbc = takt::can::Dbc::load(DBC_FILE);
+  const auto dbc = takt::dbc::Database::load(DBC_FILE);
   if (!dbc) return EXIT_FAILURE;
   std::vector<double> values(1);
   int differ = 0;
   constexpr int frames = 65'536;
   for (int raw = 0; raw < frames; ++raw) {
     const takt::can::Frame frame{.id = 386, .length = 2, .data = {std::uint8_t(raw), std::uint8_t(raw >> 8)}};
-    const takt::can::DbcMessage* message = dbc->find(frame);
+    const takt::dbc::MessageCodec* message = dbc->find(frame);
     if (message == nullptr || !message->decode(frame, values)) return EXIT_FAILURE;
     const auto typed = takt::can::decode<robot::drive::Temperature>(frame);
     if (!typed) return EXIT_FAILURE;

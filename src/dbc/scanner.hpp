@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "takt/can/dbc.hpp"
+#include "takt/dbc/file.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 
 enum class TokenKind : std::uint8_t {
   end,        ///< of the file
@@ -66,4 +66,4 @@ class Scanner {
 /// The text between two quotes: as UTF-8, with `\"` as the quote that it stands for, and LF for each CR LF and CR.
 [[nodiscard]] std::string unquoted(std::string_view raw);
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -1,8 +1,8 @@
 // What a DBC file says: the messages of a CAN network, their signals, and what is written about them. parse()
 // reads a file as the field's tools write them and its people edit them; write() gives back text that reads
-// again as equal. takt/can/database.hpp makes of it what a control loop decodes frames with.
+// again as equal. takt/dbc/database.hpp makes of it what a control loop decodes frames with.
 //
-//     const auto read = can::dbc::load("drive.dbc");
+//     const auto read = dbc::load("drive.dbc");
 //     if (!read) die(read.error().message);                  // "line 12, column 5: a number is expected ..."
 //     for (const auto& warning : read->warnings) print(to_string(warning));
 //
@@ -35,7 +35,7 @@
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 
 // Limits of a file. Beyond them it is refused, whoever wrote it.
 inline constexpr std::size_t max_file_size = std::size_t{32} << 20;  ///< bytes
@@ -243,4 +243,4 @@ enum class Strictness : std::uint8_t {
 /// parameter group number in its identifier whoever sends it, if no other message of the file has that.
 [[nodiscard]] bool is_j1939(const File& file, const Message& message) noexcept;
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "can/dbc_complaints.hpp"
-#include "takt/can/dbc.hpp"
+#include "dbc/complaints.hpp"
+#include "takt/dbc/file.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 
 /// Where something stands that is called by its name.
 using Names = std::map<std::string, std::uint32_t, std::less<>>;
@@ -46,4 +46,4 @@ void check_layout(const Message& message, const Notes& notes, const std::vector<
 /// Takes away the signals that are left out.
 void remove_signals(Message& message, const std::vector<bool>& left_out);
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

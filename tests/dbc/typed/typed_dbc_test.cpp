@@ -1,6 +1,6 @@
 // The three front ends of the signal kernel are one: for each message of our DBC files, the typed message that takt_add_dbc() made
 // of it, the run-time database and a plain use of the kernel, signal by signal, decode random bytes to the same values and
-// encode random values to the same bytes or the same error, by each policy. A million messages: ROOM=can_typed tests/run.sh
+// encode random values to the same bytes or the same error, by each policy. A million messages: ROOM=dbc_typed tests/run.sh
 // --cases 1000000.
 #include <doctest/doctest.h>
 
@@ -16,20 +16,22 @@
 #include "j1939.hpp"
 #include "support/random.hpp"
 #include "support/source_dir.hpp"
-#include "takt/can/database.hpp"
+#include "takt/dbc/database.hpp"
 #include "vendor.hpp"
 #include "wide.hpp"
 
 using namespace takt;
 using namespace takt::can;
+using dbc::Database;
+using dbc::MessageCodec;
 
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;  // on the heap, where an address sanitizer guards their end
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-Dbc load(const std::string& name) {
-  auto dbc = Dbc::load(TAKT_SOURCE_DIR "/tests/can/" + name);
+Database load(const std::string& name) {
+  auto dbc = Database::load(TAKT_SOURCE_DIR "/tests/dbc/" + name);
   REQUIRE_MESSAGE(dbc.has_value(), dbc.error().message);
   return std::move(*dbc);
 }
@@ -45,7 +47,7 @@ std::uint16_t code_of(const Status& status) { return status ? std::uint16_t{0} :
 // ---- the kernel, signal by signal, as the description of the file says
 
 /// Numbers that J1939 keeps for what is no value, by its table: 0xFB.. to 0xFF.. of bytes, the last two of a few bits.
-bool is_value(const DbcMessage& message, Field field, std::uint64_t bits) {
+bool is_value(const MessageCodec& message, Field field, std::uint64_t bits) {
   if (!message.is_j1939() || field.type != NumberType::unsigned_integer) return true;
   switch (field.length) {
     case 8:
@@ -61,7 +63,7 @@ bool is_value(const DbcMessage& message, Field field, std::uint64_t bits) {
   }
 }
 
-bool is_there(const DbcMessage& message, std::size_t i, const Bytes& data) {
+bool is_there(const MessageCodec& message, std::size_t i, const Bytes& data) {
   const dbc::Message& description = message.description();
   const dbc::Signal& signal = description.signals[i];
   if (!signal.selected_by) return true;
@@ -74,7 +76,7 @@ bool is_there(const DbcMessage& message, std::size_t i, const Bytes& data) {
 }
 
 /// Whether the value table has a text for the bits of a signal.
-bool is_named(const DbcMessage& message, std::size_t i, std::uint64_t bits) {
+bool is_named(const MessageCodec& message, std::size_t i, std::uint64_t bits) {
   const dbc::Signal& signal = message.description().signals[i];
   const Field field = signal.coding.field;
   if (field.type > NumberType::signed_integer) return false;
@@ -86,7 +88,7 @@ bool is_named(const DbcMessage& message, std::size_t i, std::uint64_t bits) {
 }
 
 /// Whether each selector that is there chooses something, or is named.
-bool knows_selectors(const DbcMessage& message, const Bytes& data) {
+bool knows_selectors(const MessageCodec& message, const Bytes& data) {
   for (std::size_t i = 0; i < message.signal_count(); ++i) {
     bool is_selector = false;
     bool has_chosen = false;
@@ -102,7 +104,7 @@ bool knows_selectors(const DbcMessage& message, const Bytes& data) {
   return true;
 }
 
-std::uint16_t plain_decode(const DbcMessage& message, const Bytes& data, std::vector<double>& values) {
+std::uint16_t plain_decode(const MessageCodec& message, const Bytes& data, std::vector<double>& values) {
   if (!knows_selectors(message, data)) return static_cast<std::uint16_t>(Errc::unknown_selector);
   for (std::size_t i = 0; i < message.signal_count(); ++i) {
     const Signal& coding = message.description().signals[i].coding;
@@ -113,7 +115,8 @@ std::uint16_t plain_decode(const DbcMessage& message, const Bytes& data, std::ve
   return 0;
 }
 
-Result<std::uint64_t> plain_bits(const DbcMessage& message, std::size_t i, double value, Overflow overflow) {
+Result<std::uint64_t> plain_bits(const MessageCodec& message, std::size_t i, double value,
+                                 Overflow overflow) {
   const Signal& coding = message.description().signals[i].coding;
   // A state is sent as it is, if the value says it to a millionth of a step.
   const double number = to_number(coding, value);
@@ -135,7 +138,7 @@ Result<std::uint64_t> plain_bits(const DbcMessage& message, std::size_t i, doubl
   return fail(Errc::out_of_range);
 }
 
-std::uint16_t plain_encode(const DbcMessage& message, Bytes& data, const std::vector<double>& values,
+std::uint16_t plain_encode(const MessageCodec& message, Bytes& data, const std::vector<double>& values,
                            Overflow overflow) {
   data.assign(data.size(), message.is_j1939() ? 0xFF : 0);
   std::vector<bool> is_written(message.signal_count(), false);
@@ -191,7 +194,7 @@ double wild_value(std::mt19937_64& random, const Signal& coding) {
 // ---- the comparison
 
 template <class T>
-void check_decoding(const DbcMessage& message, std::mt19937_64& random) {
+void check_decoding(const MessageCodec& message, std::mt19937_64& random) {
   const Bytes data = random_bytes(random, message.length());
   std::vector<double> plain(message.signal_count(), 7);
   std::vector<double> looked_up(message.signal_count(), 7);
@@ -232,7 +235,7 @@ void check_decoding(const DbcMessage& message, std::mt19937_64& random) {
 }
 
 template <class T, Overflow overflow>
-void check_encoding(const DbcMessage& message, const std::vector<double>& values) {
+void check_encoding(const MessageCodec& message, const std::vector<double>& values) {
   Bytes plain(message.length());
   Bytes looked_up(message.length());
   Data<T> typed{};
@@ -247,7 +250,7 @@ void check_encoding(const DbcMessage& message, const std::vector<double>& values
 }
 
 template <class T>
-void check_encoding(const DbcMessage& message, std::mt19937_64& random) {
+void check_encoding(const MessageCodec& message, std::mt19937_64& random) {
   // One mistake at most: of several, each front end may name another.
   std::vector<double> values(message.signal_count());
   const auto& signals = message.description().signals;
@@ -269,13 +272,13 @@ void check_encoding(const DbcMessage& message, std::mt19937_64& random) {
 
 /// Each type of the tuple against the message of the file that has its name; returns how many there are.
 template <class... T>
-std::size_t check_all(const Dbc& dbc, std::tuple<T...>*, std::uint64_t salt) {
+std::size_t check_all(const Database& dbc, std::tuple<T...>*, std::uint64_t salt) {
   std::mt19937_64 random = test::generator(salt);
   const std::size_t cases =
       test::count(2000) / 16 + 1;  // about 16 messages; all together are what was asked for
   const auto check = [&]<class Message>(Message*) {
     CAPTURE(Message::message.name);
-    const DbcMessage* message = dbc.find(Message::message.name);
+    const MessageCodec* message = dbc.find(Message::message.name);
     REQUIRE(message != nullptr);
     for (std::size_t i = 0; i < cases; ++i) {
       check_decoding<Message>(*message, random);

@@ -1,6 +1,6 @@
 // DBC files as they are found: every feature of the format, the dirt of vendors' tools, and what cannot be
 // mended.
-#include "takt/can/dbc.hpp"
+#include "takt/dbc/file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ using namespace std::string_literals;
 
 namespace {
 
-const std::string folder = TAKT_SOURCE_DIR "/tests/can/";
+const std::string folder = TAKT_SOURCE_DIR "/tests/dbc/";
 
 const dbc::Message& message(const dbc::File& file, std::string_view name) {
   const auto found = std::find_if(file.messages.begin(), file.messages.end(),

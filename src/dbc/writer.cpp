@@ -4,10 +4,10 @@
 #include <cmath>
 #include <iterator>
 
-#include "can/dbc_words.hpp"
-#include "takt/can/dbc.hpp"
+#include "dbc/words.hpp"
+#include "takt/dbc/file.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 namespace {
 
 std::uint32_t raw_id(const Message& message) { return message.id | (message.extended ? extended_bit : 0); }
@@ -64,8 +64,8 @@ class Writer {
     put_value_texts();
     for (const Message& message : file_.messages) put_groups(message);
     for_each_signal([&](std::uint32_t id, const Signal& signal) {
-      if (signal.coding.field.type == NumberType::float32) put_of(id, signal, "SIG_VALTYPE_", " : 1;");
-      if (signal.coding.field.type == NumberType::float64) put_of(id, signal, "SIG_VALTYPE_", " : 2;");
+      if (signal.coding.field.type == can::NumberType::float32) put_of(id, signal, "SIG_VALTYPE_", " : 1;");
+      if (signal.coding.field.type == can::NumberType::float64) put_of(id, signal, "SIG_VALTYPE_", " : 2;");
     });
     for (const Message& message : file_.messages) put_selector_ranges(message);
     return std::move(out_);
@@ -105,11 +105,12 @@ class Writer {
   }
 
   void put_signal(const Signal& signal, std::string_view place) {
-    const Field& field = signal.coding.field;
+    const can::Field& field = signal.coding.field;
     put(" SG_ {} {}{}: {}|{}@{}{} ({},{}) [{}|{}] {} {}\n", file_name(signal), place,
-        place.empty() ? "" : " ", field.start, field.length, field.order == ByteOrder::little ? 1 : 0,
-        field.type == NumberType::unsigned_integer ? '+' : '-', signal.coding.scale, signal.coding.offset,
-        signal.coding.minimum, signal.coding.maximum, quoted(signal.unit), joined(signal.receivers));
+        place.empty() ? "" : " ", field.start, field.length, field.order == can::ByteOrder::little ? 1 : 0,
+        field.type == can::NumberType::unsigned_integer ? '+' : '-', signal.coding.scale,
+        signal.coding.offset, signal.coding.minimum, signal.coding.maximum, quoted(signal.unit),
+        joined(signal.receivers));
   }
 
   void put_environment_variables() {
@@ -247,24 +248,24 @@ SetupResult<std::string> write(const File& file) {
     for (const Signal& signal : message.signals) {
       const bool is_in_message = !signal.selected_by || *signal.selected_by < message.signals.size();
       if (!is_in_message || signal.selected_by.has_value() == signal.selected_for.empty())
-        return fail(Errc::bad_dbc,
+        return fail(can::Errc::bad_dbc,
                     fmt::format("signal {}: a selector and its numbers belong together", signal.name));
     }
     for (const SignalGroup& group : message.groups) {
       const auto is_in_message = [&](std::uint32_t signal) { return signal < message.signals.size(); };
       if (!std::all_of(group.signals.begin(), group.signals.end(), is_in_message))
-        return fail(Errc::bad_dbc, fmt::format("group {}: a signal is not in the message", group.name));
+        return fail(can::Errc::bad_dbc, fmt::format("group {}: a signal is not in the message", group.name));
     }
   }
   std::string text = Writer(file).write();
   const auto again = parse(text);
-  if (!again) return fail(Errc::bad_dbc, "in what would be written, " + again.error().message);
+  if (!again) return fail(can::Errc::bad_dbc, "in what would be written, " + again.error().message);
   if (again->file != file) {
-    return fail(Errc::bad_dbc, again->warnings.empty()
-                                   ? "the file holds what the format cannot say"
-                                   : "in what would be written, " + to_string(again->warnings.front()));
+    return fail(can::Errc::bad_dbc, again->warnings.empty()
+                                        ? "the file holds what the format cannot say"
+                                        : "in what would be written, " + to_string(again->warnings.front()));
   }
   return text;
 }
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

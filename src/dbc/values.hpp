@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "can/dbc_complaints.hpp"
-#include "can/dbc_scanner.hpp"
-#include "takt/can/dbc.hpp"
+#include "dbc/complaints.hpp"
+#include "dbc/scanner.hpp"
+#include "takt/dbc/file.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 
 [[nodiscard]] std::optional<double> to_number(std::string_view raw) noexcept;
 
@@ -42,4 +42,4 @@ template <class T>
                                                      const AttributeDefinition* definition,
                                                      Complaints& complaints);
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "takt/can/dbc.hpp"
+#include "takt/dbc/file.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 
 class Complaints {
  public:
@@ -46,4 +46,4 @@ class Complaints {
   std::size_t more_warnings_ = 0;
 };
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

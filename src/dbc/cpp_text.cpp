@@ -1,4 +1,4 @@
-#include "can/cpp_text.hpp"
+#include "dbc/cpp_text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "can/dbc_scanner.hpp"
+#include "dbc/scanner.hpp"
 #include "takt/can/text.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 namespace {
 
 constexpr std::size_t most_of_a_name = 100;  // bytes
@@ -182,4 +182,4 @@ std::string literal(std::string_view text) {
   return out + '"';
 }
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 
 /// "ShaftSpeed" and "SHAFT_SPEED" to "shaft_speed". What begins with no letter gets `word` in front; never empty.
 [[nodiscard]] std::string snake_case(std::string_view text, std::string_view word);
@@ -38,4 +38,4 @@ class UniqueNames {
 /// With its quotes.
 [[nodiscard]] std::string literal(std::string_view text);
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -9,14 +9,14 @@
 #include <tuple>
 #include <utility>
 
-#include "can/dbc_complaints.hpp"
-#include "can/dbc_layout.hpp"
-#include "can/dbc_scanner.hpp"
-#include "can/dbc_values.hpp"
-#include "can/dbc_words.hpp"
-#include "takt/can/dbc.hpp"
+#include "dbc/complaints.hpp"
+#include "dbc/layout.hpp"
+#include "dbc/scanner.hpp"
+#include "dbc/values.hpp"
+#include "dbc/words.hpp"
+#include "takt/dbc/file.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 namespace {
 
 /// Where messages are looked up by what the file calls them: bit 31 says extended.
@@ -54,7 +54,7 @@ class Parser : private Complaints {
     if (!has_failed() && statements_ == 0)
       refuse(scanner_.peek().place, "there is no statement of a DBC file");
     if (!has_failed()) finish();
-    if (has_failed()) return fail(Errc::bad_dbc, to_string(error()));
+    if (has_failed()) return fail(can::Errc::bad_dbc, to_string(error()));
     return Reading{std::move(file_), take_warnings(), more_warnings(), left_out_};
   }
 
@@ -274,7 +274,7 @@ class Parser : private Complaints {
     }
     message.extended = (raw & extended_bit) != 0;
     message.id = raw & ~extended_bit;
-    if (message.id > (message.extended ? max_extended_id : max_standard_id)) {
+    if (message.id > (message.extended ? can::max_extended_id : can::max_standard_id)) {
       complain(place, fmt::format("identifier {:#x} has more than {} bits; message {} is left out",
                                   message.id, message.extended ? 29 : 11, message.name));
       messages_.try_emplace(raw, left_out_message);
@@ -334,7 +334,7 @@ class Parser : private Complaints {
     return true;
   }
 
-  bool take_layout(Field& field) {
+  bool take_layout(can::Field& field) {
     constexpr std::uint16_t last_bit = 8 * max_message_length - 1;
     std::uint8_t order = 0;
     if (!take_integer<std::uint16_t>(field.start, 0, last_bit, "the first bit of the signal") ||
@@ -342,9 +342,9 @@ class Parser : private Complaints {
         !take_mark('@') || !take_integer<std::uint8_t>(order, 0, 1, "the byte order")) {
       return false;
     }
-    field.order = order == 1 ? ByteOrder::little : ByteOrder::big;
+    field.order = order == 1 ? can::ByteOrder::little : can::ByteOrder::big;
     if (try_mark('-')) {
-      field.type = NumberType::signed_integer;
+      field.type = can::NumberType::signed_integer;
       return true;
     }
     return take_mark('+');
@@ -501,7 +501,7 @@ class Parser : private Complaints {
     Signal& signal = signal_of(object);
     const unsigned length = type == 1 ? 32 : 64;
     if (signal.coding.field.length == length) {
-      signal.coding.field.type = type == 1 ? NumberType::float32 : NumberType::float64;
+      signal.coding.field.type = type == 1 ? can::NumberType::float32 : can::NumberType::float64;
     } else {
       complain(place, fmt::format("a floating-point number has {} bits, but {} has {}; it stays an integer",
                                   length, signal.name, signal.coding.field.length));
@@ -850,7 +850,7 @@ class Parser : private Complaints {
 
 SetupResult<Reading> parse(std::string_view text, Strictness strictness) {
   if (text.size() > max_file_size) {
-    return fail(Errc::bad_dbc, fmt::format("the file is larger than {} MiB", max_file_size >> 20));
+    return fail(can::Errc::bad_dbc, fmt::format("the file is larger than {} MiB", max_file_size >> 20));
   }
   return Parser(text, strictness).run();
 }
@@ -859,17 +859,19 @@ SetupResult<Reading> load(const std::string& path, Strictness strictness) {
   const auto reason = [] { return std::error_code(errno, std::generic_category()).message(); };
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Errc::bad_dbc, fmt::format("{}: the file cannot be opened: {}", path, reason()));
+  if (!file)
+    return fail(can::Errc::bad_dbc, fmt::format("{}: the file cannot be opened: {}", path, reason()));
   std::string text;
   std::array<char, 65536> piece;
   while (text.size() <= max_file_size && file) {
     file.read(piece.data(), piece.size());
     text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
   }
-  if (file.bad()) return fail(Errc::bad_dbc, fmt::format("{}: the file cannot be read: {}", path, reason()));
+  if (file.bad())
+    return fail(can::Errc::bad_dbc, fmt::format("{}: the file cannot be read: {}", path, reason()));
   auto reading = parse(text, strictness);
   if (!reading) return fail(reading.error().error, fmt::format("{}: {}", path, reading.error().message));
   return reading;
 }
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
-#include "can/dbc_scanner.hpp"
-#include "takt/can/dbc.hpp"
+#include "dbc/scanner.hpp"
 #include "takt/can/frame.hpp"
+#include "takt/dbc/file.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 
 inline constexpr std::uint32_t extended_bit = 0x8000'0000;        ///< of an identifier in a file
 inline constexpr std::uint32_t independent_raw_id = 0xC000'0000;  ///< the message of signals that have none
@@ -62,4 +62,4 @@ inline constexpr std::array<std::string_view, 36> keywords = {
   return token.kind == TokenKind::name && token.raw == name;
 }
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -1,6 +1,6 @@
 // What is in a header out of a DBC file, and what is not. That such headers compile and code as the other front ends do, is
 // shown by typed_dbc_test.cpp.
-#include "takt/can/dbc_header.hpp"
+#include "takt/dbc/header.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,11 +10,12 @@
 
 using namespace takt;
 using namespace takt::can;
+using dbc::Database;
 
 namespace {
 
 dbc::Header header_of(const std::string& text, const dbc::HeaderOptions& options = {"drive.dbc", "", ""}) {
-  const auto database = Dbc::parse(text);
+  const auto database = Database::parse(text);
   REQUIRE_MESSAGE(database.has_value(), database.error().message);
   const auto header = dbc::make_header(*database, options);
   REQUIRE_MESSAGE(header.has_value(), header.error().message);
@@ -77,7 +78,7 @@ TEST_CASE("only what a node sends or receives is in its header") {
   const dbc::Header header = header_of(drive, {"drive.dbc", "", "Drive"});
   CHECK(has(header, "struct MotorStatus {"));
   CHECK(header.text.find("Eec1") == std::string::npos);
-  const auto refused = dbc::make_header(Dbc::parse(drive).value(), {"drive.dbc", "", "Nobody"});
+  const auto refused = dbc::make_header(Database::parse(drive).value(), {"drive.dbc", "", "Nobody"});
   REQUIRE(!refused);
   CHECK(refused.error().message == "there is no node Nobody");
 }
@@ -98,7 +99,7 @@ TEST_CASE("of several messages of one parameter group, each is known by its whol
 }
 
 TEST_CASE("a name space that C++ does not allow, or that is not the user's, is refused") {
-  const Dbc database = Dbc::parse(drive).value();
+  const Database database = Database::parse(drive).value();
   for (const char* name :
        {"std", "takt", "a::std", "class", "a:::", "::a", "a b", "a;b", "1a", "a__b", "_a"}) {
     CAPTURE(name);
@@ -172,7 +173,7 @@ TEST_CASE("a range that the field cannot hold is kept as far as it can") {
 }
 
 TEST_CASE("texts of the file stay in comments and literals") {
-  const auto database = Dbc::load(TAKT_SOURCE_DIR "/tests/can/hostile.dbc");
+  const auto database = Database::load(TAKT_SOURCE_DIR "/tests/dbc/hostile.dbc");
   REQUIRE(database);
   const std::string text = dbc::make_header(*database, {"hostile.dbc", "", ""}).value().text;
   for (std::size_t at = text.find("#error"); at != std::string::npos; at = text.find("#error", at + 1)) {

@@ -1,4 +1,4 @@
-#include "takt/can/dbc_header.hpp"
+#include "takt/dbc/header.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <map>
 #include <utility>
 
-#include "can/cpp_text.hpp"
+#include "dbc/cpp_text.hpp"
 #include "takt/can/message_layout.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 namespace {
 
 /// A constant or enumerator for a number that VAL_ has a text for.
@@ -27,40 +27,40 @@ struct Member {
   std::string type;        ///< "double", "bool", "std::int16_t" or the name of the enum
   std::string underlying;  ///< of the enum; empty if it is none
   std::vector<NamedValue> values;
-  std::vector<std::uint64_t> states;  ///< of SignalSpec: in the field, in rising order
+  std::vector<std::uint64_t> states;  ///< of can::SignalSpec: in the field, in rising order
   std::string states_name;            ///< of their table
 };
 
 /// A message as it will stand in the header.
 struct Struct {
-  const DbcMessage* source = nullptr;
+  const MessageCodec* source = nullptr;
   std::string name;
-  MessageSpec spec;
-  std::vector<SignalSpec> signals;
+  can::MessageSpec spec;
+  std::vector<can::SignalSpec> signals;
   std::vector<Member> members;
 };
 
 // ---- what of a message can be said
 
-std::string_view why_not(MessageFault fault) {
+std::string_view why_not(can::MessageFault fault) {
   switch (fault) {
-    case MessageFault::none:
+    case can::MessageFault::none:
       break;
-    case MessageFault::id:
+    case can::MessageFault::id:
       return "its identifier has too many bits";
-    case MessageFault::length:
+    case can::MessageFault::length:
       return "it is longer than a frame";
-    case MessageFault::count:
+    case can::MessageFault::count:
       return "it has too many signals";
-    case MessageFault::name:
+    case can::MessageFault::name:
       return "two of its signals have one name, or one has none";
-    case MessageFault::signal:
+    case can::MessageFault::signal:
       return "a signal lies beyond its length";
-    case MessageFault::multiplexer:
+    case can::MessageFault::multiplexer:
       return "a multiplexer is not an integer";
-    case MessageFault::selector:
+    case can::MessageFault::selector:
       return "a multiplexer cannot have the value of a selector";
-    case MessageFault::overlap:
+    case can::MessageFault::overlap:
       return "two signals that can be there at once share a bit";
   }
   return {};
@@ -69,18 +69,18 @@ std::string_view why_not(MessageFault fault) {
 /// The range as far as the field can hold it: what the database keeps of it, too.
 can::Signal with_sound_range(can::Signal coding) {
   if (!coding.has_range() || is_valid(coding, max_message_length)) return coding;
-  const NumberLimits limits = number_limits(coding);
+  const can::NumberLimits limits = can::number_limits(coding);
   const double a = limits.low * coding.scale + coding.offset;
   const double b = limits.high * coding.scale + coding.offset;
   coding.minimum = std::min(a, b);
   coding.maximum = std::max(a, b);
-  if (!is_valid(coding, max_message_length) || number_limits(coding) != limits)
+  if (!is_valid(coding, max_message_length) || can::number_limits(coding) != limits)
     coding.minimum = coding.maximum = 0;
   return coding;
 }
 
-SignalSpec spec_of(const Message& message, const Signal& signal) {
-  SignalSpec spec{signal.name, with_sound_range(signal.coding), signal.unit, {}};
+can::SignalSpec spec_of(const Message& message, const Signal& signal) {
+  can::SignalSpec spec{signal.name, with_sound_range(signal.coding), signal.unit, {}};
   if (!signal.selected_by) return spec;
   spec.selection.multiplexer = message.signals[*signal.selected_by].name;
   spec.selection.count = signal.selected_for.size();
@@ -91,9 +91,9 @@ SignalSpec spec_of(const Message& message, const Signal& signal) {
   return spec;
 }
 
-MessageSpec spec_of(const DbcMessage& message) {
+can::MessageSpec spec_of(const MessageCodec& message) {
   const Message& description = message.description();
-  MessageSpec spec;
+  can::MessageSpec spec;
   spec.name = description.name;
   spec.id = description.id;
   spec.length = description.length;
@@ -105,33 +105,34 @@ MessageSpec spec_of(const DbcMessage& message) {
 }
 
 /// Why a message cannot be said in the header; empty if it can.
-std::string_view find_obstacle(const DbcMessage& message) {
+std::string_view find_obstacle(const MessageCodec& message) {
   const Message& description = message.description();
   for (const Signal& signal : description.signals) {
-    if (signal.selected_for.size() > Selection::max_ranges)
+    if (signal.selected_for.size() > can::Selection::max_ranges)
       return "a signal has too many ranges of selectors";
   }
-  std::vector<SignalSpec> signals;
+  std::vector<can::SignalSpec> signals;
   for (const Signal& signal : description.signals) signals.push_back(spec_of(description, signal));
-  return why_not(find_fault(spec_of(message), signals));
+  return why_not(can::find_fault(spec_of(message), signals));
 }
 
 // ---- members
 
-std::string integer_type(Field field) {
+std::string integer_type(can::Field field) {
   const int bits = field.length <= 8 ? 8 : field.length <= 16 ? 16 : field.length <= 32 ? 32 : 64;
-  return fmt::format("std::{}int{}_t", field.type == NumberType::signed_integer ? "" : "u", bits);
+  return fmt::format("std::{}int{}_t", field.type == can::NumberType::signed_integer ? "" : "u", bits);
 }
 
 /// A number of the field in the signal's units.
 double physical_of(const can::Signal& coding, std::int64_t number) {
-  if (coding.field.type > NumberType::signed_integer)
+  if (coding.field.type > can::NumberType::signed_integer)
     return static_cast<double>(number) * coding.scale + coding.offset;
-  return to_physical(coding, static_cast<std::uint64_t>(number) & detail::mask_of(coding.field.length));
+  return can::to_physical(coding,
+                          static_cast<std::uint64_t>(number) & can::detail::mask_of(coding.field.length));
 }
 
 /// Whether J1939 keeps some numbers of the field for what is no value: then the member must be able to be NaN.
-bool has_codes(Field field) {
+bool has_codes(can::Field field) {
   return largest_j1939_value(field) != std::numeric_limits<std::uint64_t>::max();
 }
 
@@ -149,7 +150,7 @@ class Builder {
  public:
   explicit Builder(std::vector<std::string>& warnings) : warnings_(warnings) {}
 
-  Struct build(const DbcMessage& message, std::string name) const {
+  Struct build(const MessageCodec& message, std::string name) const {
     const Message& description = message.description();
     Struct made{&message, std::move(name), spec_of(message), {}, {}};
     UniqueNames types({made.name, "Members"});
@@ -180,12 +181,12 @@ class Builder {
     member.name = members.add(snake_case(signal.name, "signal"));
     member.type = "double";
     const bool is_raw =
-        coding.field.type <= NumberType::signed_integer && coding.scale == 1 && coding.offset == 0;
+        coding.field.type <= can::NumberType::signed_integer && coding.scale == 1 && coding.offset == 0;
     if (is_raw && !signal.values.empty()) {
       member.type = types.add(pascal_case(member.name, "Signal"));
       member.underlying = integer_type(coding.field);
     } else if (is_raw && !(is_j1939 && has_codes(coding.field))) {
-      const bool is_bit = coding.field.length == 1 && coding.field.type == NumberType::unsigned_integer;
+      const bool is_bit = coding.field.length == 1 && coding.field.type == can::NumberType::unsigned_integer;
       member.type = is_bit ? "bool" : integer_type(coding.field);
     }
     return member;
@@ -196,8 +197,8 @@ class Builder {
     std::map<std::string, std::size_t> uses;
     for (const ValueText& value : signal.values) ++uses[text_name(value)];
     for (const ValueText& value : signal.values) {
-      if (!detail::holds(signal.coding.field, value.value) ||
-          !is_finite(physical_of(signal.coding, value.value))) {
+      if (!can::detail::holds(signal.coding.field, value.value) ||
+          !can::is_finite(physical_of(signal.coding, value.value))) {
         warn(message, signal,
              fmt::format("the value {} is not in the header, as its field cannot have it", value.value));
         continue;
@@ -238,7 +239,7 @@ std::string unsigned_integer(std::uint64_t number) {
 }
 
 /// The numbers of a selector: "1, 3 to 5".
-std::string selectors_text(const Selection& selection) {
+std::string selectors_text(const can::Selection& selection) {
   std::string text;
   for (std::size_t i = 0; i < selection.count; ++i) {
     const auto [low, high] = selection.ranges[i];
@@ -248,16 +249,17 @@ std::string selectors_text(const Selection& selection) {
   return text;
 }
 
-std::string field_text(const Field& field) {
+std::string field_text(const can::Field& field) {
   std::string text = fmt::format("{}, {}", field.start, field.length);
-  const bool is_unsigned = field.type == NumberType::unsigned_integer;
-  if (field.order == ByteOrder::little && is_unsigned) return text;
-  text += field.order == ByteOrder::little ? ", takt::can::ByteOrder::little" : ", takt::can::ByteOrder::big";
+  const bool is_unsigned = field.type == can::NumberType::unsigned_integer;
+  if (field.order == can::ByteOrder::little && is_unsigned) return text;
+  text += field.order == can::ByteOrder::little ? ", takt::can::ByteOrder::little"
+                                                : ", takt::can::ByteOrder::big";
   if (is_unsigned) return text;
   text += ", takt::can::NumberType::";
-  text += field.type == NumberType::signed_integer ? "signed_integer"
-          : field.type == NumberType::float32      ? "float32"
-                                                   : "float64";
+  text += field.type == can::NumberType::signed_integer ? "signed_integer"
+          : field.type == can::NumberType::float32      ? "float32"
+                                                        : "float64";
   return text;
 }
 
@@ -271,7 +273,7 @@ std::string signal_text(const can::Signal& signal) {
 }
 
 std::string spec_text(const Struct& made, std::size_t i) {
-  const SignalSpec& spec = made.signals[i];
+  const can::SignalSpec& spec = made.signals[i];
   const Member& member = made.members[i];
   const bool has_selection = !spec.selection.always();
   const bool has_states = !member.states.empty();
@@ -313,7 +315,7 @@ std::string signals_text(const Struct& made) {
 
 /// What stands above a member: the file's comment, then unit, range and multiplexer.
 std::string member_comment(const Struct& made, std::size_t i) {
-  const SignalSpec& spec = made.signals[i];
+  const can::SignalSpec& spec = made.signals[i];
   std::string facts = spec.unit.empty() ? "" : fmt::format("[{}]", spec.unit);
   const auto add = [&](const std::string& fact) { facts += facts.empty() ? fact : " " + fact; };
   if (spec.signal.has_range()) add(fmt::format("{} to {}", spec.signal.minimum, spec.signal.maximum));
@@ -354,13 +356,13 @@ std::string duration_text(Duration duration) {
   return fmt::format("std::chrono::nanoseconds({})", nanoseconds);
 }
 
-std::string spec_text(const MessageSpec& spec) {
+std::string spec_text(const can::MessageSpec& spec) {
   std::string text =
       fmt::format(".name = {}, .id = {:#x}, .length = {}", literal(spec.name), spec.id, spec.length);
   if (spec.format.extended || spec.format.fd)
     text += fmt::format(", .format = {{{}, {}, {}}}", spec.format.extended, spec.format.fd,
                         spec.format.bit_rate_switch);
-  if (spec.id_mask != max_extended_id) text += fmt::format(", .id_mask = {:#x}", spec.id_mask);
+  if (spec.id_mask != can::max_extended_id) text += fmt::format(", .id_mask = {:#x}", spec.id_mask);
   if (spec.j1939) text += ", .j1939 = true";
   if (spec.cycle_time > Duration{}) text += fmt::format(", .cycle_time = {}", duration_text(spec.cycle_time));
   return text;
@@ -399,7 +401,7 @@ std::string struct_text(const Struct& made) {
   text += fmt::format("  static constexpr takt::can::MessageSpec message{{{}}};\n", spec_text(made.spec));
   if (made.source->is_j1939()) {
     text += fmt::format("  static constexpr std::uint32_t parameter_group = {:#x};  ///< of SAE J1939\n",
-                        j1939_group_of(made.spec.id));
+                        can::j1939_group_of(made.spec.id));
   }
   text += signals_text(made) + "\n";
   text +=
@@ -416,14 +418,14 @@ std::string switch_text(const std::string& on, const std::map<std::uint32_t, con
   return text + "      default:\n        break;\n    }\n";
 }
 
-/// The same order as in Dbc::find(): the identifier, then the parameter group where it tells the message.
+/// The same order as in Database::find(): the identifier, then the parameter group where it tells the message.
 std::string visit_text(const std::vector<Struct>& structs) {
   std::map<std::uint32_t, const Struct*> standard;
   std::map<std::uint32_t, const Struct*> extended;
   std::map<std::uint32_t, std::map<std::uint32_t, const Struct*>> groups;  // by mask
   for (const Struct& made : structs) {
     (made.spec.format.extended ? extended : standard).emplace(made.spec.id, &made);
-    if (made.spec.id_mask != max_extended_id)
+    if (made.spec.id_mask != can::max_extended_id)
       groups[made.spec.id_mask].emplace(made.spec.id & made.spec.id_mask, &made);
   }
   std::string text =
@@ -486,21 +488,21 @@ bool concerns(const Message& message, const std::string& node) {
 
 }  // namespace
 
-SetupResult<Header> make_header(const Dbc& dbc, const HeaderOptions& options) {
+SetupResult<Header> make_header(const Database& dbc, const HeaderOptions& options) {
   const File& file = dbc.file();
   const std::string name_space = name_space_of(options);
   if (!is_name_space(name_space))
-    return fail(Errc::bad_dbc,
+    return fail(can::Errc::bad_dbc,
                 fmt::format("{} can be no name space; give one like robot::drive", name_space));
   const bool has_node = std::any_of(file.nodes.begin(), file.nodes.end(),
                                     [&](const Node& node) { return node.name == options.node; });
   if (!options.node.empty() && !has_node)
-    return fail(Errc::bad_dbc, fmt::format("there is no node {}", options.node));
+    return fail(can::Errc::bad_dbc, fmt::format("there is no node {}", options.node));
 
   Header header;
   UniqueNames names({"Messages", "visit", "std", "takt"});
   std::vector<Struct> structs;
-  for (const DbcMessage& message : dbc.messages()) {
+  for (const MessageCodec& message : dbc.messages()) {
     const Message& description = message.description();
     if (!concerns(description, options.node)) continue;
     if (const std::string_view obstacle = find_obstacle(message); !obstacle.empty()) {
@@ -516,4 +518,4 @@ SetupResult<Header> make_header(const Dbc& dbc, const HeaderOptions& options) {
   return header;
 }
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -1,12 +1,12 @@
 // A DBC file as a control loop uses it: which message a frame is, and its signals as physical values and back,
-// by tables that are made once. takt/can/dbc.hpp reads the file.
+// by tables that are made once. takt/dbc/file.hpp reads the file.
 //
-//     const auto dbc = can::Dbc::load("drive.dbc");                      // set-up: allocates
-//     const can::DbcMessage* status = dbc->find("MotorStatus");
+//     const auto dbc = Database::load("drive.dbc");                      // set-up: allocates
+//     const MessageCodec* status = dbc->find("MotorStatus");
 //     const std::size_t velocity = *status->find_signal("velocity");
 //     std::vector<double> values(status->signal_count());
 //     ...
-//     if (const can::DbcMessage* message = dbc->find(frame); message == status) {
+//     if (const MessageCodec* message = dbc->find(frame); message == status) {
 //       if (status->decode(frame, values)) use(values[velocity]);       // in the loop: allocates nothing
 //     }
 //
@@ -22,7 +22,7 @@
 //
 // Values are those of takt/can/signal.hpp, bit for bit: this is the same kernel with its shifts and masks in a
 // table. Once loaded, everything but the look-ups by name is real-time safe and takes a bounded time: to decode
-// 8 signals about 15 ns, to encode them 25. Any number of threads may use one Dbc.
+// 8 signals about 15 ns, to encode them 25. Any number of threads may use one Database.
 #pragma once
 
 #include <array>
@@ -35,29 +35,30 @@
 #include <utility>
 #include <vector>
 
-#include "takt/can/dbc.hpp"
 #include "takt/can/filter.hpp"
 #include "takt/can/frame.hpp"
 #include "takt/can/j1939_parameter.hpp"
 #include "takt/core/setup_error.hpp"
 #include "takt/core/time.hpp"
+#include "takt/dbc/file.hpp"
 
-namespace takt::can {
+namespace takt::dbc {
 
 inline constexpr std::size_t max_selectors_in_message = 64;
-inline constexpr std::size_t max_table_rows = std::size_t{1} << 20;  ///< of all messages of a Dbc together
+inline constexpr std::size_t max_table_rows = std::size_t{1}
+                                              << 20;  ///< of all messages of a Database together
 
 /// What to do with a frame that is shorter than its message.
 enum class ShortFrame : std::uint8_t {
-  error,             ///< Errc::wrong_length
+  error,             ///< can::Errc::wrong_length
   complete_signals,  ///< those that the frame holds whole; the others are cut_off
 };
 
-/// One message of a Dbc, ready to decode and encode.
-class DbcMessage {
+/// One message of a Database, ready to decode and encode.
+class MessageCodec {
  public:
-  /// The message as the file describes it. Lives as long as the Dbc.
-  [[nodiscard]] const dbc::Message& description() const noexcept { return *description_; }
+  /// The message as the file describes it. Lives as long as the Database.
+  [[nodiscard]] const Message& description() const noexcept { return *description_; }
   [[nodiscard]] std::size_t signal_count() const noexcept { return limits_.size(); }
   [[nodiscard]] std::size_t length() const noexcept { return description_->length; }
   [[nodiscard]] bool is_j1939() const noexcept { return is_j1939_; }
@@ -69,15 +70,15 @@ class DbcMessage {
     return description_->find_signal(name);
   }
 
-  /// Whether the frame is of this message, by the rule of Dbc::find().
-  [[nodiscard]] bool is_mine(const Frame& frame) const noexcept {
-    const std::uint32_t counting = id_mask_ | ~max_extended_id;
+  /// Whether the frame is of this message, by the rule of Database::find().
+  [[nodiscard]] bool is_mine(const can::Frame& frame) const noexcept {
+    const std::uint32_t counting = id_mask_ | ~can::max_extended_id;
     return !frame.error && frame.extended == description_->extended &&
            ((frame.id ^ description_->id) & counting) == 0;
   }
 
   /// What a bus has to let through for it, by the same rule.
-  [[nodiscard]] Filter filter() const noexcept {
+  [[nodiscard]] can::Filter filter() const noexcept {
     return {description_->id, id_mask_, description_->extended};
   }
 
@@ -90,19 +91,20 @@ class DbcMessage {
   }
   /// ... and what each is.
   [[nodiscard]] Status decode(std::span<const std::uint8_t> data, std::span<double> values,
-                              std::span<Presence> presence,
+                              std::span<can::Presence> presence,
                               ShortFrame short_frame = ShortFrame::error) const noexcept {
-    if (presence.size() < signal_count()) return fail(Errc::wrong_count);
+    if (presence.size() < signal_count()) return fail(can::Errc::wrong_count);
     return to_status(decode_data(data, values, presence.data(), short_frame));
   }
   /// The same of a frame; its identifier is not looked at. Error beside those above: wrong_format (remote).
-  [[nodiscard]] Status decode(const Frame& frame, std::span<double> values,
+  [[nodiscard]] Status decode(const can::Frame& frame, std::span<double> values,
                               ShortFrame short_frame = ShortFrame::error) const noexcept {
     return to_status(decode_frame(frame, values, nullptr, short_frame));
   }
-  [[nodiscard]] Status decode(const Frame& frame, std::span<double> values, std::span<Presence> presence,
+  [[nodiscard]] Status decode(const can::Frame& frame, std::span<double> values,
+                              std::span<can::Presence> presence,
                               ShortFrame short_frame = ShortFrame::error) const noexcept {
-    if (presence.size() < signal_count()) return fail(Errc::wrong_count);
+    if (presence.size() < signal_count()) return fail(can::Errc::wrong_count);
     return to_status(decode_frame(frame, values, presence.data(), short_frame));
   }
 
@@ -110,7 +112,7 @@ class DbcMessage {
   /// complement, floating-point fields give their bits. A signal that is not selected or cut off has 0. J1939's codes stay as
   /// they are, and `presence` tells their meaning. Errors: those of decode(). Real-time safe.
   [[nodiscard]] Status decode_numbers(std::span<const std::uint8_t> data, std::span<std::int64_t> numbers,
-                                      std::span<Presence> presence,
+                                      std::span<can::Presence> presence,
                                       ShortFrame short_frame = ShortFrame::error) const noexcept;
 
   /// The value table's text for a raw number of a signal; empty without one. Linear search.
@@ -135,7 +137,7 @@ class DbcMessage {
   /// Decodes those of many frames that are of this message, in order, into columns: the values of signal i
   /// are columns[i * rows + 0, 1, ...], and stamps[0, 1, ...] the times of their frames unless the span is
   /// empty. Error: wrong_count (columns are not signal_count() * rows, or stamps neither empty nor rows).
-  [[nodiscard]] Result<Batch> decode_batch(std::span<const Frame> frames, std::span<double> columns,
+  [[nodiscard]] Result<Batch> decode_batch(std::span<const can::Frame> frames, std::span<double> columns,
                                            std::size_t rows, std::span<Time> stamps = {},
                                            ShortFrame short_frame = ShortFrame::error) const noexcept;
 
@@ -145,13 +147,13 @@ class DbcMessage {
   /// Errors: wrong_count, wrong_length (data are shorter than the message), unknown_selector, not_finite,
   /// out_of_range as `overflow` says, bad_layout (a signal does not lie within the message). Real-time safe.
   [[nodiscard]] Status encode_into(std::span<std::uint8_t> data, std::span<const double> values,
-                                   Overflow overflow = Overflow::error) const noexcept {
+                                   can::Overflow overflow = can::Overflow::error) const noexcept {
     std::size_t refused = 0;
     return to_status(encode_data(data, values, overflow, refused));
   }
   /// The same; on an error sets `refused` to the signal that caused it, or to no_signal (wrong_count, wrong_length).
   [[nodiscard]] Status encode_into(std::span<std::uint8_t> data, std::span<const double> values,
-                                   Overflow overflow, std::size_t& refused) const noexcept {
+                                   can::Overflow overflow, std::size_t& refused) const noexcept {
     return to_status(encode_data(data, values, overflow, refused));
   }
 
@@ -165,15 +167,15 @@ class DbcMessage {
   };
   /// The refusal of these values; empty if they can be encoded. For messages to people: allocates.
   [[nodiscard]] std::optional<Refusal> explain(std::span<const double> values,
-                                               Overflow overflow = Overflow::error) const;
+                                               can::Overflow overflow = can::Overflow::error) const;
 
   /// The same as a frame, with the identifier of the file; an FD frame is filled up to the next length that
   /// FD knows. Error beside those above: payload_too_long (a message of J1939 that needs its transport).
-  [[nodiscard]] Result<Frame> encode(std::span<const double> values,
-                                     Overflow overflow = Overflow::error) const noexcept;
+  [[nodiscard]] Result<can::Frame> encode(std::span<const double> values,
+                                          can::Overflow overflow = can::Overflow::error) const noexcept;
 
  private:
-  friend class Dbc;
+  friend class Database;
 
   /// What is worked out beforehand for a signal. Bits are taken out of eight bytes at once.
   struct Row {
@@ -231,22 +233,22 @@ class DbcMessage {
   struct Target {
     double* values = nullptr;
     std::size_t stride = 1;
-    Presence* presence = nullptr;
+    can::Presence* presence = nullptr;
   };
   /// Room for the longest message, read eight bytes at a time.
   using Scratch = std::array<std::uint8_t, dbc::max_message_length + 8>;
   using Chosen = std::array<std::uint32_t, max_selectors_in_message>;  ///< the group of each selector
 
   static constexpr std::uint32_t no_group = ~std::uint32_t{0};
-  static constexpr Errc no_error = Errc{};
+  static constexpr can::Errc no_error = can::Errc{};
 
   /// Compiled functions answer with a code alone: a Status would go through memory, at half of decode()'s cost.
-  [[nodiscard]] static Status to_status(Errc code) noexcept {
+  [[nodiscard]] static Status to_status(can::Errc code) noexcept {
     if (code != no_error) return fail(code);
     return {};
   }
 
-  DbcMessage(const dbc::File& file, const dbc::Message& message);
+  MessageCodec(const File& file, const Message& message);
   /// Makes the tables; false where that would take more than `most` rows.
   [[nodiscard]] bool build(std::size_t most);
   [[nodiscard]] bool add_selector(std::uint32_t signal, std::size_t most);
@@ -257,7 +259,7 @@ class DbcMessage {
   [[nodiscard]] std::uint32_t group_of(const Selector& selector, std::uint64_t number) const noexcept;
   [[nodiscard]] std::string allowed_text(std::size_t signal) const;
   [[nodiscard]] Row row_of(std::uint32_t signal) const noexcept;
-  [[nodiscard]] const Signal& coding(const Row& row) const noexcept {
+  [[nodiscard]] const can::Signal& coding(const Row& row) const noexcept {
     return description_->signals[row.signal].coding;
   }
 
@@ -266,9 +268,9 @@ class DbcMessage {
   [[nodiscard]] Bytes copied(std::span<const std::uint8_t> bytes, Scratch& scratch) const noexcept;
   [[nodiscard]] std::uint64_t number_in(const Row& row, Bytes bytes) const noexcept;
   template <class NumberOf>
-  [[nodiscard]] Errc choose(Chosen& chosen, ShortFrame short_frame, std::size_t& refused,
-                            NumberOf number_of) const noexcept;
-  [[nodiscard]] Errc choose_from(Chosen& chosen, Bytes bytes, ShortFrame short_frame) const noexcept;
+  [[nodiscard]] can::Errc choose(Chosen& chosen, ShortFrame short_frame, std::size_t& refused,
+                                 NumberOf number_of) const noexcept;
+  [[nodiscard]] can::Errc choose_from(Chosen& chosen, Bytes bytes, ShortFrame short_frame) const noexcept;
   template <bool checked, bool coded>
   void decode_plain(const Group& group, Bytes bytes, const Target& target) const noexcept;
   template <bool checked>
@@ -277,32 +279,34 @@ class DbcMessage {
   void decode_rows(std::span<const std::uint32_t> groups, Bytes bytes, const Target& target) const noexcept;
   void decode_in_place(std::span<const std::uint32_t> groups, Bytes bytes,
                        const Target& target) const noexcept;
-  [[nodiscard]] Errc decode_data(std::span<const std::uint8_t> data, std::span<double> values,
-                                 Presence* presence, ShortFrame short_frame) const noexcept;
-  [[nodiscard]] Errc decode_frame(const Frame& frame, std::span<double> values, Presence* presence,
-                                  ShortFrame short_frame) const noexcept;
-  [[nodiscard]] Errc decode_bytes(Bytes bytes, const Target& target, ShortFrame short_frame) const noexcept;
+  [[nodiscard]] can::Errc decode_data(std::span<const std::uint8_t> data, std::span<double> values,
+                                      can::Presence* presence, ShortFrame short_frame) const noexcept;
+  [[nodiscard]] can::Errc decode_frame(const can::Frame& frame, std::span<double> values,
+                                       can::Presence* presence, ShortFrame short_frame) const noexcept;
+  [[nodiscard]] can::Errc decode_bytes(Bytes bytes, const Target& target,
+                                       ShortFrame short_frame) const noexcept;
   [[nodiscard]] Result<std::uint64_t> bits_to_send(const Row& row, double value,
-                                                   Overflow overflow) const noexcept;
+                                                   can::Overflow overflow) const noexcept;
   [[nodiscard]] bool encode_word(std::uint64_t& word, const Group& group,
                                  std::span<const double> values) const noexcept;
-  [[nodiscard]] Errc encode_group(const Group& group, std::uint8_t* bytes, std::span<const double> values,
-                                  Overflow overflow, std::size_t& refused) const noexcept;
-  [[nodiscard]] Errc encode_data(std::span<std::uint8_t> data, std::span<const double> values,
-                                 Overflow overflow, std::size_t& refused) const noexcept;
+  [[nodiscard]] can::Errc encode_group(const Group& group, std::uint8_t* bytes,
+                                       std::span<const double> values, can::Overflow overflow,
+                                       std::size_t& refused) const noexcept;
+  [[nodiscard]] can::Errc encode_data(std::span<std::uint8_t> data, std::span<const double> values,
+                                      can::Overflow overflow, std::size_t& refused) const noexcept;
 
-  const dbc::Message* description_;
+  const Message* description_;
   bool is_j1939_ = false;
   bool is_fd_ = false;
   std::optional<Duration> cycle_time_;
-  std::uint32_t id_mask_ = max_extended_id;  ///< bits of the identifier that tell the message
-  std::size_t load_bytes_ = 8;               ///< what the rows read of a frame
-  std::size_t needed_bytes_ = 0;             ///< of a frame that has all signals
+  std::uint32_t id_mask_ = can::max_extended_id;  ///< bits of the identifier that tell the message
+  std::size_t load_bytes_ = 8;                    ///< what the rows read of a frame
+  std::size_t needed_bytes_ = 0;                  ///< of a frame that has all signals
   std::vector<Row> rows_;
   std::vector<Sending> sending_;   ///< by row; empty unless the message is one word of integers of some bits
   std::vector<InPlace> in_place_;  ///< by row; empty unless the message is one word, and not of J1939
-  std::vector<NumberLimits> limits_;  ///< of what is sent, by signal
-  std::vector<Group> groups_;         ///< the first is always there
+  std::vector<can::NumberLimits> limits_;  ///< of what is sent, by signal
+  std::vector<Group> groups_;              ///< the first is always there
   std::vector<Selector> selectors_;
   std::vector<Step> steps_;
   std::vector<std::uint64_t> states_;       ///< of all signals, one after another
@@ -310,41 +314,41 @@ class DbcMessage {
 };
 
 /// A DBC file with its tables. Can be moved, not copied; messages stay where they are.
-class Dbc {
+class Database {
  public:
   /// Error: bad_dbc, with file, line and column.
-  [[nodiscard]] static SetupResult<Dbc> load(const std::string& path,
-                                             dbc::Strictness strictness = dbc::Strictness::tolerant);
+  [[nodiscard]] static SetupResult<Database> load(const std::string& path,
+                                                  Strictness strictness = Strictness::tolerant);
   /// Of the text of a file.
-  [[nodiscard]] static SetupResult<Dbc> parse(std::string_view text,
-                                              dbc::Strictness strictness = dbc::Strictness::tolerant);
+  [[nodiscard]] static SetupResult<Database> parse(std::string_view text,
+                                                   Strictness strictness = Strictness::tolerant);
   /// Of a description from elsewhere. Errors: bad_dbc (what no file could say: two messages with one identifier,
   /// a selector that is not in the message, ...).
-  [[nodiscard]] static SetupResult<Dbc> make(dbc::File file);
+  [[nodiscard]] static SetupResult<Database> make(File file);
 
-  Dbc(Dbc&&) noexcept = default;
-  Dbc& operator=(Dbc&&) noexcept = default;
-  Dbc(const Dbc&) = delete;
-  Dbc& operator=(const Dbc&) = delete;
-  ~Dbc() = default;
+  Database(Database&&) noexcept = default;
+  Database& operator=(Database&&) noexcept = default;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database() = default;
 
-  [[nodiscard]] const dbc::File& file() const noexcept { return reading_.file; }
-  [[nodiscard]] std::span<const dbc::Warning> warnings() const noexcept { return reading_.warnings; }
+  [[nodiscard]] const File& file() const noexcept { return reading_.file; }
+  [[nodiscard]] std::span<const Warning> warnings() const noexcept { return reading_.warnings; }
   /// How many messages and signals of the file are not in it, as the warnings say.
   [[nodiscard]] std::size_t left_out() const noexcept { return reading_.left_out; }
   /// All messages, in the order of the file.
-  [[nodiscard]] std::span<const DbcMessage> messages() const noexcept { return messages_; }
+  [[nodiscard]] std::span<const MessageCodec> messages() const noexcept { return messages_; }
 
   /// The message with this identifier, or of J1939 with this parameter group, whatever priority, source and
   /// destination; null if there is none. Where the file has several messages of one group, such as each
   /// device's own layout of "proprietary A", only the whole identifier tells them apart: one that the file
   /// does not have is of none of them. Real-time safe: a table look-up for 11 bits, a binary search for 29.
-  [[nodiscard]] const DbcMessage* find(std::uint32_t id, bool extended) const noexcept;
-  [[nodiscard]] const DbcMessage* find(const Frame& frame) const noexcept {
+  [[nodiscard]] const MessageCodec* find(std::uint32_t id, bool extended) const noexcept;
+  [[nodiscard]] const MessageCodec* find(const can::Frame& frame) const noexcept {
     return frame.error ? nullptr : find(frame.id, frame.extended);
   }
   /// By name; for set-up: it compares names one by one.
-  [[nodiscard]] const DbcMessage* find(std::string_view name) const noexcept;
+  [[nodiscard]] const MessageCodec* find(std::string_view name) const noexcept;
 
  private:
   struct Key {
@@ -353,15 +357,15 @@ class Dbc {
   };
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  explicit Dbc(dbc::Reading reading) : reading_(std::move(reading)) {}
-  [[nodiscard]] static SetupResult<Dbc> build(dbc::Reading reading);
+  explicit Database(Reading reading) : reading_(std::move(reading)) {}
+  [[nodiscard]] static SetupResult<Database> build(Reading reading);
   [[nodiscard]] static std::uint32_t look_up(const std::vector<Key>& keys, std::uint32_t id) noexcept;
 
-  dbc::Reading reading_;
-  std::vector<DbcMessage> messages_;
+  Reading reading_;
+  std::vector<MessageCodec> messages_;
   std::vector<std::uint32_t> standard_;  ///< message by identifier
   std::vector<Key> extended_;            ///< in rising order
   std::vector<Key> parameter_groups_;    ///< in rising order
 };
 
-}  // namespace takt::can
+}  // namespace takt::dbc

@@ -1,5 +1,5 @@
 // What a description that was read from a DBC file says of itself.
-#include "takt/can/dbc.hpp"
+#include "takt/dbc/file.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "takt/can/frame.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 
 std::string to_string(const Warning& warning) {
   return fmt::format("line {}, column {}: {}", warning.place.line, warning.place.column, warning.text);
@@ -111,8 +111,8 @@ bool is_j1939(const File& file, const Message& message) noexcept {
 bool is_fd(const File& file, const Message& message) noexcept {
   if (is_j1939(file, message)) return false;
   const std::string_view format = frame_format(file, message);
-  if (format.empty()) return message.length > max_classic_length;
+  if (format.empty()) return message.length > can::max_classic_length;
   return format.size() > 3 && format.substr(format.size() - 3) == "_FD";
 }
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -1,6 +1,6 @@
 // The run-time database against the signal kernel, signal by signal: random messages of every layout, and the
 // files of this folder; multiplexing, short frames and J1939 by examples worked out by hand.
-#include "takt/can/database.hpp"
+#include "takt/dbc/database.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,26 +16,28 @@
 
 using namespace takt;
 using namespace takt::can;
+using dbc::Database;
+using dbc::MessageCodec;
 
 namespace {
 
-const std::string folder = TAKT_SOURCE_DIR "/tests/can/";
+const std::string folder = TAKT_SOURCE_DIR "/tests/dbc/";
 using Data = std::vector<std::uint8_t>;
 
-Dbc load(const std::string& name) {
-  auto dbc = Dbc::load(folder + name);
+Database load(const std::string& name) {
+  auto dbc = Database::load(folder + name);
   REQUIRE_MESSAGE(dbc.has_value(), dbc.error().message);
   return std::move(*dbc);
 }
 
-Dbc parse(const std::string& text) {
-  auto dbc = Dbc::parse(text);
+Database parse(const std::string& text) {
+  auto dbc = Database::parse(text);
   REQUIRE_MESSAGE(dbc.has_value(), dbc.error().message);
   return std::move(*dbc);
 }
 
 /// J1939, and two messages of it.
-Dbc trucks() {
+Database trucks() {
   return parse(
       "BU_: A\n"
       "BO_ 2364540158 EEC1: 8 A\n"
@@ -51,7 +53,7 @@ Dbc trucks() {
 }
 
 /// Multiplexed twice: root chooses by 0-1 a, by 2 b; b chooses by 5 c and d, by 7 d.
-Dbc two_levels() {
+Database two_levels() {
   return parse(
       "BU_: A\n"
       "BO_ 5 M: 8 A\n"
@@ -127,9 +129,9 @@ TEST_CASE("a database decodes and encodes as the kernel does, whatever the layou
   for (std::size_t i = 0; i < cases; ++i) {
     dbc::File file;
     file.messages.push_back(random_message(random));
-    const auto dbc = Dbc::make(file);
+    const auto dbc = Database::make(file);
     REQUIRE(dbc.has_value());
-    const DbcMessage& message = dbc->messages().front();
+    const MessageCodec& message = dbc->messages().front();
     const auto& signals = message.description().signals;
     const Data data = any_data(random, message.length());
     std::vector<double> values(signals.size());
@@ -167,7 +169,7 @@ TEST_CASE("a database decodes and encodes as the kernel does, whatever the layou
 }
 
 TEST_CASE("scales at both ends of the range of double decode as the kernel does") {
-  const Dbc dbc = parse(
+  const Database dbc = parse(
       "BO_ 1 M: 8 A\n"
       " SG_ high : 48|16@1+ (1e-300,0) [0|0] \"\" A\n"
       " SG_ low : 0|16@1- (1.5e-308,0) [0|0] \"\" A\n"
@@ -178,7 +180,7 @@ TEST_CASE("scales at both ends of the range of double decode as the kernel does"
   auto random = test::generator(617);
   for (std::size_t i = 0; i < test::count(200); ++i) {
     const Data data = any_data(random, 8);
-    for (const DbcMessage& message : dbc.messages()) {
+    for (const MessageCodec& message : dbc.messages()) {
       const auto& signals = message.description().signals;
       std::vector<double> values(signals.size());
       REQUIRE(message.decode(data, values));
@@ -192,8 +194,8 @@ TEST_CASE("scales at both ends of the range of double decode as the kernel does"
 TEST_CASE("all messages of the files decode as the kernel does, of multiplexed ones what is there") {
   auto random = test::generator(611);
   for (const std::string name : {"features.dbc", "vendor.dbc"}) {
-    const Dbc dbc = load(name);
-    for (const DbcMessage& message : dbc.messages()) {
+    const Database dbc = load(name);
+    for (const MessageCodec& message : dbc.messages()) {
       std::size_t decoded = 0;
       for (int i = 0; i < 2000; ++i) {
         Data data = any_data(random, message.length());
@@ -230,8 +232,8 @@ TEST_CASE("all messages of the files decode as the kernel does, of multiplexed o
 }
 
 TEST_CASE("only what the selectors choose is decoded; a number that chooses nothing is an error") {
-  const Dbc dbc = two_levels();
-  const DbcMessage& message = *dbc.find("M");
+  const Database dbc = two_levels();
+  const MessageCodec& message = *dbc.find("M");
   std::vector<double> values(6);
   const auto decode = [&](std::uint8_t root, std::uint8_t b) {
     std::fill(values.begin(), values.end(), -1);
@@ -264,8 +266,8 @@ TEST_CASE("only what the selectors choose is decoded; a number that chooses noth
 }
 
 TEST_CASE("of a multiplexed message only what the selectors choose is encoded") {
-  const Dbc dbc = two_levels();
-  const DbcMessage& message = *dbc.find("M");
+  const Database dbc = two_levels();
+  const MessageCodec& message = *dbc.find("M");
   const double unused = std::nan("");
   Data data(8, 0xEE);
   REQUIRE(message.encode_into(data, std::vector<double>{1, 77, unused, unused, unused, 2}));
@@ -281,7 +283,7 @@ TEST_CASE("of a multiplexed message only what the selectors choose is encoded") 
 namespace {
 
 /// A selector with texts for numbers that choose nothing, and states beyond the ranges.
-Dbc states() {
+Database states() {
   return parse(
       "BU_: A\nBO_ 5 M: 8 A\n"
       " SG_ page M : 0|8@1- (1,0) [0|0] \"\" A\n"
@@ -299,8 +301,8 @@ Dbc states() {
 }  // namespace
 
 TEST_CASE("a selector's number that has a text but no signals leaves what is always there") {
-  const Dbc dbc = states();
-  const DbcMessage& message = *dbc.find("M");
+  const Database dbc = states();
+  const MessageCodec& message = *dbc.find("M");
   std::vector<double> values(6);
   std::vector<Presence> presence(6);
   for (const std::uint8_t page : Data{3, 4, 0xFF}) {
@@ -320,8 +322,8 @@ TEST_CASE("a selector's number that has a text but no signals leaves what is alw
 }
 
 TEST_CASE("a state of the value table beyond the range is sent, and the range still judges all else") {
-  const Dbc dbc = states();
-  const DbcMessage& message = *dbc.find("M");
+  const Database dbc = states();
+  const MessageCodec& message = *dbc.find("M");
   CHECK(std::ranges::equal(message.states(3), std::vector<std::uint64_t>{253, 254}));
   for (const Overflow overflow : {Overflow::error, Overflow::clamp, Overflow::wrap}) {
     Data data(8);
@@ -350,8 +352,8 @@ TEST_CASE("a state of the value table beyond the range is sent, and the range st
 }
 
 TEST_CASE("what is refused is named: the signal, its value and what is allowed") {
-  const Dbc dbc = states();
-  const DbcMessage& message = *dbc.find("M");
+  const Database dbc = states();
+  const MessageCodec& message = *dbc.find("M");
   const auto why = [&](std::vector<double> values) {
     const auto refusal = message.explain(values);
     return refusal ? refusal->message : "";
@@ -366,7 +368,7 @@ TEST_CASE("what is refused is named: the signal, its value and what is allowed")
         "message M, signal first: nan cannot be sent; allowed are 0 to 255");
   CHECK(why({0, 1}) == "message M: 2 values are given for 6 signals");
   CHECK(message.explain(std::vector<double>{0, 1, 0, 21, 1, 1})->signal == 3);
-  const Dbc cut = parse(
+  const Database cut = parse(
       "BU_: A\nBO_ 1 M: 1 A\n SG_ a : 0|8@1+ (1,0) [0|0] \"\" A\n"
       " SG_ b : 8|8@1+ (1,0) [0|0] \"\" A\n");
   CHECK(cut.find("M")->explain(std::vector<double>{1, 1})->message ==
@@ -374,8 +376,8 @@ TEST_CASE("what is refused is named: the signal, its value and what is allowed")
 }
 
 TEST_CASE("numbers of the fields and their labels are as the file has them") {
-  const Dbc dbc = states();
-  const DbcMessage& message = *dbc.find("M");
+  const Database dbc = states();
+  const MessageCodec& message = *dbc.find("M");
   std::vector<std::int64_t> numbers(6);
   std::vector<Presence> presence(6);
   REQUIRE(message.decode_numbers(Data{0, 7, 254, 0x80, 0xFF, 0xFF, 0xFF, 0xFF}, numbers, presence));
@@ -389,54 +391,54 @@ TEST_CASE("numbers of the fields and their labels are as the file has them") {
   CHECK(message.value_of(4, "lost") == 67);
   CHECK_FALSE(message.value_of(4, "outside the field").has_value());
   CHECK_FALSE(message.value_of(4, "nothing").has_value());
-  REQUIRE(message.decode_numbers(Data{0, 7, 1}, numbers, presence, ShortFrame::complete_signals));
+  REQUIRE(message.decode_numbers(Data{0, 7, 1}, numbers, presence, dbc::ShortFrame::complete_signals));
   CHECK(presence[4] == Presence::cut_off);
   CHECK(message.decode_numbers(Data{0}, numbers, presence).error() == Errc::wrong_length);
   CHECK(message.decode_numbers(Data(8, 1), numbers, presence).error() == Errc::unknown_selector);
   CHECK(message.decode_numbers(Data(8, 0), std::span(numbers).first(5), presence).error() ==
         Errc::wrong_count);
 
-  const Dbc truck = trucks();
+  const Database truck = trucks();
   REQUIRE(truck.find("EEC1")->decode_numbers(Data(8, 0xFE), numbers, presence));
   CHECK(numbers[1] == 0xFE);
   CHECK(presence[1] == Presence::error_indicator);
 }
 
 TEST_CASE("a short frame is an error, or gives the signals that it holds whole") {
-  const Dbc dbc = load("features.dbc");
-  const DbcMessage& message = *dbc.find("MotorStatus");
+  const Database dbc = load("features.dbc");
+  const MessageCodec& message = *dbc.find("MotorStatus");
   Frame frame = *make_frame(256, Data{0x10, 0x00, 0xFF, 0xFF, 0x50, 0, 0, 0});
   std::vector<double> values(6);
   std::vector<Presence> presence(6);
   frame.length = 4;  // the bytes beyond stay in the frame's memory
   CHECK(message.decode(frame, values).error() == Errc::wrong_length);
-  REQUIRE(message.decode(frame, values, presence, ShortFrame::complete_signals));
+  REQUIRE(message.decode(frame, values, presence, dbc::ShortFrame::complete_signals));
   CHECK(values[0] == doctest::Approx(0.4));
   CHECK(presence[0] == Presence::value);
   CHECK(presence[2] == Presence::cut_off);
   CHECK(std::isnan(values[2]));
   frame.length = 3;  // one byte of the second signal is missing
-  REQUIRE(message.decode(frame, values, presence, ShortFrame::complete_signals));
+  REQUIRE(message.decode(frame, values, presence, dbc::ShortFrame::complete_signals));
   CHECK(presence[1] == Presence::cut_off);
   for (std::size_t size = 0; size < 8; ++size) {
     const Data data(size, 1);
-    REQUIRE(message.decode(data, values, presence, ShortFrame::complete_signals));
+    REQUIRE(message.decode(data, values, presence, dbc::ShortFrame::complete_signals));
     CHECK((presence[0] == Presence::value) == (size >= 2));
     CHECK(message.decode(data, values, presence).error() == Errc::wrong_length);
   }
 
-  const Dbc nested = two_levels();
-  REQUIRE(nested.find("M")->decode(Data{2}, values, presence, ShortFrame::complete_signals));
+  const Database nested = two_levels();
+  REQUIRE(nested.find("M")->decode(Data{2}, values, presence, dbc::ShortFrame::complete_signals));
   CHECK(values[0] == 2);
   CHECK(presence[2] == Presence::cut_off);
   CHECK(presence[4] == Presence::not_selected);
-  REQUIRE(nested.find("M")->decode(Data{}, values, presence, ShortFrame::complete_signals));
+  REQUIRE(nested.find("M")->decode(Data{}, values, presence, dbc::ShortFrame::complete_signals));
   CHECK(presence[0] == Presence::cut_off);
 }
 
 TEST_CASE("what is no data frame, and spans that are too small, are refused") {
-  const Dbc dbc = load("features.dbc");
-  const DbcMessage& message = *dbc.find("MotorStatus");
+  const Database dbc = load("features.dbc");
+  const MessageCodec& message = *dbc.find("MotorStatus");
   Frame frame = *make_frame(256, Data(8, 0));
   std::vector<double> values(6);
   std::vector<Presence> presence(6);
@@ -457,7 +459,7 @@ TEST_CASE("what is no data frame, and spans that are too small, are refused") {
 }
 
 TEST_CASE("messages are found by identifier, name and frame") {
-  const Dbc dbc = load("features.dbc");
+  const Database dbc = load("features.dbc");
   CHECK(dbc.find(256, false) == dbc.find("MotorStatus"));
   CHECK(dbc.find(*make_frame(257, Data{})) == dbc.find("Multiplexed"));
   CHECK(dbc.find(512, true) == dbc.find("Nested"));
@@ -469,17 +471,17 @@ TEST_CASE("messages are found by identifier, name and frame") {
   CHECK(dbc.find("MotorStatus")->cycle_time() == std::chrono::milliseconds(10));
   CHECK(dbc.find("Floats")->is_fd());
 
-  Dbc moved = load("features.dbc");
-  const DbcMessage* const before = moved.find("MotorStatus");
-  const Dbc after = std::move(moved);
+  Database moved = load("features.dbc");
+  const MessageCodec* const before = moved.find("MotorStatus");
+  const Database after = std::move(moved);
   CHECK(after.find("MotorStatus") == before);
   CHECK(before->description().name == "MotorStatus");
 }
 
 TEST_CASE("J1939: a message is known by its parameter group, whoever sends it and however urgent it is") {
-  const Dbc dbc = trucks();
-  const DbcMessage* const speed = dbc.find("EEC1");
-  const DbcMessage* const control = dbc.find("TSC1");
+  const Database dbc = trucks();
+  const MessageCodec* const speed = dbc.find("EEC1");
+  const MessageCodec* const control = dbc.find("TSC1");
   CHECK(dbc.find(0x0CF004FE, true) == speed);
   CHECK(dbc.find(0x18F00421, true) == speed);
   CHECK(dbc.find(0x0CF00500, true) == nullptr);
@@ -491,7 +493,7 @@ TEST_CASE("J1939: a message is known by its parameter group, whoever sends it an
   CHECK(speed->is_mine(frame));
   CHECK_FALSE(control->is_mine(frame));
 
-  for (const DbcMessage* message :
+  for (const MessageCodec* message :
        {speed, control}) {  // a bus's filter passes what is the message's, and nothing else
     for (const std::uint32_t id :
          {0x18F00421U, 0x0CF004FEU, 0x0CF00500U, 0x0DF00400U, 0x0CEF0033U, 0x18EE1F00U}) {
@@ -506,17 +508,17 @@ TEST_CASE("J1939: a message is known by its parameter group, whoever sends it an
 
 TEST_CASE(
     "J1939: of several messages of one parameter group, only the whole identifier tells which one it is") {
-  const Dbc dbc = parse(
+  const Database dbc = parse(
       "BU_: A B\n"
       "BO_ 2565799936 FromA: 8 A\n SG_ speed : 0|16@1+ (1,0) [0|0] \"\" B\n"
       "BO_ 2565799937 FromB: 8 B\n SG_ pressure : 0|16@1+ (1,0) [0|0] \"\" A\n"
       "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n");
-  const DbcMessage& a = dbc.messages()[0];
-  const DbcMessage& b = dbc.messages()[1];
+  const MessageCodec& a = dbc.messages()[0];
+  const MessageCodec& b = dbc.messages()[1];
   std::vector<Frame> frames;
   for (const std::uint32_t id : {a.description().id, b.description().id, a.description().id + 2})
     frames.push_back(*make_frame(id, Data(8, static_cast<std::uint8_t>(id & 0xF)), true));
-  for (const DbcMessage* message : {&a, &b}) {
+  for (const MessageCodec* message : {&a, &b}) {
     for (const Frame& frame : frames) {
       const bool is_found = dbc.find(frame) == message;
       CHECK(is_found == (frame.id == message->description().id));
@@ -532,8 +534,8 @@ TEST_CASE(
 }
 
 TEST_CASE("J1939: not available, error and reserved numbers are no values") {
-  const Dbc dbc = trucks();
-  const DbcMessage& message = *dbc.find("EEC1");
+  const Database dbc = trucks();
+  const MessageCodec& message = *dbc.find("EEC1");
   std::vector<double> values(5);
   std::vector<Presence> presence(5);
   const auto decode = [&](Data data) { REQUIRE(message.decode(data, values, presence)); };
@@ -570,7 +572,7 @@ TEST_CASE("J1939: not available, error and reserved numbers are no values") {
   CHECK(values[4] == 0xFAFFFF);
 
   // Signed numbers and single bits have no such codes.
-  const DbcMessage& control = *dbc.find("TSC1");
+  const MessageCodec& control = *dbc.find("TSC1");
   REQUIRE(control.decode(Data(8, 0xFF), values));
   CHECK(values[0] == -1);
   CHECK(values[1] == 1);
@@ -578,11 +580,11 @@ TEST_CASE("J1939: not available, error and reserved numbers are no values") {
 }
 
 TEST_CASE("a message of J1939 that is longer than a frame is decoded from what its transport has joined") {
-  const Dbc dbc = parse(
+  const Database dbc = parse(
       "BU_: A\nBO_ 2566834430 DM1: 200 A\n SG_ last : 1592|8@1- (1,0) [0|0] \"\" A\n"
       " SG_ early : 9|16@1+ (1,0) [0|0] \"\" A\n"
       "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n");
-  const DbcMessage& message = *dbc.find("DM1");
+  const MessageCodec& message = *dbc.find("DM1");
   Data data(200, 2);
   data.back() = 0xFE;
   std::vector<double> values(2);
@@ -592,12 +594,12 @@ TEST_CASE("a message of J1939 that is longer than a frame is decoded from what i
   REQUIRE(message.encode_into(data, values));
   REQUIRE(message.decode(data, values));
   CHECK(values == std::vector<double>{-2, 0x0101});
-  CHECK(message.decode(std::span(data).first(64), values, ShortFrame::complete_signals));
+  CHECK(message.decode(std::span(data).first(64), values, dbc::ShortFrame::complete_signals));
   CHECK(std::isnan(values[0]));
 }
 
 TEST_CASE("frames are encoded with their identifier and format") {
-  const Dbc dbc = load("features.dbc");
+  const Database dbc = load("features.dbc");
   const auto nested = dbc.find("Nested")->encode(std::vector<double>{1, 0, 7, 0, 500});
   REQUIRE(nested.has_value());
   CHECK(*nested == *make_frame(512, Data{1, 7, 0xF4, 0x01, 0, 0, 0, 0}, true));
@@ -610,8 +612,8 @@ TEST_CASE("frames are encoded with their identifier and format") {
 }
 
 TEST_CASE("many frames are decoded into columns") {
-  const Dbc dbc = load("features.dbc");
-  const DbcMessage& message = *dbc.find("MotorStatus");
+  const Database dbc = load("features.dbc");
+  const MessageCodec& message = *dbc.find("MotorStatus");
   std::vector<Frame> frames;
   for (int i = 0; i < 10; ++i) {
     frames.push_back(*make_frame(i % 2 == 0 ? 256 : 257, Data(8, static_cast<std::uint8_t>(i))));
@@ -646,7 +648,7 @@ TEST_CASE("descriptions that no file could give are refused") {
   const auto is_refused = [](const dbc::Message& one, const std::string& why) {
     dbc::File file;
     file.messages = {one};
-    const auto dbc = Dbc::make(file);
+    const auto dbc = Database::make(file);
     return !dbc && dbc.error().error == Errc::bad_dbc && dbc.error().message.find(why) != std::string::npos;
   };
   CHECK_FALSE(is_refused(message, ""));
@@ -677,7 +679,7 @@ TEST_CASE("descriptions that no file could give are refused") {
                    "rising order"));
   dbc::File twice;
   twice.messages = {message, message};
-  CHECK_FALSE(Dbc::make(twice).has_value());
+  CHECK_FALSE(Database::make(twice).has_value());
 }
 
 TEST_CASE("multiplexing whose tables would be too large is refused") {
@@ -697,15 +699,15 @@ TEST_CASE("multiplexing whose tables would be too large is refused") {
   }
   dbc::File file;
   file.messages.push_back(message);
-  const auto dbc = Dbc::make(file);
+  const auto dbc = Database::make(file);
   REQUIRE_FALSE(dbc.has_value());
   CHECK(dbc.error().message == "message M: its multiplexing is too large");
 }
 
 TEST_CASE("finding, decoding and encoding keep the rules of the loop") {
-  const Dbc dbc = load("features.dbc");
-  const Dbc nested = two_levels();
-  const Dbc truck = trucks();
+  const Database dbc = load("features.dbc");
+  const Database nested = two_levels();
+  const Database truck = trucks();
   const std::vector<Frame> frames(16, *make_frame(256, Data(8, 3)));
   std::vector<double> values(8), columns(6 * 16);
   std::vector<Presence> presence(8);
@@ -719,10 +721,10 @@ TEST_CASE("finding, decoding and encoding keep the rules of the loop") {
   test::RtGuard guard;
   bool ok = true;
   for (int i = 0; i < 100; ++i) {
-    const DbcMessage* const message = dbc.find(frames[0]);
+    const MessageCodec* const message = dbc.find(frames[0]);
     ok = ok && message != nullptr && message->decode(frames[0], values) && message->encode(values);
     ok = ok && message->decode_batch(frames, columns, 16)->rows == 16;
-    const DbcMessage* const pages = nested.find(5, false);
+    const MessageCodec* const pages = nested.find(5, false);
     ok = ok && pages->decode(data, values, presence) && pages->encode(values);
     ok = ok && pages->decode_numbers(data, numbers, presence) && pages->label(0, numbers[0]).empty();
     ok = ok && !message->encode_into(sent, too_fast, Overflow::error, refused) && refused == 0;

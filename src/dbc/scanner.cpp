@@ -1,11 +1,11 @@
-#include "can/dbc_scanner.hpp"
+#include "dbc/scanner.hpp"
 
 #include <array>
 
 #include "core/utf8.hpp"
 #include "takt/can/text.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 namespace {
 
 using can::detail::is_digit;
@@ -172,4 +172,4 @@ std::string unquoted(std::string_view raw) {
   return to_utf8(text);
 }
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

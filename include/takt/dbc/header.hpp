@@ -9,7 +9,7 @@
 //     an integer  otherwise, if it has neither scale nor offset, and J1939 keeps none of its numbers for what is no value,
 //     a double    in physical units else; what VAL_ says of some of its values are constants of that type.
 // With the structs come the tuple `Messages` of them all, and visit(frame, visitor), which finds the message of a frame by its
-// identifier, of J1939 by its parameter group, as Dbc::find() does.
+// identifier, of J1939 by its parameter group, as Database::find() does.
 //
 // The same file and options give the same text, byte for byte. Texts of the file stand in comments and string literals only,
 // with what could end these made harmless.
@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "takt/can/database.hpp"
+#include "takt/dbc/database.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 
 struct HeaderOptions {
   std::string source;  ///< what the first line says where the header is from: a file name, without its folder
@@ -37,6 +37,6 @@ struct Header {
 };
 
 /// For set-up: allocates. Error: bad_dbc (no such node, or a name space that C++ does not allow).
-[[nodiscard]] SetupResult<Header> make_header(const Dbc& dbc, const HeaderOptions& options);
+[[nodiscard]] SetupResult<Header> make_header(const Database& dbc, const HeaderOptions& options);
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "support/source_dir.hpp"
-#include "takt/can/dbc.hpp"
+#include "takt/dbc/file.hpp"
 
 using namespace takt;
 using namespace takt::can;
@@ -12,7 +12,7 @@ using dbc::Strictness;
 
 namespace {
 
-const std::string folder = TAKT_SOURCE_DIR "/tests/can/";
+const std::string folder = TAKT_SOURCE_DIR "/tests/dbc/";
 
 bool is_refused(const dbc::File& file) {
   const auto text = dbc::write(file);

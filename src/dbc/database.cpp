@@ -1,4 +1,4 @@
-#include "takt/can/database.hpp"
+#include "takt/dbc/database.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-namespace takt::can {
+namespace takt::dbc {
 namespace {
 
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
@@ -18,32 +18,33 @@ constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 constexpr std::size_t word_bytes = 8;
 
 constexpr std::uint64_t in_order(std::uint64_t word, bool big) noexcept {
-  return big ? detail::swap_bytes(word) : word;
+  return big ? can::detail::swap_bytes(word) : word;
 }
 
 /// Why a description is none that a file could give; empty if all is well.
-std::string mistake_in(const dbc::Message& message) {
-  const std::vector<dbc::Signal>& signals = message.signals;
-  if (message.id > (message.extended ? max_extended_id : max_standard_id))
+std::string mistake_in(const Message& message) {
+  const std::vector<Signal>& signals = message.signals;
+  if (message.id > (message.extended ? can::max_extended_id : can::max_standard_id))
     return "the identifier is too large";
   if (message.length > dbc::max_message_length) return "the message is too long";
   if (signals.size() > dbc::max_signals_in_message) return "there are too many signals";
-  for (const dbc::Signal& signal : signals) {
+  for (const Signal& signal : signals) {
     const auto refuse = [&](std::string_view why) { return fmt::format("signal {}: {}", signal.name, why); };
-    if (!fits(signal.coding.field, dbc::max_message_length + word_bytes))
+    if (!can::fits(signal.coding.field, dbc::max_message_length + word_bytes))
       return refuse("it has no place in a message");
-    if (!is_finite(signal.coding.scale) || signal.coding.scale == 0 || !is_finite(signal.coding.offset))
+    if (!can::is_finite(signal.coding.scale) || signal.coding.scale == 0 ||
+        !can::is_finite(signal.coding.offset))
       return refuse("its scale must not be 0, nor its offset infinite");
     if (signal.selected_by.has_value() == signal.selected_for.empty())
       return refuse("a selector and numbers belong together");
-    const auto is_falling = [](const dbc::SelectorRange& a, const dbc::SelectorRange& b) {
+    const auto is_falling = [](const SelectorRange& a, const SelectorRange& b) {
       return a.first > a.last || b.first > b.last || b.first <= a.last;
     };
     if (std::adjacent_find(signal.selected_for.begin(), signal.selected_for.end(), is_falling) !=
             signal.selected_for.end() ||
         (!signal.selected_for.empty() && signal.selected_for[0].first > signal.selected_for[0].last))
       return refuse("the numbers of its selector are not in rising order");
-    const dbc::Signal* at = &signal;
+    const Signal* at = &signal;
     for (std::size_t depth = 0; at->selected_by; ++depth) {
       if (*at->selected_by >= signals.size() || depth == dbc::max_multiplex_depth)
         return refuse("its selector is not in the message, or hangs on itself or too many others");
@@ -57,15 +58,15 @@ std::string mistake_in(const dbc::Message& message) {
 
 // ---- tables
 
-DbcMessage::DbcMessage(const dbc::File& file, const dbc::Message& message)
+MessageCodec::MessageCodec(const File& file, const Message& message)
     : description_(&message),
       is_j1939_(dbc::is_j1939(file, message)),
       is_fd_(dbc::is_fd(file, message)),
       cycle_time_(dbc::cycle_time(file, message)) {
-  for (const dbc::Signal& signal : message.signals) {
-    const detail::Window window = detail::window_of(signal.coding.field);
+  for (const Signal& signal : message.signals) {
+    const can::detail::Window window = can::detail::window_of(signal.coding.field);
     needed_bytes_ = std::max(needed_bytes_, window.first + window.bytes);
-    limits_.push_back(number_limits(signal.coding));
+    limits_.push_back(can::number_limits(signal.coding));
     const std::uint64_t largest = is_j1939_ ? largest_j1939_value(signal.coding.field) : no_limit;
     if (largest != no_limit)
       limits_.back().high = std::min(limits_.back().high, static_cast<double>(largest));
@@ -76,16 +77,16 @@ DbcMessage::DbcMessage(const dbc::File& file, const dbc::Message& message)
 namespace {
 
 /// Whether eight bytes hold the field, and a signed integer its number.
-bool is_plain(Field field) noexcept {
-  return detail::window_of(field).bytes <= word_bytes &&
-         (field.type == NumberType::signed_integer ||
-          (field.type == NumberType::unsigned_integer && field.length < 64));
+bool is_plain(can::Field field) noexcept {
+  return can::detail::window_of(field).bytes <= word_bytes &&
+         (field.type == can::NumberType::signed_integer ||
+          (field.type == can::NumberType::unsigned_integer && field.length < 64));
 }
 
 }  // namespace
 
-bool DbcMessage::build(std::size_t most) {
-  const std::vector<dbc::Signal>& signals = description_->signals;
+bool MessageCodec::build(std::size_t most) {
+  const std::vector<Signal>& signals = description_->signals;
   std::vector<std::uint32_t> always;
   std::set<std::uint32_t> selectors;
   for (std::uint32_t i = 0; i < signals.size(); ++i) {
@@ -119,15 +120,15 @@ bool DbcMessage::build(std::size_t most) {
 }
 
 /// Adds the numbers that only the value table names. A selector's number leads to a group without signals.
-void DbcMessage::add_states() {
-  const std::vector<dbc::Signal>& signals = description_->signals;
+void MessageCodec::add_states() {
+  const std::vector<Signal>& signals = description_->signals;
   std::vector<std::set<std::uint64_t>> states(signals.size());
   const auto add = [&](std::uint32_t i, auto is_state) {
-    const Field field = signals[i].coding.field;
-    if (field.type > NumberType::signed_integer) return;
-    for (const dbc::ValueText& value : signals[i].values) {
-      const std::uint64_t bits = static_cast<std::uint64_t>(value.value) & detail::mask_of(field.length);
-      if (detail::holds(field, value.value) && is_state(bits)) states[i].insert(bits);
+    const can::Field field = signals[i].coding.field;
+    if (field.type > can::NumberType::signed_integer) return;
+    for (const ValueText& value : signals[i].values) {
+      const std::uint64_t bits = static_cast<std::uint64_t>(value.value) & can::detail::mask_of(field.length);
+      if (can::detail::holds(field, value.value) && is_state(bits)) states[i].insert(bits);
     }
   };
   std::vector<Step> steps;
@@ -151,7 +152,7 @@ void DbcMessage::add_states() {
   state_begin_.push_back(0);
   for (std::uint32_t i = 0; i < signals.size(); ++i) {
     add(i, [&](std::uint64_t bits) {
-      const double number = detail::number_of(signals[i].coding.field, bits);
+      const double number = can::detail::number_of(signals[i].coding.field, bits);
       return number < limits_[i].low || number > limits_[i].high;
     });
     states_.insert(states_.end(), states[i].begin(), states[i].end());
@@ -159,11 +160,11 @@ void DbcMessage::add_states() {
   }
 }
 
-void DbcMessage::prepare_sending() {
+void MessageCodec::prepare_sending() {
   if (load_bytes_ != word_bytes || rows_.empty()) return;
   for (const Row& row : rows_) {
-    const Field field = coding(row).field;
-    if (!is_plain(field) || field.length > small_bits) return sending_.clear();
+    const can::Field field = coding(row).field;
+    if (!is_plain(field) || field.length > can::small_bits) return sending_.clear();
     const auto low = static_cast<std::uint64_t>(static_cast<std::int64_t>(limits_[row.signal].low));
     const auto high = static_cast<std::uint64_t>(static_cast<std::int64_t>(limits_[row.signal].high));
     sending_.push_back({low, high - low, in_order(row.mask << row.shift, row.big)});
@@ -171,7 +172,7 @@ void DbcMessage::prepare_sending() {
 }
 
 /// A number that stands 2^n too high times a scale that is 2^n too low: the same value, bit for bit, while the scale stays normal.
-void DbcMessage::prepare_in_place() {
+void MessageCodec::prepare_in_place() {
   if (load_bytes_ != word_bytes || is_j1939_) return;
   for (const Row& row : rows_) {
     if (!row.is_plain) {
@@ -187,8 +188,8 @@ void DbcMessage::prepare_in_place() {
   }
 }
 
-bool DbcMessage::add_selector(std::uint32_t signal, std::size_t most) {
-  const std::vector<dbc::Signal>& signals = description_->signals;
+bool MessageCodec::add_selector(std::uint32_t signal, std::size_t most) {
+  const std::vector<Signal>& signals = description_->signals;
   Selector selector;
   selector.row = row_of(signal);
   selector.steps_begin = static_cast<std::uint32_t>(steps_.size());
@@ -205,7 +206,7 @@ bool DbcMessage::add_selector(std::uint32_t signal, std::size_t most) {
   std::vector<Change> changes;
   for (std::uint32_t i = 0; i < signals.size(); ++i) {
     if (signals[i].selected_by != signal) continue;
-    for (const dbc::SelectorRange& range : signals[i].selected_for) {
+    for (const SelectorRange& range : signals[i].selected_for) {
       changes.push_back({range.first, true, i});
       if (range.last != ~std::uint64_t{0}) changes.push_back({range.last + 1, false, i});
     }
@@ -231,7 +232,7 @@ bool DbcMessage::add_selector(std::uint32_t signal, std::size_t most) {
   return true;
 }
 
-void DbcMessage::add_group(std::span<const std::uint32_t> signals) {
+void MessageCodec::add_group(std::span<const std::uint32_t> signals) {
   Group group;
   group.begin = static_cast<std::uint32_t>(rows_.size());
   for (const bool plain : {true, false}) {
@@ -243,20 +244,20 @@ void DbcMessage::add_group(std::span<const std::uint32_t> signals) {
   groups_.push_back(group);
 }
 
-DbcMessage::Row DbcMessage::row_of(std::uint32_t signal) const noexcept {
-  const Signal& coding = description_->signals[signal].coding;
-  const Field field = coding.field;
-  const detail::Window window = detail::window_of(field);
+MessageCodec::Row MessageCodec::row_of(std::uint32_t signal) const noexcept {
+  const can::Signal& coding = description_->signals[signal].coding;
+  const can::Field field = coding.field;
+  const can::detail::Window window = can::detail::window_of(field);
   Row row;
   row.scale = coding.scale;
   row.offset = coding.offset == 0 ? -0.0 : coding.offset;  // adding -0 changes nothing, not even a -0
-  row.sign = field.type == NumberType::signed_integer ? std::uint64_t{1} << (field.length - 1) : 0;
+  row.sign = field.type == can::NumberType::signed_integer ? std::uint64_t{1} << (field.length - 1) : 0;
   row.limit = is_j1939_ ? largest_j1939_value(field) : no_limit;
   row.signal = signal;
   row.first = static_cast<std::uint16_t>(std::min(window.first, load_bytes_ - word_bytes));
   row.end = static_cast<std::uint16_t>(window.first + window.bytes);
-  row.big = field.order == ByteOrder::big;
-  row.mask = detail::mask_of(field.length);
+  row.big = field.order == can::ByteOrder::big;
+  row.mask = can::detail::mask_of(field.length);
   row.is_plain = is_plain(field);
   if (!row.is_plain) return row;
   // Bits below the number in the eight bytes, read in the field's order.
@@ -268,14 +269,15 @@ DbcMessage::Row DbcMessage::row_of(std::uint32_t signal) const noexcept {
 
 // ---- decoding
 
-inline DbcMessage::Bytes DbcMessage::readable(std::span<const std::uint8_t> bytes, std::size_t size,
-                                              Scratch& scratch) const noexcept {
+inline MessageCodec::Bytes MessageCodec::readable(std::span<const std::uint8_t> bytes, std::size_t size,
+                                                  Scratch& scratch) const noexcept {
   if (bytes.size() >= load_bytes_) [[likely]]
     return {bytes.data(), size};
   return copied(bytes.first(size), scratch);
 }
 
-DbcMessage::Bytes DbcMessage::copied(std::span<const std::uint8_t> bytes, Scratch& scratch) const noexcept {
+MessageCodec::Bytes MessageCodec::copied(std::span<const std::uint8_t> bytes,
+                                         Scratch& scratch) const noexcept {
   std::memset(scratch.data(), 0, load_bytes_);
   if (!bytes.empty()) std::memcpy(scratch.data(), bytes.data(), bytes.size());
   return {scratch.data(), bytes.size()};
@@ -283,19 +285,21 @@ DbcMessage::Bytes DbcMessage::copied(std::span<const std::uint8_t> bytes, Scratc
 
 namespace {
 
-inline std::uint64_t load_word(const std::uint8_t* bytes) noexcept { return load_little<word_bytes>(bytes); }
+inline std::uint64_t load_word(const std::uint8_t* bytes) noexcept {
+  return can::load_little<word_bytes>(bytes);
+}
 
 }  // namespace
 
 /// The bits of a signal that lies within the frame.
-inline std::uint64_t DbcMessage::number_in(const Row& row, Bytes bytes) const noexcept {
+inline std::uint64_t MessageCodec::number_in(const Row& row, Bytes bytes) const noexcept {
   if (row.is_plain) [[likely]]
     return in_order(load_word(bytes.data + row.first), row.big) >> row.shift & row.mask;
-  const Field field = coding(row).field;
-  return detail::extract_bits<detail::SizedWord>(field, detail::window_of(field), bytes.data);
+  const can::Field field = coding(row).field;
+  return can::detail::extract_bits<can::detail::SizedWord>(field, can::detail::window_of(field), bytes.data);
 }
 
-inline std::uint32_t DbcMessage::group_of(const Selector& selector, std::uint64_t number) const noexcept {
+inline std::uint32_t MessageCodec::group_of(const Selector& selector, std::uint64_t number) const noexcept {
   // A binary search without branches: the processor cannot predict which page the next frame has.
   const Step* step = steps_.data() + selector.steps_begin;
   for (std::size_t count = selector.steps_end - selector.steps_begin; count > 1;) {
@@ -310,9 +314,9 @@ inline std::uint32_t DbcMessage::group_of(const Selector& selector, std::uint64_
 /// be short a selector with an error chooses nothing. A Result would go through memory here, at a third of the cost of a
 /// multiplexed decode.
 template <class NumberOf>
-[[gnu::always_inline]] inline Errc DbcMessage::choose(Chosen& chosen, ShortFrame short_frame,
-                                                      std::size_t& refused,
-                                                      NumberOf number_of) const noexcept {
+[[gnu::always_inline]] inline can::Errc MessageCodec::choose(Chosen& chosen, ShortFrame short_frame,
+                                                             std::size_t& refused,
+                                                             NumberOf number_of) const noexcept {
   std::array<std::uint64_t, max_selectors_in_message> numbers;
   for (std::size_t i = 0; i < selectors_.size(); ++i) {
     const Selector& selector = selectors_[i];
@@ -321,19 +325,19 @@ template <class NumberOf>
       if (chosen[selector.parent] == no_group) continue;
       const auto& ranges = description_->signals[selector.row.signal].selected_for;
       const std::uint64_t number = numbers[selector.parent];
-      const auto range = std::partition_point(
-          ranges.begin(), ranges.end(), [&](const dbc::SelectorRange& each) { return each.last < number; });
+      const auto range = std::partition_point(ranges.begin(), ranges.end(),
+                                              [&](const SelectorRange& each) { return each.last < number; });
       if (range == ranges.end() || number < range->first) continue;
     }
-    if (const Errc code = number_of(selector.row, numbers[i]); code != no_error) {
-      if (code == Errc::wrong_length && short_frame == ShortFrame::complete_signals) continue;
+    if (const can::Errc code = number_of(selector.row, numbers[i]); code != no_error) {
+      if (code == can::Errc::wrong_length && short_frame == ShortFrame::complete_signals) continue;
       refused = selector.row.signal;
       return code;
     }
     chosen[i] = group_of(selector, numbers[i]);
     if (chosen[i] == no_group) {
       refused = selector.row.signal;
-      return Errc::unknown_selector;
+      return can::Errc::unknown_selector;
     }
   }
   return no_error;
@@ -342,21 +346,21 @@ template <class NumberOf>
 /// Decodes the integers of a group. `checked`: the frame may end before a signal; `coded`: numbers beyond a limit are J1939
 /// codes.
 template <bool checked, bool coded>
-inline void DbcMessage::decode_plain(const Group& group, Bytes bytes, const Target& target) const noexcept {
-  const auto has_none = [&](const Row& row, Presence why) {
+inline void MessageCodec::decode_plain(const Group& group, Bytes bytes, const Target& target) const noexcept {
+  const auto has_none = [&](const Row& row, can::Presence why) {
     target.values[row.signal * target.stride] = no_value;
     if (target.presence != nullptr) target.presence[row.signal] = why;
   };
   const Row* const end = rows_.data() + group.plain_end;
   for (const Row* row = rows_.data() + group.begin; row != end; ++row) {
     if (checked && row->end > bytes.size) {
-      has_none(*row, Presence::cut_off);
+      has_none(*row, can::Presence::cut_off);
       continue;
     }
     const std::uint64_t bits =
         in_order(load_word(bytes.data + row->first), row->big) >> row->shift & row->mask;
     if (coded && bits > row->limit) {
-      has_none(*row, j1939_presence(coding(*row).field, bits));
+      has_none(*row, can::j1939_presence(coding(*row).field, bits));
       continue;
     }
     const auto number = static_cast<std::int64_t>((bits ^ row->sign) - row->sign);
@@ -366,19 +370,20 @@ inline void DbcMessage::decode_plain(const Group& group, Bytes bytes, const Targ
 
 /// Decodes the other signals of a group: 64 bits, floating point, or within nine bytes.
 template <bool checked>
-inline void DbcMessage::decode_others(const Group& group, Bytes bytes, const Target& target) const noexcept {
+inline void MessageCodec::decode_others(const Group& group, Bytes bytes,
+                                        const Target& target) const noexcept {
   const Row* const rows = rows_.data();
   for (const Row* row = rows + group.plain_end; row != rows + group.end; ++row) {
     const bool is_cut_off = checked && row->end > bytes.size;
     target.values[row->signal * target.stride] =
-        is_cut_off ? no_value : to_physical(coding(*row), number_in(*row, bytes));
-    if (is_cut_off && target.presence != nullptr) target.presence[row->signal] = Presence::cut_off;
+        is_cut_off ? no_value : can::to_physical(coding(*row), number_in(*row, bytes));
+    if (is_cut_off && target.presence != nullptr) target.presence[row->signal] = can::Presence::cut_off;
   }
 }
 
 template <bool checked, bool coded>
-void DbcMessage::decode_rows(std::span<const std::uint32_t> groups, Bytes bytes,
-                             const Target& target) const noexcept {
+void MessageCodec::decode_rows(std::span<const std::uint32_t> groups, Bytes bytes,
+                               const Target& target) const noexcept {
   for (const std::uint32_t index : groups) {
     decode_plain<checked, coded>(groups_[index], bytes, target);
     decode_others<checked>(groups_[index], bytes, target);
@@ -386,10 +391,10 @@ void DbcMessage::decode_rows(std::span<const std::uint32_t> groups, Bytes bytes,
 }
 
 /// The same of a whole message of eight bytes: they are loaded once, and no number is shifted.
-void DbcMessage::decode_in_place(std::span<const std::uint32_t> groups, Bytes bytes,
-                                 const Target& target) const noexcept {
+void MessageCodec::decode_in_place(std::span<const std::uint32_t> groups, Bytes bytes,
+                                   const Target& target) const noexcept {
   const std::uint64_t little = load_word(bytes.data);
-  const std::uint64_t big = detail::swap_bytes(little);
+  const std::uint64_t big = can::detail::swap_bytes(little);
   const std::uint64_t words[] = {little, little >> 1, big, big >> 1};
   for (const std::uint32_t index : groups) {
     const Group& group = groups_[index];
@@ -403,35 +408,35 @@ void DbcMessage::decode_in_place(std::span<const std::uint32_t> groups, Bytes by
   }
 }
 
-Errc DbcMessage::choose_from(Chosen& chosen, Bytes bytes, ShortFrame short_frame) const noexcept {
+can::Errc MessageCodec::choose_from(Chosen& chosen, Bytes bytes, ShortFrame short_frame) const noexcept {
   std::size_t refused = no_signal;
   return choose(chosen, short_frame, refused, [this, bytes](const Row& row, std::uint64_t& number) {
-    if (row.end > bytes.size) return Errc::wrong_length;
+    if (row.end > bytes.size) return can::Errc::wrong_length;
     number = number_in(row, bytes);
     return no_error;
   });
 }
 
-inline Errc DbcMessage::decode_bytes(Bytes bytes, const Target& target,
-                                     ShortFrame short_frame) const noexcept {
-  if (bytes.size < length() && short_frame == ShortFrame::error) return Errc::wrong_length;
+inline can::Errc MessageCodec::decode_bytes(Bytes bytes, const Target& target,
+                                            ShortFrame short_frame) const noexcept {
+  if (bytes.size < length() && short_frame == ShortFrame::error) return can::Errc::wrong_length;
   std::array<std::uint32_t, 1 + max_selectors_in_message> there;
   there[0] = 0;
   std::size_t count = 1;
   if (!selectors_.empty()) {
     Chosen chosen;
-    if (const Errc code = choose_from(chosen, bytes, short_frame); code != no_error) return code;
+    if (const can::Errc code = choose_from(chosen, bytes, short_frame); code != no_error) return code;
     for (std::size_t i = 0; i < selectors_.size(); ++i) {
       if (chosen[i] != no_group) there[count++] = chosen[i];
     }
     for (std::size_t i = 0; i < signal_count(); ++i) target.values[i * target.stride] = no_value;
-    if (target.presence != nullptr) std::fill_n(target.presence, signal_count(), Presence::not_selected);
+    if (target.presence != nullptr) std::fill_n(target.presence, signal_count(), can::Presence::not_selected);
   }
   const std::span<const std::uint32_t> groups = std::span(there).first(count);
   if (target.presence != nullptr) {
     for (const std::uint32_t index : groups) {
       for (std::uint32_t i = groups_[index].begin; i < groups_[index].end; ++i)
-        target.presence[rows_[i].signal] = Presence::value;
+        target.presence[rows_[i].signal] = can::Presence::value;
     }
   }
   const bool is_whole = bytes.size >= needed_bytes_;
@@ -447,34 +452,35 @@ inline Errc DbcMessage::decode_bytes(Bytes bytes, const Target& target,
   return no_error;
 }
 
-Errc DbcMessage::decode_data(std::span<const std::uint8_t> data, std::span<double> values, Presence* presence,
-                             ShortFrame short_frame) const noexcept {
-  if (values.size() < signal_count()) return Errc::wrong_count;
+can::Errc MessageCodec::decode_data(std::span<const std::uint8_t> data, std::span<double> values,
+                                    can::Presence* presence, ShortFrame short_frame) const noexcept {
+  if (values.size() < signal_count()) return can::Errc::wrong_count;
   Scratch scratch;
   const std::size_t size = std::min(data.size(), load_bytes_);
   return decode_bytes(readable(data, size, scratch), {values.data(), 1, presence}, short_frame);
 }
 
 // The bytes of a frame beyond its length can be read too: nothing has to be copied.
-Errc DbcMessage::decode_frame(const Frame& frame, std::span<double> values, Presence* presence,
-                              ShortFrame short_frame) const noexcept {
-  if (!frame.is_data()) return Errc::wrong_format;
-  if (values.size() < signal_count()) return Errc::wrong_count;
+can::Errc MessageCodec::decode_frame(const can::Frame& frame, std::span<double> values,
+                                     can::Presence* presence, ShortFrame short_frame) const noexcept {
+  if (!frame.is_data()) return can::Errc::wrong_format;
+  if (values.size() < signal_count()) return can::Errc::wrong_count;
   Scratch scratch;
   return decode_bytes(readable(frame.data, frame.payload().size(), scratch), {values.data(), 1, presence},
                       short_frame);
 }
 
-Result<DbcMessage::Batch> DbcMessage::decode_batch(std::span<const Frame> frames, std::span<double> columns,
-                                                   std::size_t rows, std::span<Time> stamps,
-                                                   ShortFrame short_frame) const noexcept {
+Result<MessageCodec::Batch> MessageCodec::decode_batch(std::span<const can::Frame> frames,
+                                                       std::span<double> columns, std::size_t rows,
+                                                       std::span<Time> stamps,
+                                                       ShortFrame short_frame) const noexcept {
   const bool is_table =
       rows == 0 ? columns.empty() : columns.size() / rows == signal_count() && columns.size() % rows == 0;
-  if (!is_table || (!stamps.empty() && stamps.size() != rows)) return fail(Errc::wrong_count);
+  if (!is_table || (!stamps.empty() && stamps.size() != rows)) return fail(can::Errc::wrong_count);
   Batch batch;
   Scratch scratch;
   for (; batch.frames < frames.size() && batch.rows < rows; ++batch.frames) {
-    const Frame& frame = frames[batch.frames];
+    const can::Frame& frame = frames[batch.frames];
     if (!is_mine(frame)) continue;
     double* const row = columns.empty() ? nullptr : columns.data() + batch.rows;  // of no signals
     const bool is_decoded =
@@ -492,26 +498,28 @@ Result<DbcMessage::Batch> DbcMessage::decode_batch(std::span<const Frame> frames
 
 // ---- numbers and labels
 
-Status DbcMessage::decode_numbers(std::span<const std::uint8_t> data, std::span<std::int64_t> numbers,
-                                  std::span<Presence> presence, ShortFrame short_frame) const noexcept {
-  if (numbers.size() < signal_count() || presence.size() < signal_count()) return fail(Errc::wrong_count);
-  if (data.size() < length() && short_frame == ShortFrame::error) return fail(Errc::wrong_length);
+Status MessageCodec::decode_numbers(std::span<const std::uint8_t> data, std::span<std::int64_t> numbers,
+                                    std::span<can::Presence> presence,
+                                    ShortFrame short_frame) const noexcept {
+  if (numbers.size() < signal_count() || presence.size() < signal_count())
+    return fail(can::Errc::wrong_count);
+  if (data.size() < length() && short_frame == ShortFrame::error) return fail(can::Errc::wrong_length);
   Scratch scratch;
   const Bytes bytes = readable(data, std::min(data.size(), load_bytes_), scratch);
   Chosen chosen;
-  if (const Errc code = choose_from(chosen, bytes, short_frame); code != no_error) return fail(code);
+  if (const can::Errc code = choose_from(chosen, bytes, short_frame); code != no_error) return fail(code);
   std::fill_n(numbers.begin(), signal_count(), 0);
-  std::fill_n(presence.begin(), signal_count(), Presence::not_selected);
+  std::fill_n(presence.begin(), signal_count(), can::Presence::not_selected);
   const auto take = [&](const Group& group) {
     for (std::uint32_t i = group.begin; i < group.end; ++i) {
       const Row& row = rows_[i];
-      presence[row.signal] = row.end > bytes.size ? Presence::cut_off : Presence::value;
+      presence[row.signal] = row.end > bytes.size ? can::Presence::cut_off : can::Presence::value;
       if (row.end > bytes.size) continue;
-      const Field field = coding(row).field;
+      const can::Field field = coding(row).field;
       const std::uint64_t bits = number_in(row, bytes);
-      if (bits > row.limit) presence[row.signal] = j1939_presence(field, bits);
-      numbers[row.signal] = field.type == NumberType::signed_integer
-                                ? detail::sign_extended(bits, field.length)
+      if (bits > row.limit) presence[row.signal] = can::j1939_presence(field, bits);
+      numbers[row.signal] = field.type == can::NumberType::signed_integer
+                                ? can::detail::sign_extended(bits, field.length)
                                 : static_cast<std::int64_t>(bits);
     }
   };
@@ -522,20 +530,20 @@ Status DbcMessage::decode_numbers(std::span<const std::uint8_t> data, std::span<
   return {};
 }
 
-std::string_view DbcMessage::label(std::size_t signal, std::int64_t number) const noexcept {
+std::string_view MessageCodec::label(std::size_t signal, std::int64_t number) const noexcept {
   if (signal >= signal_count()) return {};
-  const std::vector<dbc::ValueText>& values = description_->signals[signal].values;
-  const auto found = std::find_if(values.begin(), values.end(),
-                                  [&](const dbc::ValueText& each) { return each.value == number; });
+  const std::vector<ValueText>& values = description_->signals[signal].values;
+  const auto found =
+      std::find_if(values.begin(), values.end(), [&](const ValueText& each) { return each.value == number; });
   return found == values.end() ? std::string_view() : std::string_view(found->text);
 }
 
-std::optional<double> DbcMessage::value_of(std::size_t signal, std::string_view label) const noexcept {
+std::optional<double> MessageCodec::value_of(std::size_t signal, std::string_view label) const noexcept {
   if (signal >= signal_count()) return std::nullopt;
-  const std::vector<dbc::ValueText>& values = description_->signals[signal].values;
-  const Signal& coding = description_->signals[signal].coding;
-  const auto found = std::find_if(values.begin(), values.end(), [&](const dbc::ValueText& each) {
-    return each.text == label && detail::holds(coding.field, each.value);
+  const std::vector<ValueText>& values = description_->signals[signal].values;
+  const can::Signal& coding = description_->signals[signal].coding;
+  const auto found = std::find_if(values.begin(), values.end(), [&](const ValueText& each) {
+    return each.text == label && can::detail::holds(coding.field, each.value);
   });
   if (found == values.end()) return std::nullopt;
   return static_cast<double>(found->value) * coding.scale + coding.offset;
@@ -543,83 +551,86 @@ std::optional<double> DbcMessage::value_of(std::size_t signal, std::string_view 
 
 // ---- encoding
 
-Result<std::uint64_t> DbcMessage::bits_to_send(const Row& row, double value,
-                                               Overflow overflow) const noexcept {
-  const Signal& signal = coding(row);
+Result<std::uint64_t> MessageCodec::bits_to_send(const Row& row, double value,
+                                                 can::Overflow overflow) const noexcept {
+  const can::Signal& signal = coding(row);
   const bool is_coded = row.limit != no_limit;
   if (is_coded && std::isnan(value)) return row.mask;
-  const double number = to_number(signal, value);
-  const detail::FieldBits rounded = detail::round_to_bits(signal.field, limits_[row.signal], number);
+  const double number = can::to_number(signal, value);
+  const can::detail::FieldBits rounded =
+      can::detail::round_to_bits(signal.field, limits_[row.signal], number);
   if (rounded.fits) return rounded.bits;
-  const detail::FieldBits state = detail::round_to_bits(signal.field, number_limits(signal.field), number);
+  const can::detail::FieldBits state =
+      can::detail::round_to_bits(signal.field, can::number_limits(signal.field), number);
   const auto known = states(row.signal);
   if (state.fits && std::binary_search(known.begin(), known.end(), state.bits) &&
-      detail::says_number(signal, value, state.bits))
+      can::detail::says_number(signal, value, state.bits))
     return state.bits;
-  const auto bits = detail::overflowing_bits(signal.field, limits_[row.signal], number, overflow);
-  if (is_coded && bits && *bits > row.limit) return fail(Errc::out_of_range);  // wrapped into a code
+  const auto bits = can::detail::overflowing_bits(signal.field, limits_[row.signal], number, overflow);
+  if (is_coded && bits && *bits > row.limit) return fail(can::Errc::out_of_range);  // wrapped into a code
   return bits;
 }
 
 /// A group of a message of eight bytes where all fits, as nearly always: the word is made in one go. False where something does
 /// not, and encode_group() is to say what.
-bool DbcMessage::encode_word(std::uint64_t& word, const Group& group,
-                             std::span<const double> values) const noexcept {
-  constexpr auto zero = std::bit_cast<std::uint64_t>(small_shift);
+bool MessageCodec::encode_word(std::uint64_t& word, const Group& group,
+                               std::span<const double> values) const noexcept {
+  constexpr auto zero = std::bit_cast<std::uint64_t>(can::small_shift);
   bool all_fit = true;
   for (std::uint32_t i = group.begin; i < group.end; ++i) {
     const Row& row = rows_[i];
     const Sending& sending = sending_[i];
     const double number = (values[row.signal] - row.offset) / row.scale;
-    const std::uint64_t integer = std::bit_cast<std::uint64_t>(number + small_shift) - zero;
+    const std::uint64_t integer = std::bit_cast<std::uint64_t>(number + can::small_shift) - zero;
     all_fit = all_fit & (integer - sending.low <= sending.span);
     word = (word & ~sending.place) | in_order((integer & row.mask) << row.shift, row.big);
   }
   return all_fit;
 }
 
-Errc DbcMessage::encode_group(const Group& group, std::uint8_t* bytes, std::span<const double> values,
-                              Overflow overflow, std::size_t& refused) const noexcept {
+can::Errc MessageCodec::encode_group(const Group& group, std::uint8_t* bytes, std::span<const double> values,
+                                     can::Overflow overflow, std::size_t& refused) const noexcept {
   const Row* const rows = rows_.data();
   const auto refuse = [&](const Row& row, Error error) {
     refused = row.signal;
-    return static_cast<Errc>(error.code);
+    return static_cast<can::Errc>(error.code);
   };
   for (const Row* row = rows + group.begin; row != rows + group.plain_end; ++row) {
     const auto bits = bits_to_send(*row, values[row->signal], overflow);
     if (!bits) return refuse(*row, bits.error());
     const std::uint64_t others = ~in_order(row->mask << row->shift, row->big);
     const std::uint64_t word = load_word(bytes + row->first) & others;
-    store_little<word_bytes>(bytes + row->first, word | in_order(*bits << row->shift, row->big));
+    can::store_little<word_bytes>(bytes + row->first, word | in_order(*bits << row->shift, row->big));
   }
   for (const Row* row = rows + group.plain_end; row != rows + group.end; ++row) {
     const auto bits = bits_to_send(*row, values[row->signal], overflow);
     if (!bits) return refuse(*row, bits.error());
-    const Field field = coding(*row).field;
-    detail::insert_bits<detail::SizedWord>(field, detail::window_of(field), bytes, *bits);
+    const can::Field field = coding(*row).field;
+    can::detail::insert_bits<can::detail::SizedWord>(field, can::detail::window_of(field), bytes, *bits);
   }
   return no_error;
 }
 
-Errc DbcMessage::encode_data(std::span<std::uint8_t> data, std::span<const double> values, Overflow overflow,
-                             std::size_t& refused) const noexcept {
+can::Errc MessageCodec::encode_data(std::span<std::uint8_t> data, std::span<const double> values,
+                                    can::Overflow overflow, std::size_t& refused) const noexcept {
   refused = no_signal;
-  if (values.size() < signal_count()) return Errc::wrong_count;
-  if (data.size() < length()) return Errc::wrong_length;
+  if (values.size() < signal_count()) return can::Errc::wrong_count;
+  if (data.size() < length()) return can::Errc::wrong_length;
   if (needed_bytes_ > length()) {
-    const auto is_beyond = [&](const dbc::Signal& signal) { return !fits(signal.coding.field, length()); };
+    const auto is_beyond = [&](const Signal& signal) { return !can::fits(signal.coding.field, length()); };
     const auto& signals = description_->signals;
     refused =
         static_cast<std::size_t>(std::find_if(signals.begin(), signals.end(), is_beyond) - signals.begin());
-    return Errc::bad_layout;
+    return can::Errc::bad_layout;
   }
   Chosen chosen;
-  const Errc code = choose(chosen, ShortFrame::error, refused, [&](const Row& row, std::uint64_t& number) {
-    const auto bits = bits_to_send(row, values[row.signal], overflow);
-    if (!bits) return static_cast<Errc>(bits.error().code);
-    number = *bits;
-    return no_error;
-  });
+  const can::Errc code =
+      choose(chosen, ShortFrame::error, refused, [&](const Row& row, std::uint64_t& number) {
+        const auto bits = bits_to_send(row, values[row.signal], overflow);
+        if (!bits) return static_cast<can::Errc>(bits.error().code);
+        number = *bits;
+        return no_error;
+      });
   if (code != no_error) return code;
   if (!sending_.empty()) {
     std::uint64_t word = is_j1939_ ? ~std::uint64_t{0} : 0;
@@ -629,14 +640,14 @@ Errc DbcMessage::encode_data(std::span<std::uint8_t> data, std::span<const doubl
     }
     if (all_fit) {
       std::array<std::uint8_t, word_bytes> bytes;
-      store_little<word_bytes>(bytes.data(), word);
+      can::store_little<word_bytes>(bytes.data(), word);
       std::copy_n(bytes.begin(), length(), data.begin());
       return no_error;
     }
   }
   Scratch scratch;
   std::memset(scratch.data(), is_j1939_ ? 0xFF : 0, load_bytes_);
-  Errc group = encode_group(groups_.front(), scratch.data(), values, overflow, refused);
+  can::Errc group = encode_group(groups_.front(), scratch.data(), values, overflow, refused);
   for (std::size_t i = 0; i < selectors_.size() && group == no_error; ++i) {
     if (chosen[i] != no_group)
       group = encode_group(groups_[chosen[i]], scratch.data(), values, overflow, refused);
@@ -646,8 +657,8 @@ Errc DbcMessage::encode_data(std::span<std::uint8_t> data, std::span<const doubl
 }
 
 /// "-800 to 800 rad/s, or 3276.7 (init)"
-std::string DbcMessage::allowed_text(std::size_t signal) const {
-  const dbc::Signal& said = description_->signals[signal];
+std::string MessageCodec::allowed_text(std::size_t signal) const {
+  const Signal& said = description_->signals[signal];
   const auto physical = [&](double number) { return number * said.coding.scale + said.coding.offset; };
   const auto [a, b] = std::minmax({physical(limits_[signal].low), physical(limits_[signal].high)});
   std::string text = fmt::format("{:.9g} to {:.9g}", a, b);
@@ -655,19 +666,19 @@ std::string DbcMessage::allowed_text(std::size_t signal) const {
   constexpr std::size_t most = 8;
   const auto known = states(signal);
   for (const std::uint64_t bits : known.first(std::min(most, known.size()))) {
-    const auto number = said.coding.field.type == NumberType::signed_integer
-                            ? detail::sign_extended(bits, said.coding.field.length)
+    const auto number = said.coding.field.type == can::NumberType::signed_integer
+                            ? can::detail::sign_extended(bits, said.coding.field.length)
                             : static_cast<std::int64_t>(bits);
     text += fmt::format(", or {:.9g} ({})", physical(static_cast<double>(number)), label(signal, number));
   }
   return text + (known.size() > most ? ", or another state of its value table" : "");
 }
 
-std::optional<DbcMessage::Refusal> DbcMessage::explain(std::span<const double> values,
-                                                       Overflow overflow) const {
+std::optional<MessageCodec::Refusal> MessageCodec::explain(std::span<const double> values,
+                                                           can::Overflow overflow) const {
   std::vector<std::uint8_t> data(length());
   Refusal refusal;
-  const Errc code = encode_data(data, values, overflow, refusal.signal);
+  const can::Errc code = encode_data(data, values, overflow, refusal.signal);
   if (code == no_error) return std::nullopt;
   refusal.error = code;
   if (refusal.signal == no_signal) {
@@ -677,9 +688,9 @@ std::optional<DbcMessage::Refusal> DbcMessage::explain(std::span<const double> v
   }
   refusal.message =
       fmt::format("message {}, signal {}: ", description_->name, description_->signals[refusal.signal].name);
-  if (code == Errc::bad_layout) {
+  if (code == can::Errc::bad_layout) {
     refusal.message += fmt::format("it does not lie within the {} bytes of the message", length());
-  } else if (code == Errc::unknown_selector) {
+  } else if (code == can::Errc::unknown_selector) {
     refusal.message += fmt::format("{:.9g} selects no signal of the message", values[refusal.signal]);
   } else {
     refusal.message += fmt::format("{:.9g} cannot be sent; allowed are {}", values[refusal.signal],
@@ -688,61 +699,64 @@ std::optional<DbcMessage::Refusal> DbcMessage::explain(std::span<const double> v
   return refusal;
 }
 
-Result<Frame> DbcMessage::encode(std::span<const double> values, Overflow overflow) const noexcept {
-  Result<Frame> frame;
-  if (length() > (is_fd_ ? max_fd_length : max_classic_length)) return fail(Errc::payload_too_long);
+Result<can::Frame> MessageCodec::encode(std::span<const double> values,
+                                        can::Overflow overflow) const noexcept {
+  Result<can::Frame> frame;
+  if (length() > (is_fd_ ? can::max_fd_length : can::max_classic_length))
+    return fail(can::Errc::payload_too_long);
   frame->id = description_->id;
   frame->extended = description_->extended;
   frame->fd = is_fd_;
   frame->bit_rate_switch = is_fd_;
-  frame->length = fd_lengths[fd_length_code(length())];
+  frame->length = can::fd_lengths[can::fd_length_code(length())];
   if (const Status status = encode_into(frame->data, values, overflow); !status) frame = fail(status.error());
   return frame;
 }
 
 // ---- the database
 
-SetupResult<Dbc> Dbc::load(const std::string& path, dbc::Strictness strictness) {
+SetupResult<Database> Database::load(const std::string& path, Strictness strictness) {
   auto reading = dbc::load(path, strictness);
   if (!reading) return tl::unexpected<SetupError>(std::move(reading).error());
   return build(std::move(*reading));
 }
 
-SetupResult<Dbc> Dbc::parse(std::string_view text, dbc::Strictness strictness) {
+SetupResult<Database> Database::parse(std::string_view text, Strictness strictness) {
   auto reading = dbc::parse(text, strictness);
   if (!reading) return tl::unexpected<SetupError>(std::move(reading).error());
   return build(std::move(*reading));
 }
 
-SetupResult<Dbc> Dbc::make(dbc::File file) { return build(dbc::Reading{std::move(file), {}, 0, 0}); }
+SetupResult<Database> Database::make(File file) { return build(Reading{std::move(file), {}, 0, 0}); }
 
 namespace {
 
 /// How many messages there are of each parameter group.
-std::map<std::uint32_t, std::size_t> group_sizes(const dbc::File& file) {
+std::map<std::uint32_t, std::size_t> group_sizes(const File& file) {
   std::map<std::uint32_t, std::size_t> sizes;
-  for (const dbc::Message& message : file.messages) {
-    if (message.extended) ++sizes[j1939_group_of(message.id)];
+  for (const Message& message : file.messages) {
+    if (message.extended) ++sizes[can::j1939_group_of(message.id)];
   }
   return sizes;
 }
 
 }  // namespace
 
-SetupResult<Dbc> Dbc::build(dbc::Reading reading) {
-  Dbc database(std::move(reading));
-  const dbc::File& file = database.file();
-  const auto refuse = [](const dbc::Message& message, std::string_view why) {
-    return fail(Errc::bad_dbc, fmt::format("message {}: {}", message.name, why));
+SetupResult<Database> Database::build(Reading reading) {
+  Database database(std::move(reading));
+  const File& file = database.file();
+  const auto refuse = [](const Message& message, std::string_view why) {
+    return fail(can::Errc::bad_dbc, fmt::format("message {}: {}", message.name, why));
   };
-  if (file.messages.size() > dbc::max_messages) return fail(Errc::bad_dbc, "there are too many messages");
+  if (file.messages.size() > dbc::max_messages)
+    return fail(can::Errc::bad_dbc, "there are too many messages");
   std::size_t rows_left = max_table_rows;
   const std::map<std::uint32_t, std::size_t> sizes = group_sizes(file);
-  database.standard_.assign(max_standard_id + 1, none);
+  database.standard_.assign(can::max_standard_id + 1, none);
   database.messages_.reserve(file.messages.size());
-  for (const dbc::Message& message : file.messages) {
+  for (const Message& message : file.messages) {
     if (const std::string mistake = mistake_in(message); !mistake.empty()) return refuse(message, mistake);
-    DbcMessage made(file, message);
+    MessageCodec made(file, message);
     if (!made.build(rows_left)) return refuse(message, "its multiplexing is too large");
     rows_left -= std::min(rows_left, made.rows_.size());
     const auto index = static_cast<std::uint32_t>(database.messages_.size());
@@ -751,9 +765,9 @@ SetupResult<Dbc> Dbc::build(dbc::Reading reading) {
       database.standard_[message.id] = index;
     } else {
       database.extended_.push_back({message.id, index});
-      const std::uint32_t group = j1939_group_of(message.id);
+      const std::uint32_t group = can::j1939_group_of(message.id);
       if (made.is_j1939_ && sizes.at(group) == 1) {
-        made.id_mask_ = j1939_group_mask(message.id);
+        made.id_mask_ = can::j1939_group_mask(message.id);
         database.parameter_groups_.push_back({group, index});
       }
     }
@@ -769,28 +783,29 @@ SetupResult<Dbc> Dbc::build(dbc::Reading reading) {
   return database;
 }
 
-std::uint32_t Dbc::look_up(const std::vector<Key>& keys, std::uint32_t id) noexcept {
+std::uint32_t Database::look_up(const std::vector<Key>& keys, std::uint32_t id) noexcept {
   const auto found =
       std::partition_point(keys.begin(), keys.end(), [&](const Key& key) { return key.id < id; });
   return found != keys.end() && found->id == id ? found->message : none;
 }
 
-const DbcMessage* Dbc::find(std::uint32_t id, bool extended) const noexcept {
+const MessageCodec* Database::find(std::uint32_t id, bool extended) const noexcept {
   std::uint32_t message = none;
   if (extended) {
     message = look_up(extended_, id);
-    if (message == none && id <= max_extended_id) message = look_up(parameter_groups_, j1939_group_of(id));
+    if (message == none && id <= can::max_extended_id)
+      message = look_up(parameter_groups_, can::j1939_group_of(id));
   } else if (id < standard_.size()) {
     message = standard_[id];
   }
   return message == none ? nullptr : &messages_[message];
 }
 
-const DbcMessage* Dbc::find(std::string_view name) const noexcept {
-  const auto found = std::find_if(messages_.begin(), messages_.end(), [&](const DbcMessage& message) {
+const MessageCodec* Database::find(std::string_view name) const noexcept {
+  const auto found = std::find_if(messages_.begin(), messages_.end(), [&](const MessageCodec& message) {
     return message.description().name == name;
   });
   return found == messages_.end() ? nullptr : &*found;
 }
 
-}  // namespace takt::can
+}  // namespace takt::dbc

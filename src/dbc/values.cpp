@@ -1,10 +1,10 @@
-#include "can/dbc_values.hpp"
+#include "dbc/values.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 namespace {
 
 /// Files give values of enumerations as numbers and as texts.
@@ -73,4 +73,4 @@ std::optional<AttributeValue> value_of(const Token& token, const AttributeDefini
   return value;
 }
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc

@@ -1,4 +1,4 @@
-#include "can/dbc_layout.hpp"
+#include "dbc/layout.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "takt/can/signal.hpp"
 
-namespace takt::can::dbc {
+namespace takt::dbc {
 namespace {
 
 /// The bytes of a message that a signal has bits in, and those bits.
@@ -19,14 +19,14 @@ struct Footprint {
   std::array<std::uint8_t, 9> masks{};
   std::uint32_t signal = 0;
 
-  [[nodiscard]] static Footprint of(Field field, std::uint32_t signal) noexcept {
+  [[nodiscard]] static Footprint of(can::Field field, std::uint32_t signal) noexcept {
     Footprint footprint;
     footprint.first = field.start / 8U;
-    footprint.bytes = detail::window_of(field).bytes;
+    footprint.bytes = can::detail::window_of(field).bytes;
     footprint.signal = signal;
     field.start = field.start % 8U;
-    detail::insert_bits<detail::SizedWord>(field, detail::window_of(field), footprint.masks.data(),
-                                           ~std::uint64_t{0});
+    can::detail::insert_bits<can::detail::SizedWord>(field, can::detail::window_of(field),
+                                                     footprint.masks.data(), ~std::uint64_t{0});
     return footprint;
   }
   [[nodiscard]] bool meets(const Footprint& later) const noexcept {
@@ -108,14 +108,14 @@ bool hangs_in_the_air(const std::vector<Signal>& signals, const std::vector<bool
 
 /// What can be said of the place of one signal by itself.
 void check_place(const Message& message, const Signal& signal, Place place, Complaints& complaints) {
-  if (!fits(signal.coding.field, message.length)) {
+  if (!can::fits(signal.coding.field, message.length)) {
     complaints.complain(place, fmt::format("{} does not lie within the {} bytes of {}", signal.name,
                                            message.length, message.name));
   }
   if (!signal.selected_by) return;
   const Signal& selector = message.signals[*signal.selected_by];
   const std::uint64_t last = signal.selected_for.back().last;
-  if (last > detail::mask_of(selector.coding.field.length))
+  if (last > can::detail::mask_of(selector.coding.field.length))
     complaints.complain(place, fmt::format("selector {} has no number {}", selector.name, last));
 }
 
@@ -211,4 +211,4 @@ void remove_signals(Message& message, const std::vector<bool>& left_out) {
   message.signals = std::move(kept);
 }
 
-}  // namespace takt::can::dbc
+}  // namespace takt::dbc
