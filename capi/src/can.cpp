@@ -17,7 +17,7 @@ using takt::Result;
 using takt::Status;
 using takt::can::Overflow;
 using takt::can::Presence;
-using takt::can::ShortFrame;
+using takt::dbc::ShortFrame;
 using takt::capi::check_size;
 using takt::capi::Errc;
 using takt::capi::guarded;
