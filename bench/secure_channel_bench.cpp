@@ -8,8 +8,8 @@
 #include <span>
 
 #include "takt/core/siphash.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
+#include "takt/secure/client_channel.hpp"
+#include "takt/secure/server_channel.hpp"
 #ifdef HAVE_SODIUM
 #include "takt/platform/blake2b.hpp"
 #endif
@@ -17,7 +17,7 @@
 namespace {
 
 using namespace takt;
-using namespace takt::vehicle;
+using namespace takt::secure;
 
 constexpr std::array<std::uint8_t, 20> control{'F', 'S', 'T', 'A', 1, 2, 3, 4};
 using Datagram = std::array<std::uint8_t, control.size() + envelope_overhead>;
@@ -26,7 +26,7 @@ template <Authenticator A>
 void verify_frame(benchmark::State& state) {
   const A key(std::array<std::uint8_t, A::key_size>{1, 2, 3});
   Datagram datagram{};
-  if (!write_envelope(key, {EnvelopeKind::setpoint, 1, 2, 3, Time{}, control}, datagram)) std::abort();
+  if (!write_envelope(key, {EnvelopeKind::command, 1, 2, 3, Time{}, control}, datagram)) std::abort();
   for (auto _ : state) {
     benchmark::DoNotOptimize(datagram);
     const bool genuine = is_genuine(key, datagram);
@@ -51,8 +51,8 @@ struct Connected {
 
   SharedKey<A> key{1, {1, 2, 3}};
   Time now{};
-  CommanderChannel<A> commander = *CommanderChannel<A>::make(key, {4});
-  VehicleChannel<A> vehicle = *VehicleChannel<A>::make(std::span(&key, 1), {5});
+  ClientChannel<A> commander = *ClientChannel<A>::make(key, {4});
+  ServerChannel<A> vehicle = *ServerChannel<A>::make(std::span(&key, 1), {5});
 };
 
 template <Authenticator A>

@@ -18,9 +18,9 @@
 
 #include "takt/core/siphash.hpp"
 #include "takt/platform/udp_socket.hpp"
+#include "takt/secure/client_channel.hpp"
+#include "takt/secure/server_channel.hpp"
 #include "takt/vehicle/client.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
 #include "two_cores.hpp"
 
 namespace {
@@ -248,9 +248,9 @@ auto client_over(Channel channel) {
   return *takt::vehicle::VehicleClient<Channel>::make(c, std::move(channel));
 }
 
-using Commander = takt::vehicle::CommanderChannel<takt::SipHash128>;
-using Vehicle = takt::vehicle::VehicleChannel<takt::SipHash128>;
-constexpr takt::vehicle::SharedKey<takt::SipHash128> key{1, {7}};
+using Commander = takt::secure::ClientChannel<takt::SipHash128>;
+using Vehicle = takt::secure::ServerChannel<takt::SipHash128>;
+constexpr takt::secure::SharedKey<takt::SipHash128> key{1, {7}};
 
 auto random_bytes() {
   return [random = std::mt19937_64(1)](Message& garbage) mutable {
@@ -265,7 +265,7 @@ void refuse_random_secure(benchmark::State& state) {
 BENCHMARK(refuse_random_secure)->Name("udp/refuse_32_of_garbage/takt")->UseManualTime();
 
 void refuse_random_plain(benchmark::State& state) {
-  auto client = client_over(takt::vehicle::PlainChannel{});
+  auto client = client_over(takt::secure::PlainChannel{});
   refuse_garbage<sizeof(Message)>(state, client, random_bytes());
 }
 BENCHMARK(refuse_random_plain)->Name("udp/refuse_32_of_garbage/plain")->UseManualTime();
@@ -285,10 +285,10 @@ void refuse_forged(benchmark::State& state) {
   }
   constexpr std::array<std::uint8_t, size - Vehicle::overhead> payload{};
   std::array<std::uint8_t, size> datagram{};
-  if (!vehicle.seal(payload, takt::vehicle::Urgency::ordinary, now, datagram)) std::abort();
+  if (!vehicle.seal(payload, takt::secure::Urgency::ordinary, now, datagram)) std::abort();
   datagram.back() ^= 1;
   refuse_garbage<size>(state, client, [&](auto& garbage) { garbage = datagram; });
-  if (client.channel().refused()(takt::vehicle::Errc::bad_tag) != client.counters().refused)
+  if (client.channel().refused()(takt::secure::Errc::bad_tag) != client.counters().refused)
     state.SkipWithError("something else than the tag was wrong");
 }
 BENCHMARK(refuse_forged<64>)->Name("udp/refuse_32_of_forged_64B/takt")->UseManualTime();

@@ -3,13 +3,14 @@
 
 #include "instructions.hpp"
 #include "takt/core/siphash.hpp"
+#include "takt/secure/envelope.hpp"
 #include "takt/vehicle/control_frame.hpp"
-#include "takt/vehicle/envelope.hpp"
 #include "takt/vehicle/status_frame.hpp"
 
 namespace takt::bench {
 namespace {
 
+using namespace takt::secure;
 using namespace takt::vehicle;
 
 /// All twelve systems: checked, and the three typed blocks read.
@@ -43,7 +44,7 @@ const Kernel verified("vehicle/verify_68B_siphash", [](Counter& count) {
   const SipHash128 key(std::array<std::uint8_t, SipHash128::key_size>{1, 2, 3});
   const std::array<std::uint8_t, control_frame_bytes> payload{};
   std::array<std::uint8_t, control_frame_bytes + envelope_overhead> datagram{};
-  keep(write_envelope(key, {EnvelopeKind::setpoint, 1, 2, 3, Time{}, payload}, datagram));
+  keep(write_envelope(key, {EnvelopeKind::command, 1, 2, 3, Time{}, payload}, datagram));
   count([&] { keep(is_genuine(key, datagram)); });
 });
 

@@ -19,9 +19,9 @@
 #include <utility>
 
 #include "takt/core/siphash.hpp"
+#include "takt/secure/client_channel.hpp"
+#include "takt/secure/server_channel.hpp"
 #include "takt/sim/simulated_vehicle.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
 
 using namespace takt;
@@ -80,8 +80,8 @@ class Driver {
   double way_ = 0;
 };
 
-using Near = vehicle::CommanderChannel<SipHash128>;
-using Far = vehicle::VehicleChannel<SipHash128>;
+using Near = secure::ClientChannel<SipHash128>;
+using Far = secure::ServerChannel<SipHash128>;
 using Drive = vehicle::VehicleDrive<Near>;
 using Vehicle = sim::SimulatedVehicle<Far>;
 
@@ -251,7 +251,7 @@ class Lap {
 
 int main() {
   // A key of its own for each vehicle, and other random bytes for each channel: platform/key_file.hpp has both.
-  const vehicle::SharedKey<SipHash128> key{1, {0x6b, 0x65, 0x79}};
+  const secure::SharedKey<SipHash128> key{1, {0x6b, 0x65, 0x79}};
   auto near = Near::make(key, {1});
   auto far = Far::make({&key, 1}, {2});
   if (!near || !far) return 1;

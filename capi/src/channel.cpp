@@ -1,4 +1,4 @@
-// The channels of the C API, and their keys: a thin layer over those of the room vehicle/ with SipHash-2-4-128.
+// The channels of the C API, and their keys: a thin layer over those of the room secure/ with SipHash-2-4-128.
 #include "channel.hpp"
 
 #include <algorithm>
@@ -23,19 +23,19 @@ using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::to_status;
 using takt::capi::to_time;
-namespace vehicle = takt::vehicle;
+namespace secure = takt::secure;
 
 namespace {
 
-using SharedKey = vehicle::SharedKey<takt::SipHash128>;
+using SharedKey = secure::SharedKey<takt::SipHash128>;
 using KeyBytes = std::array<std::uint8_t, TAKT_CHANNEL_KEY_BYTES>;
 static_assert(TAKT_CHANNEL_KEY_BYTES == takt::SipHash128::key_size);
-static_assert(TAKT_CHANNEL_OVERHEAD == vehicle::envelope_overhead);
-static_assert(TAKT_CHANNEL_MAX_HANDSHAKE == takt::capi::CommanderChannel::max_handshake);
+static_assert(TAKT_CHANNEL_OVERHEAD == secure::envelope_overhead);
+static_assert(TAKT_CHANNEL_MAX_HANDSHAKE == takt::capi::ClientChannel::max_handshake);
 
 /// Those that are zero are the default.
-Result<vehicle::SecurityLimits> read_limits(const takt_channel_limits* limits) noexcept {
-  vehicle::SecurityLimits out;
+Result<secure::SecurityLimits> read_limits(const takt_channel_limits* limits) noexcept {
+  secure::SecurityLimits out;
   if (limits == nullptr) return out;
   const auto read = takt::capi::read_struct(limits, offsetof(takt_channel_limits, age_ns));
   if (!read) return fail(read.error());
@@ -79,7 +79,7 @@ void takt_channel_limits_init(takt_channel_limits* limits) {
 std::int32_t takt_channel_create_plain(takt_channel** channel) {
   return guarded([&]() -> Status {
     if (channel == nullptr) return fail(Errc::null_pointer);
-    return put(Result<vehicle::PlainChannel>(vehicle::PlainChannel{}), channel);
+    return put(Result<secure::PlainChannel>(secure::PlainChannel{}), channel);
   });
 }
 
@@ -91,7 +91,7 @@ std::int32_t takt_channel_create_commander(const takt_channel_key* key, const ta
     if (!read) return fail(read.error());
     const auto entropy = takt::platform::random_bytes<TAKT_CHANNEL_KEY_BYTES>();
     if (!entropy) return fail(entropy.error());
-    return put(takt::capi::CommanderChannel::make(to_key(*key), *entropy, *read), channel);
+    return put(takt::capi::ClientChannel::make(to_key(*key), *entropy, *read), channel);
   });
 }
 
@@ -99,14 +99,14 @@ std::int32_t takt_channel_create_vehicle(const takt_channel_key* keys, std::size
                                          const takt_channel_limits* limits, takt_channel** channel) {
   return guarded([&]() -> Status {
     if (keys == nullptr || channel == nullptr) return fail(Errc::null_pointer);
-    if (count == 0 || count > takt::capi::VehicleChannel::max_keys) return fail(vehicle::Errc::no_key);
+    if (count == 0 || count > takt::capi::ServerChannel::max_keys) return fail(secure::Errc::no_key);
     const auto read = read_limits(limits);
     if (!read) return fail(read.error());
     const auto entropy = takt::platform::random_bytes<TAKT_CHANNEL_KEY_BYTES>();
     if (!entropy) return fail(entropy.error());
     std::vector<SharedKey> shared;
     for (const takt_channel_key& key : std::span(keys, count)) shared.push_back(to_key(key));
-    return put(takt::capi::VehicleChannel::make(shared, *entropy, *read), channel);
+    return put(takt::capi::ServerChannel::make(shared, *entropy, *read), channel);
   });
 }
 
@@ -124,7 +124,7 @@ std::int32_t takt_channel_open(takt_channel* channel, const std::uint8_t* datagr
   if (!opened) return to_status(opened.error());
   *payload = opened->payload.data();
   *payload_bytes = opened->payload.size();
-  if (stop != nullptr) *stop = opened->urgency == vehicle::Urgency::stop ? 1 : 0;
+  if (stop != nullptr) *stop = opened->urgency == secure::Urgency::stop ? 1 : 0;
   return TAKT_OK;
 }
 
@@ -135,7 +135,7 @@ std::int32_t takt_channel_seal(takt_channel* channel, const std::uint8_t* payloa
       bytes == nullptr) {
     return to_status(Errc::null_pointer);
   }
-  const auto urgency = stop != 0 ? vehicle::Urgency::stop : vehicle::Urgency::ordinary;
+  const auto urgency = stop != 0 ? secure::Urgency::stop : secure::Urgency::ordinary;
   return put(std::visit(
                  [&](auto& one) {
                    return one.seal(std::span(payload, payload_bytes), urgency, to_time(now_ns),
@@ -169,15 +169,15 @@ std::int32_t takt_channel_poll_handshake(takt_channel* channel, std::int64_t now
 
 std::uint64_t takt_channel_refused(const takt_channel* channel, std::int32_t status) {
   if (channel == nullptr || status >= 0) return 0;
-  const auto counted = [&](const vehicle::RefusalCounters& refused) {
+  const auto counted = [&](const secure::RefusalCounters& refused) {
     const auto number = static_cast<std::uint32_t>(-std::int64_t{status});
-    const bool ours = number >> 16 == static_cast<std::uint32_t>(takt::Room::vehicle);
-    return ours ? refused(static_cast<vehicle::Errc>(number & 0xffff)) : 0;
+    const bool ours = number >> 16 == static_cast<std::uint32_t>(takt::Room::secure);
+    return ours ? refused(static_cast<secure::Errc>(number & 0xffff)) : 0;
   };
-  if (const auto* commander = std::get_if<takt::capi::CommanderChannel>(&channel->channel)) {
+  if (const auto* commander = std::get_if<takt::capi::ClientChannel>(&channel->channel)) {
     return counted(commander->refused());
   }
-  if (const auto* vehicle_end = std::get_if<takt::capi::VehicleChannel>(&channel->channel)) {
+  if (const auto* vehicle_end = std::get_if<takt::capi::ServerChannel>(&channel->channel)) {
     return counted(vehicle_end->refused());
   }
   return 0;

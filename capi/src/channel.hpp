@@ -10,28 +10,28 @@
 #include "takt/core/error.hpp"
 #include "takt/core/siphash.hpp"
 #include "takt/core/time.hpp"
-#include "takt/vehicle/channel.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
+#include "takt/secure/channel.hpp"
+#include "takt/secure/client_channel.hpp"
+#include "takt/secure/server_channel.hpp"
 
 namespace takt::capi {
 
-using CommanderChannel = vehicle::CommanderChannel<SipHash128>;
-using VehicleChannel = vehicle::VehicleChannel<SipHash128>;
-using AnyChannel = std::variant<vehicle::PlainChannel, CommanderChannel, VehicleChannel>;
+using ClientChannel = secure::ClientChannel<SipHash128>;
+using ServerChannel = secure::ServerChannel<SipHash128>;
+using AnyChannel = std::variant<secure::PlainChannel, ClientChannel, ServerChannel>;
 
 /// The caller's channel, for what is made of one.
 class BorrowedChannel {
  public:
-  static constexpr std::size_t overhead = CommanderChannel::overhead;
-  static constexpr std::size_t max_handshake = CommanderChannel::max_handshake;
+  static constexpr std::size_t overhead = ClientChannel::overhead;
+  static constexpr std::size_t max_handshake = ClientChannel::max_handshake;
 
   explicit BorrowedChannel(AnyChannel& channel) noexcept : channel_(&channel) {}
 
-  [[nodiscard]] Result<vehicle::Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
+  [[nodiscard]] Result<secure::Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
     return std::visit([&](auto& channel) { return channel.open(datagram, now); }, *channel_);
   }
-  [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, vehicle::Urgency urgency,
+  [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, secure::Urgency urgency,
                                          Time now, std::span<std::uint8_t> out) noexcept {
     return std::visit([&](auto& channel) { return channel.seal(payload, urgency, now, out); }, *channel_);
   }

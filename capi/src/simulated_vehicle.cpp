@@ -15,7 +15,7 @@
 using takt::fail;
 using takt::Status;
 using takt::capi::BorrowedChannel;
-using takt::capi::CommanderChannel;
+using takt::capi::ClientChannel;
 using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::to_duration;
@@ -37,7 +37,7 @@ std::int32_t takt_simulated_vehicle_create(const takt_vehicle_description* descr
                                            takt_simulated_vehicle** simulated) {
   return guarded([&]() -> Status {
     if (description == nullptr || channel == nullptr || simulated == nullptr) return fail(Errc::null_pointer);
-    if (std::holds_alternative<CommanderChannel>(channel->channel)) return fail(Errc::bad_argument);
+    if (std::holds_alternative<ClientChannel>(channel->channel)) return fail(Errc::bad_argument);
     const auto& client = description->drive.client;
     if (client.telemetry.period != sim::status_period) return fail(Errc::bad_argument);
     const sim::VehicleLink link{.payload = client.payload, .unix_at_zero = client.clock_epoch, .seed = seed};

@@ -91,7 +91,7 @@ Result<vehicle::ClientConfiguration> takt::capi::to_configuration(const takt_veh
 
 Result<BorrowedChannel> takt::capi::to_commander(takt_channel* channel) noexcept {
   if (channel == nullptr) return fail(Errc::null_pointer);
-  if (std::holds_alternative<VehicleChannel>(channel->channel)) return fail(Errc::bad_argument);
+  if (std::holds_alternative<ServerChannel>(channel->channel)) return fail(Errc::bad_argument);
   return BorrowedChannel(channel->channel);
 }
 

@@ -14,6 +14,7 @@
 #include "takt/record/error.hpp"
 #include "takt/robot/error.hpp"
 #include "takt/rt/error.hpp"
+#include "takt/secure/error.hpp"
 #include "takt/shm/error.hpp"
 #include "takt/sim/error.hpp"
 #include "takt/trajectory/error.hpp"
@@ -51,6 +52,8 @@ namespace takt {
       return describe(static_cast<platform::Errc>(error.code));
     case Room::app:
       return describe(static_cast<app::Errc>(error.code));
+    case Room::secure:
+      return describe(static_cast<secure::Errc>(error.code));
     case Room::none:
     case Room::core:
     case Room::component:

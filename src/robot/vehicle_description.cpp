@@ -305,8 +305,8 @@ class VehicleLoader {
 
   /// Whatever those say for whom the figures are.
   void check_whole() {
-    using Drive = vehicle::VehicleDrive<vehicle::PlainChannel>;
-    if (!Drive::make(drive_, vehicle::PlainChannel{}))
+    using Drive = vehicle::VehicleDrive<secure::PlainChannel>;
+    if (!Drive::make(drive_, secure::PlainChannel{}))
       mistakes_.add("", "no vehicle has these measures, units and limits together");
   }
 

@@ -47,10 +47,9 @@ Result<VehicleController> VehicleController::make(const VehicleOptions& options,
   return VehicleController(options, *units, *plant, start);
 }
 
-void VehicleController::obey(const vehicle::ControlFrame& frame, vehicle::Urgency urgency,
-                             Time now) noexcept {
+void VehicleController::obey(const vehicle::ControlFrame& frame, secure::Urgency urgency, Time now) noexcept {
   advance(now);
-  const bool is_stop = urgency == vehicle::Urgency::stop;
+  const bool is_stop = urgency == secure::Urgency::stop;
   const bool is_new = !newest_ || vehicle::newer(frame.stamp, *newest_);
   if (!is_new && !is_stop) {
     ++counters_.outdated;

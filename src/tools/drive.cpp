@@ -13,7 +13,7 @@
 
 #include "takt/describe.hpp"
 #include "takt/platform/key_file.hpp"
-#include "takt/vehicle/commander_channel.hpp"
+#include "takt/secure/client_channel.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
 #include "tools/commands.hpp"
 #include "tools/drive_input.hpp"
@@ -97,7 +97,7 @@ DriveOutputs open_outputs(const DriveOptions& options) {
   return outputs;
 }
 
-template <vehicle::Channel C>
+template <secure::Channel C>
 void drive_with(const DriveOptions& options, std::optional<TwistScript> script, C channel) {
   const robot::VehicleDescription description = description_of(options);
   auto drive = vehicle::VehicleDrive<C>::make(description.drive, std::move(channel));
@@ -129,7 +129,7 @@ void drive_vehicle(const DriveOptions& options) {
     if (!loaded) refuse_drive(loaded.error().message, exit_bad_input);
     script = std::move(*loaded);
   }
-  if (options.link.plain) return drive_with(options, std::move(script), vehicle::PlainChannel{});
+  if (options.link.plain) return drive_with(options, std::move(script), secure::PlainChannel{});
   const auto keys = options.link.keys();
   if (!keys) refuse_drive(keys.error().message, exit_bad_input);
   if (options.link.any_port() && options.link.send_to.empty())
@@ -138,7 +138,7 @@ void drive_vehicle(const DriveOptions& options) {
   with_authenticator(keys->front(), [&]<Authenticator A>() {
     const auto entropy = platform::random_bytes<A::key_size>();
     if (!entropy) refuse_drive("the system has no random bytes", exit_failed);
-    auto channel = vehicle::CommanderChannel<A>::make(keys->front().shared<A>(), *entropy);
+    auto channel = secure::ClientChannel<A>::make(keys->front().shared<A>(), *entropy);
     if (!channel) refuse_drive(std::string(describe(channel.error())), exit_bad_input);
     drive_with(options, std::move(script), std::move(*channel));
   });

@@ -44,7 +44,7 @@ struct DriveInputs {
 };
 
 /// Drives a vehicle that is at the other end of a socket, with 50 twists a second, until it is to end, and then stops it.
-template <vehicle::Channel C>
+template <secure::Channel C>
 class DriveProgram {
  public:
   using Drive = vehicle::VehicleDrive<C>;

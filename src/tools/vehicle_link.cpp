@@ -99,25 +99,25 @@ SetupResult<platform::UdpSocket> VehicleLinkOptions::open() const {
 SetupResult<std::vector<VehicleKey>> VehicleLinkOptions::keys() const {
   const std::vector<int> ids = key_ids.empty() && key_files.size() == 1 ? std::vector{1} : key_ids;
   if (ids.size() != key_files.size())
-    return fail(vehicle::Errc::no_key, "each --key has one --key-id, and each --key-id its --key");
+    return fail(secure::Errc::no_key, "each --key has one --key-id, and each --key-id its --key");
   constexpr std::array sizes{SipHash128::key_size, platform::Blake2b::key_size};
   std::vector<VehicleKey> keys;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (std::count(ids.begin(), ids.end(), ids[i]) > 1)
-      return fail(vehicle::Errc::no_key, fmt::format("two keys have the --key-id {}", ids[i]));
+      return fail(secure::Errc::no_key, fmt::format("two keys have the --key-id {}", ids[i]));
     VehicleKey key{.id = static_cast<std::uint8_t>(ids[i])};
     const auto size = platform::read_key_file(key_files[i], key.bytes, sizes);
     if (!size) return tl::unexpected(size.error());
     key.size = *size;
     if (key.bytes == decltype(key.bytes){})
-      return fail(vehicle::Errc::no_key, key_files[i] + ": no key of zeros is one");
+      return fail(secure::Errc::no_key, key_files[i] + ": no key of zeros is one");
     if (!has_sodium && key.size == platform::Blake2b::key_size)
-      return fail(vehicle::Errc::no_key,
+      return fail(secure::Errc::no_key,
                   fmt::format("{}: is for BLAKE2b, and this program was built without libsodium: takt key "
                               "--bytes {}",
                               key_files[i], SipHash128::key_size));
     if (!keys.empty() && keys.front().size != key.size)
-      return fail(vehicle::Errc::no_key,
+      return fail(secure::Errc::no_key,
                   fmt::format("{} has {} bytes, {} has {}: both keys are of one size", key_files[i - 1],
                               keys.front().size, key_files[i], key.size));
     keys.push_back(key);

@@ -22,7 +22,7 @@
 #include "takt/platform/blake2b.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/platform/udp_socket.hpp"
-#include "takt/vehicle/secure_channel.hpp"
+#include "takt/secure/handshake.hpp"
 #include "tools/printer.hpp"
 
 namespace takt::tools {
@@ -40,8 +40,8 @@ struct VehicleKey {
   std::array<std::uint8_t, platform::Blake2b::key_size> bytes{};
 
   template <Authenticator A>
-  [[nodiscard]] vehicle::SharedKey<A> shared() const {
-    vehicle::SharedKey<A> key{id, {}};
+  [[nodiscard]] secure::SharedKey<A> shared() const {
+    secure::SharedKey<A> key{id, {}};
     std::copy_n(bytes.begin(), key.bytes.size(), key.bytes.begin());
     return key;
   }

@@ -14,8 +14,8 @@
 #include "platform/descriptor.hpp"
 #include "takt/describe.hpp"
 #include "takt/platform/key_file.hpp"
+#include "takt/secure/server_channel.hpp"
 #include "takt/sim/simulated_vehicle.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
 #include "tools/commands.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/printer.hpp"
@@ -36,7 +36,7 @@ struct VehicleSimOptions {
   std::string log;
 };
 
-constexpr double latest_ms = 1e3 * to_seconds(sim::SimulatedVehicle<vehicle::PlainChannel>::latest);
+constexpr double latest_ms = 1e3 * to_seconds(sim::SimulatedVehicle<secure::PlainChannel>::latest);
 
 /// From 0 to `most`.
 bool read_fault_number(std::istream& words, double most, double& number) {
@@ -239,7 +239,7 @@ class VehicleProgram {
   throw CLI::RuntimeError(code);
 }
 
-template <vehicle::Channel C>
+template <secure::Channel C>
 void simulate(const VehicleSimOptions& options, const SimulatedScene& scene, C channel) {
   const vehicle::VehicleDriveConfiguration& drive = scene.description.drive;
   const Time start = platform::SteadyClock().now();
@@ -275,15 +275,15 @@ SimulatedScene scene_of(const VehicleSimOptions& options) {
 
 void simulate_vehicle(const VehicleSimOptions& options) {
   const SimulatedScene scene = scene_of(options);
-  if (options.link.plain) return simulate(options, scene, vehicle::PlainChannel{});
+  if (options.link.plain) return simulate(options, scene, secure::PlainChannel{});
   const auto keys = options.link.keys();
   if (!keys) refuse_vehicle(keys.error().message, exit_bad_input);
   with_authenticator(keys->front(), [&]<Authenticator A>() {
-    std::vector<vehicle::SharedKey<A>> shared;
+    std::vector<secure::SharedKey<A>> shared;
     for (const VehicleKey& key : *keys) shared.push_back(key.shared<A>());
     const auto entropy = platform::random_bytes<A::key_size>();
     if (!entropy) refuse_vehicle("the system has no random bytes", exit_failed);
-    auto channel = vehicle::VehicleChannel<A>::make(shared, *entropy);
+    auto channel = secure::ServerChannel<A>::make(shared, *entropy);
     if (!channel) refuse_vehicle(std::string(describe(channel.error())), exit_bad_input);
     simulate(options, scene, std::move(*channel));
   });
@@ -296,7 +296,7 @@ void add_vehicle_sim(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("vehicle-sim", "Simulate a vehicle that is driven over UDP (see: takt drive)");
   options->vehicle.add_option(*command);
-  options->link.add_options(*command, vehicle::VehicleChannel<SipHash128>::max_keys);
+  options->link.add_options(*command, secure::ServerChannel<SipHash128>::max_keys);
   command->add_option("--fault", options->words, "What is wrong with it from the start on, as typed below");
   command->add_option("--seed", options->seed, "Of what is lost, corrupted and lied about")
       ->check(number_from_zero());

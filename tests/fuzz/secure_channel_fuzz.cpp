@@ -11,18 +11,18 @@
 #include "support/require.hpp"
 #include "takt/core/bytes.hpp"
 #include "takt/core/siphash.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
+#include "takt/secure/client_channel.hpp"
+#include "takt/secure/server_channel.hpp"
 
 using namespace takt;
-using namespace takt::vehicle;
+using namespace takt::secure;
 using takt::test::require;
 
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-using Commander = CommanderChannel<SipHash128>;
-using Vehicle = VehicleChannel<SipHash128>;
+using Commander = ClientChannel<SipHash128>;
+using Vehicle = ServerChannel<SipHash128>;
 
 constexpr SecurityLimits limits{};
 constexpr std::array<std::uint8_t, 16> secret{1, 2, 3, 4};

@@ -9,7 +9,7 @@
 #include "takt/robot/vehicle_description.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using Drive = takt::vehicle::VehicleDrive<takt::vehicle::PlainChannel>;
+  using Drive = takt::vehicle::VehicleDrive<takt::secure::PlainChannel>;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
   const auto vehicle = takt::robot::load_vehicle({reinterpret_cast<const char*>(data), size});
   if (!vehicle) {

@@ -19,7 +19,7 @@
 #include "support/faulty_way.hpp"
 #include "takt/platform/steady_clock.hpp"
 #include "takt/platform/udp_socket.hpp"
-#include "takt/vehicle/envelope.hpp"
+#include "takt/secure/envelope.hpp"
 #include "tools/signals.hpp"
 
 using namespace takt;
@@ -89,11 +89,11 @@ class Garbage {
     const double due = std::min(all_, rate_ * to_seconds(now - start_));
     for (int i = 0; i < 500 && static_cast<double>(sent_) < due; ++i) {
       std::array<std::uint8_t, 1500> bytes;
-      const bool forged = sent_ % 2 == 1 && genuine.size() > vehicle::envelope_overhead;
+      const bool forged = sent_ % 2 == 1 && genuine.size() > secure::envelope_overhead;
       const std::size_t size = forged ? genuine.size() : sent_ % 50 == 0 ? bytes.size() : 132;
       const auto datagram = std::span(bytes).first(std::min(size, bytes.size()));
       for (std::uint8_t& byte : datagram) byte = static_cast<std::uint8_t>(random_());
-      if (forged) std::ranges::copy(genuine.first(vehicle::envelope_header), bytes.begin());
+      if (forged) std::ranges::copy(genuine.first(secure::envelope_header), bytes.begin());
       sent_ += socket.send(datagram) ? 1U : 0U;
     }
     if (going_on() || said_) return;

@@ -11,9 +11,9 @@
 
 #include "sim/vehicle_rig.hpp"
 #include "takt/core/siphash.hpp"
+#include "takt/secure/client_channel.hpp"
+#include "takt/secure/server_channel.hpp"
 #include "takt/vehicle/client.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
 
 namespace takt::test {
 
@@ -64,13 +64,13 @@ struct ClientRig {
   std::array<std::uint8_t, std::max(Client::max_datagram, Machine::max_datagram)> bytes{};
 };
 
-using SecureRig = ClientRig<vehicle::CommanderChannel<SipHash128>, vehicle::VehicleChannel<SipHash128>>;
+using SecureRig = ClientRig<secure::ClientChannel<SipHash128>, secure::ServerChannel<SipHash128>>;
 
 inline SecureRig secure_rig(std::uint8_t key_of_vehicle = 7) {
-  const vehicle::SharedKey<SipHash128> near{1, {7, 1, 2}};
-  const std::array far{vehicle::SharedKey<SipHash128>{1, {key_of_vehicle, 1, 2}}};
-  return SecureRig(vehicle::CommanderChannel<SipHash128>::make(near, {1, 2, 3}).value(),
-                   vehicle::VehicleChannel<SipHash128>::make(far, {4, 5, 6}).value());
+  const secure::SharedKey<SipHash128> near{1, {7, 1, 2}};
+  const std::array far{secure::SharedKey<SipHash128>{1, {key_of_vehicle, 1, 2}}};
+  return SecureRig(secure::ClientChannel<SipHash128>::make(near, {1, 2, 3}).value(),
+                   secure::ServerChannel<SipHash128>::make(far, {4, 5, 6}).value());
 }
 
 }  // namespace takt::test

@@ -13,11 +13,11 @@
 
 using namespace takt;
 using namespace std::chrono_literals;
+using secure::Urgency;
 using test::furbot;
 using test::Vehicle;
 using vehicle::System;
 using vehicle::SystemState;
-using vehicle::Urgency;
 using Rig = test::VehicleRig;
 
 TEST_CASE("a vehicle starts up from cold to running, all twelve systems, a hundred times a second") {

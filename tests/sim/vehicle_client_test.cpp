@@ -15,9 +15,9 @@
 
 using namespace takt;
 using namespace std::chrono_literals;
+using secure::PlainChannel;
 using test::SecureRig;
 using vehicle::DriveState;
-using vehicle::PlainChannel;
 using vehicle::StopCause;
 using vehicle::StopReason;
 using vehicle::System;

@@ -18,8 +18,8 @@
 
 using namespace takt;
 using namespace std::chrono_literals;
+using secure::PlainChannel;
 using vehicle::DriveState;
-using vehicle::PlainChannel;
 using vehicle::TurnSource;
 using vehicle::WaySource;
 

@@ -11,13 +11,13 @@
 #include "support/faulty_way.hpp"
 #include "support/random.hpp"
 #include "takt/core/siphash.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
+#include "takt/secure/client_channel.hpp"
+#include "takt/secure/server_channel.hpp"
 
 using namespace takt;
 using namespace std::chrono_literals;
+using secure::PlainChannel;
 using vehicle::DriveState;
-using vehicle::PlainChannel;
 using vehicle::SystemState;
 
 namespace {
@@ -81,12 +81,12 @@ struct BadRig : test::ClientRig<Near, Far> {
 };
 
 using Plain = BadRig<PlainChannel, PlainChannel>;
-using Secure = BadRig<vehicle::CommanderChannel<SipHash128>, vehicle::VehicleChannel<SipHash128>>;
+using Secure = BadRig<secure::ClientChannel<SipHash128>, secure::ServerChannel<SipHash128>>;
 
-Secure secure(std::uint64_t seed) {
-  const vehicle::SharedKey<SipHash128> key{1, {7, 1, 2}};
-  return {vehicle::CommanderChannel<SipHash128>::make(key, {1, 2, 3}).value(),
-          vehicle::VehicleChannel<SipHash128>::make(std::array{key}, {4, 5, 6}).value(), 0.1, seed};
+Secure secured(std::uint64_t seed) {
+  const secure::SharedKey<SipHash128> key{1, {7, 1, 2}};
+  return {secure::ClientChannel<SipHash128>::make(key, {1, 2, 3}).value(),
+          secure::ServerChannel<SipHash128>::make(std::array{key}, {4, 5, 6}).value(), 0.1, seed};
 }
 
 /// Drives as far as the network lets it; a stop on the way is over when both ends are told.
@@ -140,7 +140,7 @@ TEST_CASE(
     CHECK(plain.client.telemetry().counters().lost > 0);
     CHECK(plain.client.telemetry().counters().late > 0);
     CHECK(plain.client.telemetry().counters().duplicated > 0);
-    Secure authenticated = secure(seed);
+    Secure authenticated = secured(seed);
     cut_and_recover(authenticated);
     CHECK(authenticated.client.telemetry().counters().malformed == 0);
     CHECK(authenticated.client.counters().refused > 0);

@@ -15,7 +15,7 @@
 
 namespace takt::test {
 
-using Vehicle = sim::SimulatedVehicle<vehicle::PlainChannel>;
+using Vehicle = sim::SimulatedVehicle<secure::PlainChannel>;
 
 inline sim::VehicleOptions furbot() {
   sim::VehicleOptions options;

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "support/rt_guard.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
+#include "takt/secure/client_channel.hpp"
+#include "takt/secure/server_channel.hpp"
 
 using namespace takt;
 using platform::Blake2b;
@@ -62,10 +62,10 @@ TEST_CASE("keyed BLAKE2b gives the tags of another implementation") {
 
 TEST_CASE(
     "a secure channel is made with BLAKE2b as with any authenticator, and keeps the rules of the loop") {
-  using namespace takt::vehicle;
+  using namespace takt::secure;
   const SharedKey<Blake2b> key{7, counting(3)};
-  auto commander = *CommanderChannel<Blake2b>::make(key, counting(50));
-  auto vehicle = *VehicleChannel<Blake2b>::make(std::span(&key, 1), counting(60));
+  auto commander = *ClientChannel<Blake2b>::make(key, counting(50));
+  auto vehicle = *ServerChannel<Blake2b>::make(std::span(&key, 1), counting(60));
   std::array<std::uint8_t, 200> datagram{};
   const std::array<std::uint8_t, 20> payload{1, 2, 3};
   Time now{};

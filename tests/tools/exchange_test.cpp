@@ -9,8 +9,8 @@
 #include "sim/vehicle_rig.hpp"
 #include "support/udp_pair.hpp"
 #include "takt/core/siphash.hpp"
+#include "takt/secure/client_channel.hpp"
 #include "takt/vehicle/client.hpp"
-#include "takt/vehicle/commander_channel.hpp"
 #include "tools/vehicle_link.hpp"
 #include "vehicle/status_frames.hpp"
 
@@ -22,7 +22,7 @@ using test::status_frame;
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-using Client = vehicle::VehicleClient<vehicle::PlainChannel>;
+using Client = vehicle::VehicleClient<secure::PlainChannel>;
 
 constexpr std::size_t longest_datagram = 65507;
 constexpr std::size_t room = 1024;  // of exchange()
@@ -34,7 +34,7 @@ vehicle::ClientConfiguration configuration() {
   return c;
 }
 
-Client client() { return Client::make(configuration(), vehicle::PlainChannel{}).value(); }
+Client client() { return Client::make(configuration(), secure::PlainChannel{}).value(); }
 
 /// Until the end has had so many datagrams; on the loopback interface they are there at once.
 template <class End>
@@ -94,8 +94,8 @@ TEST_CASE(
     "over the envelope, too, what is too long reaches nobody, and the longest that is taken is refused by "
     "name") {
   auto pair = test::udp_pair();
-  const vehicle::SharedKey<SipHash128> key{1, {1, 2, 3}};
-  using Channel = vehicle::CommanderChannel<SipHash128>;
+  const secure::SharedKey<SipHash128> key{1, {1, 2, 3}};
+  using Channel = secure::ClientChannel<SipHash128>;
   auto end = vehicle::VehicleClient<Channel>::make(configuration(), Channel::make(key, {4}).value()).value();
   for (std::uint64_t i = 1; i <= 10; ++i) {
     Bytes bytes(longest_datagram);
@@ -107,7 +107,7 @@ TEST_CASE(
   }
   CHECK(pair.near.counters().too_long == 10);
   CHECK(end.counters().refused == 10);
-  CHECK(end.channel().refused()(vehicle::Errc::wrong_version) == 10);  // a kind of 0
+  CHECK(end.channel().refused()(secure::Errc::wrong_version) == 10);  // a kind of 0
 }
 
 TEST_CASE("a loop that is late already sends what is due and takes what is there, but not for ever") {

@@ -23,7 +23,7 @@ using test::status_frame;
 
 namespace {
 
-using Client = VehicleClient<PlainChannel>;
+using Client = VehicleClient<secure::PlainChannel>;
 using Random = std::mt19937_64;
 
 ClientConfiguration configuration() {
@@ -177,7 +177,7 @@ class World {
     if (!client_.category()) return;
     watch_.stopped(*client_.category());
     if (mistake_ == Mistake::recovers_by_itself && drove_) {
-      client_ = Client::make(configuration(), PlainChannel{}).value();
+      client_ = Client::make(configuration(), secure::PlainChannel{}).value();
     }
   }
 
@@ -203,7 +203,7 @@ class World {
   int recoveries_ = 0;
   std::optional<ControlFrame> repeated_;
   bool brakes_ = true;
-  Client client_ = Client::make(configuration(), PlainChannel{}).value();
+  Client client_ = Client::make(configuration(), secure::PlainChannel{}).value();
   ClientWatch watch_{configuration()};
   Duration lasted_{};
 };

@@ -19,7 +19,7 @@ using test::status_frame;
 
 namespace {
 
-using Client = VehicleClient<PlainChannel>;
+using Client = VehicleClient<secure::PlainChannel>;
 
 Time at(std::int64_t ms) { return time_from_nanoseconds(ms * 1'000'000); }
 
@@ -30,7 +30,7 @@ Client::Configuration configuration() {
   return c;
 }
 
-Client made() { return Client::make(configuration(), PlainChannel{}).value(); }
+Client made() { return Client::make(configuration(), secure::PlainChannel{}).value(); }
 
 /// A client on a line without delay, with what it sent last.
 struct Line {
@@ -247,10 +247,10 @@ TEST_CASE(
     "known") {
   auto c = configuration();
   c.payload = std::nullopt;
-  CHECK(Client::make(c, PlainChannel{}).error() == Errc::no_byte_order);
+  CHECK(Client::make(c, secure::PlainChannel{}).error() == Errc::no_byte_order);
   c.payload = ByteOrder::little;
   c.clock_epoch = stamp_epoch + 1h;
-  auto client = Client::make(c, PlainChannel{}).value();
+  auto client = Client::make(c, secure::PlainChannel{}).value();
   std::array<std::uint8_t, Client::max_datagram> out;
   CHECK(client.poll(at(7), out).value() == control_frame_bytes);
   CHECK(decode_control(out, ByteOrder::little).value() == ControlFrame{3'600'007, 0, 0, 100});
@@ -260,7 +260,7 @@ TEST_CASE("a configuration that cannot be kept is refused") {
   const auto error = [](auto change) {
     auto c = configuration();
     change(c);
-    return Client::make(c, PlainChannel{}).error();
+    return Client::make(c, secure::PlainChannel{}).error();
   };
   CHECK(error([](auto& c) { c.send_period = 0ns; }) == Errc::out_of_range);
   CHECK(error([](auto& c) { c.send_period = c.drive.command_timeout; }) == Errc::out_of_range);
@@ -277,17 +277,17 @@ struct HandshakeChannel {
   static constexpr std::size_t overhead = 1;
   static constexpr std::size_t max_handshake = 40;
 
-  Result<Opened> open(std::span<const std::uint8_t> datagram, Time) noexcept {
+  Result<secure::Opened> open(std::span<const std::uint8_t> datagram, Time) noexcept {
     if (datagram.empty()) return fail(Errc::too_short);
-    if (datagram[0] != 'h') return Opened{datagram.subspan(1), Urgency::ordinary};
+    if (datagram[0] != 'h') return secure::Opened{datagram.subspan(1), secure::Urgency::ordinary};
     session = true;
-    return Opened{};
+    return secure::Opened{};
   }
-  Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency urgency, Time,
+  Result<std::size_t> seal(std::span<const std::uint8_t> payload, secure::Urgency urgency, Time,
                            std::span<std::uint8_t> out) noexcept {
-    if (!session) return fail(Errc::not_established);
+    if (!session) return fail(secure::Errc::not_established);
     if (out.size() < payload.size() + 1) return fail(Errc::no_room);
-    out[0] = urgency == Urgency::stop ? 's' : 'o';
+    out[0] = urgency == secure::Urgency::stop ? 's' : 'o';
     std::copy(payload.begin(), payload.end(), out.begin() + 1);
     return payload.size() + 1;
   }
@@ -303,7 +303,7 @@ struct HandshakeChannel {
   bool session = false;
   Time due = Time::min();
 };
-static_assert(Channel<HandshakeChannel>);
+static_assert(secure::Channel<HandshakeChannel>);
 
 }  // namespace
 
@@ -461,7 +461,7 @@ TEST_CASE("a brake of no count, and a speed that would pass for standing, are re
   const auto refused = [](auto&& change) {
     auto c = configuration();
     change(c);
-    const auto client = Client::make(c, PlainChannel{});
+    const auto client = Client::make(c, secure::PlainChannel{});
     return !client && client.error() == Errc::out_of_range;
   };
   CHECK_FALSE(refused([](auto&) {}));

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "secure/secure_pair.hpp"
 #include "support/random.hpp"
 #include "takt/vehicle/client.hpp"
 #include "takt/vehicle/vehicle_drive.hpp"
-#include "vehicle/secure_pair.hpp"
 #include "vehicle/status_frames.hpp"
 
 using namespace takt;
@@ -54,7 +54,8 @@ VehicleDriveConfiguration drive_configuration() {
 
 /// All that a drive sends from `begin` on: it starts, is driven, stopped and told to go on.
 Bytes sent_from(Time begin) {
-  auto drive = VehicleDrive<PlainChannel>::make(drive_configuration(), PlainChannel{}).value();
+  auto drive =
+      VehicleDrive<secure::PlainChannel>::make(drive_configuration(), secure::PlainChannel{}).value();
   Bytes all;
   std::array<std::uint8_t, control_frame_bytes> out;
   for (std::int64_t ms = 0; ms < 4000; ms += 10) {
@@ -111,14 +112,14 @@ TEST_CASE("wherever the clocks of both ends begin, they come to a session, and o
       const Bytes command = pair.command({3});
       const Bytes telemetry = pair.telemetry({4});
       pair.now += 301ms;
-      CHECK(pair.to_vehicle(command).error() == Errc::too_old);
-      CHECK(pair.to_commander(telemetry).error() == Errc::too_old);
+      CHECK(pair.to_vehicle(command).error() == secure::Errc::too_old);
+      CHECK(pair.to_commander(telemetry).error() == secure::Errc::too_old);
     }
   }
 }
 
 TEST_CASE("what is due by a clock at its end is due after it, not before") {
-  auto client = VehicleClient<PlainChannel>::make(configuration(), PlainChannel{}).value();
+  auto client = VehicleClient<secure::PlainChannel>::make(configuration(), secure::PlainChannel{}).value();
   std::array<std::uint8_t, 256> out;
   (void)client.receive(encoded(status_frame(5)), Time::max());
   CHECK(client.poll(Time::max(), out).value() > 0);
@@ -133,7 +134,8 @@ TEST_CASE("no times whatever make a stopped vehicle go on, or an end believe a f
   auto random = test::generator(31);
   std::size_t believed = 0;
   for (std::size_t run = 0; run < test::count(50); ++run) {
-    auto drive = VehicleDrive<PlainChannel>::make(drive_configuration(), PlainChannel{}).value();
+    auto drive =
+        VehicleDrive<secure::PlainChannel>::make(drive_configuration(), secure::PlainChannel{}).value();
     SecurePair pair;
     std::array<std::uint8_t, control_frame_bytes> out;
     Time now{}, vehicle_now{};
@@ -166,9 +168,9 @@ TEST_CASE("no times whatever make a stopped vehicle go on, or an end believe a f
       const auto answer = pair.vehicle.poll_handshake(vehicle_now, datagram);
       REQUIRE(answer);
       if (*answer > 0) (void)pair.commander.open(std::span(datagram).first(*answer), now);
-      auto size = pair.commander.seal(Bytes{1}, Urgency::ordinary, now, datagram);
+      auto size = pair.commander.seal(Bytes{1}, secure::Urgency::ordinary, now, datagram);
       pass(pair.commander, now, pair.vehicle, vehicle_now, datagram, size);
-      size = pair.vehicle.seal(Bytes{1}, Urgency::ordinary, vehicle_now, datagram);
+      size = pair.vehicle.seal(Bytes{1}, secure::Urgency::ordinary, vehicle_now, datagram);
       pass(pair.vehicle, vehicle_now, pair.commander, now, datagram, size);
     }
     CHECK(stopped);

@@ -9,10 +9,10 @@
 #include <span>
 #include <utility>
 
+#include "secure/secure_pair.hpp"
 #include "support/random.hpp"
 #include "takt/vehicle/client.hpp"
 #include "takt/vehicle/control_frame.hpp"
-#include "vehicle/secure_pair.hpp"
 #include "vehicle/status_frames.hpp"
 
 using namespace takt;
@@ -103,12 +103,12 @@ class World {
     if (ms % 10 == 0) {
       auto frame = status_frame(ms, 32);
       (void)frame.set(System::traction, "speed", 100);
-      if (const auto size = vehicle.seal(encoded(frame), Urgency::ordinary, vehicle_time(), out))
+      if (const auto size = vehicle.seal(encoded(frame), secure::Urgency::ordinary, vehicle_time(), out))
         say(std::span(out).first(*size));
     }
     while (take(up_, now_, datagram)) {
       if (const auto opened = vehicle.open(datagram, vehicle_time()); opened && !opened->payload.empty()) {
-        ++(opened->urgency == Urgency::stop ? stops : setpoints);
+        ++(opened->urgency == secure::Urgency::stop ? stops : setpoints);
         brake = decode_control(opened->payload, ByteOrder::big)->brake / 100.0;
       }
       if (const auto size = vehicle.poll_handshake(vehicle_time(), out).value_or(0))
@@ -201,8 +201,8 @@ TEST_CASE("a clock that is set ahead by little ends the session, not what can be
     world.client.stop(StopCategory::category_1, world.client_time());
     world.pass(1200ms);
     CHECK(world.brake > 0.3);  // it is pressed gradually, by frames that are taken
-    CHECK(world.vehicle.refused()(Errc::clock_jumped) >= 1);
-    CHECK(world.vehicle.refused()(Errc::clock_jumped) < 70);
+    CHECK(world.vehicle.refused()(secure::Errc::clock_jumped) >= 1);
+    CHECK(world.vehicle.refused()(secure::Errc::clock_jumped) < 70);
   }
 }
 

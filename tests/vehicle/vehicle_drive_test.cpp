@@ -25,7 +25,7 @@ using test::status_frame;
 
 namespace {
 
-using Drive = VehicleDrive<PlainChannel>;
+using Drive = VehicleDrive<secure::PlainChannel>;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 Time at(std::int64_t ms) { return time_from_nanoseconds(ms * 1'000'000); }
@@ -52,7 +52,9 @@ Drive::Configuration furbot() {
   return c;
 }
 
-Drive made(const Drive::Configuration& c = furbot()) { return Drive::make(c, PlainChannel{}).value(); }
+Drive made(const Drive::Configuration& c = furbot()) {
+  return Drive::make(c, secure::PlainChannel{}).value();
+}
 
 /// Rates in rpm, angle in mrad, as a vehicle says them; it moves as fast as its left wheel.
 std::vector<std::uint8_t> said(std::int64_t ms, std::int32_t left, std::int32_t right,
@@ -510,7 +512,7 @@ TEST_CASE("what cannot be driven is refused") {
   const auto error = [](auto change) {
     auto c = furbot();
     change(c);
-    return Drive::make(c, PlainChannel{}).error();
+    return Drive::make(c, secure::PlainChannel{}).error();
   };
   CHECK(error([](auto& c) { c.client.telemetry.required = {System::steering}; }) == Errc::out_of_range);
   CHECK(error([](auto& c) { c.client.units = {}; }) == Errc::out_of_range);

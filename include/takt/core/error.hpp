@@ -40,6 +40,7 @@ enum class Room : std::uint16_t {
   platform = 15,
   capi = 16,
   app = 18,
+  secure = 19,
 };
 
 /// An enum whose values are error codes of one room.

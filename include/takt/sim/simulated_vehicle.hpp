@@ -2,8 +2,8 @@
 // starts up by itself, obeys, stops and halts when no more control frames come, and drives again only after recover(); all
 // of that is its controller's (sim/vehicle_controller.hpp). Here are the datagrams, and what can be wrong with them.
 //
-//     auto vehicle = sim::SimulatedVehicle<vehicle::PlainChannel>::make(
-//         {.plant = {.wheelbase = 1.6}}, {.payload = vehicle::ByteOrder::little}, vehicle::PlainChannel{}, now);
+//     auto vehicle = sim::SimulatedVehicle<secure::PlainChannel>::make(
+//         {.plant = {.wheelbase = 1.6}}, {.payload = vehicle::ByteOrder::little}, secure::PlainChannel{}, now);
 //     vehicle->receive(datagram, now);                                     // whenever one came
 //     if (vehicle->next_send() <= now) size = *vehicle->poll(now, out);    // to send: again until it is 0
 //
@@ -23,8 +23,8 @@
 
 #include "takt/core/error.hpp"
 #include "takt/core/time.hpp"
+#include "takt/secure/channel.hpp"
 #include "takt/sim/vehicle_controller.hpp"
-#include "takt/vehicle/channel.hpp"
 #include "takt/vehicle/control_frame.hpp"
 #include "takt/vehicle/status_frame.hpp"
 #include "takt/vehicle/systems.hpp"
@@ -72,8 +72,8 @@ struct VehicleLinkCounters {
   return options;
 }
 
-/// C says whom it believes: vehicle::PlainChannel or the vehicle's end of a secure one.
-template <vehicle::Channel C>
+/// C says whom it believes: secure::PlainChannel or the vehicle's end of a secure one.
+template <secure::Channel C>
 class SimulatedVehicle {
  public:
   static constexpr Duration latest{500'000'000};  ///< the longest delay that can be asked for
@@ -216,7 +216,7 @@ class SimulatedVehicle {
     const auto length = vehicle::encode_status(status, frame);
     if (!length) return length;
     if (happens(faults_.lying)) lie(std::span(frame).first(*length));
-    return channel_.seal(std::span(frame).first(*length), vehicle::Urgency::ordinary, now, out);
+    return channel_.seal(std::span(frame).first(*length), secure::Urgency::ordinary, now, out);
   }
 
   /// Some block says that it is shorter or longer than it is. There is one: no table of layouts is empty.

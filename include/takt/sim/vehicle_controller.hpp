@@ -19,9 +19,9 @@
 #include "takt/core/error.hpp"
 #include "takt/core/time.hpp"
 #include "takt/mobile/pose.hpp"
+#include "takt/secure/channel.hpp"
 #include "takt/sim/vehicle_auxiliaries.hpp"
 #include "takt/sim/vehicle_plant.hpp"
-#include "takt/vehicle/channel.hpp"
 #include "takt/vehicle/control_frame.hpp"
 #include "takt/vehicle/status_frame.hpp"
 #include "takt/vehicle/systems.hpp"
@@ -64,7 +64,7 @@ class VehicleController {
 
   /// A control frame came at this time. Of ordinary ones, those count that are newer than all before since the last halt. One that
   /// asks for a stop counts however old it is, and until the vehicle stands no ordinary one does.
-  void obey(const vehicle::ControlFrame& frame, vehicle::Urgency urgency, Time now) noexcept;
+  void obey(const vehicle::ControlFrame& frame, secure::Urgency urgency, Time now) noexcept;
 
   /// Lets time pass; a time in the past changes nothing. Of more than an hour at once, only the last hour happens.
   void advance(Time to) noexcept {

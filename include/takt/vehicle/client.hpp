@@ -1,7 +1,7 @@
 // Drives a vehicle over datagrams. Bytes and the time go in, bytes come out: sockets and clocks are the caller's.
 //
-//     using Client = VehicleClient<PlainChannel>;                   // or a CommanderChannel: who is believed is said by name
-//     Client client = *Client::make({.telemetry = {.required = ...}, .payload = ByteOrder::little}, PlainChannel{});
+//     using Client = VehicleClient<secure::PlainChannel>;                   // or a ClientChannel: who is believed is said by name
+//     Client client = *Client::make({.telemetry = {.required = ...}, .payload = ByteOrder::little}, secure::PlainChannel{});
 //     std::array<std::uint8_t, Client::max_datagram> out;
 //     for (;;) {
 //       if (a datagram came before client.next_send()) (void)client.receive(datagram, clock.now());
@@ -34,7 +34,7 @@
 
 #include "takt/core/error.hpp"
 #include "takt/core/time.hpp"
-#include "takt/vehicle/channel.hpp"
+#include "takt/secure/channel.hpp"
 #include "takt/vehicle/control_frame.hpp"
 #include "takt/vehicle/error.hpp"
 #include "takt/vehicle/supervisor.hpp"
@@ -68,7 +68,7 @@ struct ClientConfiguration {
   UnixTime clock_epoch = stamp_epoch;
 };
 
-template <Channel C>
+template <secure::Channel C>
 class VehicleClient {
  public:
   /// Room for whatever poll() writes.
@@ -102,7 +102,7 @@ class VehicleClient {
   Status receive(std::span<const std::uint8_t> datagram, Time now) noexcept {
     update(now);
     ++counters_.received;
-    const Result<Opened> opened = channel_.open(datagram, now_);
+    const Result<secure::Opened> opened = channel_.open(datagram, now_);
     if (!opened) {
       ++counters_.refused;
       return fail(opened.error());
@@ -130,7 +130,7 @@ class VehicleClient {
     if (due_ && clock_ < *due_) return std::size_t{0};
     schedule();
     const Result<std::size_t> sealed = seal(out);
-    if (!sealed && sealed.error() == Errc::not_established) return std::size_t{0};
+    if (!sealed && sealed.error() == secure::Errc::not_established) return std::size_t{0};
     ++(sealed ? counters_.sent : counters_.missed);
     return sealed;
   }
@@ -248,7 +248,8 @@ class VehicleClient {
     if (const auto encoded = encode_control(*frame, bytes, *c_.payload); !encoded) return encoded;
     // Whatever else may have been sent meanwhile, the full brake of a stop stops the vehicle: it may come late.
     const bool stops = supervisor_.category() && command.brake >= 1;
-    const auto sealed = channel_.seal(bytes, stops ? Urgency::stop : Urgency::ordinary, now_, out);
+    const auto sealed =
+        channel_.seal(bytes, stops ? secure::Urgency::stop : secure::Urgency::ordinary, now_, out);
     if (sealed) supervisor_.told();
     return sealed;
   }

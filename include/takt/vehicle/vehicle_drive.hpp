@@ -1,6 +1,6 @@
 // A twist in, odometry out: a car-like vehicle on the other side of datagrams, driven as any other base.
 //
-//     auto drive = *VehicleDrive<PlainChannel>::make(configuration, PlainChannel{});
+//     auto drive = *VehicleDrive<secure::PlainChannel>::make(configuration, secure::PlainChannel{});
 //     each cycle:                    receive() and poll() as for VehicleClient (client.hpp), and
 //                                    (void)drive.drive(twist, now);
 //     whenever something was heard:  latest.write(drive.estimate());              // an shm::LatestValue<OdometryEstimate>
@@ -35,7 +35,7 @@
 #include "takt/mobile/odometry.hpp"
 #include "takt/mobile/pose.hpp"
 #include "takt/mobile/twist_limiter.hpp"
-#include "takt/vehicle/channel.hpp"
+#include "takt/secure/channel.hpp"
 #include "takt/vehicle/client.hpp"
 #include "takt/vehicle/error.hpp"
 #include "takt/vehicle/supervisor.hpp"
@@ -91,7 +91,7 @@ struct VehicleDriveConfiguration {
 };
 
 /// One thread. Every function but make() is real-time safe; none allocates.
-template <Channel C>
+template <secure::Channel C>
 class VehicleDrive {
  public:
   using Client = VehicleClient<C>;

@@ -21,14 +21,13 @@
 
 #include "takt/core/authenticator.hpp"
 #include "takt/core/error.hpp"
-#include "takt/core/key_derivation.hpp"
 #include "takt/core/time.hpp"
-#include "takt/vehicle/channel.hpp"
-#include "takt/vehicle/envelope.hpp"
-#include "takt/vehicle/replay_window.hpp"
-#include "takt/vehicle/stamp_order.hpp"
+#include "takt/secure/channel.hpp"
+#include "takt/secure/envelope.hpp"
+#include "takt/secure/key_derivation.hpp"
+#include "takt/secure/replay_window.hpp"
 
-namespace takt::vehicle {
+namespace takt::secure {
 
 /// How long things may take. Both ends should have the same.
 struct SecurityLimits {
@@ -36,7 +35,7 @@ struct SecurityLimits {
       std::chrono::milliseconds(300);  ///< older frames are refused; a handshake's answer may take half of it
   Duration silence = std::chrono::milliseconds(500);  ///< after which the other end counts as gone
   Duration renewal =
-      std::chrono::seconds(10);  ///< the commander begins a new session; after six of these one is over
+      std::chrono::seconds(10);  ///< the client begins a new session; after six of these one is over
 
   [[nodiscard]] constexpr Duration answer() const noexcept { return age / 2; }
   /// The time of a call may be so much before that of an earlier one, or before what is in the datagram was sent. A frame may
@@ -45,7 +44,7 @@ struct SecurityLimits {
   [[nodiscard]] constexpr Duration lifetime() const noexcept { return 6 * renewal; }
 
   /// Two clocks drift apart by 1/drift_divisor at most: 500 ppm. One that is slewed faster, as chrony may, ends the session.
-  static constexpr std::int64_t drift_divisor = StampOrder::drift_divisor;
+  static constexpr std::int64_t drift_divisor = 2000;
 
   /// Errors: out_of_range unless 1 ms <= age <= silence <= renewal <= an hour, and clocks drift apart by no more than a quarter of
   /// the age in the life of a session.
@@ -59,14 +58,14 @@ struct SecurityLimits {
 
 /// The two random challenges of a handshake, of which a session's id and keys are made.
 struct Challenges {
-  Tag commander{};
-  Tag vehicle{};
+  Tag client{};
+  Tag server{};
 
   [[nodiscard]] constexpr std::array<std::uint8_t, 2 * sizeof(Tag)> bytes() const noexcept {
     std::array<std::uint8_t, 2 * sizeof(Tag)> both{};
     ByteWriter writer(both);
-    writer.bytes(commander);
-    writer.bytes(vehicle);
+    writer.bytes(client);
+    writer.bytes(server);
     return both;
   }
 };
@@ -77,17 +76,17 @@ struct ClockAnchor {
   Time theirs;
 };
 
-enum class End : std::uint8_t { commander, vehicle };
+enum class End : std::uint8_t { client, server };
 
 /// Real-time safe.
 template <Authenticator A, std::size_t WindowBits>
-class SecureSession {
+class Session {
  public:
   /// Keys come from the key that both ends have and the challenges that they exchanged.
-  SecureSession(const A& key, std::uint8_t key_id, const Challenges& challenges, End end,
-                ClockAnchor anchor) noexcept
-      : SecureSession(derive_key<A::key_size>(key, "takt commander", challenges.bytes()),
-                      derive_key<A::key_size>(key, "takt vehicle", challenges.bytes()), end, anchor) {
+  Session(const A& key, std::uint8_t key_id, const Challenges& challenges, End end,
+          ClockAnchor anchor) noexcept
+      : Session(derive_key<A::key_size>(key, "takt commander", challenges.bytes()),
+                derive_key<A::key_size>(key, "takt vehicle", challenges.bytes()), end, anchor) {
     const auto id = derive_key<sizeof(id_)>(key, "takt session", challenges.bytes());
     id_ = ByteReader(id).big<std::uint64_t>();
     key_id_ = key_id;
@@ -136,7 +135,7 @@ class SecureSession {
     if (!is_genuine(receive_, datagram)) return fail(Errc::bad_tag);
     const Freshness freshness = received_.judge(envelope.sequence);
     if (freshness == Freshness::seen) return fail(Errc::replayed);
-    if (freshness == Freshness::overtaken && envelope.kind == EnvelopeKind::setpoint)
+    if (freshness == Freshness::overtaken && envelope.kind == EnvelopeKind::command)
       return fail(Errc::overtaken);
     const Status young = check_age(envelope.sent, now, limits);
     if (anchored_) watch_clocks(young, now, limits);
@@ -148,9 +147,9 @@ class SecureSession {
  private:
   using KeyBytes = std::array<std::uint8_t, A::key_size>;
 
-  SecureSession(const KeyBytes& commander, const KeyBytes& vehicle, End end, ClockAnchor anchor) noexcept
-      : send_(end == End::commander ? commander : vehicle),
-        receive_(end == End::commander ? vehicle : commander),
+  Session(const KeyBytes& client, const KeyBytes& server, End end, ClockAnchor anchor) noexcept
+      : send_(end == End::client ? client : server),
+        receive_(end == End::client ? server : client),
         anchor_(anchor) {}
 
   /// One frame from the future may have been taken with a time that was read before it came. A clock that was set makes all of them
@@ -191,4 +190,4 @@ class SecureSession {
   ReplayWindow<WindowBits> received_;
 };
 
-}  // namespace takt::vehicle
+}  // namespace takt::secure

@@ -1,5 +1,5 @@
 // The envelope byte for byte, and every way in which a datagram is not one.
-#include "takt/vehicle/envelope.hpp"
+#include "takt/secure/envelope.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,18 +8,18 @@
 #include <cstdint>
 #include <span>
 
+#include "secure/secure_pair.hpp"
 #include "takt/core/siphash.hpp"
-#include "vehicle/secure_pair.hpp"
 
 using namespace takt;
-using namespace takt::vehicle;
+using namespace takt::secure;
 using test::Bytes;
 
 namespace {
 
 Bytes sample(const Bytes& payload) {
   Bytes out(payload.size() + envelope_overhead);
-  const Envelope envelope{EnvelopeKind::setpoint,
+  const Envelope envelope{EnvelopeKind::command,
                           9,
                           0x0102030405060708,
                           0x1112131415161718,
@@ -50,7 +50,7 @@ TEST_CASE("an envelope lies on the wire as its header says, and comes back as it
 
   const auto envelope = parse_envelope(out);
   REQUIRE(envelope);
-  CHECK(envelope->kind == EnvelopeKind::setpoint);
+  CHECK(envelope->kind == EnvelopeKind::command);
   CHECK(envelope->key_id == 9);
   CHECK(envelope->session == 0x0102030405060708);
   CHECK(envelope->sequence == 0x1112131415161718);
@@ -64,11 +64,11 @@ TEST_CASE("every truncated, lengthened or otherwise wrong envelope is refused by
   const Bytes whole = sample({1, 2, 3, 4});
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const Error error = refusal(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
-    CHECK(error == (size < envelope_overhead ? Errc::too_short : Errc::bad_len));
+    CHECK(error == (size < envelope_overhead ? Errc::too_short : Errc::wrong_length));
   }
   Bytes longer = whole;
   longer.push_back(0);
-  CHECK(refusal(longer) == Errc::bad_len);
+  CHECK(refusal(longer) == Errc::wrong_length);
   const auto changed = [&](std::size_t at, std::uint8_t value) {
     Bytes bytes = whole;
     bytes[at] = value;
@@ -81,8 +81,8 @@ TEST_CASE("every truncated, lengthened or otherwise wrong envelope is refused by
   CHECK(refusal(changed(3, 0)) == Errc::wrong_version);
   CHECK(refusal(changed(3, 7)) == Errc::wrong_version);
   CHECK(refusal(changed(5, 1)) == Errc::wrong_version);
-  CHECK(refusal(changed(6, 1)) == Errc::bad_len);
-  CHECK(refusal(changed(7, 3)) == Errc::bad_len);
+  CHECK(refusal(changed(6, 1)) == Errc::wrong_length);
+  CHECK(refusal(changed(7, 3)) == Errc::wrong_length);
 }
 
 TEST_CASE("what does not fit is not written") {

@@ -1,6 +1,6 @@
-// The vehicle's end of the secure channel: takt/vehicle/secure_channel.hpp says what it does.
+// The vehicle's end of the secure channel: takt/secure/handshake.hpp says what it does.
 //
-//     auto channel = VehicleChannel<SipHash128>::make(keys, entropy);   // one key, or two while they are being changed
+//     auto channel = ServerChannel<SipHash128>::make(keys, entropy);   // one key, or two while they are being changed
 //     for each datagram that has come:
 //       if (auto opened = channel->open(datagram, now)) ... opened->payload, opened->urgency
 //       if (channel->next_handshake() <= now)  send what poll_handshake(now, out) writes to where the datagram came from
@@ -19,19 +19,19 @@
 #include "takt/core/bytes.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/time.hpp"
-#include "takt/vehicle/channel.hpp"
-#include "takt/vehicle/envelope.hpp"
-#include "takt/vehicle/error.hpp"
-#include "takt/vehicle/secure_channel.hpp"
-#include "takt/vehicle/secure_session.hpp"
+#include "takt/secure/channel.hpp"
+#include "takt/secure/envelope.hpp"
+#include "takt/secure/error.hpp"
+#include "takt/secure/handshake.hpp"
+#include "takt/secure/session.hpp"
 
-namespace takt::vehicle {
+namespace takt::secure {
 
 /// A Channel. Seals telemetry, opens setpoints and stops. Whoever says hello costs it a tag and an answer that is not larger, and
 /// no memory: send what is due after each datagram, as a second hello takes the place of one that waits. A clock that is set ends
 /// the session (detail::ToldTime). Real-time safe throughout.
 template <Authenticator A>
-class VehicleChannel {
+class ServerChannel {
  public:
   static constexpr std::size_t overhead = envelope_overhead;
   static constexpr std::size_t max_handshake = detail::max_handshake;
@@ -39,9 +39,9 @@ class VehicleChannel {
 
   /// Entropy: random bytes of the operating system, others for each channel. Errors: no_key (none, more than two, two of one id, or
   /// one of which all bytes are zero), no_entropy (all bytes are zero), out_of_range (limits).
-  [[nodiscard]] static Result<VehicleChannel> make(std::span<const SharedKey<A>> keys,
-                                                   const std::array<std::uint8_t, A::key_size>& entropy,
-                                                   const SecurityLimits& limits = {}) noexcept {
+  [[nodiscard]] static Result<ServerChannel> make(std::span<const SharedKey<A>> keys,
+                                                  const std::array<std::uint8_t, A::key_size>& entropy,
+                                                  const SecurityLimits& limits = {}) noexcept {
     if (keys.empty() || keys.size() > max_keys) return fail(Errc::no_key);
     if (keys.size() == 2 && keys[0].id == keys[1].id) return fail(Errc::no_key);
     for (const SharedKey<A>& key : keys) {
@@ -49,17 +49,17 @@ class VehicleChannel {
     }
     if (detail::is_all_zero(entropy)) return fail(Errc::no_entropy);
     if (const Status ok = limits.check(); !ok) return fail(ok.error());
-    return VehicleChannel(keys, entropy, limits);
+    return ServerChannel(keys, entropy, limits);
   }
   // A copy would send other frames under the same numbers.
-  VehicleChannel(const VehicleChannel&) = delete;
-  VehicleChannel& operator=(const VehicleChannel&) = delete;
-  VehicleChannel(VehicleChannel&&) noexcept = default;
-  VehicleChannel& operator=(VehicleChannel&&) noexcept = default;
-  ~VehicleChannel() = default;
+  ServerChannel(const ServerChannel&) = delete;
+  ServerChannel& operator=(const ServerChannel&) = delete;
+  ServerChannel(ServerChannel&&) noexcept = default;
+  ServerChannel& operator=(ServerChannel&&) noexcept = default;
+  ~ServerChannel() = default;
 
-  /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
-  /// stale_handshake, commander_busy.
+  /// Errors: those of parse_envelope() and of Session::open(), unexpected_kind, unknown_key, unknown_session,
+  /// stale_handshake, busy.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
     tell(now);
     const auto opened = judge(datagram, time_.latest());
@@ -72,7 +72,7 @@ class VehicleChannel {
                                          std::span<std::uint8_t> out) noexcept {
     tell(now);
     if (!established(now)) return fail(Errc::not_established);
-    return sessions_.current->seal(EnvelopeKind::telemetry, payload, time_.latest(), out);
+    return sessions_.current->seal(EnvelopeKind::report, payload, time_.latest(), out);
   }
 
   [[nodiscard]] bool established(Time now) const noexcept {
@@ -108,8 +108,8 @@ class VehicleChannel {
     Tag challenge;
   };
 
-  VehicleChannel(std::span<const SharedKey<A>> keys, const std::array<std::uint8_t, A::key_size>& entropy,
-                 const SecurityLimits& limits) noexcept
+  ServerChannel(std::span<const SharedKey<A>> keys, const std::array<std::uint8_t, A::key_size>& entropy,
+                const SecurityLimits& limits) noexcept
       : limits_(limits), entropy_(entropy) {
     for (std::size_t i = 0; i < keys.size(); ++i) keys_[i].emplace(keys[i]);
   }
@@ -139,10 +139,10 @@ class VehicleChannel {
   }
 
   /// Worked out anew when it comes back, rather than kept: no number of hellos takes any room.
-  [[nodiscard]] Tag own_challenge(const Tag& commander, Time at) const noexcept {
+  [[nodiscard]] Tag own_challenge(const Tag& client, Time at) const noexcept {
     std::array<std::uint8_t, sizeof(Tag) + 16> input{};
     ByteWriter writer(input);
-    writer.bytes(commander);
+    writer.bytes(client);
     writer.big(to_nanoseconds(at));
     writer.big(jumps_);
     return entropy_.tag(input);
@@ -151,14 +151,14 @@ class VehicleChannel {
   [[nodiscard]] Result<std::size_t> write_challenge(Time now, std::span<std::uint8_t> out) noexcept {
     const Key& key = *find_key(hello_->key_id);
     const auto payload = Challenges{hello_->challenge, own_challenge(hello_->challenge, now)}.bytes();
-    const auto size = write_envelope(key.vehicle, {EnvelopeKind::challenge, key.id, 0, 0, now, payload}, out);
+    const auto size = write_envelope(key.server, {EnvelopeKind::challenge, key.id, 0, 0, now, payload}, out);
     if (size) hello_.reset();
     return size;
   }
 
   /// Empty telemetry: so the commander learns of the session before there is any other.
   [[nodiscard]] Result<std::size_t> write_welcome(Time now, std::span<std::uint8_t> out) noexcept {
-    const auto size = sessions_.current->seal(EnvelopeKind::telemetry, {}, now, out);
+    const auto size = sessions_.current->seal(EnvelopeKind::report, {}, now, out);
     if (size) welcome_ = false;
     return size;
   }
@@ -173,11 +173,11 @@ class VehicleChannel {
         return take_hello(*envelope, *key, datagram, now);
       case EnvelopeKind::confirm:
         return take_confirm(*envelope, *key, datagram, now);
-      case EnvelopeKind::setpoint:
+      case EnvelopeKind::command:
       case EnvelopeKind::stop:
         return take_command(*envelope, datagram, now);
       case EnvelopeKind::challenge:
-      case EnvelopeKind::telemetry:
+      case EnvelopeKind::report:
         break;
     }
     return fail(Errc::unexpected_kind);
@@ -185,16 +185,16 @@ class VehicleChannel {
 
   [[nodiscard]] Result<Opened> take_hello(const Envelope& envelope, const Key& key,
                                           std::span<const std::uint8_t> datagram, Time now) noexcept {
-    if (envelope.payload.size() != detail::challenges_size) return fail(Errc::bad_len);
-    if (is_busy(envelope, now)) return fail(Errc::commander_busy);
-    if (!is_genuine(key.commander, datagram)) return fail(Errc::bad_tag);
-    hello_ = Hello{key.id, detail::read_challenges(envelope.payload).commander};
+    if (envelope.payload.size() != detail::challenges_size) return fail(Errc::wrong_length);
+    if (is_busy(envelope, now)) return fail(Errc::busy);
+    if (!is_genuine(key.client, datagram)) return fail(Errc::bad_tag);
+    hello_ = Hello{key.id, detail::read_challenges(envelope.payload).client};
     return Opened{};
   }
 
   [[nodiscard]] Result<Opened> take_confirm(const Envelope& envelope, const Key& key,
                                             std::span<const std::uint8_t> datagram, Time now) noexcept {
-    if (envelope.payload.size() != detail::confirm_size) return fail(Errc::bad_len);
+    if (envelope.payload.size() != detail::confirm_size) return fail(Errc::wrong_length);
     const Challenges challenges = detail::read_challenges(envelope.payload);
     ByteReader reader(envelope.payload.subspan(detail::challenges_size));
     const Time challenged = time_from_nanoseconds(reader.big<std::int64_t>());
@@ -202,14 +202,14 @@ class VehicleChannel {
     if (challenged <= confirmed_ || challenged > now || challenged < now - limits_.answer()) {
       return fail(Errc::stale_handshake);
     }
-    if (is_busy(envelope, now)) return fail(Errc::commander_busy);
-    if (!is_genuine(key.commander, datagram)) return fail(Errc::bad_tag);
-    if (!equal_in_constant_time(challenges.vehicle, own_challenge(challenges.commander, challenged))) {
+    if (is_busy(envelope, now)) return fail(Errc::busy);
+    if (!is_genuine(key.client, datagram)) return fail(Errc::bad_tag);
+    if (!equal_in_constant_time(challenges.server, own_challenge(challenges.client, challenged))) {
       return fail(Errc::stale_handshake);
     }
     // A renewal may have been in vain before: the commander says in which session it still is.
     if (sessions_.current && sessions_.current->claims(envelope)) sessions_.other = sessions_.current;
-    sessions_.current.emplace(key.root, key.id, challenges, End::vehicle,
+    sessions_.current.emplace(key.root, key.id, challenges, End::server,
                               ClockAnchor{challenged, envelope.sent});
     confirmed_ = challenged;
     heard_ = now;
@@ -242,4 +242,4 @@ class VehicleChannel {
   RefusalCounters refused_;
 };
 
-}  // namespace takt::vehicle
+}  // namespace takt::secure

@@ -1,6 +1,6 @@
-// The commander's end of the secure channel: takt/vehicle/secure_channel.hpp says what it does.
+// The commander's end of the secure channel: takt/secure/handshake.hpp says what it does.
 //
-//     auto channel = CommanderChannel<SipHash128>::make({.id = 1, .bytes = key}, entropy);   // takt/platform/key_file.hpp has both
+//     auto channel = ClientChannel<SipHash128>::make({.id = 1, .bytes = key}, entropy);   // takt/platform/key_file.hpp has both
 //     every period:
 //       for each datagram that has come:  if (auto opened = channel->open(datagram, now)) ... opened->payload
 //       if (channel->next_handshake() <= now)  send what poll_handshake(now, out) writes
@@ -18,40 +18,40 @@
 #include "takt/core/bytes.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/time.hpp"
-#include "takt/vehicle/channel.hpp"
-#include "takt/vehicle/envelope.hpp"
-#include "takt/vehicle/error.hpp"
-#include "takt/vehicle/secure_channel.hpp"
-#include "takt/vehicle/secure_session.hpp"
+#include "takt/secure/channel.hpp"
+#include "takt/secure/envelope.hpp"
+#include "takt/secure/error.hpp"
+#include "takt/secure/handshake.hpp"
+#include "takt/secure/session.hpp"
 
-namespace takt::vehicle {
+namespace takt::secure {
 
 /// A Channel. Seals setpoints and stops, opens telemetry, of which frames may overtake each other by up to WindowBits. A clock that
 /// is set ends the session (detail::ToldTime). Real-time safe throughout.
 template <Authenticator A, std::size_t WindowBits = 256>
-class CommanderChannel {
+class ClientChannel {
  public:
   static constexpr std::size_t overhead = envelope_overhead;
   static constexpr std::size_t max_handshake = detail::max_handshake;
 
   /// Entropy: random bytes of the operating system, others for each channel. Errors: no_key (all bytes are zero), no_entropy (the
   /// same), out_of_range (limits).
-  [[nodiscard]] static Result<CommanderChannel> make(const SharedKey<A>& key,
-                                                     const std::array<std::uint8_t, A::key_size>& entropy,
-                                                     const SecurityLimits& limits = {}) noexcept {
+  [[nodiscard]] static Result<ClientChannel> make(const SharedKey<A>& key,
+                                                  const std::array<std::uint8_t, A::key_size>& entropy,
+                                                  const SecurityLimits& limits = {}) noexcept {
     if (detail::is_all_zero(key.bytes)) return fail(Errc::no_key);
     if (detail::is_all_zero(entropy)) return fail(Errc::no_entropy);
     if (const Status ok = limits.check(); !ok) return fail(ok.error());
-    return CommanderChannel(key, entropy, limits);
+    return ClientChannel(key, entropy, limits);
   }
   // A copy would send other frames under the same numbers.
-  CommanderChannel(const CommanderChannel&) = delete;
-  CommanderChannel& operator=(const CommanderChannel&) = delete;
-  CommanderChannel(CommanderChannel&&) noexcept = default;
-  CommanderChannel& operator=(CommanderChannel&&) noexcept = default;
-  ~CommanderChannel() = default;
+  ClientChannel(const ClientChannel&) = delete;
+  ClientChannel& operator=(const ClientChannel&) = delete;
+  ClientChannel(ClientChannel&&) noexcept = default;
+  ClientChannel& operator=(ClientChannel&&) noexcept = default;
+  ~ClientChannel() = default;
 
-  /// Errors: those of parse_envelope() and of SecureSession::open(), unexpected_kind, unknown_key, unknown_session,
+  /// Errors: those of parse_envelope() and of Session::open(), unexpected_kind, unknown_key, unknown_session,
   /// stale_handshake.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
     tell(now);
@@ -69,7 +69,7 @@ class CommanderChannel {
     if (!sessions_.current || sessions_.current->is_over(time_.latest(), limits_) ||
         (!stop && !established(now)))
       return fail(Errc::not_established);
-    const auto kind = stop ? EnvelopeKind::stop : EnvelopeKind::setpoint;
+    const auto kind = stop ? EnvelopeKind::stop : EnvelopeKind::command;
     return sessions_.current->seal(kind, payload, time_.latest(), out);
   }
 
@@ -103,11 +103,11 @@ class CommanderChannel {
   /// An answer that is to be confirmed.
   struct Confirm {
     Challenges challenges;
-    Time challenged;  ///< on the vehicle's clock
+    Time challenged;  ///< on the server's clock
   };
 
-  CommanderChannel(const SharedKey<A>& key, const std::array<std::uint8_t, A::key_size>& entropy,
-                   const SecurityLimits& limits) noexcept
+  ClientChannel(const SharedKey<A>& key, const std::array<std::uint8_t, A::key_size>& entropy,
+                const SecurityLimits& limits) noexcept
       : limits_(limits), key_(key), entropy_(entropy) {}
 
   void tell(Time now) noexcept {
@@ -137,7 +137,7 @@ class CommanderChannel {
     const Tag challenge = entropy_.tag(bytes);
     const auto payload = Challenges{challenge, {}}.bytes();
     const auto size =
-        write_envelope(key_.commander, {EnvelopeKind::hello, key_.id, session_id(), 0, now, payload}, out);
+        write_envelope(key_.client, {EnvelopeKind::hello, key_.id, session_id(), 0, now, payload}, out);
     if (!size) return size;
     asked_ = Asked{challenge, now};
     retry_ = now + limits_.answer();
@@ -150,7 +150,7 @@ class CommanderChannel {
     writer.bytes(confirm_->challenges.bytes());
     writer.big(to_nanoseconds(confirm_->challenged));
     const auto size =
-        write_envelope(key_.commander, {EnvelopeKind::confirm, key_.id, session_id(), 0, now, payload}, out);
+        write_envelope(key_.client, {EnvelopeKind::confirm, key_.id, session_id(), 0, now, payload}, out);
     if (!size) return size;
     confirm_.reset();
     // Another handshake would end the session of which the welcome is under way.
@@ -163,32 +163,32 @@ class CommanderChannel {
     if (!envelope) return fail(envelope.error());
     if (envelope->key_id != key_.id) return fail(Errc::unknown_key);
     if (envelope->kind == EnvelopeKind::challenge) return take_challenge(*envelope, datagram, now);
-    if (envelope->kind == EnvelopeKind::telemetry) return take_telemetry(*envelope, datagram, now);
+    if (envelope->kind == EnvelopeKind::report) return take_report(*envelope, datagram, now);
     return fail(Errc::unexpected_kind);
   }
 
   [[nodiscard]] Result<Opened> take_challenge(const Envelope& envelope,
                                               std::span<const std::uint8_t> datagram, Time now) noexcept {
-    if (envelope.payload.size() != detail::challenges_size) return fail(Errc::bad_len);
+    if (envelope.payload.size() != detail::challenges_size) return fail(Errc::wrong_length);
     const Challenges challenges = detail::read_challenges(envelope.payload);
-    if (!asked_ || challenges.commander != asked_->challenge || now - asked_->at > limits_.answer()) {
+    if (!asked_ || challenges.client != asked_->challenge || now - asked_->at > limits_.answer()) {
       return fail(Errc::stale_handshake);
     }
-    if (!is_genuine(key_.vehicle, datagram)) return fail(Errc::bad_tag);
-    sessions_.other.emplace(key_.root, key_.id, challenges, End::commander,
+    if (!is_genuine(key_.server, datagram)) return fail(Errc::bad_tag);
+    sessions_.other.emplace(key_.root, key_.id, challenges, End::client,
                             ClockAnchor{asked_->at, envelope.sent});
     confirm_ = Confirm{challenges, envelope.sent};
     asked_.reset();
     return Opened{};
   }
 
-  [[nodiscard]] Result<Opened> take_telemetry(const Envelope& envelope,
-                                              std::span<const std::uint8_t> datagram, Time now) noexcept {
+  [[nodiscard]] Result<Opened> take_report(const Envelope& envelope, std::span<const std::uint8_t> datagram,
+                                           Time now) noexcept {
     auto* session = sessions_.find(envelope, now, limits_);
     if (session == nullptr) return fail(Errc::unknown_session);
     if (const Result<bool> young = session->open(envelope, datagram, now, limits_); !young)
       return fail(young.error());
-    if (!sessions_.is_current(session)) {  // the vehicle has the new session: from now on it is ours, too
+    if (!sessions_.is_current(session)) {  // the server has the new session: from now on it is ours, too
       sessions_.current = sessions_.other;
       sessions_.other.reset();
     }
@@ -209,4 +209,4 @@ class CommanderChannel {
   RefusalCounters refused_;
 };
 
-}  // namespace takt::vehicle
+}  // namespace takt::secure

@@ -3,7 +3,7 @@
 // connection has one of its own.
 //
 //     PlainChannel                      bytes as they are, for vehicles that know nothing else
-//     CommanderChannel, VehicleChannel  the authenticated envelope: takt/vehicle/secure_channel.hpp and the headers that it names
+//     ClientChannel, ServerChannel  the authenticated envelope: takt/secure/handshake.hpp and the headers that it names
 //
 // No template of takt has one of them by default: who wants unprotected frames says so by name.
 #pragma once
@@ -16,9 +16,9 @@
 
 #include "takt/core/error.hpp"
 #include "takt/core/time.hpp"
-#include "takt/vehicle/error.hpp"
+#include "takt/secure/error.hpp"
 
-namespace takt::vehicle {
+namespace takt::secure {
 
 /// Whether a frame asks for a stop. A secure channel takes a stop that was overtaken or delayed, as it takes nothing else: mark a
 /// frame thus only if it brings the vehicle to a stand whatever came after it.
@@ -84,4 +84,4 @@ class PlainChannel {
 };
 static_assert(Channel<PlainChannel>);
 
-}  // namespace takt::vehicle
+}  // namespace takt::secure

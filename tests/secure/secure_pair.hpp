@@ -15,15 +15,15 @@
 #include <vector>
 
 #include "takt/core/siphash.hpp"
-#include "takt/vehicle/commander_channel.hpp"
-#include "takt/vehicle/vehicle_channel.hpp"
+#include "takt/secure/client_channel.hpp"
+#include "takt/secure/server_channel.hpp"
 
 namespace takt::test {
 
 using Bytes = std::vector<std::uint8_t>;
-using Commander = vehicle::CommanderChannel<SipHash128>;
-using Vehicle = vehicle::VehicleChannel<SipHash128>;
-using SharedKey = vehicle::SharedKey<SipHash128>;
+using Commander = secure::ClientChannel<SipHash128>;
+using Vehicle = secure::ServerChannel<SipHash128>;
+using SharedKey = secure::SharedKey<SipHash128>;
 using KeyBytes = std::array<std::uint8_t, SipHash128::key_size>;
 using std::chrono::milliseconds;
 
@@ -35,7 +35,7 @@ inline KeyBytes bytes_from(std::uint8_t first) {
 inline SharedKey key_of(std::uint8_t id) { return {id, bytes_from(static_cast<std::uint8_t>(16 * id))}; }
 
 struct SecurePair {
-  static constexpr vehicle::SecurityLimits limits{};
+  static constexpr secure::SecurityLimits limits{};
 
   explicit SecurePair(std::uint8_t boot = 1)
       : commander(new_commander(boot)), vehicle(new_vehicle(static_cast<std::uint8_t>(boot + 100))) {}
@@ -53,23 +53,23 @@ struct SecurePair {
   Bytes commander_handshake() { return handshake_of(commander, now); }
   Bytes vehicle_handshake() { return handshake_of(vehicle, vehicle_now()); }
 
-  Bytes command(const Bytes& payload, vehicle::Urgency urgency = vehicle::Urgency::ordinary) {
+  Bytes command(const Bytes& payload, secure::Urgency urgency = secure::Urgency::ordinary) {
     return sealed_by(commander, payload, urgency, now);
   }
-  Bytes stop(const Bytes& payload) { return command(payload, vehicle::Urgency::stop); }
+  Bytes stop(const Bytes& payload) { return command(payload, secure::Urgency::stop); }
   Bytes telemetry(const Bytes& payload) {
-    return sealed_by(vehicle, payload, vehicle::Urgency::ordinary, vehicle_now());
+    return sealed_by(vehicle, payload, secure::Urgency::ordinary, vehicle_now());
   }
 
-  Result<vehicle::Opened> to_vehicle(const Bytes& datagram) { return vehicle.open(datagram, vehicle_now()); }
-  Result<vehicle::Opened> to_commander(const Bytes& datagram) { return commander.open(datagram, now); }
+  Result<secure::Opened> to_vehicle(const Bytes& datagram) { return vehicle.open(datagram, vehicle_now()); }
+  Result<secure::Opened> to_commander(const Bytes& datagram) { return commander.open(datagram, now); }
 
   /// Lets time pass, which both ends are told as often as in use; nothing is sent.
   void pass(Duration duration) {
     for (const Time end = now + duration; now < end;) {
       now = std::min(now + milliseconds(10), end);
-      (void)commander.seal({}, vehicle::Urgency::ordinary, now, {});
-      (void)vehicle.seal({}, vehicle::Urgency::ordinary, vehicle_now(), {});
+      (void)commander.seal({}, secure::Urgency::ordinary, now, {});
+      (void)vehicle.seal({}, secure::Urgency::ordinary, vehicle_now(), {});
     }
   }
 
@@ -107,7 +107,7 @@ struct SecurePair {
     return out;
   }
   template <class Channel>
-  static Bytes sealed_by(Channel& channel, const Bytes& payload, vehicle::Urgency urgency, Time at) {
+  static Bytes sealed_by(Channel& channel, const Bytes& payload, secure::Urgency urgency, Time at) {
     Bytes out(payload.size() + Channel::overhead);
     const auto size = channel.seal(payload, urgency, at, out);
     REQUIRE(size == out.size());
@@ -116,7 +116,7 @@ struct SecurePair {
 };
 
 /// The payload of an opened datagram; nothing if it was refused.
-inline std::optional<Bytes> payload_of(const Result<vehicle::Opened>& opened) {
+inline std::optional<Bytes> payload_of(const Result<secure::Opened>& opened) {
   if (!opened) return std::nullopt;
   return Bytes(opened->payload.begin(), opened->payload.end());
 }

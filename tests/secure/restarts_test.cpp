@@ -7,13 +7,13 @@
 #include <map>
 #include <vector>
 
+#include "secure/secure_pair.hpp"
 #include "support/adversary.hpp"
 #include "support/faulty_way.hpp"
 #include "support/random.hpp"
-#include "vehicle/secure_pair.hpp"
 
 using namespace takt;
-using namespace takt::vehicle;
+using namespace takt::secure;
 using namespace std::chrono_literals;
 using test::Bytes;
 using test::SecurePair;

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "vehicle/secure_pair.hpp"
+#include "secure/secure_pair.hpp"
 
 using namespace takt;
-using namespace takt::vehicle;
+using namespace takt::secure;
 using std::chrono::milliseconds;
 using test::Bytes;
 using test::payload_of;

@@ -20,7 +20,7 @@
 // anything; genuine frames from the future end the session. There is no way to take unsigned frames, and none to make a channel
 // without a key.
 //
-// takt/vehicle/commander_channel.hpp, takt/vehicle/vehicle_channel.hpp: the two ends. What comes out of them is genuine, not
+// takt/secure/client_channel.hpp, takt/secure/server_channel.hpp: the two ends. What comes out of them is genuine, not
 // sensible: check its values as any others. Frames can be read by whoever hears them: this is about whom to believe, not about
 // secrecy.
 #pragma once
@@ -34,12 +34,12 @@
 
 #include "takt/core/authenticator.hpp"
 #include "takt/core/error.hpp"
-#include "takt/core/key_derivation.hpp"
 #include "takt/core/time.hpp"
-#include "takt/vehicle/envelope.hpp"
-#include "takt/vehicle/secure_session.hpp"
+#include "takt/secure/envelope.hpp"
+#include "takt/secure/key_derivation.hpp"
+#include "takt/secure/session.hpp"
 
-namespace takt::vehicle {
+namespace takt::secure {
 
 /// A secret that the two ends share, and the number by which frames name it. One for each vehicle and commander.
 template <Authenticator A>
@@ -61,11 +61,11 @@ class RefusalCounters {
     return sum;
   }
   void count(Error reason) noexcept {
-    if (reason.room == Room::vehicle && reason.code < counts_.size()) ++counts_[reason.code];
+    if (reason.room == Room::secure && reason.code < counts_.size()) ++counts_[reason.code];
   }
 
  private:
-  std::array<std::uint64_t, 80> counts_{};
+  std::array<std::uint64_t, 32> counts_{};
 };
 
 namespace detail {
@@ -81,13 +81,13 @@ struct HandshakeKeys {
   explicit HandshakeKeys(const SharedKey<A>& shared) noexcept
       : id(shared.id),
         root(shared.bytes),
-        commander(derive_key<A::key_size>(root, "takt handshake commander", std::array{shared.id})),
-        vehicle(derive_key<A::key_size>(root, "takt handshake vehicle", std::array{shared.id})) {}
+        client(derive_key<A::key_size>(root, "takt handshake commander", std::array{shared.id})),
+        server(derive_key<A::key_size>(root, "takt handshake vehicle", std::array{shared.id})) {}
 
   std::uint8_t id;
   A root;  ///< keys are derived from it, and nothing else
-  A commander;
-  A vehicle;
+  A client;
+  A server;
 };
 
 /// The payload of a hello and of the answer to it is a pair of challenges, so that the answer is no longer; in a hello, the
@@ -99,8 +99,8 @@ inline constexpr std::size_t max_handshake = envelope_overhead + confirm_size;
 /// Of a payload of at least challenges_size bytes.
 [[nodiscard]] inline Challenges read_challenges(std::span<const std::uint8_t> payload) noexcept {
   Challenges challenges;
-  std::copy_n(payload.begin(), sizeof(Tag), challenges.commander.begin());
-  std::copy_n(payload.begin() + sizeof(Tag), sizeof(Tag), challenges.vehicle.begin());
+  std::copy_n(payload.begin(), sizeof(Tag), challenges.client.begin());
+  std::copy_n(payload.begin() + sizeof(Tag), sizeof(Tag), challenges.server.begin());
   return challenges;
 }
 
@@ -130,26 +130,26 @@ class ToldTime {
 /// The session in use, and that which comes after it (commander) or was before it (vehicle), while frames of both are under way.
 template <Authenticator A, std::size_t WindowBits>
 struct Sessions {
-  using Session = SecureSession<A, WindowBits>;
+  using SessionType = Session<A, WindowBits>;
 
-  [[nodiscard]] Session* find(const Envelope& envelope, Time now, const SecurityLimits& limits) noexcept {
-    for (std::optional<Session>* session : {&current, &other}) {
+  [[nodiscard]] SessionType* find(const Envelope& envelope, Time now, const SecurityLimits& limits) noexcept {
+    for (std::optional<SessionType>* session : {&current, &other}) {
       if (*session && (*session)->claims(envelope) && !(*session)->is_over(now, limits)) return &**session;
     }
     return nullptr;
   }
-  [[nodiscard]] bool is_current(const Session* session) const noexcept {
+  [[nodiscard]] bool is_current(const SessionType* session) const noexcept {
     return current && session == &*current;
   }
   void lose_anchors(Time now) noexcept {
-    for (std::optional<Session>* session : {&current, &other}) {
+    for (std::optional<SessionType>* session : {&current, &other}) {
       if (*session) (*session)->lose_anchor(now);
     }
   }
 
-  std::optional<Session> current;
-  std::optional<Session> other;
+  std::optional<SessionType> current;
+  std::optional<SessionType> other;
 };
 
 }  // namespace detail
-}  // namespace takt::vehicle
+}  // namespace takt::secure

@@ -13,7 +13,7 @@
 //         32      n   payload
 //     32 + n     16   tag over all before it
 //
-// This header knows the layout; whom to believe is known by takt/vehicle/secure_session.hpp and the channels.
+// This header knows the layout; whom to believe is known by takt/secure/session.hpp and the channels.
 #pragma once
 
 #include <algorithm>
@@ -26,17 +26,17 @@
 #include "takt/core/bytes.hpp"
 #include "takt/core/error.hpp"
 #include "takt/core/time.hpp"
-#include "takt/vehicle/error.hpp"
+#include "takt/secure/error.hpp"
 
-namespace takt::vehicle {
+namespace takt::secure {
 
 enum class EnvelopeKind : std::uint8_t {
-  hello = 1,      ///< commander: its challenge
-  challenge = 2,  ///< vehicle: the answer to a hello, with its own challenge
-  confirm = 3,    ///< commander: the answer to that
-  setpoint = 4,   ///< commander
-  telemetry = 5,  ///< vehicle
-  stop = 6,       ///< commander: a setpoint that only stops
+  hello = 1,      ///< client: its challenge
+  challenge = 2,  ///< server: the answer to a hello, with its own challenge
+  confirm = 3,    ///< client: the answer to that
+  command = 4,    ///< client
+  report = 5,     ///< server
+  stop = 6,       ///< client: a setpoint that only stops
 };
 
 inline constexpr std::size_t envelope_header = 32;
@@ -58,7 +58,7 @@ inline constexpr std::uint8_t envelope_version = 1;
 }  // namespace detail
 
 /// Takes a datagram apart and believes nothing yet. Errors: too_short, bad_magic, wrong_version (or flags that this one does not
-/// have, or a kind), bad_len (not the datagram's). Real-time safe.
+/// have, or a kind), wrong_length (not the datagram's). Real-time safe.
 [[nodiscard]] inline Result<Envelope> parse_envelope(std::span<const std::uint8_t> datagram) noexcept {
   if (datagram.size() < envelope_overhead) return fail(Errc::too_short);
   ByteReader reader(datagram);
@@ -75,7 +75,7 @@ inline constexpr std::uint8_t envelope_version = 1;
   }
   envelope.kind = static_cast<EnvelopeKind>(kind);
   const auto length = reader.big<std::uint16_t>();
-  if (length != datagram.size() - envelope_overhead) return fail(Errc::bad_len);
+  if (length != datagram.size() - envelope_overhead) return fail(Errc::wrong_length);
   envelope.session = reader.big<std::uint64_t>();
   envelope.sequence = reader.big<std::uint64_t>();
   envelope.sent = time_from_nanoseconds(reader.big<std::int64_t>());
@@ -113,4 +113,4 @@ template <Authenticator A>
   return size;
 }
 
-}  // namespace takt::vehicle
+}  // namespace takt::secure

@@ -8,12 +8,12 @@
 #include <set>
 #include <string>
 
+#include "secure/secure_pair.hpp"
 #include "support/random.hpp"
 #include "support/rt_guard.hpp"
-#include "vehicle/secure_pair.hpp"
 
 using namespace takt;
-using namespace takt::vehicle;
+using namespace takt::secure;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::Bytes;
@@ -133,7 +133,7 @@ TEST_CASE("of two commanders who were answered at one time, the first to confirm
   confirm.resize(other.poll_handshake(pair.now, confirm).value());
 
   REQUIRE(pair.to_vehicle(pair.commander_handshake()));
-  CHECK(pair.to_vehicle(confirm).error() == Errc::commander_busy);
+  CHECK(pair.to_vehicle(confirm).error() == Errc::busy);
   REQUIRE(pair.to_commander(pair.vehicle_handshake()));
   CHECK(pair.to_vehicle(pair.command({1})));
 }
@@ -160,7 +160,7 @@ TEST_CASE("either end may restart at any time: the commander finds the vehicle a
   CHECK(pair.commander.next_handshake() > pair.now);
 
   pair.commander = SecurePair::new_commander(78);
-  CHECK(pair.to_vehicle(pair.commander_handshake()).error() == Errc::commander_busy);
+  CHECK(pair.to_vehicle(pair.commander_handshake()).error() == Errc::busy);
   pair.now += SecurePair::limits.silence;
   pair.connect();
   CHECK(pair.to_vehicle(pair.command({1})));

@@ -1,5 +1,5 @@
 // The replay window against a set of all numbers that came, and the numbers that are sent to their end.
-#include "takt/vehicle/replay_window.hpp"
+#include "takt/secure/replay_window.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "support/random.hpp"
 
 using namespace takt;
-using namespace takt::vehicle;
+using namespace takt::secure;
 
 namespace {
 

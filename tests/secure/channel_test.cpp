@@ -1,5 +1,5 @@
 // The channel that adds nothing: what goes in comes out, byte for byte, and what does not fit is refused.
-#include "takt/vehicle/channel.hpp"
+#include "takt/secure/channel.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <span>
 
 using namespace takt;
-using namespace takt::vehicle;
+using namespace takt::secure;
 
 TEST_CASE("a plain channel passes bytes on as they are, from the first moment and for ever") {
   PlainChannel channel;

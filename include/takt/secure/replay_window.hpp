@@ -9,9 +9,9 @@
 #include <cstdint>
 
 #include "takt/core/error.hpp"
-#include "takt/vehicle/error.hpp"
+#include "takt/secure/error.hpp"
 
-namespace takt::vehicle {
+namespace takt::secure {
 
 enum class Freshness : std::uint8_t {
   newest,     ///< above all that came
@@ -75,4 +75,4 @@ class SequenceCounter {
   std::uint64_t last_;
 };
 
-}  // namespace takt::vehicle
+}  // namespace takt::secure

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "secure/secure_pair.hpp"
 #include "support/random.hpp"
 #include "takt/core/bytes.hpp"
-#include "vehicle/secure_pair.hpp"
 
 using namespace takt;
-using namespace takt::vehicle;
+using namespace takt::secure;
 using std::chrono::milliseconds;
 using test::Bytes;
 using test::payload_of;
@@ -73,10 +73,10 @@ TEST_CASE("attack: make datagrams with a wrong key") {
   SecurePair pair;
   pair.connect();
   const std::uint64_t session = session_of(pair.command({1}));
-  for (const auto kind : {EnvelopeKind::setpoint, EnvelopeKind::stop}) {
+  for (const auto kind : {EnvelopeKind::command, EnvelopeKind::stop}) {
     CHECK(pair.to_vehicle(forged(kind, session, 100, pair.now, {1})).error() == Errc::bad_tag);
   }
-  CHECK(pair.to_commander(forged(EnvelopeKind::telemetry, session, 100, pair.now, {1})).error() ==
+  CHECK(pair.to_commander(forged(EnvelopeKind::report, session, 100, pair.now, {1})).error() ==
         Errc::bad_tag);
   CHECK(pair.to_vehicle(forged(EnvelopeKind::hello, session, 0, pair.now, Bytes(32))).error() ==
         Errc::bad_tag);
@@ -94,10 +94,10 @@ TEST_CASE("attack: send a datagram back to its sender") {
   CHECK(pair.to_vehicle(pair.telemetry({1})).error() == Errc::unexpected_kind);
   // Nor with the kind changed to one that the sender would take: each direction has a key of its own.
   Bytes command = pair.command({1});
-  command[3] = static_cast<std::uint8_t>(EnvelopeKind::telemetry);
+  command[3] = static_cast<std::uint8_t>(EnvelopeKind::report);
   CHECK(pair.to_commander(command).error() == Errc::bad_tag);
   Bytes telemetry = pair.telemetry({1});
-  telemetry[3] = static_cast<std::uint8_t>(EnvelopeKind::setpoint);
+  telemetry[3] = static_cast<std::uint8_t>(EnvelopeKind::command);
   CHECK(pair.to_vehicle(telemetry).error() == Errc::bad_tag);
   pair.now = pair.commander.next_handshake();
   CHECK(pair.to_commander(pair.commander_handshake()).error() == Errc::unexpected_kind);
@@ -105,10 +105,10 @@ TEST_CASE("attack: send a datagram back to its sender") {
 
 TEST_CASE("attack: have an end make the very frame that it would take") {
   const SipHash128 key(test::bytes_from(1));
-  for (const End end : {End::commander, End::vehicle}) {
-    SecureSession<SipHash128, 64> session(key, 1, {{1}, {2}}, end, {});
+  for (const End end : {End::client, End::server}) {
+    Session<SipHash128, 64> session(key, 1, {{1}, {2}}, end, {});
     Bytes datagram(envelope_overhead + 1);
-    for (const auto kind : {EnvelopeKind::setpoint, EnvelopeKind::telemetry, EnvelopeKind::stop}) {
+    for (const auto kind : {EnvelopeKind::command, EnvelopeKind::report, EnvelopeKind::stop}) {
       REQUIRE(session.seal(kind, Bytes{1}, Time{}, datagram));
       CHECK(session.open(*parse_envelope(datagram), datagram, Time{}, {}).error() == Errc::bad_tag);
     }
@@ -194,10 +194,10 @@ TEST_CASE("attack: push the window ahead by a huge number with a bad tag") {
   const Bytes telemetry = pair.telemetry({1});
   const std::uint64_t session = session_of(command);
   for (const std::uint64_t huge : {std::uint64_t{1} << 32, UINT64_MAX - 1, UINT64_MAX}) {
-    CHECK(pair.to_vehicle(forged(EnvelopeKind::setpoint, session, huge, pair.now, {1})).error() ==
+    CHECK(pair.to_vehicle(forged(EnvelopeKind::command, session, huge, pair.now, {1})).error() ==
           Errc::bad_tag);
     CHECK(pair.to_vehicle(forged(EnvelopeKind::stop, session, huge, pair.now, {1})).error() == Errc::bad_tag);
-    CHECK(pair.to_commander(forged(EnvelopeKind::telemetry, session, huge, pair.now, {1})).error() ==
+    CHECK(pair.to_commander(forged(EnvelopeKind::report, session, huge, pair.now, {1})).error() ==
           Errc::bad_tag);
   }
   CHECK(pair.to_vehicle(command));
@@ -256,7 +256,7 @@ TEST_CASE("attack: play a handshake again while its session lives, or after it w
   CHECK(pair.to_vehicle(hello));  // of this session: answered, and nothing comes of it
   CHECK(pair.to_commander(pair.vehicle_handshake()).error() == Errc::stale_handshake);
   CHECK(pair.to_vehicle(command));
-  CHECK(pair.to_vehicle(hello).error() == Errc::commander_busy);  // the session of which it was is over
+  CHECK(pair.to_vehicle(hello).error() == Errc::busy);  // the session of which it was is over
   pair.pass(SecurePair::limits.silence + milliseconds(1));
   CHECK(pair.to_vehicle(confirm).error() == Errc::stale_handshake);
   CHECK(pair.to_vehicle(pair.command({2})));
@@ -281,7 +281,7 @@ TEST_CASE("attack: flood the vehicle with recorded hellos while a commander want
   const Bytes confirm = pair.commander_handshake();
   flood();
   REQUIRE(pair.to_vehicle(confirm));
-  CHECK(pair.to_vehicle(recorded).error() == Errc::commander_busy);
+  CHECK(pair.to_vehicle(recorded).error() == Errc::busy);
   REQUIRE(pair.to_commander(pair.vehicle_handshake()));
   CHECK(pair.to_vehicle(pair.command({1})));
 }
@@ -371,8 +371,7 @@ TEST_CASE("attack: drive the vehicle while its commander does") {
     const auto size = other.poll_handshake(pair.now, hello);
     REQUIRE(size);
     if (*size == 0) continue;
-    CHECK(pair.vehicle.open(std::span(hello).first(*size), pair.vehicle_now()).error() ==
-          Errc::commander_busy);
+    CHECK(pair.vehicle.open(std::span(hello).first(*size), pair.vehicle_now()).error() == Errc::busy);
     CHECK(pair.vehicle_handshake().empty());
   }
 }
