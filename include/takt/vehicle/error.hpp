@@ -1,4 +1,4 @@
-// What can be wrong with a vehicle's frames, and with what it is told.
+// The errors of vehicle frames, channels and commands.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace takt::vehicle {
 
-/// Numbers are part of the C API: never reused.
+/// Why a frame, a datagram or a command was refused; describe() has the texts. The numbers are part of the C
+/// API: never reuse one.
 enum class Errc : std::uint16_t {
   too_short = 1,
   too_long = 2,
@@ -50,8 +51,10 @@ enum class Errc : std::uint16_t {
   no_entropy = 74,
 };
 
+/// Lets an Errc convert to takt::Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::vehicle; }
 
+/// The text for people, without a final period. Real-time safe.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::too_short:
