@@ -40,22 +40,22 @@ struct GoalBefore {
 
 /// A request between the client's line and the plan.
 struct PlanningJob {
-  ClientId client = 0;
+  ClientId client = 0;                               ///< who sent it
   std::string id;                                    ///< of the request; unknown before the line is parsed
   std::variant<std::string, MotionMessage> request;  ///< the line, or the parsed message
   std::size_t bytes = 0;                             ///< of the line
-  Time received{};
-  std::optional<Time> start;       ///< when the motion begins, on the loop's clock
-  GoalId goal = 0;                 ///< 0 = the client was given no number yet
-  JointSet joints;                 ///< of the message; empty if it names an unknown joint
-  std::vector<GoalBefore> before;  ///< goals that it waits for
-  bool recalled = false;           ///< reject it as soon as its id is known
+  Time received{};                                   ///< when its last byte arrived, on the server's clock
+  std::optional<Time> start;                         ///< when the motion begins, on the loop's clock
+  GoalId goal = 0;                                   ///< 0 = the client was given no number yet
+  JointSet joints;                                   ///< of the message; empty if it names an unknown joint
+  std::vector<GoalBefore> before;                    ///< goals that it waits for
+  bool recalled = false;                             ///< reject it as soon as its id is known
 };
 
 /// One piece of work for one job: parses the line, or plans the message.
 class PlanningWork {
  public:
-  using Read = tl::expected<ClientMessage, ParseFailure>;
+  using Read = tl::expected<ClientMessage, ParseFailure>;  ///< a parsed line, or why it is no message.
 
   /// Takes the job and a copy of the state. `max_waypoints` is the limit for one trajectory message.
   PlanningWork(PlanningJob job, std::shared_ptr<const robot::RobotDescription> robot, const Snapshot& state,

@@ -63,7 +63,7 @@ struct Setpoint {
 /// A validated request. The server side sizes vectors and trajectory; the loop never resizes them.
 struct Request {
   RequestKind kind = RequestKind::cancel;
-  GoalId goal = 0;
+  GoalId goal = 0;                    ///< 0 = all, for cancel and speed
   JointSet joints;                    ///< the joints; columns below follow their rising index
   trajectory::Trajectory trajectory;  ///< kind trajectory: one column for each joint
   /// Memory for the motion that joins the trajectory, sized for the joints. The loop plans it here if the
@@ -84,8 +84,8 @@ struct Request {
   std::vector<trajectory::JointTolerance> path_tolerance;  ///< kind trajectory: one per joint
   std::vector<trajectory::JointTolerance> goal_tolerance;  ///< kind trajectory: one per joint
   double goal_time = 0;  ///< kind trajectory: s after its end in which the joints may settle
-  Setpoint setpoint;
-  StopCategory category = StopCategory::stop_then_power_off;
+  Setpoint setpoint;     ///< kind setpoint
+  StopCategory category = StopCategory::stop_then_power_off;  ///< kind emergency_stop
   /// Kind cancel: trajectory goals come to rest on their paths, instead of each joint by itself.
   bool on_path = false;
   double speed = 1;    ///< kind speed: 0 (rest on the path) to 1 (as planned)
@@ -96,7 +96,7 @@ struct Request {
 
 /// A report of the loop. A `retired` request belongs to the server side again.
 struct Event {
-  GoalId goal = 0;
+  GoalId goal = 0;                       ///< 0 = the event concerns no goal
   GoalState state = GoalState::pending;  ///< the goal's new state; pending if the event concerns no goal
   /// Rejected or aborted: why, 0 = no reason. Active: which limit of its own the goal exceeds as it begins.
   Errc reason{};

@@ -87,6 +87,7 @@ class RequestWriter {
   [[nodiscard]] std::size_t write(std::span<std::uint8_t> room) noexcept;
   /// Whether all records were written.
   [[nodiscard]] bool done() const noexcept;
+  /// The server's number of the request.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
  private:
@@ -102,8 +103,8 @@ class RequestWriter {
 
 /// Why a request does not reach the loop, in the terms of an Event.
 struct Refusal {
-  Errc reason{};
-  std::uint8_t joint = 0;
+  Errc reason{};           ///< why it is refused
+  std::uint8_t joint = 0;  ///< the joint that it concerns; 0 if none
   trajectory::Quantity quantity{};
   double time = 0;   ///< s from the trajectory's start
   double value = 0;  ///< the value found
@@ -134,7 +135,7 @@ using Note = std::variant<Mark, Refusal>;
 
 /// The result of reading a record: a complete request, a refused one, or a note.
 struct TakenRequest {
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;          ///< the server's number of the request
   std::unique_ptr<Request> request;  ///< null: more records of this request must follow
   std::optional<Refusal> refusal;    ///< the loop must not get the request, which may be incomplete
   std::optional<Note> note;          ///< set if the record was a note

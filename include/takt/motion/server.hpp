@@ -82,12 +82,12 @@ struct ServerOptions {
   std::size_t max_in_flight = 128;            ///< requests that the loop has not answered, in total
   std::size_t max_in_flight_per_client = 32;  ///< the same per client; running goals do not count
   std::size_t max_goals = max_joints;         ///< active goals, in total
-  std::size_t max_waiting = 256;  ///< requests that wait for planning or for goals to end, in total
-  std::size_t max_waiting_per_client = 32;
-  std::size_t max_waiting_bytes = std::size_t{64} << 20;  ///< bytes of their lines, in total
-  std::size_t max_waiting_bytes_per_client = std::size_t{16} << 20;
-  Duration farthest_start = std::chrono::hours(1);  ///< how far ahead a start may be
-  double feedback_rate = 10;                        ///< Hz, "feedback" of each running trajectory or move
+  std::size_t max_waiting = 256;            ///< requests that wait for planning or for goals to end, in total
+  std::size_t max_waiting_per_client = 32;  ///< the same per client
+  std::size_t max_waiting_bytes = std::size_t{64} << 20;             ///< bytes of their lines, in total
+  std::size_t max_waiting_bytes_per_client = std::size_t{16} << 20;  ///< the same per client
+  Duration farthest_start = std::chrono::hours(1);                   ///< how far ahead a start may be
+  double feedback_rate = 10;  ///< Hz, "feedback" of each running trajectory or move
   /// Set it to false if the loop's clock differs from the clock of `now` (simulated time).
   bool report_latency = true;
   /// Callbacks on the server's thread: each mark of a client, and each request that the server refuses
@@ -100,8 +100,8 @@ struct ServerOptions {
 struct ServerCounters {
   std::uint64_t lines = 0;     ///< received
   std::uint64_t accepted = 0;  ///< requests answered with "accepted"
-  std::uint64_t rejected = 0;
-  std::uint64_t errors = 0;  ///< lines that are no request
+  std::uint64_t rejected = 0;  ///< requests answered with "rejected"
+  std::uint64_t errors = 0;    ///< lines that are no request
 };
 
 /// The motion server. It satisfies LineService.
@@ -132,6 +132,7 @@ class Server {
   /// Moves out the lines for the clients, in order.
   [[nodiscard]] std::vector<LineOutput> take_output() { return std::exchange(output_, {}); }
 
+  /// Totals since the server's construction.
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
   /// The number of goals that have not ended.
   [[nodiscard]] std::size_t goals() const noexcept { return goals_.size(); }

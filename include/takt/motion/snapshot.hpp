@@ -43,22 +43,22 @@ enum class RobotState : std::uint8_t {
 
 /// One joint at one cycle. SI units.
 struct JointSnapshot {
-  double command = 0;     ///< the goal's target, before any limiter
-  MotionState reference;  ///< as sent to the drive
-  double measured_position = 0;
-  double measured_velocity = 0;
-  double measured_effort = 0;  ///< N m or N; 0 if the drive does not report it
-  GoalId goal = 0;             ///< the goal that owns the joint; 0 = none
-  double goal_time = 0;        ///< s on that goal's path, if it is a trajectory
-  double speed = 1;            ///< of the motion along that path; 1 = as planned
-  double speed_excess = 0;     ///< worst relative excess of a limit by changes of the speed
+  double command = 0;            ///< the goal's target, before any limiter
+  MotionState reference;         ///< as sent to the drive
+  double measured_position = 0;  ///< rad, or m
+  double measured_velocity = 0;  ///< rad/s, or m/s
+  double measured_effort = 0;    ///< N m or N; 0 if the drive does not report it
+  GoalId goal = 0;               ///< the goal that owns the joint; 0 = none
+  double goal_time = 0;          ///< s on that goal's path, if it is a trajectory
+  double speed = 1;              ///< of the motion along that path; 1 = as planned
+  double speed_excess = 0;       ///< worst relative excess of a limit by changes of the speed
   robot::DriveState drive = robot::DriveState::unknown;
   std::uint32_t fault = 0;  ///< the drive's own fault word; 0 = none
 };
 
 /// Timing of the loop since its start.
 struct LoopSnapshot {
-  std::uint64_t cycles = 0;
+  std::uint64_t cycles = 0;    ///< executed cycles
   std::uint64_t overruns = 0;  ///< periods without a cycle
   Duration lateness{};         ///< of this cycle: wake-up time minus due time
   Duration busy{};             ///< of the previous cycle: from wake-up to the end of its work
@@ -68,15 +68,15 @@ struct LoopSnapshot {
 struct Snapshot {
   Time time{};  ///< nominal time of the cycle
   RobotState state = RobotState::starting;
-  Errc reason{};                  ///< why the robot stops or is stopped; 0 = no fault
-  std::uint8_t reason_joint = 0;  ///< the joint of the reason, if it concerns one
-  std::uint8_t joint_count = 0;
-  double reason_value = 0;  ///< the value found, if the reason has one: as in Event
-  double reason_limit = 0;  ///< the value allowed
-  std::uint16_t active_goals = 0;
+  Errc reason{};                   ///< why the robot stops or is stopped; 0 = no fault
+  std::uint8_t reason_joint = 0;   ///< the joint of the reason, if it concerns one
+  std::uint8_t joint_count = 0;    ///< valid entries of `joints`
+  double reason_value = 0;         ///< the value found, if the reason has one: as in Event
+  double reason_limit = 0;         ///< the value allowed
+  std::uint16_t active_goals = 0;  ///< goals that own joints
   LoopSnapshot loop;
   robot::HardwareCounters hardware;
-  std::array<JointSnapshot, max_joints> joints{};
+  std::array<JointSnapshot, max_joints> joints{};  ///< by the robot's joint index
 };
 static_assert(std::is_trivially_copyable_v<Snapshot>);
 

@@ -237,8 +237,8 @@ inline constexpr std::size_t default_max_waypoints = 10'000;
 
 /// The joints of a request: their names or the name of a group. Exactly one of the two is set.
 struct JointSelection {
-  std::vector<std::string> names;
-  std::string group;
+  std::vector<std::string> names;  ///< empty if a group is given
+  std::string group;               ///< empty if names are given
 
   friend bool operator==(const JointSelection&, const JointSelection&) = default;
 };
@@ -265,9 +265,9 @@ struct ToleranceMessage {
 
 /// The tolerances of a request.
 struct TolerancesMessage {
-  std::vector<ToleranceMessage> path;
-  std::vector<ToleranceMessage> goal;
-  double goal_time = 0;  ///< s; 0: the robot's; negative: no limit
+  std::vector<ToleranceMessage> path;  ///< during the motion
+  std::vector<ToleranceMessage> goal;  ///< at the end
+  double goal_time = 0;                ///< s; 0: the robot's; negative: no limit
 
   friend bool operator==(const TolerancesMessage&, const TolerancesMessage&) = default;
 };
@@ -293,12 +293,12 @@ struct TrajectoryMessage {
   std::vector<PointMessage> points;
   bool timed = true;  ///< false: the points have no times; the limits determine the duration
   std::optional<trajectory::Through> through;  ///< nothing: given if there are velocities, else smooth
-  bool fit = false;
+  bool fit = false;                            ///< slow down, or be late, instead of being rejected
   AtEnd at_end = AtEnd::rest;
   OnDisconnect on_disconnect = OnDisconnect::stop;
   WhenBusy when_busy = WhenBusy::splice;
   std::optional<double> start;  ///< s on the loop's clock; nothing: at once
-  LimitsMessage limits;
+  LimitsMessage limits;         ///< may only tighten the robot's
   TolerancesMessage tolerances;
 
   friend bool operator==(const TrajectoryMessage&, const TrajectoryMessage&) = default;
@@ -312,10 +312,10 @@ struct MoveMessage {
   std::optional<double> duration;  ///< s; nothing: the shortest within the limits
   /// of a move without a duration
   trajectory::Synchronisation synchronisation = trajectory::Synchronisation::time;
-  bool fit = false;
+  bool fit = false;  ///< take longer instead of being rejected
   OnDisconnect on_disconnect = OnDisconnect::stop;
   WhenBusy when_busy = WhenBusy::splice;
-  LimitsMessage limits;
+  LimitsMessage limits;  ///< may only tighten the robot's
   TolerancesMessage tolerances;
 
   friend bool operator==(const MoveMessage&, const MoveMessage&) = default;
@@ -419,11 +419,11 @@ struct LimitsReply {
 
 /// "takt": the server's first line.
 struct GreetingReply {
-  std::string version;
+  std::string version;  ///< of takt
   int protocol = wire_protocol_version;
-  std::string robot;
-  double period = 0;  ///< s
-  std::vector<std::string> joint_names;
+  std::string robot;                                                     ///< its name
+  double period = 0;                                                     ///< s
+  std::vector<std::string> joint_names;                                  ///< in the robot's order
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;  ///< sorted by name
   std::vector<LimitsReply> limits;  ///< one per joint; empty if the server does not send them
 
@@ -442,20 +442,20 @@ struct LatencyReply {
 
 /// "accepted".
 struct AcceptedReply {
-  std::string id;
-  GoalId goal = 0;                      ///< 0 = the request began no goal
-  GoalState state = GoalState::active;  ///< active, or pending while the goal waits
-  std::optional<double> duration;       ///< s
-  std::vector<std::string> joint_names;
-  std::optional<LatencyReply> latency;
-  std::optional<Rejection> exceeds{};  ///< a limit of its own that the goal exceeds at its beginning
+  std::string id;                        ///< of the request
+  GoalId goal = 0;                       ///< 0 = the request began no goal
+  GoalState state = GoalState::active;   ///< active, or pending while the goal waits
+  std::optional<double> duration;        ///< s
+  std::vector<std::string> joint_names;  ///< in the robot's order; for trajectory and move
+  std::optional<LatencyReply> latency;   ///< not with simulated time
+  std::optional<Rejection> exceeds{};    ///< a limit of its own that the goal exceeds at its beginning
 
   friend bool operator==(const AcceptedReply&, const AcceptedReply&) = default;
 };
 
 /// "rejected".
 struct RejectedReply {
-  std::string id;
+  std::string id;  ///< of the request
   Rejection why;
 
   friend bool operator==(const RejectedReply&, const RejectedReply&) = default;
@@ -464,11 +464,11 @@ struct RejectedReply {
 /// "feedback": the progress of a goal.
 struct FeedbackReply {
   GoalId goal = 0;
-  double time = 0;      ///< s on the goal's path
-  double duration = 0;  ///< s
-  double fraction = 0;  ///< time / duration, 0..1
-  std::vector<double> reference;
-  std::vector<double> measured;
+  double time = 0;                      ///< s on the goal's path
+  double duration = 0;                  ///< s
+  double fraction = 0;                  ///< time / duration, 0..1
+  std::vector<double> reference;        ///< rad or m, one per joint of the goal
+  std::vector<double> measured;         ///< rad or m, one per joint of the goal
   double speed = 1;                     ///< along the path; 1 = as planned
   double speed_excess = 0;              ///< worst relative excess of a limit by changes of the speed
   GoalState state = GoalState::active;  ///< active or preempting
@@ -481,7 +481,7 @@ struct ResultReply {
   std::string id;  ///< of the request that began the goal
   GoalId goal = 0;
   GoalState state = GoalState::succeeded;
-  Rejection why;
+  Rejection why;                       ///< empty if the goal succeeded
   std::optional<Rejection> exceeds{};  ///< a limit of its own that the goal exceeded at its beginning
   double speed_excess = 0;             ///< worst relative excess of a limit by changes of the goal's speed
 
@@ -508,31 +508,31 @@ struct FaultReply {
 /// "state": the state of the robot. Positions are in rad, velocities in rad/s; m instead of rad for linear
 /// joints.
 struct StateReply {
-  std::string id;
+  std::string id;   ///< of the request
   double time = 0;  ///< s on the loop's clock
   RobotState robot = RobotState::starting;
-  Errc reason{};                ///< why the robot stopped by itself; 0 = it did not
-  std::string joint;            ///< the joint of the reason; empty: none
-  std::string message;          ///< for people: the reason with joint, numbers and units
-  std::optional<double> value;  ///< the value found
-  std::optional<double> limit;  ///< the value allowed
-  std::uint64_t active_goals = 0;
-  std::uint64_t cycles = 0;
-  std::uint64_t overruns = 0;
-  double lateness_us = 0;
-  double busy_us = 0;
+  Errc reason{};                   ///< why the robot stopped by itself; 0 = it did not
+  std::string joint;               ///< the joint of the reason; empty: none
+  std::string message;             ///< for people: the reason with joint, numbers and units
+  std::optional<double> value;     ///< the value found
+  std::optional<double> limit;     ///< the value allowed
+  std::uint64_t active_goals = 0;  ///< goals that own joints
+  std::uint64_t cycles = 0;        ///< executed by the loop
+  std::uint64_t overruns = 0;      ///< periods without a cycle
+  double lateness_us = 0;          ///< wake-up minus due time, of the latest cycle
+  double busy_us = 0;              ///< duration of the work of the cycle before
   robot::HardwareCounters bus;
   std::vector<std::string> starved;      ///< the joints that bus.starved counts
   std::vector<std::string> joint_names;  ///< every list below has one entry per joint
-  std::vector<double> command;
-  std::vector<double> reference;
+  std::vector<double> command;           ///< targets before any limiter
+  std::vector<double> reference;         ///< positions sent to the drives
   std::vector<double> reference_velocity;
-  std::vector<double> measured;
+  std::vector<double> measured;  ///< measured positions
   std::vector<double> measured_velocity;
   std::vector<GoalId> goal;        ///< the goal that moves the joint; 0 = none
   std::vector<std::string> drive;  ///< "unknown", "off", "ready", "fault"
   std::vector<GoalStatus> goals;   ///< of all clients; only the server knows them
-  std::vector<FaultReply> faults;
+  std::vector<FaultReply> faults;  ///< of drives with a fault
 };
 
 /// "error": a line that could not be assigned to a request.
@@ -551,8 +551,8 @@ using ServerMessage = std::variant<GreetingReply, AcceptedReply, RejectedReply, 
 /// Why the server cannot accept a line. It answers with a RejectedReply if the line was a JSON object,
 /// otherwise with an ErrorReply.
 struct ParseFailure {
-  bool is_object = false;
-  std::string id;
+  bool is_object = false;  ///< whether the line was a JSON object
+  std::string id;          ///< of the request, if it is known
   Rejection why;
 };
 

@@ -219,7 +219,9 @@ class VehicleClient {
   /// The channel, for its own counters and keys.
   [[nodiscard]] const C& channel() const noexcept { return channel_; }
   [[nodiscard]] C& channel() noexcept { return channel_; }
+  /// The counters of datagrams.
   [[nodiscard]] const ClientCounters& counters() const noexcept { return counters_; }
+  /// The counters of commands and stops.
   [[nodiscard]] const DriveCounters& drive_counters() const noexcept { return supervisor_.counters(); }
 
  private:

@@ -41,7 +41,7 @@ struct ControlFrame {
   std::int32_t steer = 0;
   /// Negative drives backwards.
   std::int32_t throttle = 0;
-  std::uint32_t brake = 0;
+  std::uint32_t brake = 0;  ///< in counts, from 0
 
   friend constexpr bool operator==(const ControlFrame&, const ControlFrame&) = default;
 };

@@ -53,10 +53,10 @@ inline constexpr std::size_t envelope_overhead = envelope_header + sizeof(Tag);
 /// The parsed, not yet verified fields of a datagram. Spans point into the datagram.
 struct Envelope {
   EnvelopeKind kind{};
-  std::uint8_t key_id = 0;
-  std::uint64_t session = 0;
-  std::uint64_t sequence = 0;
-  Time sent{};  ///< on the sender's clock
+  std::uint8_t key_id = 0;     ///< of the receiver's keys
+  std::uint64_t session = 0;   ///< 0 in a handshake without one
+  std::uint64_t sequence = 0;  ///< from 1; 0 in a handshake
+  Time sent{};                 ///< on the sender's clock
   std::span<const std::uint8_t> payload;
 };
 

@@ -48,8 +48,8 @@ namespace takt::vehicle {
 /// commander.
 template <Authenticator A>
 struct SharedKey {
-  std::uint8_t id = 0;
-  std::array<std::uint8_t, A::key_size> bytes{};
+  std::uint8_t id = 0;                            ///< as in the envelopes
+  std::array<std::uint8_t, A::key_size> bytes{};  ///< secret; not all zero
 };
 
 /// Counts the refused datagrams by error. Real-time safe.

@@ -81,8 +81,8 @@ struct Challenges {
 
 /// The same instant on both clocks.
 struct ClockAnchor {
-  Time ours;
-  Time theirs;
+  Time ours;    ///< on our clock
+  Time theirs;  ///< on the other end's clock
 };
 
 /// The role of an end.

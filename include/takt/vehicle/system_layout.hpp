@@ -44,14 +44,14 @@ enum class FieldType : std::uint8_t { u8 = 1, u16 = 2, u32 = 4, i8 = 0x81, i16 =
 
 /// One number in a block.
 struct Field {
-  std::string_view name;
+  std::string_view name;    ///< for Layouts::find()
   std::uint8_t offset = 0;  ///< bytes from the beginning of the block
   FieldType type = FieldType::u8;
 };
 
 /// One system's block. It is `provisional` if its fields or their offsets are guesses.
 struct SystemLayout {
-  System system = System::communication;
+  System system = System::communication;  ///< its id on the wire
   std::string_view name;
   std::uint8_t length = 0;  ///< bytes
   bool provisional = true;
@@ -61,11 +61,11 @@ struct SystemLayout {
 /// The traction block in raw counts. `visit` names each field once, for code that reads or writes all of
 /// them.
 struct Traction {
-  std::int32_t state = 0;  ///< a SystemState, as in the other blocks
-  std::int32_t mode = 0;
-  std::int32_t speed = 0;
-  std::int32_t left_speed = 0;  ///< of the rear left wheel
-  std::int32_t right_speed = 0;
+  std::int32_t state = 0;        ///< a SystemState, as in the other blocks
+  std::int32_t mode = 0;         ///< the vehicle's own number
+  std::int32_t speed = 0;        ///< of the vehicle
+  std::int32_t left_speed = 0;   ///< of the rear left wheel
+  std::int32_t right_speed = 0;  ///< of the rear right wheel
   std::int32_t throttle = 0;
   std::int32_t brake = 0;
   std::int32_t reverse = 0;   ///< 0 or 1
@@ -73,6 +73,7 @@ struct Traction {
 
   static constexpr System system = System::traction;
   static constexpr std::size_t field_count = 9;
+  /// Calls visitor(name, field) for each field, in order.
   template <class Block, class Visitor>
   static constexpr void visit(Block& block, Visitor visitor) {
     visitor("state", block.state);
@@ -91,8 +92,8 @@ struct Traction {
 /// The steering block in raw counts. `visit`: see Traction.
 struct Steering {
   std::int32_t state = 0;
-  std::int32_t current_angle = 0;
-  std::int32_t target_angle = 0;
+  std::int32_t current_angle = 0;  ///< of the front wheels
+  std::int32_t target_angle = 0;   ///< that the vehicle steers to
 
   static constexpr System system = System::steering;
   static constexpr std::size_t field_count = 3;

@@ -23,7 +23,7 @@ enum class System : std::uint8_t {
   rear_fork = 10,
   front_fork = 11,
 };
-inline constexpr std::uint8_t max_systems = 32;
+inline constexpr std::uint8_t max_systems = 32;  ///< System numbers are below this one.
 
 /// The state of any system. An unlisted number is kept as received, and does not count as running.
 enum class SystemState : std::uint8_t {
@@ -93,6 +93,7 @@ enum class ForkSensor : std::uint8_t {
 class SystemSet {
  public:
   constexpr SystemSet() = default;
+  /// The set of these systems.
   constexpr SystemSet(std::initializer_list<System> systems) noexcept {
     for (const System system : systems) insert(system);
   }
@@ -101,7 +102,9 @@ class SystemSet {
   constexpr void insert(System system) noexcept { bits_ |= bit(system); }
   /// Removes a system.
   constexpr void erase(System system) noexcept { bits_ &= ~bit(system); }
+  /// Whether the system is in the set.
   [[nodiscard]] constexpr bool contains(System system) const noexcept { return (bits_ & bit(system)) != 0; }
+  /// Whether all of the others are in the set.
   [[nodiscard]] constexpr bool contains(SystemSet others) const noexcept {
     return (others.bits_ & ~bits_) == 0;
   }

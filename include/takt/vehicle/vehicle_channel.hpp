@@ -40,7 +40,7 @@ class VehicleChannel {
  public:
   static constexpr std::size_t overhead = envelope_overhead;
   static constexpr std::size_t max_handshake = detail::max_handshake;
-  static constexpr std::size_t max_keys = 2;
+  static constexpr std::size_t max_keys = 2;  ///< One key, or two during a change of keys.
 
   /// Argument `entropy`: random bytes of the operating system, different for each channel. Errors:
   /// - no_key: no key, more than two, two with the same id, or one with only zero bytes;

@@ -92,10 +92,10 @@ struct VehicleDriveConfiguration {
   TwistLaw::Configuration law{};
   /// The odometry's noise and timeout.
   mobile::Odometry::Configuration odometry{};
-  double wheel_radius = 0;  ///< m, of the rear wheels
-  double track = 0;         ///< m, distance between the rear wheels
-  TurnSource turn = TurnSource::wheels;
-  WaySource way = WaySource::wheels;
+  double wheel_radius = 0;               ///< m, of the rear wheels
+  double track = 0;                      ///< m, distance between the rear wheels
+  TurnSource turn = TurnSource::wheels;  ///< source of the rotation
+  WaySource way = WaySource::wheels;     ///< source of the distance
 };
 
 /// Use it from one thread. Every function except make() is real-time safe, and none allocates.
