@@ -242,7 +242,7 @@ void Server::handle(ClientId client, const std::string& id, const MarkMessage& m
 
 // ---- streams ----
 
-/// Whether the set-point may begin or continue a stream, after an earlier stream of the same joints. Stores
+/// Whether the setpoint may begin or continue a stream, after an earlier stream of the same joints. Stores
 /// its arrival time.
 bool Server::may_stream(ClientId client, const SetpointMessage& message, Time now) {
   const auto joints = joints_of(message.joints, *robot_);
@@ -453,7 +453,7 @@ void Server::forget_stream(const Goal& goal, GoalId number) {
     client->second.streams.erase(stream);
 }
 
-/// A set-point in the ring may begin a stream after its client vanished or the stream was stopped. Stops such
+/// A setpoint in the ring may begin a stream after its client vanished or the stream was stopped. Stops such
 /// a stream.
 void Server::stop_unwanted_stream(const Goal& goal, GoalId number, Time now) {
   const auto client = clients_.find(goal.client);
@@ -463,7 +463,7 @@ void Server::stop_unwanted_stream(const Goal& goal, GoalId number, Time now) {
   if (!is_current) cancel_goal(number, Errc::stream_ended, now);
 }
 
-/// A stream ended in the loop while its next set-point was in the ring. That set-point began the stream
+/// A stream ended in the loop while its next setpoint was in the ring. That setpoint began the stream
 /// again, under the same number.
 bool Server::revive_stream(GoalId goal) {
   Borrowed* first = nullptr;

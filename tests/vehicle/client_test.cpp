@@ -1,4 +1,4 @@
-// The vehicle client on a simulated line: states, stops, time-outs, telemetry and handshakes.
+// The vehicle client on a simulated line: states, stops, timeouts, telemetry and handshakes.
 #include "takt/vehicle/client.hpp"
 
 #include <doctest/doctest.h>

@@ -77,9 +77,9 @@ class Engine {
 
   /// Takes one validated request. The engine borrows it until an event carries it back in `retired`:
   ///
-  /// * A trajectory, or the first set-point of a stream: with the event that ends, rejects or recalls the
+  /// * A trajectory, or the first setpoint of a stream: with the event that ends, rejects or recalls the
   ///   goal. An earlier event with state `active` and no `retired` reports its beginning.
-  /// * A further set-point of a stream: with an event `active` of this cycle.
+  /// * A further setpoint of a stream: with an event `active` of this cycle.
   /// * Cancel, speed, emergency_stop, reset, shutdown: with an event of this cycle, `succeeded` or
   ///   `rejected`. It concerns the request itself; each affected goal has events of its own.
   void submit(Request& request) noexcept;
@@ -156,7 +156,7 @@ class Engine {
     /// s from the trajectory's end to the present reference
     double overtime = -std::numeric_limits<double>::infinity();
     Setpoint setpoint;
-    std::uint64_t setpoint_began = 0;  ///< tick at which the latest set-point arrived
+    std::uint64_t setpoint_began = 0;  ///< tick at which the latest setpoint arrived
     Errc reason{};
   };
 

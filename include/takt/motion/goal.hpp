@@ -6,7 +6,7 @@
 //      |--> rejected
 //      '--> recalled
 //
-// * aborted: a fault, a stream without set-points, or joints that did not arrive.
+// * aborted: a fault, a stream without setpoints, or joints that did not arrive.
 // * preempting: the goal was cancelled or lost its joints, and it stops first. It is aborted if it leaves its
 //   path tolerance meanwhile.
 // * rejected: no motion within the limits exists, or none from the present state.

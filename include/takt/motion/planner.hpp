@@ -58,7 +58,7 @@ using Plan = tl::expected<std::unique_ptr<Request>, Rejection>;
                         const Snapshot& state);
 [[nodiscard]] Plan plan(const MoveMessage& message, const robot::RobotDescription& robot,
                         const Snapshot& state);
-/// Checks one set-point. It must lie within the position limits, and its velocity within the velocity limits.
+/// Checks one setpoint. It must lie within the position limits, and its velocity within the velocity limits.
 /// The loop plans how the joint gets there.
 [[nodiscard]] Plan plan(const SetpointMessage& message, const robot::RobotDescription& robot,
                         const Snapshot& state);

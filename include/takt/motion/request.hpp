@@ -57,7 +57,7 @@ enum class WhenBusy : std::uint8_t {
 struct Setpoint {
   std::array<double, max_joints> positions{};   ///< rad
   std::array<double, max_joints> velocities{};  ///< rad/s: the target's own velocity; zero for a fixed target
-  Duration timeout{};  ///< without a further set-point within this time: bounded stop, goal aborted
+  Duration timeout{};  ///< without a further setpoint within this time: bounded stop, goal aborted
 };
 
 /// A validated request. The server side sizes vectors and trajectory; the loop never resizes them.

@@ -8,7 +8,7 @@
 // * joints, sizes, numbers and times are valid;
 // * limits are no looser than the robot's;
 // * a trajectory has no jumps, keeps those limits between its waypoints too, and ends at rest;
-// * set-points lie within the limits.
+// * setpoints lie within the limits.
 //
 // A malicious writer can therefore request any motion that the robot allows, and no other.
 //
@@ -22,7 +22,7 @@
 //
 //             if the flags say so: limits (6n f64), path and goal tolerances (3n f64 each);
 //
-//             set-point: i64 timeout, f64 positions[n], velocities[n];
+//             setpoint: i64 timeout, f64 positions[n], velocities[n];
 //             trajectory: u32 segments, f64 end[3n], and
 //
 //   segments  f64 end_time, f64 rate, f64 coefficients[6][n]

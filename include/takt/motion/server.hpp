@@ -25,14 +25,14 @@
 // they only have to end.
 //
 // Start times. A trajectory with a start in the future also waits here. It is planned 0.1 s before its start,
-// or 2 s before if planning takes long. The plan begins where the then running goals lead to. The engine
-// begins it in the right cycle, independent of this thread.
+// or 2 s before if planning takes long. The plan begins where the running goals will be at that time. The
+// engine begins it in the right cycle, independent of this thread.
 //
 // Faults. A request from before a fault does not move the robot after it: a reset, too, recalls all motions
 // that have not begun.
 //
 // Streams. If a cancel, another goal or a fault stops a stream, its client may not notice at once. Its
-// set-points are refused (stream_ended) until it pauses for its own timeout. Set-points of one client for one
+// setpoints are refused (stream_ended) until it pauses for its own timeout. Setpoints of one client for one
 // set of joints are one goal.
 //
 // Lost clients. A goal belongs to its client. When the client vanishes, the goal is stopped (client_lost),
@@ -142,11 +142,11 @@ class Server {
   [[nodiscard]] std::size_t borrowed() const noexcept { return borrowed_.size(); }
 
  private:
-  /// The set-points of one client for one set of joints.
+  /// The setpoints of one client for one set of joints.
   struct Stream {
     GoalId goal = 0;     ///< 0 = it was stopped, and may begin again after a pause
-    Time last{};         ///< arrival of its last set-point
-    Duration timeout{};  ///< of that set-point
+    Time last{};         ///< arrival of its last setpoint
+    Duration timeout{};  ///< of that setpoint
   };
 
   struct Client {

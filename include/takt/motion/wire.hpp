@@ -109,16 +109,16 @@
 // One quintic of this duration, from the present motion to rest. If it exceeds the limits, "fit":true plans a
 // jerk-limited motion as above. That one takes as long, or as much longer as necessary.
 //
-// Set-point: one target of a stream.
+// Setpoint: one target of a stream.
 //
 //   {"setpoint":{"joint_names":["elbow"],"positions":[1.2],"velocities":[0.1],"timeout":0.1}}
 //
-// The joints follow it within their limits. The first set-point begins a goal; further ones for the same
+// The joints follow it within their limits. The first setpoint begins a goal; further ones for the same
 // joints continue it. Without a further one within "timeout" (s; default 0.1, at most 10) the joints stop and
 // the goal is aborted. The "velocities" are those of the target itself. Continuous joints go to the angle
 // nearest to their present one. So the targets of a turning stream must be less than half a turn ahead. After
-// a stream was stopped (cancelled, joints taken, a fault) further set-points are rejected with stream_ended.
-// After a pause of "timeout" the next set-point begins a new goal.
+// a stream was stopped (cancelled, joints taken, a fault) further setpoints are rejected with stream_ended.
+// After a pause of "timeout" the next setpoint begins a new goal.
 //
 // Other requests:
 //
@@ -327,7 +327,7 @@ struct SetpointMessage {
   /// rad, or m; one per joint
   std::vector<double> positions;
   std::vector<double> velocities;  ///< rad/s, or m/s, of the target; empty: not given
-  double timeout = 0.1;            ///< s until the next set-point must arrive
+  double timeout = 0.1;            ///< s until the next setpoint must arrive
 
   friend bool operator==(const SetpointMessage&, const SetpointMessage&) = default;
 };

@@ -12,9 +12,9 @@
 //
 // Clock steps. The session loses its anchor when a clock was set. It learns this from the caller's time, or
 // from authentic frames that keep coming from the future. Then the age of frames is unknown, and only stops
-// are accepted. A step ahead of the sender's clock by less than the allowed silence shows only in those
-// frames from the future. An attacker who holds them back makes the rest of the session's frames look
-// younger, by at most the step.
+// are accepted. If the sender's clock is set ahead by less than the allowed silence, only those frames from
+// the future reveal it. An attacker who holds them back makes the rest of the session's frames look younger,
+// by at most the step.
 #pragma once
 
 #include <array>

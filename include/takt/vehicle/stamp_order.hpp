@@ -68,7 +68,8 @@ class StampOrder {
   /// When the newest frame was sent, on a sender's clock that begins at zero and does not wrap.
   [[nodiscard]] constexpr Duration newest() const noexcept { return newest_; }
 
-  /// The age at `now` of data whose frame was sent at `sent`, a former value of newest(). Never below zero.
+  /// The age of data at `now`. Argument `sent`: the value of newest() when their frame was admitted. Never
+  /// below zero.
   [[nodiscard]] constexpr Duration age(Duration sent, Time now) const noexcept {
     return std::max(now.time_since_epoch() - sent - difference_, Duration(0));
   }

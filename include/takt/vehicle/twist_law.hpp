@@ -23,7 +23,7 @@
 //
 // Gains. The PIDs have the form of the Dataspeed controller that the original used (control/pid.hpp), so its
 // gains can be reused. One difference: a pedal begins without a kick of the derivative. The command is the
-// set-point of both PIDs, for the weights in the gains. The law sets their output limits, from 0 to the
+// setpoint of both PIDs, for the weights in the gains. The law sets their output limits, from 0 to the
 // pedal's maximum.
 #pragma once
 
