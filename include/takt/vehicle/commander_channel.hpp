@@ -79,7 +79,7 @@ class CommanderChannel {
     return sessions_.current->seal(kind, payload, time_.latest(), out);
   }
 
-  /// Whether a live session exists, with both clocks valid.
+  /// Whether a live session exists and no clock step is known.
   [[nodiscard]] bool established(Time now) const noexcept {
     return sessions_.current && !time_.is_jump(now, limits_) &&
            sessions_.current->is_alive(std::max(within_reach(now), time_.latest()), limits_);

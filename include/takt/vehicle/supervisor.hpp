@@ -1,12 +1,12 @@
 // The supervisor decides whether a vehicle may be driven, and with which command. It is the state machine
 // between the commander and the wire.
 //
-//     starting --all required systems run--> ready --drive()--> driving
-//                                           | ^                    |
-//                    stop(), a cause          | recover()            stop(), a cause, no new command in time
-//
-//                                             v |                    v
-//                                    stopped <-the vehicle stands- stopping
+// * starting -> ready: all required systems run.
+// * ready -> driving: drive().
+// * ready -> stopping: stop(), or a cause for a stop.
+// * driving -> stopping: the same, or no new command within the command timeout.
+// * stopping -> stopped: the vehicle stands. Back if it moves again.
+// * stopped -> ready: recover().
 //
 // In the states starting and ready the full brake holds the vehicle; only a command releases it. A command
 // lasts until the next one, and at most for the command timeout. A stop is latched (emergency_stop.hpp). Only
