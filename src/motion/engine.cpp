@@ -17,14 +17,14 @@ using trajectory::Tracking;
 
 constexpr std::size_t no_goal = max_joints + 1;
 
-/// Dense waypoints leave no time to join the first one: then these are tried, so much further on.
+/// If dense waypoints leave no time to join the first one, a waypoint this many knots later is tried.
 constexpr std::array<std::size_t, 3> lead_steps{0, 3, 15};
 
-/// While drives are being powered, silence is reported (not punished) after this long.
+/// While drives are powering up, silence is reported only after this time, and is no fault.
 constexpr Duration patience_at_start = std::chrono::seconds(2);
-/// A joint stands when it is slower than this part of its greatest speed.
+/// A joint stands if its velocity is below this fraction of its limit.
 constexpr double standstill = 0.05;
-/// How long a shutdown waits for the drives to confirm that they are off.
+/// How long a shutdown waits until the drives confirm that they are off.
 constexpr Duration patience_at_end = std::chrono::seconds(1);
 
 }  // namespace
@@ -69,7 +69,7 @@ Engine::Engine(const robot::RobotDescription& robot)
   powered_ = JointSet::first(axes_.size());
 }
 
-// ---- the cycle -----------------------------------------------------------------------------------------------------------
+// ---- the cycle --------------------------------------------------------------------------------------------
 
 void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback, std::uint64_t missed) noexcept {
   now_ = now;
@@ -81,7 +81,7 @@ void Engine::begin(Time now, std::span<const robot::JointFeedback> feedback, std
   take_feedback(feedback);
   if (shutdown_asked_) stop_for_good();
   const bool was_ready = state_ == RobotState::ready;
-  watch_loop(missed);  // first: drives that lost their reference meanwhile are not the cause
+  watch_loop(missed);  // First: drives that lost their reference meanwhile are not the cause.
   if (state_ == RobotState::starting) {
     watch_start();
   } else if (state_ != RobotState::down) {
@@ -161,7 +161,7 @@ void Engine::describe(Snapshot& snapshot) const noexcept {
   }
 }
 
-// ---- small helpers -------------------------------------------------------------------------------------------------------
+// ---- small helpers ----------------------------------------------------------------------------------------
 
 double Engine::seconds_since(std::uint64_t tick) const noexcept {
   return to_seconds(period_ * static_cast<Duration::rep>(tick_ - tick));
@@ -169,7 +169,7 @@ double Engine::seconds_since(std::uint64_t tick) const noexcept {
 
 std::size_t Engine::free_goal() const noexcept {
   std::size_t i = 0;
-  // Every goal that is held moves, or waits for the stop of, at least one joint that no other does: one place is always free.
+  // One slot is always free: every held goal has at least one joint of its own, which it moves or waits for.
   while (i + 1 < goals_.size() && goals_[i].request != nullptr) ++i;
   return i;
 }
@@ -213,7 +213,7 @@ void Engine::end_goal(Goal& goal, GoalState state, const Fault& fault) noexcept 
   goal = Goal{};
 }
 
-// ---- watching the loop and the drives ------------------------------------------------------------------------------------
+// ---- watching the loop and the drives ---------------------------------------------------------------------
 
 void Engine::take_feedback(std::span<const robot::JointFeedback> feedback) noexcept {
   for (std::size_t i = 0; i < std::min(feedback.size(), feedback_.size()); ++i) {
@@ -230,7 +230,8 @@ void Engine::watch_start() noexcept {
     Axis& axis = axes_[i];
     const Fault fault = fault_of(i);
     if (fault.reason == Errc{}) {
-      // A drive takes hold where the joint stands: not before it stands, and not anew where it held all the time.
+      // A drive's reference begins where its joint stands, and only once it stands. A drive that held its
+      // joint all the time keeps its reference.
       const bool stands = !(std::abs(feedback_[i].velocity) > standstill * axis.limits.velocity);
       if (settled_.contains(i) || !stands) continue;
       axis.reference = {feedback_[i].position, 0, 0};
@@ -264,7 +265,7 @@ Engine::Fault Engine::fault_of(std::size_t joint) const noexcept {
       return {Errc::drive_off, joint, 0, 0};
     case robot::DriveState::no_bus:
       return {Errc::bus_down, joint, 0, 0};
-    case robot::DriveState::unknown:  // its position is heard, but not how it is
+    case robot::DriveState::unknown:  // its position is known, its state is not
       return {Errc::drive_silent, joint, 0, 0};
   }
   if (state_ == RobotState::starting && !settled_.contains(joint)) return {};
@@ -290,15 +291,16 @@ void Engine::watch_drives(bool was_ready) noexcept {
     if (first.reason == Errc{}) first = fault;
     axes_[i].source = Source::hold;
     axes_[i].reference = {feedback_[i].position, 0, 0};
-    // A joint that was pushed off its reference holds where it is, instead of pushing on; one that does not answer, does not obey,
-    // or leaves its reference again while the robot stops cannot be steered: its power goes. The others brake.
+    // A joint that was pushed off its reference holds its measured position. A joint that does not answer or
+    // obey is powered off, and so is one that leaves its reference again during the stop. The other joints
+    // brake.
     const bool may_hold = fault.reason == Errc::following_error && was_ready;
     if (!may_hold) powered_.erase(i);
   }
   if (first.reason != Errc{} && state_ == RobotState::ready) stop_robot(first, false);
 }
 
-// ---- requests ------------------------------------------------------------------------------------------------------------
+// ---- requests ---------------------------------------------------------------------------------------------
 
 void Engine::start_trajectory(Request& request) noexcept {
   if (state_ != RobotState::ready)
@@ -320,7 +322,7 @@ void Engine::start_trajectory(Request& request) noexcept {
   goals_[slot].lead = lead;
 }
 
-/// The worst one of the limits that the joints, as they move now, cannot help exceeding; or none.
+/// The worst limit that the joints' present motion inevitably exceeds; no reason if there is none.
 Engine::Fault Engine::unavoidable_excess(const Request& request) const noexcept {
   Fault worst;
   double worst_ratio = 1 + trajectory::limit_slack;
@@ -339,7 +341,7 @@ Engine::Fault Engine::unavoidable_excess(const Request& request) const noexcept 
   return worst;
 }
 
-/// Those whose start has passed begin, in the order of their starts, as far as the cycle's share allows.
+/// Begins the trajectories whose start has passed, in the order of their starts, within the cycle's share.
 void Engine::begin_scheduled() noexcept {
   while (scheduled_count_ > 0 && accepts_requests()) {
     const auto end = scheduled_.begin() + static_cast<std::ptrdiff_t>(scheduled_count_);
@@ -354,7 +356,7 @@ void Engine::begin_scheduled() noexcept {
   }
 }
 
-/// That goal, or all of them if it is 0.
+/// Recalls the trajectory of that goal, or of all if it is 0.
 void Engine::recall_scheduled(GoalId goal, Errc reason) noexcept {
   const std::size_t count = std::exchange(scheduled_count_, 0);
   for (std::size_t i = 0; i < count; ++i) {
@@ -367,19 +369,19 @@ void Engine::recall_scheduled(GoalId goal, Errc reason) noexcept {
   }
 }
 
-/// The trajectory's time at which the reference that stands was meant for.
+/// The trajectory's time for which the present reference was computed.
 double Engine::time_at_last_reference(const Request& request) const noexcept {
   return request.start ? to_seconds(now_ - period_ - *request.start) : 0;
 }
 
-/// One of the joints that does not stand still on its own, or none of the robot's.
+/// A joint of the set that is moving or owned; an index beyond the robot's joints if there is none.
 std::size_t Engine::busy_joint(JointSet joints) const noexcept {
   std::size_t i = 0;
   while (i < axes_.size() && (!joints.contains(i) || axes_[i].source == Source::hold)) ++i;
   return i;
 }
 
-/// The reason why it cannot be joined, or none.
+/// Returns why the trajectory cannot be joined; no reason if it can.
 Engine::Fault Engine::join_present_motion(Request& request, Lead& lead) noexcept {
   std::size_t columns = 0;
   bool moved = false;
@@ -403,7 +405,7 @@ Engine::Fault Engine::join_present_motion(Request& request, Lead& lead) noexcept
   return find_lead(request, lead);
 }
 
-/// Which joint of a trajectory that is to start where it stands has moved away since validation.
+/// Which joint has left the first waypoint since validation, for a trajectory that has to start there.
 Engine::Fault Engine::start_mismatch(const Request& request) const noexcept {
   Fault fault;
   std::size_t column = 0;
@@ -417,8 +419,8 @@ Engine::Fault Engine::start_mismatch(const Request& request) const noexcept {
   return fault;
 }
 
-/// Plans the lead to the first of a few waypoints that can be reached in time, or else, if it may be late, to the one where it is
-/// late by the least.
+/// Plans the lead to the first of a few waypoints that is reachable in time. If no waypoint is, and the goal
+/// may be late, it plans the lead with the least delay.
 Engine::Fault Engine::find_lead(Request& request, Lead& lead) noexcept {
   const std::size_t last = request.trajectory.segments();
   const double now = time_at_last_reference(request);
@@ -426,7 +428,8 @@ Engine::Fault Engine::find_lead(Request& request, Lead& lead) noexcept {
     return std::max(request.trajectory.knot_time(knot) - request.may_gain, 0.0) - now;
   };
   std::size_t first = request.first_waypoint;
-  for (std::size_t past_last = last + 1; first < past_last;) {  // bisection: the first that is not past
+  // bisection: the first waypoint that has not passed
+  for (std::size_t past_last = last + 1; first < past_last;) {
     const std::size_t middle = first + (past_last - first) / 2;
     if (time_to(middle) < 0) {
       first = middle + 1;
@@ -459,7 +462,7 @@ Engine::Fault Engine::find_lead(Request& request, Lead& lead) noexcept {
   return {};
 }
 
-/// From starts_ to a waypoint.
+/// Plans a lead from starts_ to a waypoint.
 Engine::Fault Engine::plan_lead(Request& request, std::size_t knot, double at_least) noexcept {
   const std::size_t columns = request.joints.size();
   planned_ += columns;
@@ -480,7 +483,7 @@ Engine::Fault Engine::plan_lead(Request& request, std::size_t knot, double at_le
           violation->limit};
 }
 
-/// The joint that keeps the latest lead from ending in time, and how long it takes at least.
+/// The joint that prevents the latest lead from ending in time, and that joint's shortest duration.
 Engine::Fault Engine::missing_time(const Request& request, double time) const noexcept {
   Fault fault{Errc::joint_already_moving, 0, 0, time};
   for (std::size_t c = 0; c < request.joints.size(); ++c) {
@@ -504,7 +507,7 @@ void Engine::start_or_continue_stream(Request& request) noexcept {
     return answer(request, GoalState::active, Fault{});
   }
   if (slot != no_goal)
-    return answer(request, GoalState::rejected, {Errc::unknown_goal, 0, 0, 0});  // it is stopping
+    return answer(request, GoalState::rejected, {Errc::unknown_goal, 0, 0, 0});  // it is already stopping
   slot = free_goal();
   take_joints(request, slot, 0, Fault{});
   goals_[slot].setpoint = request.setpoint;
@@ -531,8 +534,8 @@ void Engine::take_joints(Request& request, std::size_t slot, double duration, co
   Goal& goal = goals_[slot];
   goal = Goal{};
   goal.request = &request;
-  // The reference that stands now was meant for the end of the last period: that is the goal's time zero, so this cycle's
-  // reference already moves.
+  // The present reference was computed for the end of the last period. The goal's time zero is there, so this
+  // cycle's reference already moves.
   goal.state = GoalState::active;
 
   Event event;
@@ -554,14 +557,14 @@ void Engine::preempt(std::size_t slot, Errc reason) noexcept {
   begin_preempting(goals_[slot], reason);
 }
 
-/// All joints of a trajectory goal come to rest together, on its path.
+/// Brings all joints of a trajectory goal to rest together, on its path.
 void Engine::stop_on_path(std::size_t slot, Errc reason) noexcept {
   goals_[slot].stops_on_path = true;
   goals_[slot].travel.aim(0);
   begin_preempting(goals_[slot], reason);
 }
 
-/// Those joints that the goal still has stop each by itself.
+/// Stops each joint that the goal still owns by itself.
 void Engine::stop_joints(std::size_t slot) noexcept {
   goals_[slot].stops_on_path = false;
   goals_[slot].request->joints.for_each([&](std::size_t joint) noexcept {
@@ -634,7 +637,7 @@ void Engine::reset(Request& request) noexcept {
   if (state_ != RobotState::stopped && state_ != RobotState::starting) {
     return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
   }
-  // Drives that held their joints all the time go on holding them where they are.
+  // Drives that held their joints all the time stay on, at the present position.
   if (state_ == RobotState::stopped) settled_ = powered_;
   state_ = RobotState::starting;
   fault_ = {};
@@ -650,7 +653,7 @@ void Engine::stop_for_good() noexcept {
   stop_robot({Errc::shutting_down, 0, 0, 0}, true);
 }
 
-// ---- stopping ------------------------------------------------------------------------------------------------------------
+// ---- stopping ---------------------------------------------------------------------------------------------
 
 bool Engine::stopping(const Axis& axis) const noexcept {
   return axis.source == Source::stop || axis.source == Source::brake;
@@ -666,8 +669,8 @@ void Engine::begin_stop(std::size_t joint) noexcept {
   axis.stop = trajectory::plan_stop(axis.reference, axis.limits);
   axis.stop_began = tick_ - 1;
   axis.source = Source::stop;
-  // Near the end of the range there may be room for a stop at the acceleration limit only: whatever obeyed that limit and was to
-  // stay inside leaves room for it.
+  // Near the end of the range only a stop at the acceleration limit may fit. A motion that obeyed that limit
+  // and has to stay inside always leaves room for it.
   const double end = axis.reference.position + axis.stop.distance;
   const double rounding = trajectory::limit_slack * (axis.limits.position_max - axis.limits.position_min);
   if (end < axis.limits.position_min - rounding || end > axis.limits.position_max + rounding) {
@@ -688,13 +691,13 @@ void Engine::abort_all(const Fault& fault) noexcept {
 void Engine::stop_robot(const Fault& fault, bool power_off_after) noexcept {
   recall_scheduled(0, Errc::recalled);
   abort_all(fault);
-  // A drive that has not taken hold yet must not do so later, at a reference that nobody measured.
+  // A drive that is not on yet must stay off: its reference is not measured.
   if (state_ == RobotState::starting) powered_ = powered_ & settled_;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (axes_[i].source == Source::goal) begin_stop(i);
     axes_[i].waited_for = false;
   }
-  // The first cause is the one that people need to see; a shutdown is not a fault.
+  // Keep the first cause for the operator. A shutdown is not a fault.
   if (fault_.reason == Errc{} || state_ == RobotState::starting) fault_ = fault;
   power_off_after_stop_ = power_off_after || (state_ == RobotState::stopping && power_off_after_stop_);
   if (state_ == RobotState::stopping) return;
@@ -724,7 +727,7 @@ void Engine::settle_robot_state() noexcept {
   if (all_off || waited) state_ = RobotState::down;
 }
 
-// ---- one period of motion ------------------------------------------------------------------------------------------------
+// ---- one period of motion ---------------------------------------------------------------------------------
 
 void Engine::advance_trajectory(Goal& goal) noexcept {
   if (has_ended(goal)) return;
@@ -753,7 +756,7 @@ void Engine::advance_trajectory(Goal& goal) noexcept {
   }
 }
 
-/// Whether the feedback shows that the goal has arrived, or has to be given up; it is then ended.
+/// Ends the goal if the feedback shows that it has arrived or failed. Returns whether it ended.
 bool Engine::has_ended(Goal& goal) noexcept {
   const Request& request = *goal.request;
   if (goal.overtime < 0 && request.path_tolerance.empty()) return false;
@@ -771,7 +774,7 @@ bool Engine::has_ended(Goal& goal) noexcept {
   const bool left_path = verdict.tracking == Tracking::path_violated;
   if (!arrived && !left_path && verdict.tracking != Tracking::not_in_time) return false;
   request.joints.for_each(
-      [&](std::size_t joint) noexcept { begin_stop(joint); });  // at the end: there is nothing to stop
+      [&](std::size_t joint) noexcept { begin_stop(joint); });  // at its end no motion is left to stop
   const trajectory::Deviation& worst = verdict.worst;
   const Fault fault{left_path ? Errc::path_tolerance : Errc::goal_tolerance, request.joints.at(worst.joint),
                     worst.value, worst.allowed, worst.quantity};
@@ -790,7 +793,7 @@ void Engine::advance_stream(Goal& goal) noexcept {
   const double period = to_seconds(period_);
   std::size_t column = 0;
   request.joints.for_each([&](std::size_t joint) noexcept {
-    // The target moves on at its own velocity; it was meant for the end of the period in which it arrived.
+    // The target moves at its own velocity. It is valid for the end of the period in which it arrived.
     const double velocity = goal.setpoint.velocities[column];
     const control::Target target{goal.setpoint.positions[column] + velocity * (age - period), velocity};
     axes_[joint].command = target.position;
@@ -837,7 +840,8 @@ void Engine::write_commands(std::span<robot::JointCommand> commands) noexcept {
     const bool holds_the_joint =
         powered_.contains(i) && (state_ != RobotState::starting || settled_.contains(i));
     if (!holds_the_joint && seen.heard) {
-      // Nobody holds the joint: its reference goes with it, so that taking hold again is no jump.
+      // No drive holds the joint. Its reference follows the measured position, so switching on causes no
+      // jump.
       axis.reference = {seen.position, 0, 0};
       axis.command = seen.position;
     }

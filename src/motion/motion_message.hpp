@@ -1,4 +1,4 @@
-// What the server asks of a motion's message, of whatever kind: which joints, when, how long planning takes, and what becomes of it
+// Common questions about a motion's message of any kind: its joints, its planning cost, and its behaviour
 // when joints are busy or its client vanishes.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace takt::motion {
 
-/// Nothing if a name is not known: the planner says so better.
+/// The joints of a selection. Nothing if a name is unknown; the planner then reports which.
 [[nodiscard]] inline std::optional<JointSet> joints_of(const JointSelection& selection,
                                                        const robot::RobotDescription& robot) {
   JointSet joints;
@@ -53,7 +53,7 @@ namespace takt::motion {
 [[nodiscard]] inline std::size_t waypoints_of(const MoveMessage&) { return 1; }
 [[nodiscard]] inline std::size_t waypoints_of(const SetpointMessage&) { return 1; }
 
-/// Whether the planner looks for durations, which takes it long.
+/// Whether the planner searches for durations, which takes long.
 [[nodiscard]] inline bool has_to_search(const TrajectoryMessage& message) {
   return !message.timed && message.points.size() > 1;
 }
@@ -72,7 +72,7 @@ namespace takt::motion {
   return motion != nullptr && std::visit([](const auto& message) { return queues(message); }, *motion);
 }
 
-/// Whether the job is of no use to anybody when its client has vanished. A line has to be read to know.
+/// Whether the job is useless after its client has vanished. A line must be parsed first.
 [[nodiscard]] inline bool ends_with_client(const PlanningJob& job) {
   const auto* motion = std::get_if<MotionMessage>(&job.request);
   return motion != nullptr && on_disconnect_of(*motion) == OnDisconnect::stop;

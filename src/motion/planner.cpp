@@ -35,14 +35,14 @@ using trajectory::Violation;
 template <class T>
 using Outcome = tl::expected<T, Rejection>;
 
-/// A trajectory that ends this slowly ends at rest: planners leave rounding errors behind.
+/// A trajectory with a slower end counts as ending at rest. Reason: rounding errors of planners.
 constexpr double rest_velocity = 1e-6;      // rad/s
 constexpr double rest_acceleration = 1e-4;  // rad/s^2
-/// How much slower than its own limits ask for a motion gets, step by step, until what is joined to its ends keeps the limits, and
-/// how slow at most.
+/// `fit` slows a motion down by this factor per step, and by at most longest_stretch, until the joined
+/// motions keep the limits.
 constexpr double stretch_step = 1.05;
 constexpr double longest_stretch = 1000;
-/// Above a computed bound by more than its rounding, so that what was made to fit does fit.
+/// Raises a computed bound above its rounding error, so that a motion made for the bound passes the check.
 constexpr double margin = 1 + 1e-10;
 
 tl::unexpected<Rejection> reject(Rejection why) { return tl::unexpected<Rejection>(std::move(why)); }
@@ -55,12 +55,12 @@ tl::unexpected<Rejection> reject(Errc reason, std::string message, std::string j
   return reject(std::move(why));
 }
 
-/// The joints of a request: as a set, and where the columns of the message go.
+/// The joints of a request as a set, and the order of the message's columns.
 struct Columns {
   JointSet joints;
-  std::vector<std::size_t> joint;  ///< robot's joint index of each column of the request (rising)
-  std::vector<std::size_t>
-      from_message;  ///< which column of the message each column of the request comes from
+  std::vector<std::size_t> joint;  ///< the robot's joint index of each column of the request, rising
+  /// The message's column for each column of the request.
+  std::vector<std::size_t> from_message;
 
   [[nodiscard]] std::size_t size() const { return joint.size(); }
 };
@@ -94,14 +94,14 @@ Outcome<Columns> find_joints(const JointSelection& selection, const RobotDescrip
   return columns;
 }
 
-/// What every kind of motion has in common, worked out once.
+/// The data that every kind of motion needs.
 struct Task {
   const RobotDescription* robot;
   Columns columns;
-  std::vector<JointLimits> limits;  ///< one for each column
+  std::vector<JointLimits> limits;  ///< one per column
   std::vector<MotionState> start;   ///< the present references
   bool fit = false;
-  std::vector<JointTolerance> path_tolerance{};  ///< one for each column, as the two below
+  std::vector<JointTolerance> path_tolerance{};  ///< one per column, as the two below
   std::vector<JointTolerance> goal_tolerance{};
   double goal_time = 0;  ///< s
 
@@ -115,7 +115,7 @@ struct Task {
   }
 };
 
-/// What a motion keeps that begins in the present state, and brakes first if its limits are exceeded already.
+/// The limits of a motion from the present state. Where that state exceeds a limit, the motion brakes first.
 std::vector<JointLimits> raised_for_start(const Task& task) {
   std::vector<JointLimits> limits = task.limits;
   for (std::size_t c = 0; c < limits.size(); ++c)
@@ -123,7 +123,7 @@ std::vector<JointLimits> raised_for_start(const Task& task) {
   return limits;
 }
 
-/// Tightens one limit of every column by the message's list: none, one for all, or one for each.
+/// Tightens one limit of every column by the message's list: no entry, one for all, or one per joint.
 Outcome<void> tighten(Task& task, const std::vector<double>& wanted, double JointLimits::*member,
                       std::string_view name) {
   if (wanted.empty()) return {};
@@ -198,7 +198,8 @@ Outcome<void> check_size(const Task& task, std::size_t size, std::string_view wh
                 fmt::format("{} has {} entries for {} joints", what, size, task.columns.size()));
 }
 
-/// Replaces tolerances by those that the request gives for joints by name: 0 leaves the default, negative is none.
+/// Replaces tolerances by those that the request gives by joint name: 0 keeps the default, negative is no
+/// limit.
 Outcome<void> replace(const Task& task, const std::vector<ToleranceMessage>& wanted, std::string_view where,
                       std::vector<JointTolerance>& tolerances) {
   const auto replace_one = [](double& tolerance, double by) {
@@ -218,8 +219,7 @@ Outcome<void> replace(const Task& task, const std::vector<ToleranceMessage>& wan
 }
 
 Outcome<void> set_tolerances(Task& task, const TolerancesMessage& message) {
-  task.path_tolerance.assign(message.path.empty() ? 0 : task.columns.size(),
-                             {});  // none: nothing to judge on the way
+  task.path_tolerance.assign(message.path.empty() ? 0 : task.columns.size(), {});  // no path tolerances
   task.goal_tolerance.clear();
   for (std::size_t c = 0; c < task.columns.size(); ++c)
     task.goal_tolerance.push_back({task.joint(c).goal_tolerance, 0, 0});
@@ -230,14 +230,15 @@ Outcome<void> set_tolerances(Task& task, const TolerancesMessage& message) {
   return replace(task, message.goal, "goal_tolerance", task.goal_tolerance);
 }
 
-/// Where the joint is to go that comes from `from`: to `position`, or if it is continuous to the nearest equivalent.
+/// The target of a joint that comes from `from`: `position`, or for a continuous joint its nearest
+/// equivalent.
 double target(const Task& task, std::size_t column, double position, double from) {
   const bool wraps = task.joint(column).kind == robot::JointKind::continuous &&
-                     std::abs(position) <= trajectory::max_magnitude;  // as far as its turns can be told
+                     std::abs(position) <= trajectory::max_magnitude;  // beyond it the turns are not exact
   return wraps ? trajectory::nearest_equivalent(position, from) : position;
 }
 
-/// Targets are held to the robot's own limits, wherever the joint may stand.
+/// Checks a target against the robot's own limits, independent of the joint's position.
 Outcome<void> check_target(const Task& task, std::size_t column, double position, double time) {
   const robot::JointDescription& joint = task.joint(column);
   const bool above = position > joint.limits.position_max;
@@ -284,7 +285,7 @@ tl::unexpected<Rejection> reject(Error error) {
   return reject(Errc::out_of_domain, std::string(describe(static_cast<trajectory::Errc>(error.code))));
 }
 
-/// A motion, and how the loop may join it: see Request.
+/// A motion, and how the loop may join it; see Request.
 struct Motion {
   Trajectory trajectory;
   std::size_t first_waypoint = 1;
@@ -308,7 +309,7 @@ std::unique_ptr<Request> to_request(Task&& task, Motion&& motion, WhenBusy when_
   return request;
 }
 
-/// Lets a motion start where its first waypoint says. Whether that is where the joints are is seen when its time has come.
+/// Starts a motion at its first waypoint. The engine checks at the start time whether the joints are there.
 Outcome<void> start_at(Task& task, const PointMessage& point) {
   if (auto done = check_size(task, point.positions.size(), "positions"); !done) return done;
   for (std::size_t c = 0; c < task.columns.size(); ++c) {
@@ -321,7 +322,7 @@ Outcome<void> start_at(Task& task, const PointMessage& point) {
   return {};
 }
 
-/// The waypoints of a trajectory message in the robot's joint order, the first being the present reference.
+/// The waypoints of a trajectory message in the robot's joint order. The first is the present reference.
 class Waypoints {
  public:
   static Outcome<Waypoints> from(const Task& task, const TrajectoryMessage& message) {
@@ -348,7 +349,7 @@ class Waypoints {
     return waypoints;
   }
 
-  /// Without times the motion is one from rest, whatever the start does.
+  /// A motion without times starts from rest, whatever the joints do.
   [[nodiscard]] bool starts_as_asked(const Task& task) const { return timed_ || task.starts_at_rest(); }
 
   [[nodiscard]] Outcome<Trajectory> build(const Task& task) const {
@@ -358,7 +359,7 @@ class Waypoints {
       if (!motion) return reject(motion.error());
       return std::move(motion->trajectory);
     }
-    // Rest at each waypoint is a velocity as good as any other, and leaves the start its own.
+    // Velocity zero at each waypoint is one choice of "given", and keeps the start's own velocity.
     const Through mode = through_ == Through::stop ? Through::given : through_;
     auto motion = trajectory::through(
         trajectory::Waypoints{joints_, times_, positions_, velocities_, accelerations_}, mode);
@@ -431,7 +432,7 @@ class Waypoints {
   std::vector<double> accelerations_;
 };
 
-/// The index of a joint that does not rest at the end, or nothing.
+/// The index of a joint that moves at the end; nothing if all are at rest.
 std::optional<std::size_t> moving_at_end(const Trajectory& motion) {
   for (std::size_t c = 0; c < motion.joints(); ++c) {
     const MotionState end = motion.knot(motion.segments(), c);
@@ -440,7 +441,7 @@ std::optional<std::size_t> moving_at_end(const Trajectory& motion) {
   return std::nullopt;
 }
 
-/// Brings a motion to a stop after its end, if that was asked for.
+/// Adds a stop after the motion's end if the request asks for it.
 Outcome<void> add_stop(Trajectory& motion, const Task& task, AtEnd at_end) {
   if (at_end != AtEnd::stop) return {};
   if (Status stopped = append_stop(motion, task.limits); !stopped) return reject(stopped.error());
@@ -453,7 +454,7 @@ std::vector<MotionState> states_at(const Trajectory& motion, std::size_t knot) {
   return states;
 }
 
-/// The same states on a motion that is so many times slower.
+/// The same states on a motion that is slower by this factor.
 std::vector<MotionState> slowed(std::vector<MotionState> states, double factor) {
   for (MotionState& state : states) {
     state.velocity /= factor;
@@ -462,7 +463,7 @@ std::vector<MotionState> slowed(std::vector<MotionState> states, double factor) 
   return states;
 }
 
-/// Goes on with the segments of another motion, from the one that begins at `knot` on.
+/// Appends another motion's segments, beginning with the one at `knot`.
 Outcome<void> append(Trajectory& motion, const Trajectory& other, std::size_t knot) {
   motion.reserve(motion.segments() + other.segments() - knot);
   std::vector<trajectory::Quintic> pieces(other.joints());
@@ -473,7 +474,7 @@ Outcome<void> append(Trajectory& motion, const Trajectory& other, std::size_t kn
   return {};
 }
 
-/// Whether slowness cannot help: a position out of range.
+/// Finds a position out of range, which no lower speed can correct.
 std::optional<Violation> find_position_violation(const Task& task, const Trajectory& motion) {
   std::vector<JointLimits> range(task.limits.size());
   for (std::size_t c = 0; c < range.size(); ++c) {
@@ -483,9 +484,9 @@ std::optional<Violation> find_position_violation(const Task& task, const Traject
   return find_violation(motion, range);
 }
 
-/// Slows a motion down uniformly until it keeps the limits (without fit: not at all). From rest that is the whole motion. From a
-/// moving start it is the part from the first waypoint on, to which a jerk-limited motion leads. Slower still, until that motion
-/// and the stop after the end stay in range, too.
+/// Slows a motion down uniformly until it keeps the limits; without fit it does not. From rest it slows the
+/// whole motion. From a moving start it slows the part after the first waypoint, to which a jerk-limited
+/// motion leads. It continues until that motion and the stop after the end stay in range, too.
 class Fitting {
  public:
   Fitting(const Task& task, const Trajectory& motion, AtEnd at_end)
@@ -556,9 +557,9 @@ class Fitting {
 
   const Task& task_;
   AtEnd at_end_;
-  std::size_t from_;       ///< the knot that what is slowed down begins at
-  double first_time_ = 0;  ///< s: when that was to be passed
-  Trajectory rest_;        ///< the motion from there on
+  std::size_t from_;       ///< the knot at which the slowed part begins
+  double first_time_ = 0;  ///< s: the planned time of that knot
+  Trajectory rest_;        ///< the motion from that knot on
   Outcome<void> appended_;
   std::vector<trajectory::DirectionalLimits> bounds_;
   trajectory::PointToPoint<> lead_;
@@ -577,13 +578,13 @@ Outcome<Motion> build_trajectory(const Task& task, const Waypoints& waypoints, A
     if (!violation) return whole;
   }
   if (task.fit) return Fitting(task, *motion, at_end).run();
-  if (!task.starts_at_rest()) {  // a quintic to the first waypoint is not all that there is
+  if (!task.starts_at_rest()) {  // a quintic to the first waypoint is not the only option
     if (auto fitted = Fitting(task, *motion, at_end).run()) return fitted;
   }
   return reject(task, whole.trajectory, *violation);
 }
 
-/// As soon as the limits allow, but not before `at_least` seconds.
+/// Builds the fastest motion within the limits that takes at least `at_least` seconds.
 Outcome<Motion> build_fastest(const Task& task, const std::vector<MotionState>& ends, double at_least,
                               trajectory::Synchronisation synchronisation) {
   std::vector<trajectory::DirectionalLimits> bounds;
@@ -599,7 +600,8 @@ Outcome<Motion> build_fastest(const Task& task, const std::vector<MotionState>& 
   return Motion{std::move(*motion), end, fastest.duration() - at_least};
 }
 
-/// One quintic of this duration; if it does not keep the limits, and with fit, what is as near to it as they allow.
+/// Builds one quintic of this duration. If it exceeds the limits, and with fit, builds the motion with the
+/// nearest possible duration.
 Outcome<Motion> build_quintic(const Task& task, const std::vector<MotionState>& ends, double duration) {
   Trajectory motion(task.start);
   if (Status appended = motion.append(ends, duration); !appended) return reject(appended.error());
@@ -617,7 +619,7 @@ std::optional<Rejection> find_mistake_in_targets(const Message& message, const R
   const auto check = [&](const std::vector<double>& positions, double time) -> Outcome<void> {
     if (auto done = check_size(task, positions.size(), "positions"); !done) return done;
     for (std::size_t c = 0; c < task.columns.size(); ++c) {
-      // Where a continuous joint comes from, and so where it goes, is judged then.
+      // The start of a continuous joint, and so its target, is checked when the motion is planned.
       const double position = target(task, c, positions[task.columns.from_message[c]], 0);
       if (auto done = check_target(task, c, position, time); !done) return done;
     }
@@ -628,7 +630,7 @@ std::optional<Rejection> find_mistake_in_targets(const Message& message, const R
   }
   if constexpr (requires { message.points; }) {
     for (const PointMessage& point : message.points) {
-      if (message.timed && point.time == 0) continue;  // where the joints are to be then, is judged then
+      if (message.timed && point.time == 0) continue;  // checked when the motion is planned
       if (auto done = check(point.positions, point.time); !done) return done.error();
     }
   } else if (auto done = check(message.positions, 0); !done) {

@@ -10,17 +10,18 @@
 namespace takt::motion {
 namespace {
 
-/// An answer comes with the first cycle that sees the request, or the one after it: so long it is asked for often.
+/// The poll interval while an answer is due. It comes with the first cycle that sees the request, or with the
+/// next.
 constexpr Duration answer_poll = std::chrono::microseconds(200);
 constexpr int cycles_to_answer = 3;
 
 /// Notes that may wait for room in the link.
 constexpr std::size_t max_notes = 1024;
-/// They go while so much of the link is free: a stop has to wait until what is before it was read, and many notes are more to
-/// read than one long request.
+/// Notes are sent only while this much of the link is free. A stop must wait for the bytes before it, and
+/// many notes take longer to read than one long request.
 constexpr std::uint32_t room_for_notes = Link::request_bytes / 2;
 
-/// Whether the server can look at it without harm.
+/// Whether the server can process the event safely.
 bool is_plausible(const Event& event, const robot::RobotDescription& robot) noexcept {
   const bool has_code = event.reason == Errc::drive_fault;
   return event.state <= GoalState::recalled && event.joint < robot.joints.size() &&
@@ -49,12 +50,12 @@ RemoteLoop::RemoteLoop(const robot::RobotDescription& robot, Channels& channels,
 
 Status RemoteLoop::attach(Link& link) {
   detach();
-  // relaxed: written before the memory was handed out.
+  // Relaxed: written before the memory was handed out.
   if (link.loop.layout.load(std::memory_order_relaxed) != link_layout) return fail(Errc::other_version);
   if (link.loop.robot.load(std::memory_order_relaxed) != fingerprint_) return fail(Errc::other_robot);
-  // relaxed: a word on its own.
+  // Relaxed: a single word.
   if (link.loop.over.load(std::memory_order_relaxed) != 0) return fail(Errc::loop_taken);
-  // relaxed: decides between servers, and nothing is read by it.
+  // Relaxed: it selects one server, and no other data depends on it.
   if (link.server.layout.exchange(link_layout, std::memory_order_relaxed) != 0) return fail(Errc::loop_taken);
   link_ = &link;
   requests_.emplace(link.requests, link.request_memory.data(), Link::request_bytes);
@@ -85,8 +86,8 @@ void RemoteLoop::detach() {
 
 Duration RemoteLoop::poll(Time now) {
   if (link_ != nullptr) {
-    // relaxed: signs of life, and nothing else is read by them. Whether the link is over is looked at first and acted on last,
-    // as what was said before counts.
+    // Relaxed: heartbeats, and no other data depends on them. `over` is read first and handled last, because
+    // messages before the end still count.
     const bool over = link_->loop.over.load(std::memory_order_relaxed) != 0;
     const bool alive = heartbeat_.is_alive(link_->loop.beat.load(std::memory_order_relaxed), now);
     link_->server.beat.store(++beat_, std::memory_order_relaxed);
@@ -112,12 +113,12 @@ Duration RemoteLoop::until_answer(Time now) const {
   return is_due ? answer_poll : Duration::max();
 }
 
-// ---- to the loop ---------------------------------------------------------------------------------------------------------
+// ---- to the loop ------------------------------------------------------------------------------------------
 
 void RemoteLoop::take_requests() {
   Request* request = nullptr;
   while (channels_->requests.try_pop(request)) {
-    send_requests();  // what can go before it does, and is not overtaken
+    send_requests();  // requests that may go first and are not overtaken
     const std::uint64_t number = ++last_number_;
     Borrowed& borrowed = borrowed_[number] = {request};
     if (link_ == nullptr) {
@@ -139,7 +140,7 @@ void RemoteLoop::take_requests() {
   }
 }
 
-/// Takes back what a stop or a cancel overtakes and must not come after it.
+/// Recalls the requests that a stop or a cancel overtakes and that must not follow it.
 void RemoteLoop::recall(const Request& overtaking, Borrowed& by) {
   const auto is_recalled = [&](const Request& request) {
     if (overtaking.kind == RequestKind::emergency_stop) return true;
@@ -157,7 +158,7 @@ void RemoteLoop::recall(const Request& overtaking, Borrowed& by) {
   }
 }
 
-/// Gives a request back that the loop has not, or has lost.
+/// Returns a request that the loop does not have, or has lost.
 void RemoteLoop::reject(std::uint64_t number, Errc reason, GoalState state) {
   Request* request = borrowed_.at(number).request;
   Event event;
@@ -171,14 +172,14 @@ void RemoteLoop::reject(std::uint64_t number, Errc reason, GoalState state) {
   borrowed_.erase(number);
 }
 
-/// A stop goes at once; anything else when the loop has room for it in its next cycle.
+/// Sends a stop at once, and other requests as soon as the loop has room for them in its next cycle.
 void RemoteLoop::send_requests() {
   if (link_ == nullptr) return;
   while (!urgent_.empty()) {
     Borrowed& borrowed = borrowed_.at(urgent_.front());
     const Request& request = *borrowed.request;
     if (request.kind != RequestKind::emergency_stop && !may_send()) break;
-    // Short: one record, between two of what is under way.
+    // It is short: one record, between two records of a long request.
     const auto room = requests_->try_reserve(max_request_record);
     if (!room) return;
     RequestWriter writer(request, urgent_.front());
@@ -217,7 +218,7 @@ void RemoteLoop::send_notes() {
 }
 
 bool RemoteLoop::may_send() const noexcept {
-  // relaxed: a number on its own.
+  // Relaxed: a single number.
   return sent_ - link_->loop.taken.load(std::memory_order_relaxed) < max_requests_per_cycle;
 }
 
@@ -232,10 +233,10 @@ bool RemoteLoop::send_record() {
   return true;
 }
 
-// ---- to the server -------------------------------------------------------------------------------------------------------
+// ---- to the server ----------------------------------------------------------------------------------------
 
-/// Unless they are the last, and `all` are wanted, what the server has no room for stays in the link: a loop may say more and more,
-/// and its share of memory here must not grow.
+/// Takes events, but leaves those in the link for which the server has no room. So a loop that sends
+/// endlessly cannot use more memory here. With `all`, it takes the last events of an ended link in any case.
 void RemoteLoop::take_events(bool all) {
   LinkEvent event;
   for (std::size_t i = 0; i < events_->capacity(); ++i) {
@@ -260,7 +261,7 @@ void RemoteLoop::take(LinkEvent in) {
   }
   const auto found = borrowed_.find(in.request);
   if (found == borrowed_.end() || !found->second.begun) return;
-  if (sending_ && sending_->number() == in.request) {  // refused before it was whole
+  if (sending_ && sending_->number() == in.request) {  // rejected before it was sent completely
     sending_.reset();
     ++sent_;
   }

@@ -8,17 +8,18 @@
 namespace takt::motion {
 namespace {
 
-/// What one poll takes in, so that events and the state do not wait for long: bytes of records, of which a short one is as much work
-/// as `least_record`. A stop behind a long request that fills the link is taken at once.
+/// The bytes of records per poll, so that events and the state do not wait long. A short record counts as
+/// `least_record` bytes, because its work is the same. A stop behind a long request that fills the link is
+/// taken at once.
 constexpr std::size_t bytes_at_once = Link::request_bytes;
 constexpr std::size_t least_record = 64;
 
-/// In the loop. JSON has to hold them.
+/// The highest goal number in the loop. JSON must represent it exactly.
 constexpr GoalId highest_goal = GoalId{1} << 53;
 
-/// How long nobody notices that nothing is done while no server is there.
+/// The poll interval without a server: the longest delay until one is noticed.
 constexpr Duration longest_wait = std::chrono::milliseconds(10);
-/// A cycle is not always as long as the one before.
+/// The shortest wait for a late cycle. Cycles differ in length.
 constexpr Duration late_poll = std::chrono::microseconds(50);
 
 std::span<const std::uint8_t> as_octets(std::span<const std::byte> bytes) noexcept {
@@ -47,18 +48,19 @@ void RequestGateway::attach(Link& link) {
   handled_ = 0;
   ++session_;
   before_ = latest_;
-  // relaxed: nobody sees them before the memory is handed out; nothing is published with them.
+  // Relaxed: the memory is handed out later, and no other data depends on these words.
   link.loop.robot.store(fingerprint_, std::memory_order_relaxed);
   link.loop.layout.store(link_layout, std::memory_order_relaxed);
   if (channels_->state.update() != shm::Freshness::none) forward_state();
 }
 
 std::uint64_t RequestGateway::layout_of_server() const noexcept {
-  // relaxed: a word on its own.
+  // Relaxed: a single word.
   return link_ != nullptr ? link_->server.layout.load(std::memory_order_relaxed) : 0;
 }
 
-/// Believes the server's word once: whatever it writes there later must not make the goals forgotten that it has given.
+/// Accepts the server's layout once. Later values in that word cannot make the gateway forget the server's
+/// goals.
 void RequestGateway::see_server() {
   if (link_ == nullptr) return;
   const std::uint64_t layout = layout_of_server();
@@ -76,7 +78,7 @@ void RequestGateway::detach() { finish(LinkEnd::detached); }
 
 void RequestGateway::finish(LinkEnd end) {
   if (link_ == nullptr) return;
-  // relaxed: a word on its own.
+  // Relaxed: a single word.
   link_->loop.over.store(1, std::memory_order_relaxed);
   link_ = nullptr;
   end_ = end;
@@ -89,18 +91,18 @@ void RequestGateway::finish(LinkEnd end) {
   stop->kind = RequestKind::cancel;
   stop->reason = Errc::client_lost;
   own(std::move(stop), 0);
-  push_requests();  // now: nobody knows when the next poll() is
+  push_requests();  // now: the time of the next poll() is unknown
 }
 
 Duration RequestGateway::poll(Time now) {
   see_server();
   if (serves()) {
-    // relaxed: a sign of life, and nothing else is read by it.
+    // Relaxed: a heartbeat, and no other data depends on it.
     if (!heartbeat_.is_alive(link_->server.beat.load(std::memory_order_relaxed), now))
       finish(LinkEnd::silent);
   }
   take_events();
-  // The state after the events, and on its way before them: it shows what they led to.
+  // Read the state after the events and send it before them, so that it includes their effects.
   if (channels_->state.update() == shm::Freshness::new_data && link_ != nullptr) forward_state();
   send_events();
   push_requests();
@@ -111,15 +113,15 @@ Duration RequestGateway::poll(Time now) {
   return serves() || !pending_.empty() ? until_next_cycle(now) : longest_wait;
 }
 
-/// When the loop will have published its next cycle, if that takes as long as the last.
+/// When the loop's next cycle will be published, if it takes as long as the last.
 Duration RequestGateway::until_next_cycle(Time now) const {
   const Snapshot& last = channels_->state.value();
   const Duration left = last.time + robot_->period + last.loop.lateness + last.loop.busy - now;
-  // A loop that does not run, or not yet, is not waited for so closely.
+  // If the loop does not run, poll less often.
   return left < -robot_->period ? longest_wait : std::clamp(left, late_poll, longest_wait);
 }
 
-// ---- to the server -------------------------------------------------------------------------------------------------------
+// ---- to the server ----------------------------------------------------------------------------------------
 
 void RequestGateway::take_events() {
   Event event;
@@ -157,25 +159,25 @@ void RequestGateway::send_events() {
     outgoing_.pop_front();
 }
 
-/// Tells the server how many of its requests no longer wait for the loop.
+/// Tells the server how many of its requests do not wait for the loop any more.
 void RequestGateway::report() {
   if (link_ == nullptr) return;
   shm::SpscRing<Request*>& ring = channels_->requests;
   const auto waiting = static_cast<std::uint32_t>(ring.capacity() - ring.free_slots());
-  // relaxed: numbers on their own.
+  // Relaxed: single numbers.
   link_->loop.taken.store(handled_ - std::min(waiting, handled_), std::memory_order_relaxed);
   link_->loop.beat.store(++beat_, std::memory_order_relaxed);
 }
 
-// ---- to the loop ---------------------------------------------------------------------------------------------------------
+// ---- to the loop ------------------------------------------------------------------------------------------
 
 bool RequestGateway::has_requests() noexcept {
-  // While some wait for room in the loop's ring, no more are taken.
+  // Take no more requests while some wait for room in the loop's ring.
   return layout_of_server() == link_layout && pending_.empty() &&
          (requests_->peek() || requests_->is_broken());
 }
 
-/// True if it stopped before everything was read.
+/// Returns true if it stopped before everything was read.
 bool RequestGateway::take_requests(Time now) {
   for (std::size_t bytes = 0; bytes < bytes_at_once;) {
     if (!serves()) return false;

@@ -31,7 +31,7 @@ enum Flag : std::uint8_t {
   has_goal_tolerance = 128,
 };
 
-/// Times that may be subtracted from one another.
+/// The largest magnitude of a time. Differences of such times cannot overflow.
 constexpr std::int64_t largest_time = std::int64_t{1} << 62;  // ns
 
 constexpr std::size_t segment_size(std::size_t joints) { return 8 * (2 + 6 * joints); }
@@ -47,7 +47,7 @@ std::uint8_t flags_of(const Request& request) noexcept {
       flag(!request.goal_tolerance.empty(), has_goal_tolerance));
 }
 
-/// Calls visit(field) for everything that an entry of a list is made of, to write it or to read it.
+/// Calls visit(field) for each field of a list's entry, to write it or to read it.
 template <class Limits, class Visit>
 void for_each_limit(Limits& limits, Visit&& visit) {
   for (auto* field : {&limits.position_min, &limits.position_max, &limits.velocity, &limits.acceleration,
@@ -63,7 +63,7 @@ Refusal refusal(Errc reason) { return {.reason = reason}; }
 
 double finite_or_zero(double number) noexcept { return std::isfinite(number) ? number : 0; }
 
-/// About a joint of the robot.
+/// A refusal that concerns a joint of the robot.
 Refusal refusal(Errc reason, std::size_t joint, double value, double limit) {
   return {.reason = reason,
           .joint = static_cast<std::uint8_t>(joint),
@@ -92,7 +92,7 @@ Time read_time(ByteReader& reader) { return time_from_nanoseconds(reader.little<
 
 bool is_moderate(Time time) noexcept { return std::abs(to_nanoseconds(time) / 2) <= largest_time / 2; }
 
-// ---- writing -------------------------------------------------------------------------------------------------------------
+// ---- writing ----------------------------------------------------------------------------------------------
 
 bool is_complete(const Request& request) noexcept {
   const std::size_t joints = request.joints.size();
@@ -194,7 +194,7 @@ std::size_t write_note(const Note& note, std::span<std::uint8_t> room) noexcept 
   return writer.position();
 }
 
-// ---- reading -------------------------------------------------------------------------------------------------------------
+// ---- reading ----------------------------------------------------------------------------------------------
 
 RequestReader::RequestReader(const robot::RobotDescription& robot, std::size_t max_segments)
     : robot_(&robot), max_segments_(max_segments) {
@@ -303,7 +303,7 @@ Result<TakenRequest> RequestReader::take_trajectory(ByteReader& reader, TakenReq
   if (!taken.refusal && segments > max_segments_) taken.refusal = refusal(Errc::too_many_waypoints);
   if (!taken.refusal && (taken.request->first_waypoint == 0 || taken.request->first_waypoint > segments))
     taken.refusal = refusal(Errc::wrong_size);
-  if (here < segments) open_.reset();  // the one before was given up
+  if (here < segments) open_.reset();  // the server gave up the previous one
   if (!taken.refusal) {
     Open open{taken.number, std::move(taken.request), segments, std::move(end), {joints, segments}};
     taken.refusal = append_segments(reader, open);
@@ -355,8 +355,9 @@ std::optional<Refusal> RequestReader::append_segments(ByteReader& reader, Open& 
   return check_segments(open, first);
 }
 
-/// Up to the waypoint at which it joins the asked motion, a trajectory that begins beyond its limits comes back within them first,
-/// as the planner allows. The loop plays that part only from the very state that it begins with.
+/// A trajectory that begins beyond its limits first returns within them, as the planner allows. This concerns
+/// the part up to the waypoint at which it joins the requested motion. The loop plays that part only from
+/// exactly its first state.
 std::optional<Refusal> RequestReader::check_segments(const Open& open, std::size_t first) const {
   const trajectory::Trajectory& trajectory = open.trajectory.trajectory();
   std::vector<JointLimits> raised = open.request->limits;
@@ -388,7 +389,7 @@ TakenRequest RequestReader::complete(Open& open) {
   return taken;
 }
 
-// ---- what the loop trusts ------------------------------------------------------------------------------------------------
+// ---- what the loop trusts ---------------------------------------------------------------------------------
 
 std::optional<Refusal> RequestReader::check(const Request& request) const {
   const bool known = request.kind <= RequestKind::shutdown && request.category <= StopCategory::stop &&
@@ -420,7 +421,7 @@ std::optional<Refusal> RequestReader::check_limits(const Request& request) const
     const auto refuse_unless = [&](bool good, double value, double limit) {
       if (!good && !why) why = refusal(Errc::limit_above_robot, joint, value, limit);
     };
-    // Written so that a NaN is refused.
+    // These comparisons are false for a NaN, so it is refused.
     refuse_unless(limits.position_min >= range.min - rounding, limits.position_min, range.min);
     refuse_unless(limits.position_max <= range.max + rounding, limits.position_max, range.max);
     refuse_unless(limits.position_min <= limits.position_max, limits.position_min, limits.position_max);

@@ -17,7 +17,8 @@ using std::chrono::milliseconds;
 constexpr Duration busy_poll = milliseconds(1);
 constexpr Duration idle_poll = milliseconds(10);
 
-/// A web page can make a browser send such a line to any port of this machine: no line of that connection is to be trusted.
+/// A web page can make a browser send such a line to any port of this machine. No line of that connection can
+/// be trusted.
 bool is_http(std::string_view line) {
   constexpr std::array<std::string_view, 9> verbs{"GET ",     "POST ",  "PUT ",     "HEAD ", "DELETE ",
                                                   "OPTIONS ", "PATCH ", "CONNECT ", "TRACE "};
@@ -208,8 +209,8 @@ void Server::handle(ClientId client, const std::string& id, const SubscribeMessa
   accept(client, std::move(reply));
 }
 
-/// Overtakes everything that the loop has not been handed yet. Only a client that floods is refused: as many of its stops wait
-/// as requests may at all, and the first of them is as good as the next.
+/// An emergency stop overtakes every request that the loop has not got yet. Only a flooding client is
+/// refused: its waiting stops fill the limit of waiting requests, and the first of them has the same effect.
 void Server::handle(ClientId client, const std::string& id, const EmergencyStopMessage& message, Time now) {
   const auto stops = std::count_if(borrowed_.begin(), borrowed_.end(), [&](const auto& entry) {
     const Borrowed& borrowed = entry.second;
@@ -241,8 +242,8 @@ void Server::handle(ClientId client, const std::string& id, const MarkMessage& m
 
 // ---- streams ----
 
-/// Whether the set-point may begin or continue a stream, as far as an earlier stream of the same joints has a say. Notes when it
-/// came.
+/// Whether the setpoint may begin or continue a stream, after an earlier stream of the same joints. Stores
+/// its arrival time.
 bool Server::may_stream(ClientId client, const SetpointMessage& message, Time now) {
   const auto joints = joints_of(message.joints, *robot_);
   if (!joints) return true;
@@ -258,7 +259,8 @@ bool Server::may_stream(ClientId client, const SetpointMessage& message, Time no
   return has_paused;
 }
 
-/// From now on its client has to pause. What other ended streams have paused long enough is forgotten, so that they stay few.
+/// Makes the stream's client pause from now on. Forgets other ended streams that have paused long enough,
+/// which bounds their number.
 void Server::end_stream(const Goal& goal, GoalId number, Time now) {
   const auto client = clients_.find(goal.client);
   if (client == clients_.end() || goal.kind != RequestKind::setpoint) return;
@@ -316,7 +318,7 @@ bool Server::has_room(ClientId client, const std::string& id, Time now) {
   return room;
 }
 
-/// Into the outbox; the next poll() puts it into the ring.
+/// Appends to the outbox. The next poll() moves it into the ring.
 void Server::hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now) {
   request->received = now;
   Request* raw = request.get();
@@ -341,7 +343,8 @@ void Server::cancel_goal(GoalId goal, Errc reason, Time now) {
   borrowed_[raw] = {std::move(request), 0, "", ++last_order_, true};
 }
 
-/// Recalls what the loop has not been handed yet. Stops stay: they do no harm, and somebody waits for the answer.
+/// Recalls the requests that the loop has not got yet. Stops stay: they are harmless, and their clients wait
+/// for the answer.
 void Server::recall_outbox(Time now) {
   for (Request* request : std::exchange(outbox_, {})) {
     if (request->kind == RequestKind::cancel || request->kind == RequestKind::emergency_stop) {
@@ -407,7 +410,7 @@ void Server::take_event(const Event& event, Time now) {
   }
 }
 
-/// An event of a goal as a whole: it began, it is being stopped, it ended.
+/// Handles an event of a whole goal: it began, is stopping, or ended.
 void Server::take_goal_event(const Event& event, Time now) {
   if (goals_.count(event.goal) == 0 && !(event.state == GoalState::active && revive_stream(event.goal)))
     return;
@@ -450,7 +453,8 @@ void Server::forget_stream(const Goal& goal, GoalId number) {
     client->second.streams.erase(stream);
 }
 
-/// A set-point that was on its way may begin a stream whose client has gone, or that was stopped in the meantime.
+/// A setpoint in the ring may begin a stream after its client vanished or the stream was stopped. Stops such
+/// a stream.
 void Server::stop_unwanted_stream(const Goal& goal, GoalId number, Time now) {
   const auto client = clients_.find(goal.client);
   if (client == clients_.end()) return cancel_goal(number, Errc::client_lost, now);
@@ -459,8 +463,8 @@ void Server::stop_unwanted_stream(const Goal& goal, GoalId number, Time now) {
   if (!is_current) cancel_goal(number, Errc::stream_ended, now);
 }
 
-/// A stream ended in the loop while its next set-point was already on its way: that set-point began the stream anew, under the
-/// same number.
+/// A stream ended in the loop while its next setpoint was in the ring. That setpoint began the stream
+/// again, under the same number.
 bool Server::revive_stream(GoalId goal) {
   Borrowed* first = nullptr;
   for (auto& [request, borrowed] : borrowed_) {
@@ -470,7 +474,7 @@ bool Server::revive_stream(GoalId goal) {
   }
   if (first == nullptr) return false;
   if (clients_.count(first->client) == 0) {
-    // begin_goal() would bring the client's entry back to life
+    // begin_goal() would create the client's entry again
     goals_[goal] = Goal{};
     goals_[goal].kind = RequestKind::setpoint;
     goals_[goal].first = first->request.get();
@@ -480,7 +484,7 @@ bool Server::revive_stream(GoalId goal) {
   return true;
 }
 
-/// Replies to the client whose request it was, once.
+/// Replies to the client of the request, once.
 void Server::answer(Borrowed& borrowed, const Event& event) {
   if (borrowed.answered) return;
   borrowed.answered = true;
@@ -531,7 +535,8 @@ void Server::refuse(ClientId client, const std::string& id, Errc reason, Time no
   refuse(client, id, to_rejection(reason), now);
 }
 
-/// Whoever was told the number of the goal is told by a result how it ended; and what waited for it must not wait for ever.
+/// If the client knows the goal's number, it gets a result. Requests that wait for the goal must not wait for
+/// ever.
 void Server::refuse(const PlanningJob& job, Rejection why) {
   if (job.goal == 0) return refuse(job.client, job.id, std::move(why), now_);
   if (options_.on_refusal) options_.on_refusal(now_, why);
@@ -557,7 +562,7 @@ Rejection Server::why(const Event& event) const {
   return why;
 }
 
-/// What a goal that becomes active exceeds.
+/// The limit that a goal exceeds as it becomes active.
 Rejection Server::excess_of(const Event& event) const {
   Rejection excess;
   excess.reason = event.reason;
@@ -579,7 +584,7 @@ void Server::send_states(Time now) {
     send(id, *reply);
     const Duration interval = from_seconds(1 / client.state_rate);
     client.next_state += interval;
-    if (client.next_state <= now) client.next_state = now + interval;  // never more than one for a late poll
+    if (client.next_state <= now) client.next_state = now + interval;  // at most one per late poll
   }
 }
 

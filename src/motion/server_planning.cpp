@@ -1,5 +1,5 @@
-// The server's motions from their requests to their plans: those that are long wait for the executor, those that queue for other
-// goals, those with a start for their time; and until the loop has them they can be taken back.
+// The server's motions between request and plan. Long ones wait for the executor, queued ones for other
+// goals, and those with a start for their time. They can be recalled until the loop has them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 constexpr Duration short_planning = milliseconds(100);
 constexpr Duration long_planning = milliseconds(2000);
 
-/// A stop that comes as a long line is carried out when it is read, whatever overtook it.
+/// A stop in a long line acts when the line is parsed, even if another stop overtook it.
 bool can_be_recalled(const ClientMessage& message) {
   return std::holds_alternative<TrajectoryMessage>(message.body) ||
          std::holds_alternative<MoveMessage>(message.body) ||
@@ -103,7 +103,7 @@ void Server::advance_planning(Time now) {
   take_work(now);
 }
 
-/// If the executor has done its work, goes on with what came of it.
+/// If the executor has finished its work, processes the result.
 void Server::take_work(Time now) {
   if (!working_ || !working_->done()) return;
   const std::shared_ptr<PlanningWork> work = std::exchange(working_, nullptr);
@@ -117,7 +117,7 @@ void Server::take_work(Time now) {
   take_plan(job, std::move(std::get<Plan>(work->result())));
 }
 
-/// A line has become a message: a motion takes its place at the head of the queue, anything else is done.
+/// Handles a parsed line: a motion goes to the head of the queue, any other message is handled at once.
 void Server::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
   const bool is_here = clients_.count(job.client) != 0;
   const bool recalled = job.recalled && read && can_be_recalled(*read);
@@ -137,21 +137,21 @@ void Server::take_read(PlanningJob job, PlanningWork::Read read, Time now) {
 
 // ---- motions that wait for others ----
 
-/// For its start, or for others.
+/// Whether the motion has to wait for its start or for other goals.
 bool Server::has_to_wait(PlanningJob& job) const {
   job.before = goals_before(job);
   return !job.before.empty() || !may_begin(job);
 }
 
-/// Whether it is time to plan it. Its client hears first that it waits.
+/// Whether it is time to plan the motion. Its client is first told that it waits.
 bool Server::may_begin(const PlanningJob& job) const {
   const Time now = state_->value().time;
   if (!job.start || *job.start <= now) return true;
   return job.goal != 0 && *job.start <= now + (is_short(job) ? short_planning : long_planning);
 }
 
-/// What a motion is planned from: if it begins later, the references that the running goals lead to by then. They may change their
-/// speed or end meanwhile: it is the engine that joins it to what there is.
+/// The state from which a motion is planned. For a later start, it is where the running goals lead to by
+/// then. They may end or change their speed meanwhile; the engine then joins the motion to the actual state.
 Snapshot Server::state_at_start(const PlanningJob& job) const {
   Snapshot state = state_->value();
   if (!job.start || *job.start <= state.time) return state;
@@ -159,7 +159,7 @@ Snapshot Server::state_at_start(const PlanningJob& job) const {
   for (const auto& [number, goal] : goals_) {
     if (goal.kind != RequestKind::trajectory || goal.state != GoalState::active) continue;
     const trajectory::Trajectory& path = goal.first->trajectory;
-    const double lead = goal.duration - path.duration();  // what joining it took, or saved
+    const double lead = goal.duration - path.duration();  // the duration that joining added or saved
     std::size_t column = 0;
     goal.joints.for_each([&, owner = number](std::size_t joint) {
       JointSnapshot& seen = state.joints[joint];
@@ -181,7 +181,8 @@ void Server::begin_scheduled() {
   begin_waiting(std::move(begin));
 }
 
-/// What a motion that queues has to wait for: goals of its joints, and motions that are to become such. Nothing for any other.
+/// The goals before a queued motion: goals of its joints, and motions that will become such goals. Empty for
+/// all other motions.
 std::vector<GoalBefore> Server::goals_before(const PlanningJob& job) const {
   std::vector<GoalBefore> before;
   if (!queues(job)) return before;
@@ -191,7 +192,7 @@ std::vector<GoalBefore> Server::goals_before(const PlanningJob& job) const {
     before.push_back({number, goal.kind != RequestKind::setpoint && goal.state != GoalState::preempting});
   }
   const auto look_at = [&](const PlanningJob& other) {
-    // What has no number yet is still to be read or planned, and has no say.
+    // A job without a number is not parsed or planned yet, and does not count.
     const bool is_first = other.goal != 0 && (job.goal == 0 || other.goal < job.goal);
     if (is_first && overlaps(other.joints)) before.push_back({other.goal, true});
   };
@@ -201,7 +202,7 @@ std::vector<GoalBefore> Server::goals_before(const PlanningJob& job) const {
   return before;
 }
 
-/// A start that is too far ahead of the loop's clock.
+/// The rejection of a start that is too far ahead of the loop's clock.
 Rejection Server::too_far(Time start, Time on_loop) const {
   Rejection why;
   why.reason = Errc::start_too_far;
@@ -214,7 +215,7 @@ Rejection Server::too_far(Time start, Time on_loop) const {
   return why;
 }
 
-/// Its client learns the number of the goal now, and by a result what becomes of it.
+/// Tells the client the goal's number now. A result will report the goal's end.
 void Server::wait(PlanningJob job) {
   if (job.goal != 0) return waiting_.push_back(std::move(job));  // it has waited before
   const auto mistake = std::visit([this](const auto& message) { return find_mistake(message, *robot_); },
@@ -234,7 +235,7 @@ void Server::wait(PlanningJob job) {
   waiting_.push_back(std::move(job));
 }
 
-/// What waited for the goal begins, if it waits for nothing else, or is recalled.
+/// Begins the motions that waited only for this goal, or recalls them.
 void Server::goal_ended(GoalId goal, bool succeeded) {
   std::vector<PlanningJob> begin;
   std::vector<PlanningJob> recall;
@@ -260,7 +261,7 @@ void Server::goal_ended(GoalId goal, bool succeeded) {
 
 void Server::begin_waiting(std::vector<PlanningJob> jobs) {
   for (PlanningJob& job : jobs) {
-    job.received = now_;  // it is now that somebody waits for its first reference
+    job.received = now_;  // its latency counts from now
     if (is_short(job)) {
       plan_now(std::move(job));
     } else {
@@ -269,7 +270,7 @@ void Server::begin_waiting(std::vector<PlanningJob> jobs) {
   }
 }
 
-/// Among the requests that wait to be read, to be planned or for goals to end.
+/// Whether one more request may wait for parsing, planning or the end of goals.
 bool Server::has_room_to_wait(const PlanningJob& job) const {
   std::size_t count = 0;
   std::size_t bytes = 0;
@@ -292,7 +293,7 @@ bool Server::has_room_to_wait(const PlanningJob& job) const {
 
 // ---- taking back what the loop does not know yet ----
 
-/// All of them. A line has to be read for its id before its client can be told.
+/// Recalls all of them. A line must be parsed for its id before its client can be told.
 void Server::recall_motions() {
   if (working_) working_->job().recalled = true;
   std::vector<PlanningJob> recalled;
@@ -305,7 +306,7 @@ void Server::recall_motions() {
   for (const PlanningJob& job : recalled) refuse(job, Errc::recalled);
 }
 
-/// Whether the goal was one that had not begun.
+/// Recalls a goal that has not begun. Returns whether there was one.
 bool Server::recall(GoalId goal) {
   if (working_ && working_->job().goal == goal) return working_->job().recalled = true;
   for (std::deque<PlanningJob>* queue : {&planning_, &waiting_}) {

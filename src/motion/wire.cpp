@@ -1,5 +1,5 @@
-// What a server says of itself and of its robot, and the names of reasons. The readers and the writer of messages have
-// files of their own.
+// The server's greeting and state reply, and the names of reasons. The readers and the writer of messages
+// have their own files.
 #include "takt/motion/wire.hpp"
 
 #include <fmt/format.h>

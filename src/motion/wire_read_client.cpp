@@ -1,4 +1,4 @@
-// Reads what a client may send: a line of the wire protocol, or a file that holds one.
+// Parses a client's line of the wire protocol, or a file with one.
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ using json::Object;
 using json::Range;
 using json::Value;
 
-constexpr double longest_time = 1e6;    // s: eleven days; times beyond are mistakes
+constexpr double longest_time = 1e6;    // s: eleven days; longer times are mistakes
 constexpr double longest_timeout = 10;  // s
 constexpr double latest_start = 1e9;    // s: thirty years
 constexpr double highest_rate = 1000;   // Hz
@@ -23,14 +23,14 @@ constexpr double highest_rate = 1000;   // Hz
 constexpr std::array request_keys{"trajectory", "move",      "setpoint", "cancel", "speed",
                                   "state",      "subscribe", "estop",    "reset",  "mark"};
 
-/// Reads the parts of messages and keeps the first thing that is wrong.
+/// Parses the parts of messages and keeps the first error.
 class Reader {
  public:
   json::Mistakes mistakes{1};
 
   [[nodiscard]] bool ok() const { return !refusal_ && mistakes.empty(); }
 
-  /// The first thing that was wrong; only if !ok().
+  /// The first error; only if !ok().
   [[nodiscard]] Rejection rejection() {
     if (refusal_) return std::move(*refusal_);
     const json::Mistake& mistake = mistakes.list().front();
@@ -47,7 +47,7 @@ class Reader {
     refusal_->message = at(where, text);
   }
 
-  /// A list of finite numbers; an absent or empty one is empty.
+  /// A list of finite numbers. Empty if it is absent.
   std::vector<double> numbers(Object& object, std::string_view key) {
     const Value* value = object.find(key);
     if (value == nullptr) return {};
@@ -126,7 +126,7 @@ class Reader {
     return tolerances;
   }
 
-  /// A time: seconds, or the two integers of ROS 2 or of ROS 1, of which only the first can be negative.
+  /// A time in seconds, or as the two integers of ROS 2 or ROS 1. Only the first of these can be negative.
   double seconds(const Value& value, const std::string& where, double least) {
     if (!value.is_object()) {
       return json::to_number(value, where, mistakes, Range::between(least, longest_time)).value_or(0);
@@ -142,7 +142,7 @@ class Reader {
     if (!s->is_number_integer()) mistakes.add(time.at(whole), "must be a whole number");
     const auto count = json::to_number(*s, time.at(whole), mistakes, Range::between(least, longest_time));
     const auto fraction = json::to_integer(*ns, time.at(rest), mistakes, 0, 999'999'999);
-    // One rounding, of a quotient of exact numbers: 0.1 s is the same number in each form.
+    // One rounding of a quotient of exact numbers: 0.1 s is the same number in each form.
     return count && fraction ? (*count * 1e9 + static_cast<double>(*fraction)) / 1e9 : 0;
   }
 
@@ -163,7 +163,7 @@ class Reader {
     return point;
   }
 
-  /// `documentary`: other keys are notes for people and are skipped.
+  /// With `documentary`, other keys are notes for people and are skipped.
   TrajectoryMessage trajectory(Object& object, std::size_t max_waypoints, bool documentary) {
     TrajectoryMessage message;
     Through through{};
@@ -180,7 +180,7 @@ class Reader {
     return message;
   }
 
-  /// Joints and points, of a JointTrajectory or of what is wrapped around one.
+  /// Joints and points of a JointTrajectory, or of a message around one.
   void waypoints(Object& object, std::size_t max_waypoints, TrajectoryMessage& message) {
     object.ignore("header");
     for (const std::string_view wrapped : {"joint_trajectory", "trajectory"}) {
@@ -301,7 +301,7 @@ class Reader {
     return message;
   }
 
-  /// A request that has nothing to say but its name.
+  /// A request without content.
   template <class Message>
   Message empty(Object& object) {
     object.finish();
@@ -323,7 +323,7 @@ class Reader {
     } else {
       list.reserve(value.size());
       for (const Value& entry : value) {
-        // The place is spelt out only where something is wrong: this runs for every number of a trajectory.
+        // Format the place only after an error, because this runs for every number of a trajectory.
         if (entry.is_number_float())
           list.push_back(entry.get<double>());
         else
@@ -333,7 +333,7 @@ class Reader {
     return list;
   }
 
-  /// A key that ROS writes, for what takt does not do, must hold nothing.
+  /// A ROS key for a feature that takt does not have must be empty.
   void without(Object& object, std::string_view key, std::string_view because) {
     const Value* value = object.find(key);
     if (value == nullptr) return;
@@ -422,7 +422,7 @@ tl::unexpected<ParseFailure> not_json(json::Mistake&& mistake) {
   return tl::unexpected<ParseFailure>(std::move(failure));
 }
 
-/// The one request key of a message, or nothing and a refusal.
+/// The one request key of a message. Without exactly one, refuses the message and returns nothing.
 std::optional<std::string_view> request_key(const Value& document, Reader& reader) {
   std::optional<std::string_view> found;
   for (const auto& [key, unused] : document.get_ref<const Value::object_t&>()) {
@@ -445,8 +445,8 @@ bool contains(const Value& document, std::string_view key) {
   return document.is_object() && document.contains(std::string(key));
 }
 
-/// Whether a document is a trajectory on its own, as takt or ROS writes one, and not a message of the protocol, which has one
-/// request, perhaps an id, and nothing else.
+/// Whether a document is a trajectory alone, as takt or ROS writes one. A protocol message has one request,
+/// perhaps an id, and nothing else.
 bool is_trajectory(const Value& document) {
   if (contains(document, "points") || contains(document, "joint_trajectory")) return true;
   if (!contains(document, "trajectory")) return false;
@@ -458,7 +458,7 @@ bool is_trajectory(const Value& document) {
          });
 }
 
-/// The trajectory in what rosbridge and actions wrap around a message, or nothing.
+/// The trajectory inside a message of rosbridge or of an action, or nothing.
 const Value* find_trajectory(const Value& document, std::string& where) {
   const Value* value = &document;
   while (!is_trajectory(*value)) {

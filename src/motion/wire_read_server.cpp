@@ -1,4 +1,4 @@
-// Reads what a server may send: one line of the wire protocol.
+// Parses a server's line of the wire protocol.
 #include <array>
 #include <limits>
 
@@ -28,7 +28,7 @@ constexpr Words<RobotState, 5> robot_state_words{{{state_name(RobotState::starti
                                                   {state_name(RobotState::stopped), RobotState::stopped},
                                                   {state_name(RobotState::down), RobotState::down}}};
 
-/// Reads replies. Keys that are not known are skipped, so no finish() here.
+/// Parses replies. It skips unknown keys, so it never calls finish().
 class ReplyReader {
  public:
   explicit ReplyReader(json::Mistakes& mistakes) : mistakes_(&mistakes) {}

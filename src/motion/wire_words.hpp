@@ -1,4 +1,4 @@
-// What the readers and the writer of the wire protocol share: words for the values of enums, and what an id and a goal may be.
+// Shared by the readers and the writer of the wire protocol: the words of enums, and the valid ids and goals.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ inline constexpr Words<WhenBusy, 3> when_busy_words{
 inline constexpr Words<Synchronisation, 2> synchronise_words{
     {{"time", Synchronisation::time}, {"phase", Synchronisation::phase}}};
 
-/// The JSON text of an id, or nothing if it is not a string or a number.
+/// The JSON text of an id. Nothing if it is not a string or a number.
 inline std::optional<std::string> id_text(const json::Value& value) {
   constexpr std::size_t longest = 128;
   if (!value.is_string() && !value.is_number()) return std::nullopt;

@@ -1,4 +1,4 @@
-// Writes the messages of the wire protocol, those of clients and those of servers, as lines of JSON.
+// Writes the messages of clients and servers as lines of JSON.
 #include <algorithm>
 #include <cmath>
 
@@ -66,7 +66,7 @@ void put_tolerances(Out& out, const TolerancesMessage& tolerances) {
   if (tolerances.goal_time != 0) out["goal_time_tolerance"] = tolerances.goal_time;
 }
 
-/// What trajectories and moves have in common.
+/// Writes the fields that trajectories and moves have in common.
 template <class Message>
 void put_options(Out& out, const Message& message) {
   if (message.fit) out["fit"] = true;
@@ -164,7 +164,7 @@ void put_exceeds(Out& out, const std::optional<Rejection>& exceeds) {
   if (exceeds) put_why(out["exceeds"] = Out::object(), *exceeds);
 }
 
-/// Leaves out an infinite limit.
+/// Writes the finite limits and leaves out infinite ones.
 template <class... Bounds>
 void put_limit(Out& out, const char* key, Bounds... bounds) {
   if (!(std::isfinite(bounds) && ...)) return;
@@ -297,7 +297,7 @@ std::string to_joint_trajectory(const TrajectoryMessage& message) {
   Out head = Out::object();
   put_joints(head, message.joints);
   std::string text = head.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  text.back() = ',';  // goes on
+  text.back() = ',';  // replaces the closing brace: more follows
   text += "\"points\":[";
   for (const PointMessage& point : message.points) {
     const std::int64_t nanoseconds = from_seconds(point.time).count();

@@ -1,3 +1,4 @@
+// The client against recorded answers of a server.
 #include "takt/motion/client.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +15,7 @@ using namespace std::chrono_literals;
 using takt::Duration;
 using takt::ManualClock;
 
-/// A server that has said all that it will ever say.
+/// A server that has already sent all its bytes.
 class SpokenStream {
  public:
   explicit SpokenStream(std::string said) : said_(std::move(said)) {}

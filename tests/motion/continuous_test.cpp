@@ -1,4 +1,5 @@
-// Continuous joints: targets are angles, and the short way leads there, however often the joint has turned.
+// Continuous joints: a target is an angle, and the joint takes the short direction, however often it has
+// turned.
 #include <doctest/doctest.h>
 
 #include <algorithm>

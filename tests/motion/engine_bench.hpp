@@ -1,4 +1,4 @@
-// An engine whose drives are played by hand.
+// An engine with drives that the test plays.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ inline robot::RobotDescription three_joints() {
   return robot;
 }
 
-/// An engine with drives that do exactly what they are told, one period later.
+/// An engine with ideal drives: they follow their commands exactly, one period later.
 class EngineBench {
  public:
   explicit EngineBench(robot::RobotDescription description = three_joints())
@@ -51,7 +51,7 @@ class EngineBench {
     }
   }
 
-  /// One cycle, `missed` periods later than it should be.
+  /// One cycle, `missed` periods late.
   void cycle(std::vector<Request*> requests = {}, std::uint64_t missed = 0) {
     now += period * static_cast<Duration::rep>(missed + 1);
     for (std::size_t i = 0; i < feedback.size(); ++i) {
@@ -93,7 +93,7 @@ class EngineBench {
     events.clear();
   }
 
-  /// Cycles until goal `id` has ended; its last event.
+  /// Runs cycles until goal `id` has ended. Returns its last event.
   Event run_until_end(GoalId id, int most = 4000) {
     for (int i = 0; i < most; ++i) {
       for (const Event& event : events) {
@@ -141,7 +141,7 @@ class EngineBench {
     return request;
   }
 
-  /// As fast as the limits allow from whatever motion the joints are in.
+  /// The fastest move within the limits, from the joints' present motion.
   std::unique_ptr<Request> fastest_move(GoalId id, const std::vector<std::size_t>& joints,
                                         const std::vector<double>& targets) {
     double duration = to_seconds(period);
@@ -199,12 +199,11 @@ class EngineBench {
     if (engine.state() == RobotState::starting) return;
     const double step = to_seconds(period);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      if (!commands[i].want_power || stuck.contains(i))
-        continue;  // a joint that is held by something gives way
+      if (!commands[i].want_power || stuck.contains(i)) continue;  // an external force may move a held joint
       const JointLimits& limits = robot.joints[i].limits;
       const double moved = snapshot.joints[i].reference.position - before[i].position;
       REQUIRE(std::isfinite(moved));
-      // A stop that begins while the joint still accelerates must let the speed rise until jerk has turned it round.
+      // A stop that begins during acceleration must let the speed rise until the jerk has reversed it.
       const double rise = limits.acceleration * limits.acceleration / (2 * limits.jerk);
       CHECK(std::abs(moved) <= (limits.velocity + rise) * step * 1.001 + 1e-12);
       CHECK(std::abs(snapshot.joints[i].reference.velocity - before[i].velocity) <=

@@ -1,3 +1,4 @@
+// The engine: goals, streams, tolerances, faults, stops and overruns, with drives that the test plays.
 #include "takt/motion/engine.hpp"
 
 #include <doctest/doctest.h>
@@ -161,7 +162,7 @@ TEST_CASE(
   CHECK(end.limit == 0.05);
   CHECK(end.quantity == trajectory::Quantity::position);
   CHECK(bench.snapshot.joints[2].goal == 0);
-  CHECK(bench.snapshot.joints[2].reference.velocity > 0);  // it comes to a bounded stop
+  CHECK(bench.snapshot.joints[2].reference.velocity > 0);  // a bounded stop
   CHECK(bench.engine.state() == RobotState::ready);
   CHECK(bench.run_until_end(4).state == GoalState::succeeded);
   CHECK(bench.snapshot.joints[2].reference.velocity == 0);
@@ -172,7 +173,7 @@ TEST_CASE("a path tolerance of velocity is held against what the drive measures"
   Bench bench;
   bench.make_ready();
   auto goal = bench.move(3, {0}, {0.5}, 1);
-  goal->path_tolerance[0].velocity = 0.4;  // the drives of this bench measure none
+  goal->path_tolerance[0].velocity = 0.4;  // the drives of this bench report no velocity
   bench.cycle({goal.get()});
   const Event end = bench.run_until_end(3);
   CHECK(end.reason == Errc::path_tolerance);
@@ -218,7 +219,7 @@ TEST_CASE("a goal settles for as long as it says, and succeeds as soon as it is 
   CHECK(late.limit == 0.01);
   CHECK(stuck_for(3, infinity, 0.01, 2000).state == GoalState::succeeded);
   CHECK(stuck_for(4, 0, 0.15, 1000).state == GoalState::succeeded);  // wider than the robot's
-  CHECK(stuck_for(5, 0, 0, 1000).state == GoalState::succeeded);     // not checked at all
+  CHECK(stuck_for(5, 0, 0, 1000).state == GoalState::succeeded);     // no limit
 }
 
 TEST_CASE("a goal has arrived when the drives answer its end, not before they were told of it") {
@@ -281,7 +282,7 @@ TEST_CASE("a trajectory that is to start where it stands is refused when its joi
     Bench bench;
     bench.make_ready();
     auto first = bench.move(1, {0}, {1.0}, 2);
-    auto second = bench.move(2, {0}, {0.5}, 4);  // from where the joint stands now
+    auto second = bench.move(2, {0}, {0.5}, 4);  // from the joint's present position
     second->starts_here = starts_here;
     second->may_be_late = true;
     bench.cycle({first.get()});
@@ -293,7 +294,7 @@ TEST_CASE("a trajectory that is to start where it stands is refused when its joi
     CHECK(end.reason == Errc::start_mismatch);
     CHECK(end.joint == 0);
     CHECK(end.value > end.limit);
-    CHECK(bench.run_until_end(1).state == GoalState::succeeded);  // goes on as if nothing had happened
+    CHECK(bench.run_until_end(1).state == GoalState::succeeded);  // unaffected
   }
 }
 
@@ -339,7 +340,7 @@ TEST_CASE(
     undisturbed.cycle();
     CHECK(bench.snapshot.joints[0].reference == undisturbed.snapshot.joints[0].reference);
   }
-  // With leave to take longer, the same request is joined.
+  // With permission to take longer, the engine joins the same request.
   bench.events.clear();
   auto again = bench.move(3, {0}, {0.0}, 2.5);
   bench.cycle({again.get()});
@@ -438,10 +439,10 @@ TEST_CASE("whatever is wrong with a drive stops the robot, says so, and latches 
     CHECK(bench.engine.state() == RobotState::stopped);
     CHECK(bench.snapshot.reason == c.expected);
     CHECK(bench.snapshot.joints[0].reference.velocity == 0);
-    // What cannot follow is not pushed any further.
+    // A joint that cannot follow is not pushed further.
     if (c.expected == Errc::following_error) CHECK(bench.commands[1].position == bench.feedback[1].position);
     CHECK(bench.commands[0].want_power);
-    CHECK_FALSE(bench.commands[2].want_power);  // its safe behaviour is to be released
+    CHECK_FALSE(bench.commands[2].want_power);  // its safe behaviour is release
     CHECK(bench.commands[1].want_power == (c.expected == Errc::following_error));
 
     auto refused = bench.move(2, {0}, {0}, 3);
@@ -494,12 +495,12 @@ TEST_CASE(
   CHECK(end.value == 21);
   CHECK(end.limit == 20);
   CHECK(bench.engine.state() == RobotState::stopping);
-  CHECK(bench.snapshot.joints[0].reference.velocity > 0.5);  // a bounded stop: nothing jumps
+  CHECK(bench.snapshot.joints[0].reference.velocity > 0.5);  // a bounded stop without a jump
   for (int i = 0; i < 200; ++i) bench.cycle();
   CHECK(bench.engine.state() == RobotState::stopped);
   CHECK(bench.snapshot.reason == Errc::loop_overrun);
   CHECK(bench.commands[0].want_power);
-  CHECK_FALSE(bench.commands[2].want_power);  // its safe behaviour is to be released
+  CHECK_FALSE(bench.commands[2].want_power);  // its safe behaviour is release
 
   auto reset = Bench::simple(RequestKind::reset);
   bench.cycle({reset.get()});
@@ -668,7 +669,7 @@ TEST_CASE(
     auto stop = Bench::simple(RequestKind::emergency_stop, 0, StopCategory::stop);
     bench.cycle({stop.get()});
     bench.stuck.insert(0);
-    bench.feedback[0].position = reference - 0.1;  // it sags within what it may be off
+    bench.feedback[0].position = reference - 0.1;  // it sags within its following error
     for (int i = 0; i < 5; ++i) bench.cycle();
     auto reset = Bench::simple(RequestKind::reset);
     bench.cycle({reset.get()});
@@ -761,7 +762,7 @@ TEST_CASE("a drive at fault is as good as off when the robot goes down") {
 TEST_CASE("emergency stops again and again do not keep a robot from going down") {
   Bench bench;
   bench.make_ready();
-  bench.live.insert(0);  // a drive that does not go off is not waited for longer than a second
+  bench.live.insert(0);  // the engine waits at most one second for a drive that stays on
   bench.engine.shut_down();
   std::vector<std::unique_ptr<Request>> stops;
   int cycles = 0;
@@ -778,7 +779,8 @@ TEST_CASE("a trajectory of dense waypoints is joined at a later one when the joi
   auto first = bench.move(1, {0}, {2.0}, 3);
   bench.cycle({first.get()});
   for (int i = 0; i < 200; ++i) bench.cycle();
-  // From where the joint was three periods ago, at 20 ms between waypoints: no motion within the limits reaches the first.
+  // It starts where the joint was three periods ago, with 20 ms between waypoints. No motion within the
+  // limits reaches the first one.
   const MotionState then = bench.snapshot.joints[0].reference;
   auto dense = bench.move(2, {0}, {2.0}, 3);
   std::vector<double> times;

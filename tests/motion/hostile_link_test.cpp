@@ -1,4 +1,4 @@
-// What either end of a link does when the other one, or what has become of it, says what it must not.
+// Either end of a link against invalid data from the other end, or from its memory.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -122,7 +122,7 @@ TEST_CASE("bytes that are no request end the link, and all goals stop") {
 
 TEST_CASE("a loop that answers a request before it was sent is not listened to") {
   Ends ends;
-  ends.link->loop.taken = 0U - static_cast<std::uint32_t>(max_requests_per_cycle);  // everything has to wait
+  ends.link->loop.taken = 0U - static_cast<std::uint32_t>(max_requests_per_cycle);  // everything must wait
   ends.hand_over(RequestKind::reset);
   ends.hand_over(RequestKind::cancel);
   ends.remote.poll(ends.now);
@@ -152,7 +152,7 @@ TEST_CASE(
   };
   for (int i = 0; i < 20; ++i) fill();
   const auto most = Link::event_count + ends.server.events.capacity();
-  CHECK(event.event.goal <= most + 1);  // and one in the hand
+  CHECK(event.event.goal <= most + 1);  // and one held by the gateway
   ends.link->loop.over = 1;
   ends.remote.poll(ends.now);
   CHECK_FALSE(ends.remote.attached());
@@ -182,7 +182,7 @@ TEST_CASE("an event or a state that the server could not look at without harm is
   CHECK_FALSE(says([](Event& event) { event.handed_over = takt::Time::max(); }));
   CHECK_FALSE(says([](Event& event) { event.duration = -1; }));
   CHECK_FALSE(says([](Event& event) {
-    event.reason = Errc::drive_fault;  // whose value is a code
+    event.reason = Errc::drive_fault;  // its value is a code
     event.value = -1;
   }));
   Snapshot state = ready_state(ends.robot);

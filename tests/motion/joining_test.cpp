@@ -1,4 +1,4 @@
-// How the engine joins a new motion to the one that the joints are in.
+// How the engine joins a new motion to the present motion of the joints.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ using namespace takt;
 using namespace takt::motion;
 using Bench = test::EngineBench;
 
-/// From cycle to cycle no limit is exceeded, the jerk's by difference quotient, and nothing steps.
+/// From cycle to cycle no limit is exceeded (jerk by difference quotient), and nothing jumps.
 void check_cycle(const Bench& bench, const Snapshot& before) {
   const double dt = to_seconds(bench.robot.period);
   for (std::size_t j = 0; j < bench.robot.joints.size(); ++j) {
@@ -37,7 +37,7 @@ void check_cycle(const Bench& bench, const Snapshot& before) {
   }
 }
 
-/// A bench whose joint 0 is on its way from 0 to 2, 1 s after it left.
+/// A bench with joint 0 on its way from 0 to 2, 1 s after its start.
 struct MovingBench : Bench {
   MovingBench() {
     make_ready();
@@ -52,7 +52,7 @@ struct MovingBench : Bench {
     check_cycle(*this, before);
   }
 
-  /// Joint 0 through `positions`, one every `interval` seconds, from where it stood at first.
+  /// Joint 0 through `positions`, one every `interval` seconds, from its first position.
   std::unique_ptr<Request> through(const std::vector<double>& positions, double interval) {
     auto request = move(2, {0}, {0}, 1);
     std::vector<double> times;
@@ -277,7 +277,7 @@ TEST_CASE(
   for (const auto quantity : {trajectory::Quantity::velocity, trajectory::Quantity::acceleration}) {
     const bool is_speed = quantity == trajectory::Quantity::velocity;
     MovingBench bench;
-    std::unique_ptr<Request> faster;  // the engine has it for as long as the goal lives
+    std::unique_ptr<Request> faster;  // the engine borrows it while the goal lives
     if (!is_speed) {                  // it speeds up again
       faster = bench.fastest_move(9, {0}, {2.9});
       bench.checked_cycle({faster.get()});

@@ -1,4 +1,4 @@
-// The two ends of a link with hands in the place of server and loop, so that a test can say whatever either might say.
+// Both ends of a link, with the test in the place of server and loop. It can send anything that either could.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -35,14 +35,14 @@ inline std::string long_way(int points) {
   return nlohmann::json{{"id", "long"}, {"trajectory", trajectory}}.dump();
 }
 
-/// The two ends, with hands in the place of server and loop.
+/// The two ends of a link; the test plays server and loop.
 struct Ends {
   robot::RobotDescription robot = arm6();
   motion::Channels loop;
   motion::Channels server;
-  std::vector<std::string> marks;  ///< told to the loop's side
+  std::vector<std::string> marks;  ///< received by the loop's side
   std::vector<motion::Refusal> refusals;
-  int calls = 0;  ///< of the loop's side
+  int calls = 0;  ///< callbacks of the loop's side
   std::unique_ptr<motion::Link> link = std::make_unique<motion::Link>();
   motion::RequestGateway gateway{
       robot,
@@ -83,7 +83,7 @@ struct Ends {
     (*planned)->goal = goal;
     hand_over(std::move(*planned));
   }
-  /// What the loop takes in one cycle.
+  /// The requests that the loop takes in one cycle.
   std::vector<motion::Request*> cycle() {
     std::vector<motion::Request*> taken;
     motion::Request* request = nullptr;

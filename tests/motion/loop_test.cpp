@@ -1,3 +1,4 @@
+// The loop over simulated drives in virtual time: motion, faults, overruns and shutdown.
 #include "takt/motion/loop.hpp"
 
 #include <doctest/doctest.h>
@@ -41,7 +42,8 @@ robot::RobotDescription arm_on_cia402() {
   return robot;
 }
 
-/// Hands requests over at given cycles after the robot became ready, shuts the loop down at the end, and keeps what it saw.
+/// Hands requests over at given cycles after the robot became ready, shuts the loop down at the end, and
+/// records.
 class Script final : public LoopObserver {
  public:
   struct Step {
@@ -87,16 +89,16 @@ class Script final : public LoopObserver {
   Status status;
   Snapshot last;
   double worst_error = 0;
-  double worst_step = 0;    ///< of a reference from one cycle to the next, rad
+  double worst_step = 0;    ///< rad, of a reference between two cycles
   double worst_change = 0;  ///< of its velocity, rad/s
   std::array<Event, 64> events{};
   std::size_t event_count = 0;
-  bool state_was_first = true;  ///< each event came when the state of its cycle had been published
+  bool state_was_first = true;  ///< each event came after the state of its cycle
 
  private:
   void watch_reference(const Snapshot& snapshot) noexcept {
     for (std::size_t i = 0; i < snapshot.joint_count; ++i) {
-      if (snapshot.joints[i].drive != robot::DriveState::ready) continue;  // it goes with the joint
+      if (snapshot.joints[i].drive != robot::DriveState::ready) continue;  // its reference follows the joint
       const MotionState& now = snapshot.joints[i].reference;
       const MotionState& before = last.joints[i].reference;
       worst_step = std::max(worst_step, std::abs(now.position - before.position));
@@ -184,7 +186,8 @@ TEST_CASE("in virtual time a simulated robot starts, moves as told, and shuts do
 
 namespace {
 
-/// Breaks the second joint of a robot in mid-motion and mends it: for what reason the goal ends, and that it moves again.
+/// Breaks the second joint of a robot during a motion and repairs it. Checks the goal's reason, and that it
+/// moves again.
 void break_and_mend(const robot::RobotDescription& robot, sim::JointFault fault, Errc reason) {
   ManualClock clock;
   auto hardware = sim::SimulatedHardware::create(robot, clock.now());
@@ -194,7 +197,7 @@ void break_and_mend(const robot::RobotDescription& robot, sim::JointFault fault,
   auto again = there_and_back(robot, 0.2, 2.0);
   auto reset = plain(RequestKind::reset);
 
-  /// Breaks the second joint one second into the motion and mends it two seconds later.
+  /// Breaks the second joint one second into the motion and repairs it two seconds later.
   class Saboteur final : public robot::Hardware {
    public:
     Saboteur(sim::SimulatedHardware& inner, sim::JointFault fault) : inner_(&inner), fault_(fault) {}
@@ -225,7 +228,7 @@ void break_and_mend(const robot::RobotDescription& robot, sim::JointFault fault,
   CHECK(script.events[1].joint == 1);
   CHECK(script.events[2].retired == reset.get());
   CHECK(script.events[2].state == GoalState::succeeded);
-  // The validated trajectory starts where the joints no longer are: it is joined by a lead-in.
+  // The validated trajectory starts where the joints were before: a lead joins it.
   CHECK(script.events[3].state == GoalState::active);
   CHECK(script.events[4].state == GoalState::succeeded);
 }
@@ -244,7 +247,8 @@ TEST_CASE("a drive at fault stops the robot, and after a reset it moves again") 
 
 namespace {
 
-/// A loop of the arm that is late once, in mid-motion: by so many periods, because it overslept or because a cycle took so long.
+/// A loop of the arm that is late once during a motion, by this many periods. It overslept, or its cycle took
+/// that long.
 class LateLoop {
  public:
   LateLoop(rt::OverrunPolicy policy, int periods, bool oversleeps) : robot_(load("arm6")) {
@@ -262,7 +266,7 @@ class LateLoop {
     script.run(loop);
     events.assign(script.events.begin(), script.events.begin() + static_cast<int>(script.event_count));
     statistics = loop.statistics();
-    // Whatever happens, the reference moves within the limits of the robot from cycle to cycle.
+    // In every case the reference moves within the robot's limits from cycle to cycle.
     CHECK(script.worst_step <= 3.2 * to_seconds(robot_.period));
     CHECK(script.worst_change <= 8 * to_seconds(robot_.period) * 1.001);
     CHECK(script.worst_step > 0);
@@ -331,7 +335,7 @@ TEST_CASE("a loop that is late within its limit goes on with the motion, under e
 
 TEST_CASE("a loop that is late beyond its limit stops the robot, says so, and moves again after a reset") {
   for (const auto policy : {rt::OverrunPolicy::skip, rt::OverrunPolicy::catch_up}) {
-    for (const int periods : {21, 24, 300}) {  // the drives' watchdog runs out at 23
+    for (const int periods : {21, 24, 300}) {  // the drives' watchdog expires at 23
       CAPTURE(periods);
       for (const bool oversleeps : {false, true}) {
         CAPTURE(oversleeps);
@@ -366,7 +370,7 @@ TEST_CASE("a full run of the loop allocates nothing, takes no lock and makes no 
       return static_cast<std::uint64_t>(std::chrono::milliseconds(count) / robot.period);
     };
     Script script(channels, {{ms(5), goal.get()},
-                             {ms(200), second.get()},  // joined in mid-motion
+                             {ms(200), second.get()},  // joined during the motion
                              {ms(400), cancel.get()},
                              {ms(800), stop.get()},
                              {ms(1000), reset.get()},

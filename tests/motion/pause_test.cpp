@@ -1,5 +1,5 @@
-// The fault after a pause of the loop: none within its limit, loop_overrun for a longer one, drive_silent only for a silent
-// drive.
+// The fault after a pause of the loop. Within the overrun limit there is none; after a longer pause it is
+// loop_overrun. Only a silent drive causes drive_silent.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -43,15 +43,15 @@ robot::RobotDescription arm_on_cia402(Duration period, Duration feedback_timeout
   return robot;
 }
 
-/// One of each protocol; their feedback time-outs are shorter than what their overrun limits allow, or as long.
+/// One robot per protocol. Their feedback timeouts are shorter than their overrun limits, or equal.
 std::vector<robot::RobotDescription> robots() {
   return {load("mhubo"), load("arm6"), arm_on_cia402(1ms, 10ms), arm_on_cia402(5ms, 50ms)};
 }
 
-/// The place in the cycle where the loop pauses.
+/// The place in the cycle at which the loop pauses.
 enum class Away { asleep, before_write, after_write };
 
-/// Pauses again and again, each time at another point of the drives' turns.
+/// Pauses repeatedly, each time at another point of the drives' turns.
 class PausingClock {
  public:
   PausingClock(Away where, Duration length) : where_(where), length_(length) {}
@@ -100,7 +100,7 @@ struct Outcome {
   int pauses = 0;
 };
 
-/// Runs a robot until it is stopped, or for 9 s. A second joint that falls silent does so after 2 s.
+/// Runs a robot until it stops, or for 9 s. The second joint falls silent after 2 s if asked.
 Outcome run(const robot::RobotDescription& robot, Away where, Duration pause, bool falls_silent = false) {
   PausingClock clock(where, pause);
   auto simulated = sim::SimulatedHardware::create(robot, clock.now());

@@ -1,3 +1,4 @@
+// The planner: plans within the limits, joined motions, and each rejection.
 #include "takt/motion/planner.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +40,8 @@ TrajectoryMessage trajectory(std::vector<std::string> names, std::vector<PointMe
   return message;
 }
 
-/// The promise of the planner: within the robot's limits everywhere, sampled far more finely than any loop would.
+/// The planner's promise: the plan is within the robot's limits everywhere. It is sampled much more finely
+/// than by a loop.
 void check_within_limits(const Request& request, const takt::robot::RobotDescription& robot) {
   const auto& motion = request.trajectory;
   std::size_t column = 0;
@@ -158,7 +160,7 @@ TEST_CASE("a move without a duration takes exactly as long as its limits make it
 TEST_CASE("a move without a duration keeps to the jerk limit, and is faster than any quintic") {
   const auto robot = arm6();
   const double from = robot.joints[2].plant.start;
-  // Short: jerk alone limits it, in four phases of a quarter of T each, over j T^3 / 32.
+  // A short move is limited by jerk alone. It has four phases of T/4 each and covers j T^3 / 32.
   const double distance = 1e-3;
   const Plan planned = plan(move({"elbow_joint"}, {from + distance}), robot, ready_state(robot));
   REQUIRE(planned);
@@ -190,7 +192,7 @@ TEST_CASE("a move leads from any motion within the limits to its target") {
       targets.push_back(takt::test::uniform(random, limits.position_min, limits.position_max));
       MotionState& reference = state.joints[joint].reference;
       reference.position = takt::test::uniform(random, limits.position_min, limits.position_max);
-      // So that the acceleration can be taken back before the velocity is at its limit.
+      // The acceleration must be reducible before the velocity reaches its limit.
       reference.acceleration = takt::test::uniform(random, -1, 1) * limits.acceleration;
       const double rise = reference.acceleration * reference.acceleration / (2 * limits.jerk);
       reference.velocity = takt::test::uniform(random, -1, 1) * (limits.velocity - rise);
@@ -243,7 +245,7 @@ TEST_CASE("in phase all joints move along the straight line, or the move is refu
     CHECK(part(1) == doctest::Approx(part(0)).epsilon(1e-6));
     CHECK(part(2) == doctest::Approx(part(0)).epsilon(1e-6));
   }
-  // Moving along the line is as good as rest; moving off it is not.
+  // Moving along the line is accepted as rest is; moving off it is not.
   for (const double t : {0.2, 0.5}) {
     std::size_t column = 0;
     (*planned)->joints.for_each([&](std::size_t joint) {
@@ -330,7 +332,7 @@ TEST_CASE("a trajectory without times takes as long as the limits make it") {
     REQUIRE(planned);
     const auto& motion = (*planned)->trajectory;
     check_within_limits(**planned, robot);
-    CHECK(motion.segments() == 2);  // its first point is where the joint is
+    CHECK(motion.segments() == 2);  // its first point is at the joint's position
     CHECK(motion.knot(1, 0).position == doctest::Approx(p + 0.5));
     CHECK(motion.duration() > 0.5);
     CHECK(motion.duration() < 3);
@@ -424,7 +426,7 @@ TEST_CASE("each way through passes a waypoint as it says") {
     const MotionState knot = middle();
     CHECK(knot.velocity == doctest::Approx(mode == Through::cubic ? 0.6 : 0.3));
     const Plan planned = plan(message, robot, state);
-    CHECK((*planned)->trajectory.knot(0, 0) == MotionState{p, 0, 0});  // it leaves rest without a step
+    CHECK((*planned)->trajectory.knot(0, 0) == MotionState{p, 0, 0});  // it leaves rest without a jump
     CHECK((*planned)->trajectory.knot(2, 0) == MotionState{p + 0.6, 0, 0});
   }
   message.through = Through::given;
@@ -445,7 +447,7 @@ TEST_CASE("fit from a moving start keeps the start's velocity") {
   CHECK((*planned)->trajectory.knot(0, 0).velocity == 1);
   check_within_limits(**planned, robot);
 
-  // Towards the end of the range at a speed that cannot be braked before it: no time helps.
+  // Towards the end of the range at a speed that cannot be braked in time: no duration helps.
   state.joints[2].reference = {robot.joints[2].limits.position_max - 1e-3, 3, 0};
   const Plan hopeless = plan(message, robot, state);
   REQUIRE_FALSE(hopeless);

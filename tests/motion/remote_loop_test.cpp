@@ -1,4 +1,4 @@
-// A motion server in another process than the loop: to its clients and to the joints it is the same.
+// A motion server in another process than the loop. Its clients and joints must see no difference.
 #include "takt/motion/remote_loop.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ using namespace takt::test;
 using Form = SplitBench::Form;
 using Json = nlohmann::json;
 
-/// Lines that clients might send to the arm: sensible, absurd, and in each other's way.
+/// Lines that clients might send to the arm: sensible ones, absurd ones, and conflicting ones.
 class Crowd {
  public:
   explicit Crowd(const takt::robot::RobotDescription& robot, std::uint64_t salt)
@@ -32,7 +32,7 @@ class Crowd {
     std::vector<Line> lines;
     std::uint64_t cycle = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      // Now and then many at once.
+      // Sometimes many lines at once.
       if (pick(3) != 0) cycle += static_cast<std::uint64_t>(pick(static_cast<int>(2 * cycles / count)));
       lines.push_back({cycle, line(static_cast<int>(i), cycle), static_cast<takt::ClientId>(1 + pick(1))});
     }
@@ -195,7 +195,7 @@ TEST_CASE("a server that falls silent leaves joints that come to rest, with the 
   CHECK(moved);
   CHECK(bench.gateway.end() == LinkEnd::silent);
   CHECK(rested > 300);
-  CHECK(rested < 300 + 1000 + 500);  // a second, and the stop
+  CHECK(rested < 300 + 1000 + 500);  // a second of silence, then the stop
   bool told = false;
   for (const Event& event : bench.events)
     told = told || (event.state == GoalState::preempted && event.reason == Errc::client_lost);
@@ -209,7 +209,7 @@ TEST_CASE(
   std::size_t before = 0;
   bench.each_cycle = [&](std::uint64_t cycle) {
     if (cycle != 300) return;
-    // The old server vanishes in the middle of a motion; the new one has channels of its own.
+    // The old server vanishes during a motion; the new one has its own channels.
     bench.gateway.detach();
     bench.remote.detach();
     Request* request = nullptr;
@@ -231,7 +231,7 @@ TEST_CASE(
   CHECK_FALSE(contains(after, {"client_lost"}));
   CHECK(contains(after, {"accepted", "\"goal\":1"}));
   CHECK(contains(after, {"result", "\"goal\":1", "succeeded"}));
-  // In the loop they are two.
+  // They are two goals in the loop.
   bool has_second = false;
   for (const Event& event : bench.events) has_second = has_second || event.goal == 2;
   CHECK(has_second);
@@ -292,7 +292,7 @@ TEST_CASE("a stop overtakes a trajectory that is under way, which is recalled") 
   CHECK(events[0].retired == ends.requests[0].get());
   for (int i = 0; i < 20; ++i) ends.poll();
   CHECK(ends.cycle().empty());
-  ends.hand_over_trajectory(2, 5000);  // takes the place of what was left of the first
+  ends.hand_over_trajectory(2, 5000);  // replaces the rest of the first
   for (int i = 0; i < 100; ++i) ends.poll();
   const auto next = ends.cycle();
   REQUIRE(next.size() == 1);
@@ -360,7 +360,7 @@ TEST_CASE("however many notes wait, a stop reaches the loop after a few looks of
   CAPTURE(looks);
   REQUIRE(taken.size() == 1);
   CHECK(taken[0]->kind == RequestKind::emergency_stop);
-  // They do not keep other requests from it either, and most of them arrive.
+  // Notes do not block other requests either, and most of them arrive.
   for (int round = 0; round < 20; ++round) ends.poll();
   CHECK(ends.marks.size() > 1024);
 }
@@ -389,7 +389,7 @@ TEST_CASE("both sides want to look again when there is something to be seen") {
   state.time = ends.now;
   state.loop.busy = period / 10;
   ends.loop.state.write(state);
-  // Just after the next cycle; again and again when that is late; now and then when the loop stands still.
+  // Poll just after the next cycle, repeatedly while it is late, and rarely while the loop stands still.
   CHECK(ends.gateway.poll(ends.now) == period + period / 10);
   CHECK(ends.gateway.poll(ends.now + period) == period / 10);
   CHECK(ends.gateway.poll(ends.now + 2 * period) < period / 10);
@@ -411,7 +411,7 @@ TEST_CASE("marks, and what the server refuses, are told where the loop is, also 
   ends.poll();
   ends.remote.note(Mark{std::string(max_mark_text, 'x')});
   for (const std::string& none : {std::string(), std::string("\n"), std::string(max_mark_text + 1, 'x')})
-    ends.remote.note(Mark{none});  // would be taken for a server that means ill
+    ends.remote.note(Mark{none});  // would look like a malicious server
   ends.remote.note(Refusal{.reason = Errc::position_limit, .value = std::numeric_limits<double>::infinity()});
   ends.remote.note(Refusal{.reason = Errc::position_limit, .joint = 2, .time = 1, .value = 2, .limit = 3});
   for (int i = 0; i < 200; ++i) ends.poll();
@@ -420,8 +420,8 @@ TEST_CASE("marks, and what the server refuses, are told where the loop is, also 
   CHECK(ends.refusals[0].reason == Errc::position_limit);
   CHECK(ends.refusals[0].joint == 2);
   CHECK(ends.refusals[0].limit == 3);
-  CHECK(ends.cycle().size() == 1);  // the long request is whole
-  // What the gateway refuses is told, too.
+  CHECK(ends.cycle().size() == 1);  // the long request is complete
+  // The gateway's own refusals are reported, too.
   auto impossible = std::make_unique<Request>();
   impossible->kind = RequestKind::speed;
   impossible->speed = 2;

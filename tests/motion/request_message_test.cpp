@@ -1,3 +1,4 @@
+// Requests as records and back, unchanged to the bit, and every invalid record.
 #include "takt/motion/request_message.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +36,7 @@ std::vector<Record> to_records(const Request& request, std::uint64_t number = 1)
   return records;
 }
 
-/// What comes of the records: of the last of them that completes something.
+/// The last result that completes something.
 TakenRequest read(RequestReader& reader, const std::vector<Record>& records) {
   TakenRequest last;
   for (const Record& record : records) {
@@ -154,7 +155,8 @@ TEST_CASE("a request as bytes does not change without Link::version") {
   request.setpoint.velocities = {4, 5, 6};
   request.setpoint.timeout = std::chrono::seconds(1);
   for (const Record& record : to_records(request)) bytes.append(record.begin(), record.end());
-  // Another hash is another meaning of these bytes: then Link::version rises, and both numbers here are renewed.
+  // Another hash means that these bytes changed their meaning. Then raise Link::version and update both
+  // numbers here.
   CHECK(takt::shm::fnv1a(bytes) == 2853841423547011277);
   CHECK(Link::version == 2);
 }
@@ -275,7 +277,7 @@ TEST_CASE("what a planner would not let pass is refused by name") {
   }
 }
 
-/// Where the numbers of segment k stand in a request record of one segment or more, for n joints.
+/// The offset of segment k in a request record of one segment or more, for n joints.
 std::size_t offset_of_segment(const Record& record, std::size_t segments_in_it, std::size_t k,
                               std::size_t n) {
   return record.size() - (segments_in_it - k) * 8 * (2 + 6 * n);
@@ -302,12 +304,12 @@ TEST_CASE("a trajectory that jumps, runs backwards or does not end at rest is re
   CHECK(spoilt(3, 0, 0.0) == Errc::times_not_increasing);
   CHECK(spoilt(3, 0, infinity) == Errc::not_finite);
   CHECK(spoilt(3, 1, -1) == Errc::out_of_domain);
-  CHECK(spoilt(3, 1, 2) == Errc::out_of_domain);               // not the rate of its times
+  CHECK(spoilt(3, 1, 2) == Errc::out_of_domain);               // does not match the rate of its times
   CHECK(spoilt(3, 2, 0.5) == Errc::not_continuous);            // a position
   CHECK(spoilt(3, 2 + 6, 0.5) == Errc::not_continuous);        // a velocity
   CHECK(spoilt(3, 2 + 12, 0.5) == Errc::not_continuous);       // an acceleration
   CHECK(spoilt(3, 2 + 18, std::nan("")) == Errc::not_finite);  // a jerk
-  CHECK(spoilt(segments - 1, 2 + 18, 1e-3) != Errc{});         // what the end says it is not
+  CHECK(spoilt(segments - 1, 2 + 18, 1e-3) != Errc{});         // does not match the end
   CHECK(spoilt(0, 2, request->trajectory.knot(0, 0).position + 0.01) == Errc::not_continuous);
 }
 
@@ -322,8 +324,8 @@ TEST_CASE("what rounding lets a short segment last longer than its polynomial is
   };
   const double ulp = std::numeric_limits<double>::epsilon();
   CHECK_FALSE(last({0.5, 0, 0, 0, 0, 0}, 4502 * ulp));  // 1e-12 s
-  CHECK(last({0.5, 0, 0, 0, 0, 0}, 1e-6));              // no rounding is so large
-  CHECK(last({0.5, 0, 0, 1e-9, 0, 0}, 4505 * ulp));     // more than a thousand times as fast as it may be
+  CHECK(last({0.5, 0, 0, 0, 0, 0}, 1e-6));              // larger than any rounding
+  CHECK(last({0.5, 0, 0, 1e-9, 0, 0}, 4505 * ulp));     // more than a thousand times the allowed velocity
 }
 
 TEST_CASE("a joint that stands outside its limits may stay there, and nowhere farther out") {

@@ -1,4 +1,4 @@
-// Dumps of ROS messages are read as they are, and trajectories written as trajectory_msgs/JointTrajectory are read again.
+// Dumps of ROS messages are parsed unchanged. Written trajectory_msgs/JointTrajectory are parsed again.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -38,7 +38,7 @@ TEST_CASE("the goal of FollowJointTrajectory, as ROS 2 writes it, is a trajector
   expected.tolerances.goal = {{"wrist_1_joint", 0.01, 0.05, -1}, {"elbow_joint", 0, 0, 0}};
   expected.tolerances.goal_time = -0.5;
   CHECK(goal == expected);
-  // The same goal on the wire, and beside takt's own words.
+  // The same goal on the wire, combined with takt's own keys.
   std::string line = dump("ros2_follow_joint_trajectory_goal");
   line = R"({"id":1,"trajectory":{"fit":true,)" + line.substr(line.find('{') + 1) + "}";
   const auto message = parse_client_message(line);
@@ -120,7 +120,7 @@ TEST_CASE("a trajectory that is written for others is read as it was, times to t
     }
     const std::string text = to_joint_trajectory(message);
     REQUIRE(read(text) == message);
-    // Nothing but the fields of the message, in the types that it has.
+    // Only the fields of the message, with their types.
     const Json document = Json::parse(text);
     REQUIRE(document.size() == 2);
     for (const Json& point : document["points"]) {

@@ -1,4 +1,4 @@
-// A motion server whose loop is played by hand.
+// A motion server with a loop that the test plays.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ using namespace takt::motion;
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
-/// A server whose loop is played by hand: the test takes requests out of the ring and puts events in.
+/// A server with a loop that the test plays: it takes requests out of the ring and pushes events.
 struct Bench {
   explicit Bench(takt::robot::RobotDescription description = takt::test::arm6(), ServerOptions options = {})
       : robot(std::move(description)), server(robot, requests, events, state, options) {
@@ -34,7 +34,7 @@ struct Bench {
   Server server;
   Time now = takt::time_from_nanoseconds(1'000'000'000);
 
-  /// Everything said to one client since it was last asked.
+  /// All lines to one client since the last call.
   std::vector<Json> said(ClientId client) {
     for (auto& output : server.take_output()) {
       REQUIRE(output.bytes.back() == '\n');
@@ -83,7 +83,7 @@ struct Bench {
     poll();
   }
 
-  double begun_duration = 0.5;  ///< of every goal that becomes active, s
+  double begun_duration = 0.5;  ///< s, of every goal that becomes active
   std::map<ClientId, std::vector<Json>> inbox;
   std::vector<ClientId> closed;
 };
@@ -92,7 +92,7 @@ inline const std::string move_elbow = R"({"id":7,"move":{"joint_names":["elbow_j
 inline const std::string elbow_setpoint =
     R"({"id":"s","setpoint":{"joint_names":["elbow_joint"],"positions":[1.61]}})";
 
-/// A trajectory that waits in the planning queue.
+/// A trajectory long enough to wait in the planning queue.
 inline std::string long_trajectory(const Json& more = Json::object()) {
   Json points = Json::array();
   for (int i = 1; i <= 300; ++i) points.push_back({{"time_from_start", 1.0 * i}, {"positions", {1.57}}});

@@ -1,4 +1,4 @@
-// What takes long is done beside the server; what waits for others, begins after them.
+// The server's long work runs beside it, and queued motions begin after the goals that they wait for.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ using namespace takt::test;
 using takt::ClientId;
 using takt::Duration;
 
-/// Work that is done when the test says so.
+/// An executor that works when the test asks for it.
 struct Elsewhere {
   std::deque<std::function<void()>> pending;
 
@@ -46,7 +46,7 @@ std::string queued_move(const std::string& joint, double position, int id) {
       .dump();
 }
 
-/// The only request that the loop was handed since it was last asked.
+/// The only request that reached the loop since the last call.
 Request* only_taken(Bench& bench) {
   Request* request = bench.taken();
   REQUIRE(request != nullptr);
@@ -54,7 +54,7 @@ Request* only_taken(Bench& bench) {
   return request;
 }
 
-/// A goal of client 1 on the elbow that runs.
+/// A running goal of client 1 on the elbow.
 Request* run_elbow(Bench& bench) {
   bench.connect(1);
   bench.ask(1, move_elbow);
@@ -73,7 +73,7 @@ TEST_CASE("long trajectories are planned one in a poll, and their client's motio
   bench.server.received(1, move_elbow, bench.now);
   bench.server.received(2, R"({"move":{"joint_names":["wrist_1_joint"],"positions":[-2]}})", bench.now);
   CHECK(bench.poll() == Duration(0));
-  CHECK(bench.taken()->goal == 1);  // of the other client, which waits for nobody
+  CHECK(bench.taken()->goal == 1);  // of the other client, which waits for nothing
   Request* first = bench.taken();
   REQUIRE(first != nullptr);
   CHECK(first->trajectory.segments() == 300);
@@ -165,7 +165,7 @@ TEST_CASE("a worker thread plans while clients come, ask and go") {
     play_loop();
     std::this_thread::yield();
   }
-  CHECK(begun >= 2);  // nothing recalls those of the last two clients but the last one's going
+  CHECK(begun >= 2);  // only the last client's disconnection recalls those of the last two
   CHECK(bench.server.goals() == 0);
   CHECK(bench.server.borrowed() == 0);
 }
@@ -205,10 +205,10 @@ TEST_CASE("long lines are read elsewhere, in their client's order") {
   bench.ask(1, move_elbow);
   bench.ask(2, R"({"move":{"joint_names":["wrist_1_joint"],"positions":[-2]}})");
   only_taken(bench);       // of the other client
-  elsewhere.finish_one();  // is read
+  elsewhere.finish_one();  // the line is parsed
   bench.poll();
   CHECK(bench.taken() == nullptr);
-  elsewhere.finish_one();  // is planned
+  elsewhere.finish_one();  // the motion is planned
   bench.poll();
   CHECK(only_taken(bench)->trajectory.segments() == 300);
   bench.poll();
@@ -343,7 +343,7 @@ TEST_CASE("what waits can be cancelled by its number, and what waits for it goes
   CHECK(said[0]["result"]["reason"] == "recalled");
   CHECK(said[1]["result"]["reason"] == "goal_before_failed");
   CHECK(said[2]["accepted"]["id"] == "c");
-  CHECK(bench.taken() == nullptr);  // the goal that runs goes on
+  CHECK(bench.taken() == nullptr);  // the running goal continues
   CHECK(bench.ask(1, R"({"cancel":{"goal":2}})")[0]["rejected"]["reason"] == "unknown_goal");
 }
 
@@ -565,7 +565,7 @@ TEST_CASE("one that the loop refuses, after it had waited, ends with a result") 
   CHECK(bench.server.borrowed() == 0);
 }
 
-/// The elbow to 1.6 within a second from `start`, which is on the loop's clock.
+/// The elbow to 1.6 within a second after `start`, on the loop's clock.
 std::string scheduled(double start) {
   return Json{{"id", "later"},
               {"trajectory",
@@ -575,7 +575,7 @@ std::string scheduled(double start) {
       .dump();
 }
 
-/// The loop has come to this time.
+/// Sets the loop's clock to this time.
 void set_loop_time(Bench& bench, double seconds) {
   Snapshot state = takt::test::ready_state(bench.robot);
   state.time = takt::Time{} + takt::from_seconds(seconds);
@@ -656,7 +656,8 @@ TEST_CASE("a trajectory is planned from where the goals that run lead to by its 
   const auto& path = running->trajectory;
   const double lead = bench.begun_duration - path.duration();
   Snapshot state = takt::test::ready_state(bench.robot);
-  /// What the planner makes of a first waypoint at 1.2, 20 ms after the start, when the goal is there on its path 0.09 s before.
+  /// The plan for a first waypoint at 1.2, 20 ms after the start. The running goal is there on its path 0.09
+  /// s earlier.
   const auto plan_at = [&](double path_time, double speed, double start) {
     bench.ask(1, Json{{"trajectory",
                        {{"joint_names", {"elbow_joint"}},
@@ -676,7 +677,7 @@ TEST_CASE("a trajectory is planned from where the goals that run lead to by its 
   const Request* planned = plan_at(path.duration() - 0.08, 1, 20);
   REQUIRE(planned != nullptr);
   CHECK(planned->trajectory.knot(0, 0) == path.knot(path.segments(), 0));
-  CHECK(plan_at(path.duration() - 0.08, 0, 30) == nullptr);  // paused, it will not have arrived
+  CHECK(plan_at(path.duration() - 0.08, 0, 30) == nullptr);  // paused, it will not arrive
   CHECK(bench.said(1).back()["result"]["state"] == "rejected");
 }
 
@@ -704,7 +705,7 @@ TEST_CASE("waiting motions are bounded for each client") {
   CHECK(bench.ask(1, queued_move("elbow_joint", 1.0, 8))[0]["rejected"]["reason"] == "queue_full");
 }
 
-/// A loop that takes, refuses and ends goals as chance will have it, and a book about what two clients were told.
+/// A loop that randomly takes, rejects and ends goals, and a record of all answers to two clients.
 class Chaos {
  public:
   explicit Chaos(std::uint64_t salt) : random_(takt::test::generator(salt)), bench_(arm6(), options()) {
@@ -717,7 +718,7 @@ class Chaos {
       ask();
       act();
     }
-    // No more requests: everything comes to its end.
+    // No more requests: everything ends.
     for (int i = 0; i < 400; ++i) act();
   }
 
@@ -783,7 +784,7 @@ class Chaos {
     Request* request = bench_.taken();
     if (request == nullptr) return;
     if (request->kind != RequestKind::trajectory) {
-      // As the engine does: the goals are being stopped, the request is answered, the goals end.
+      // In the engine's order: the goals begin to stop, the request is answered, the goals end.
       const GoalId cancelled = request->goal;
       const auto concerned = [&](const Request* goal) { return cancelled == 0 || goal->goal == cancelled; };
       for (const Request* goal : running_) {
@@ -829,8 +830,8 @@ class Chaos {
   std::vector<Request*> running_;
   std::size_t asked_ = 0;
   std::map<std::size_t, int> answers_;  ///< by request: accepted or rejected
-  std::size_t errors_ = 0;              ///< lines that found no room, and were never read
-  std::map<GoalId, int> open_;          ///< by goal: accepted, and no result yet
+  std::size_t errors_ = 0;              ///< lines that found no room and were never parsed
+  std::map<GoalId, int> open_;          ///< by goal: accepted, without a result yet
 };
 
 TEST_CASE("every request gets one answer and every goal that was accepted one result") {

@@ -1,3 +1,4 @@
+// The motion server: answers, goals, streams, stops and limits, with a loop that the test plays.
 #include "takt/motion/server.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +23,7 @@ using namespace takt::test;
 TEST_CASE("a move is accepted when its first reference has left, reported on, and answered at its end") {
   Bench bench;
   bench.connect(1);
-  CHECK(bench.ask(1, move_elbow).empty());  // the loop has not spoken yet
+  CHECK(bench.ask(1, move_elbow).empty());  // the loop has not answered yet
   Request* request = bench.taken();
   REQUIRE(request != nullptr);
   CHECK(request->kind == RequestKind::trajectory);
@@ -184,7 +185,7 @@ TEST_CASE("cancel, emergency stop and reset are answered when the loop has done 
   CHECK(cancel->kind == RequestKind::cancel);
   CHECK(cancel->goal == 1);
   bench.emit(GoalState::preempting, 1, nullptr);
-  bench.emit(GoalState::succeeded, 1, cancel);  // the cancel's own answer carries the goal's number
+  bench.emit(GoalState::succeeded, 1, cancel);  // the cancel's own answer has the goal's number
   CHECK(bench.said(2)[0] == Json::parse(R"({"accepted":{"id":2}})"));
   CHECK(bench.server.goals() == 1);
   bench.emit(GoalState::preempted, 1, move);
@@ -306,7 +307,7 @@ TEST_CASE("a set-point that was on its way when its stream ended begins it anew"
   bench.said(1);
   bench.emit(GoalState::aborted, 1, first, Errc::setpoint_timeout);
   CHECK(bench.said(1)[0]["result"]["state"] == "aborted");
-  bench.emit(GoalState::active, 1, nullptr);  // the loop knew no goal 1 any more
+  bench.emit(GoalState::active, 1, nullptr);  // the loop did not know goal 1 any more
   CHECK(bench.said(1)[0]["accepted"]["goal"] == 1);
   CHECK(bench.server.goals() == 1);
   bench.ask(1, elbow_setpoint);
@@ -381,7 +382,7 @@ TEST_CASE("state is told once, or at the rate that was subscribed") {
   const auto count = bench.said(1).size();
   CHECK(count >= 99);
   CHECK(count <= 101);
-  bench.poll(10s);  // late by a thousand states: one comes, not a thousand
+  bench.poll(10s);  // a thousand states late: one is sent, not a thousand
   CHECK(bench.said(1).size() == 1);
   bench.ask(1, R"({"subscribe":{"rate":0}})");
   for (int i = 0; i < 100; ++i) bench.poll();
@@ -445,7 +446,7 @@ TEST_CASE("a full ring delays a request and loses none") {
   while (Request* request = bench.taken()) REQUIRE(request == &filler);
   bench.poll();
   CHECK(bench.taken()->kind == RequestKind::trajectory);
-  CHECK(bench.taken()->kind == RequestKind::cancel);  // and in order
+  CHECK(bench.taken()->kind == RequestKind::cancel);  // in order
 }
 
 TEST_CASE("an emergency stop has room always and overtakes what waits for the loop") {
@@ -462,7 +463,7 @@ TEST_CASE("an emergency stop has room always and overtakes what waits for the lo
   bench.ask(1, move_elbow);
   bench.ask(1, R"({"id":"reset","reset":{}})");
   const auto said = bench.ask(1, R"({"estop":{"category":0}})");
-  REQUIRE(said.size() == 4);  // a reset must not undo the stop that came after it
+  REQUIRE(said.size() == 4);  // a reset must not undo a later stop
   for (const Json& reply : said) CHECK(reply["rejected"]["reason"] == "recalled");
   while (Request* request = bench.taken()) REQUIRE(request == &filler);
   bench.poll();
@@ -470,7 +471,7 @@ TEST_CASE("an emergency stop has room always and overtakes what waits for the lo
   CHECK(bench.taken() == nullptr);
   CHECK(bench.server.goals() == 0);
 
-  // Those of a flood are bounded too.
+  // The stops of a flood are bounded too.
   std::size_t refused = 0;
   for (int i = 0; i < 10; ++i) refused += bench.ask(1, R"({"estop":{}})").size();
   CHECK(refused == 7);
@@ -484,7 +485,7 @@ TEST_CASE("a stream that others stopped begins anew only after a pause") {
   Request* first = bench.taken();
   bench.emit(GoalState::active, 1, nullptr);
   bench.ask(1, elbow_setpoint);
-  Request* late = bench.taken();  // reaches the loop when the joints have been taken
+  Request* late = bench.taken();  // arrives in the loop after the joints were taken
   bench.said(1);
   bench.emit(GoalState::preempting, 1, nullptr);
   CHECK(bench.said(1)[0]["feedback"]["state"] == "preempting");
@@ -497,7 +498,7 @@ TEST_CASE("a stream that others stopped begins anew only after a pause") {
   }
   CHECK(bench.taken() == nullptr);
 
-  bench.emit(GoalState::active, 1, nullptr);  // the late one began it anew
+  bench.emit(GoalState::active, 1, nullptr);  // the late one began it again
   Request* cancel = bench.taken();
   REQUIRE(cancel != nullptr);
   CHECK(cancel->kind == RequestKind::cancel);
@@ -513,7 +514,7 @@ TEST_CASE("a stream that others stopped begins anew only after a pause") {
   bench.said(1);
   bench.ask(2, R"({"cancel":{}})");
   CHECK(bench.ask(1, elbow_setpoint)[0]["rejected"]["reason"] ==
-        "stream_ended");  // before the loop has said so
+        "stream_ended");  // before the loop reports it
 }
 
 TEST_CASE("events that make no sense change nothing") {
@@ -561,7 +562,7 @@ TEST_CASE("mutated requests leave the loop untouched") {
     bench.server.received(1, line, bench.now);
     bench.server.poll(bench.now);
     while (Request* request = bench.taken()) {
-      // A mutation may well be a good request: then it is within the robot's limits.
+      // A mutation may be a valid request. It must then be within the robot's limits.
       ++reached;
       for (std::size_t c = 0; c < request->trajectory.joints(); ++c) {
         const double end = request->trajectory.knot(request->trajectory.segments(), c).position;

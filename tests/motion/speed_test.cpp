@@ -1,4 +1,4 @@
-// The speed of goals along their paths, and stops on them.
+// The speed of goals along their paths, and stops on their paths.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ bool rests(const Bench& bench) {
          reference(bench, 0).acceleration == 0 && reference(bench, 1).acceleration == 0;
 }
 
-/// A bench whose joints a and b are on their way, along a path that touches the limits.
+/// A bench with joints a and b in motion, along a path that touches the limits.
 struct Moving {
   Bench bench;
   std::unique_ptr<Request> move;
@@ -55,7 +55,7 @@ struct Moving {
     bench.events.clear();
   }
 
-  /// One cycle, in which the joints keep to their path and to their limits of jerk.
+  /// One cycle. Checks that the joints stay on their path and within their jerk limits.
   void cycle(std::vector<Request*> requests = {}) {
     const std::vector<MotionState> before{reference(bench, 0), reference(bench, 1)};
     bench.cycle(std::move(requests));
@@ -101,7 +101,7 @@ TEST_CASE("a paused goal stands on its path, keeps its joints, and goes on to th
   CHECK(rests(moving.bench));
   CHECK(moving.bench.snapshot.joints[0].speed == 0);
   CHECK(moving.bench.snapshot.joints[0].goal == 1);
-  CHECK(moving.bench.states_of(1) == std::vector{GoalState::succeeded});  // the pause itself: no other event
+  CHECK(moving.bench.states_of(1) == std::vector{GoalState::succeeded});  // the pause causes no event
   const double stands = reference(moving.bench).position;
   CHECK(stands > 0.01);
   CHECK(stands < 1.19);

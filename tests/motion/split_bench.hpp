@@ -1,5 +1,5 @@
-// The whole of a robot in virtual time, with the motion server beside its loop or at the other end of a link: what is said to
-// clients, and every reference, bit for bit.
+// A whole robot in virtual time, with the motion server beside its loop or at the other end of a link. It
+// records all lines to clients and all references, bit for bit.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -23,16 +23,16 @@
 
 namespace takt::test {
 
-/// A line of a client, so many cycles after the robot was ready.
+/// A line of a client, this many cycles after the robot was ready.
 struct Line {
   std::uint64_t cycle = 0;
   std::string text;
   ClientId client = 1;
 };
 
-/// What there was to see from outside.
+/// The result as seen from outside.
 struct Course {
-  std::vector<std::string> lines;         ///< said to clients
+  std::vector<std::string> lines;         ///< to clients
   std::vector<std::uint64_t> references;  ///< bits of all references of all cycles
   motion::ServerCounters counters;
 };
@@ -63,7 +63,7 @@ class SplitBench final : public motion::LoopObserver {
   }
   motion::Link& link() { return *links_.back(); }
 
-  /// Plays the lines, and goes on until `cycles` after ready.
+  /// Plays the lines, and continues until `cycles` after ready.
   Course play(std::vector<Line> lines, std::uint64_t cycles) {
     lines_ = std::move(lines);
     last_cycle_ = cycles;
@@ -128,7 +128,7 @@ class SplitBench final : public motion::LoopObserver {
     for (const LineOutput& output : server->take_output())
       course.lines.push_back(std::to_string(output.client) + ": " + output.bytes);
   }
-  /// As often as there is something to carry: virtual time stands still.
+  /// Polls until nothing moves any more, because virtual time stands still.
   void carry(Time now) {
     if (form_ == Form::together) return;
     for (bool more = true; more;) {

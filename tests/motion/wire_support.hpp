@@ -1,5 +1,5 @@
-// What the tests of the wire protocol, the planner and the server share: the robots that ship, and the state of one that is ready
-// and stands at its start.
+// The parts that the tests of the wire protocol, the planner and the server share. They are the robots of the
+// examples, and the state of a ready robot at its start.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ inline robot::RobotDescription load_robot(const std::string& path_in_tree) {
 inline robot::RobotDescription arm6() { return load_robot("examples/robots/arm6.json"); }
 inline robot::RobotDescription mhubo() { return load_robot("examples/robots/mhubo.json"); }
 
-/// Ready, at rest, each joint at its start.
+/// Ready and at rest, with each joint at its start.
 inline motion::Snapshot ready_state(const robot::RobotDescription& robot) {
   motion::Snapshot state;
   state.state = motion::RobotState::ready;

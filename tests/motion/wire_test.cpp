@@ -1,3 +1,4 @@
+// The wire protocol: every message there and back, and every error of a line.
 #include "takt/motion/wire.hpp"
 
 #include <doctest/doctest.h>
@@ -144,7 +145,7 @@ TEST_CASE("golden replies, byte for byte") {
 TEST_CASE("every request survives being written and read") {
   auto random = takt::test::generator(3);
   const auto number = [&] {
-    // Any finite double: whatever bits the generator makes.
+    // Any finite double: random bits.
     for (;;) {
       const std::uint64_t bits = random();
       double value = 0;
@@ -366,7 +367,7 @@ TEST_CASE("what is not JSON, or not a message, is malformed") {
   CHECK(refused("{}") == Errc::unknown_request);
   CHECK(refused("{\"id\":1}") == Errc::unknown_request);
   CHECK(refused("{\"id\":1,\"dance\":{}}") == Errc::unknown_request);
-  // whose request it was is known, even when it is refused
+  // the request's id is known even if it is rejected
   CHECK(parse_client_message("{\"id\":5,\"dance\":{}}").error().id == "5");
   CHECK(parse_client_message("{\"id\":5,\"dance\":{}}").error().is_object);
   CHECK_FALSE(parse_client_message("[5]").error().is_object);

@@ -1,5 +1,6 @@
-// What somebody on the wire can do who hears, changes, holds back, repeats and makes datagrams, but does not have the key: one test
-// for each attack. A refused datagram has changed nothing; every test ends with the genuine one, which is taken.
+// Attacks by somebody who hears, changes, delays, repeats and makes datagrams, but does not have the key. One
+// test per attack. A refused datagram changes nothing, so every test ends with the authentic one, which is
+// accepted.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -25,7 +26,7 @@ Bytes flipped(Bytes bytes, std::size_t bit) {
   return bytes;
 }
 
-/// Tries every flipped bit and every truncation of a datagram on an end that would take it, and then the datagram.
+/// Tries every flipped bit and every truncation of a datagram on its receiver, then the datagram itself.
 template <class Receive>
 void check_every_change(const Bytes& genuine, Receive&& receive) {
   for (std::size_t bit = 0; bit < 8 * genuine.size(); ++bit) {
@@ -42,7 +43,7 @@ void check_every_change(const Bytes& genuine, Receive&& receive) {
   REQUIRE(receive(genuine));
 }
 
-/// A datagram of any kind, in any session and with any number, tagged by somebody's guess at the key.
+/// A datagram of any kind, session and number, with a tag by a guessed key.
 Bytes forged(EnvelopeKind kind, std::uint64_t session, std::uint64_t sequence, Time sent,
              const Bytes& payload) {
   Bytes out(payload.size() + envelope_overhead);
@@ -92,7 +93,7 @@ TEST_CASE("attack: send a datagram back to its sender") {
   pair.connect();
   CHECK(pair.to_commander(pair.command({1})).error() == Errc::unexpected_kind);
   CHECK(pair.to_vehicle(pair.telemetry({1})).error() == Errc::unexpected_kind);
-  // Nor with the kind changed to one that the sender would take: each direction has a key of its own.
+  // The kind cannot be changed to one of the sender's own either, because each direction has its own key.
   Bytes command = pair.command({1});
   command[3] = static_cast<std::uint8_t>(EnvelopeKind::report);
   CHECK(pair.to_commander(command).error() == Errc::bad_tag);
@@ -121,12 +122,12 @@ TEST_CASE("attack: send datagrams of another session") {
   const Bytes old_command = pair.command({1});
   const Bytes old_stop = pair.stop({1});
   const Bytes old_telemetry = pair.telemetry({1});
-  pair.connect();  // renews
+  pair.connect();  // renews the session
   REQUIRE(pair.to_vehicle(pair.command({2})));
   CHECK(pair.to_vehicle(old_command).error() == Errc::unknown_session);
   CHECK(pair.to_vehicle(old_stop).error() == Errc::unknown_session);
   CHECK(pair.to_commander(old_telemetry).error() == Errc::unknown_session);
-  // With the id of the present session written over it, the tag is wrong.
+  // If the present session's id is written over it, the tag is wrong.
   const Bytes present = pair.command({3});
   Bytes patched = old_command;
   std::copy(present.begin() + 8, present.begin() + 16, patched.begin() + 8);
@@ -180,11 +181,11 @@ TEST_CASE("attack: change the order of datagrams") {
   const Bytes second = pair.command({3});
   REQUIRE(pair.to_vehicle(second));
   CHECK(pair.to_vehicle(first).error() == Errc::overtaken);
-  CHECK(pair.to_vehicle(stop)->urgency == Urgency::stop);  // a stop counts, though a setpoint overtook it
+  CHECK(pair.to_vehicle(stop)->urgency == Urgency::stop);  // an overtaken stop is accepted
   CHECK(pair.to_vehicle(stop).error() == Errc::replayed);
   const Bytes overtaken = pair.command({4});
   REQUIRE(pair.to_vehicle(pair.stop({5})));
-  CHECK(pair.to_vehicle(overtaken).error() == Errc::overtaken);  // and nothing from before a stop does
+  CHECK(pair.to_vehicle(overtaken).error() == Errc::overtaken);  // no setpoint from before a stop is accepted
 }
 
 TEST_CASE("attack: push the window ahead by a huge number with a bad tag") {
@@ -216,7 +217,7 @@ TEST_CASE("attack: record a session and play it to a vehicle that was restarted"
   REQUIRE(pair.to_vehicle(command));
 
   pair.vehicle = SecurePair::new_vehicle(55);
-  REQUIRE(pair.to_vehicle(hello));  // whoever says hello gets a challenge, which he cannot answer
+  REQUIRE(pair.to_vehicle(hello));  // any hello gets a challenge, which an attacker cannot answer
   CHECK_FALSE(pair.vehicle_handshake().empty());
   CHECK(pair.to_vehicle(confirm).error() == Errc::stale_handshake);
   CHECK(pair.to_vehicle(command).error() == Errc::unknown_session);
@@ -234,7 +235,7 @@ TEST_CASE("attack: play a vehicle's recorded answers to a commander that was res
   REQUIRE(pair.to_commander(welcome));
 
   pair.commander = SecurePair::new_commander(56);
-  CHECK(pair.to_commander(challenge).error() == Errc::stale_handshake);  // it was asked for nothing yet
+  CHECK(pair.to_commander(challenge).error() == Errc::stale_handshake);  // the commander has not asked yet
   CHECK_FALSE(pair.commander_handshake().empty());
   CHECK(pair.to_commander(challenge).error() == Errc::stale_handshake);
   CHECK(pair.to_commander(welcome).error() == Errc::unknown_session);
@@ -253,10 +254,10 @@ TEST_CASE("attack: play a handshake again while its session lives, or after it w
   REQUIRE(pair.to_commander(pair.vehicle_handshake()));
   CHECK(pair.to_vehicle(confirm).error() == Errc::stale_handshake);
   const Bytes command = pair.command({1});
-  CHECK(pair.to_vehicle(hello));  // of this session: answered, and nothing comes of it
+  CHECK(pair.to_vehicle(hello));  // of this session: answered without effect
   CHECK(pair.to_commander(pair.vehicle_handshake()).error() == Errc::stale_handshake);
   CHECK(pair.to_vehicle(command));
-  CHECK(pair.to_vehicle(hello).error() == Errc::busy);  // the session of which it was is over
+  CHECK(pair.to_vehicle(hello).error() == Errc::busy);  // its session is over
   pair.pass(SecurePair::limits.silence + milliseconds(1));
   CHECK(pair.to_vehicle(confirm).error() == Errc::stale_handshake);
   CHECK(pair.to_vehicle(pair.command({2})));
@@ -299,7 +300,7 @@ TEST_CASE("attack: let the vehicle send more to a victim than it was sent") {
   CHECK(pair.vehicle_handshake().size() <= confirm.size());
   CHECK(pair.vehicle_handshake().empty());
   REQUIRE_FALSE(pair.to_vehicle(flipped(hello, 300)));
-  CHECK(pair.vehicle_handshake().empty());  // what is refused is not answered
+  CHECK(pair.vehicle_handshake().empty());  // a refused hello gets no answer
 }
 
 TEST_CASE("attack: delay a setpoint") {
@@ -311,7 +312,7 @@ TEST_CASE("attack: delay a setpoint") {
   pair.now += SecurePair::limits.age + milliseconds(1);
   CHECK(pair.to_vehicle(command).error() == Errc::too_old);
   CHECK(pair.to_commander(telemetry).error() == Errc::too_old);
-  CHECK(pair.to_vehicle(stop)->urgency == Urgency::stop);  // better late than never
+  CHECK(pair.to_vehicle(stop)->urgency == Urgency::stop);  // late stops are accepted
   CHECK(pair.to_vehicle(command).error() == Errc::overtaken);
   CHECK(pair.to_vehicle(pair.command({3})));
 }
@@ -342,7 +343,7 @@ TEST_CASE("attack: delay the handshake, so that later frames seem young") {
     REQUIRE(pair.to_commander(challenge));
     const Bytes confirm = pair.commander_handshake();
     if (held == 1) pair.now += most;
-    if (held == 0) {  // the commander's answer would still do, but the vehicle's challenge is as old
+    if (held == 0) {  // the commander's answer is still valid, but the vehicle's challenge is as old
       pair.now += milliseconds(1);
       CHECK(pair.to_vehicle(confirm).error() == Errc::stale_handshake);
       continue;
@@ -408,16 +409,16 @@ TEST_CASE("attack: hold datagrams back and play them when a clock was set back")
       CHECK(pair.to_vehicle(command).error() == Errc::clock_jumped);
       CHECK(pair.to_commander(telemetry).error() == Errc::clock_jumped);
     };
-    pair.now -= back;  // both clocks
+    pair.now -= back;  // both clocks go back
     both_refuse();
     CHECK_FALSE(pair.commander.established(pair.now));
     CHECK_FALSE(pair.vehicle.established(pair.vehicle_now()));
-    pair.pass(milliseconds(20));  // the clocks are where they were, or nearly so, or not for hours
+    pair.pass(milliseconds(20));  // the clocks have caught up, or nearly so, or will not for hours
     both_refuse();
     pair.pass(std::chrono::seconds(49));
     both_refuse();
     CHECK(pair.vehicle.refused()(Errc::clock_jumped) == 3);
-    CHECK(pair.to_vehicle(stop)->urgency == Urgency::stop);  // genuine, whatever the clock shows
+    CHECK(pair.to_vehicle(stop)->urgency == Urgency::stop);  // authentic, whatever the clock shows
 
     pair.connect();
     CHECK(pair.to_vehicle(pair.command({4})));
@@ -439,7 +440,7 @@ TEST_CASE("attack: hold a confirmation back until a clock that was set back show
     pair.vehicle_clock -= std::chrono::seconds(1);
     while (pair.vehicle_now() < then) pair.pass(milliseconds(10));
     CHECK(pair.to_vehicle(confirm).error() == Errc::stale_handshake);
-    REQUIRE(pair.to_vehicle(hello));  // in the very nanosecond: the challenge is another one
+    REQUIRE(pair.to_vehicle(hello));  // in the same nanosecond: still another challenge
     CHECK(pair.to_vehicle(confirm).error() == Errc::stale_handshake);
     CHECK(pair.to_commander(pair.vehicle_handshake()).error() == Errc::stale_handshake);
     pair.connect();
@@ -453,7 +454,7 @@ TEST_CASE("attack: hold stops back, so that a commander that is gone seems to be
   std::vector<Bytes> held;
   for (int k = 0; k < 20; ++k) held.push_back(pair.stop({1}));
   pair.now += milliseconds(400);
-  for (const Bytes& stop : held) {  // taken, as stops may be late
+  for (const Bytes& stop : held) {  // accepted, because stops may be late
     pair.now += milliseconds(20);
     CHECK(pair.to_vehicle(stop));
   }
@@ -471,7 +472,7 @@ TEST_CASE("attack: garbage of any size") {
   for (std::size_t i = 0; i < count; ++i) {
     Bytes bytes(static_cast<std::size_t>(test::uniform_int(random, 0, i % 100 == 0 ? 65'507 : 300)));
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
-    if (i % 2 == 0 && bytes.size() >= envelope_overhead) {  // the header right, the rest noise
+    if (i % 2 == 0 && bytes.size() >= envelope_overhead) {  // valid header, random rest
       const auto kind = static_cast<EnvelopeKind>(test::uniform_int(random, 1, 6));
       const Bytes head =
           forged(kind, session, random(), pair.vehicle_now(), Bytes(bytes.size() - envelope_overhead));

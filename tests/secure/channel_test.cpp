@@ -1,4 +1,4 @@
-// The channel that adds nothing: what goes in comes out, byte for byte, and what does not fit is refused.
+// The plain channel: its output equals its input, byte for byte, and too long input is refused.
 #include "takt/secure/channel.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// The envelope byte for byte, and every way in which a datagram is not one.
+// The envelope byte for byte, and every invalid datagram.
 #include "takt/secure/envelope.hpp"
 
 #include <doctest/doctest.h>

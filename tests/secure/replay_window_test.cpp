@@ -1,4 +1,4 @@
-// The replay window against a set of all numbers that came, and the numbers that are sent to their end.
+// The replay window against a set of all received numbers, and the end of the sent numbers.
 #include "takt/secure/replay_window.hpp"
 
 #include <doctest/doctest.h>

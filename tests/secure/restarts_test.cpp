@@ -1,6 +1,6 @@
-// Both ends of a secure channel restart again and again, at any moment of a handshake, each with a clock that may begin anew, over
-// a network that loses, repeats, changes and reorders datagrams, beside somebody who plays all that he ever heard. They always come
-// to a session again, and nothing that was said before the one who hears it began is believed.
+// Both ends of a secure channel restart repeatedly, at any moment of a handshake, each with a new clock. The
+// network loses, repeats, changes and reorders datagrams, and an attacker replays all that it heard. The ends
+// always establish a session again. No end accepts a frame from before its own start.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -22,10 +22,11 @@ namespace {
 
 const test::WayFaults bad_network{
     .loss = 0.2, .duplicate = 0.1, .corrupt = 0.05, .reorder = 0.1, .delay = 20ms, .jitter = 15ms};
-/// Four datagrams have to come, lately: about every third handshake succeeds. So many in vain happen once in a billion times.
+/// Four datagrams have to arrive, and in time, so about one handshake in three succeeds. This many failures
+/// happen once in a billion runs.
 constexpr std::size_t most_hellos = 50;
 
-/// Whoever seals payloads that say which they are, and what is known of them.
+/// An end that seals numbered payloads, and the record of these payloads.
 struct Said {
   struct One {
     Time at;
@@ -61,7 +62,7 @@ class World {
     for (const Time end = now_ + duration; now_ < end;) tick();
   }
 
-  /// Until frames that were sealed after the last restart have passed both ways; how many hellos that took.
+  /// Runs until frames sealed after the last restart have passed both ways. Returns the number of hellos.
   std::size_t come_together() {
     hellos_ = 0;
     while (hellos_ <= most_hellos && !(commanded_ && reported_)) tick();
@@ -113,7 +114,7 @@ class World {
     recorded_.push_back(datagram);
   }
 
-  /// A copy, as more may be recorded meanwhile.
+  /// Takes a copy, because the recording may grow meanwhile.
   void play(Bytes datagram) {
     ++played_;
     obey(datagram);
@@ -130,7 +131,7 @@ class World {
     if (opened && believe(*opened, reports_, heard_from_)) reported_ = true;
   }
 
-  /// False if there is nothing in it.
+  /// False if the payload is empty.
   bool believe(const Opened& opened, Said& said, Time from) {
     if (opened.payload.empty()) return false;
     REQUIRE(opened.payload.size() == 4);
@@ -148,7 +149,7 @@ class World {
   SecurePair pair_;
   Time now_ = begin;
   Duration commander_clock_{}, vehicle_clock_{};
-  Time heard_from_ = begin, obeyed_from_ = begin;  ///< when the commander and the vehicle began
+  Time heard_from_ = begin, obeyed_from_ = begin;  ///< start times of commander and vehicle
   Said commands_, reports_;
   bool commanded_ = false, reported_ = false;  ///< since the last restart
   std::vector<Bytes> recorded_;
@@ -164,7 +165,7 @@ TEST_CASE("attack: have both ends restart at once, whenever, and play what was s
   for (std::size_t run = 0; run < test::count(10); ++run) {
     CAPTURE(run);
     World world(1000 * test::seed() + 10 * run);
-    for (int i = 0; i < 60; ++i) {  // while they shake hands, mostly
+    for (int i = 0; i < 60; ++i) {  // mostly during a handshake
       world.restart();
       world.run(Duration(1ms) * (17 * i % 200));
     }
@@ -176,5 +177,5 @@ TEST_CASE("attack: have both ends restart at once, whenever, and play what was s
     }
     CHECK(world.played() > 100);
   }
-  CHECK(took.size() > 3);  // that many hellos were lost, and some came through at once
+  CHECK(took.size() > 3);  // some hellos were lost that often, and some succeeded at once
 }

@@ -1,5 +1,5 @@
-// A commander and a vehicle with the secure channel between them, each with a clock of its own, and datagrams that a test can keep,
-// change, hold back and send again.
+// A commander and a vehicle with the secure channel between them. Each has its own clock. A test can keep,
+// change, delay and repeat their datagrams.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -49,7 +49,7 @@ struct SecurePair {
 
   [[nodiscard]] Time vehicle_now() const { return now + vehicle_clock; }
 
-  /// What the end has to send for its handshake; empty if nothing.
+  /// The handshake datagram that the commander sends now; empty if there is none.
   Bytes commander_handshake() { return handshake_of(commander, now); }
   Bytes vehicle_handshake() { return handshake_of(vehicle, vehicle_now()); }
 
@@ -64,7 +64,7 @@ struct SecurePair {
   Result<secure::Opened> to_vehicle(const Bytes& datagram) { return vehicle.open(datagram, vehicle_now()); }
   Result<secure::Opened> to_commander(const Bytes& datagram) { return commander.open(datagram, now); }
 
-  /// Lets time pass, which both ends are told as often as in use; nothing is sent.
+  /// Advances the time. Both ends get it as often as in real use; nothing is sent.
   void pass(Duration duration) {
     for (const Time end = now + duration; now < end;) {
       now = std::min(now + milliseconds(10), end);
@@ -73,7 +73,7 @@ struct SecurePair {
     }
   }
 
-  /// One handshake without loss, each of whose datagrams takes `delay`. Waits until the commander wants one.
+  /// One handshake without loss, with `delay` for each datagram. Waits until the commander begins it.
   void connect(Duration delay = milliseconds(1)) {
     if (commander.next_handshake() > now) now = commander.next_handshake();
     const Bytes hello = commander_handshake();
@@ -93,7 +93,7 @@ struct SecurePair {
   }
 
   Time now = time_from_nanoseconds(5'000'000'000);
-  Duration vehicle_clock = std::chrono::hours(-7);  ///< how much the vehicle's clock is ahead
+  Duration vehicle_clock = std::chrono::hours(-7);  ///< vehicle's clock minus commander's
   Commander commander;
   Vehicle vehicle;
 

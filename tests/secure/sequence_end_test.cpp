@@ -1,4 +1,5 @@
-// The end of a session's numbers, 2^64 - 1 frames one way: by then nothing more is sent, by name, and the next session goes on.
+// The end of a session's sequence numbers, 2^64 - 1 frames in one direction. Then sending fails with
+// sequence_end, and the next session works.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -43,11 +44,11 @@ TEST_CASE("attack: wear a session out, to the last number of the commander's") {
   CHECK(pair.to_vehicle(before).error() == Errc::overtaken);
   CHECK(pair.to_vehicle(stop)->urgency == Urgency::stop);
   CHECK(pair.to_vehicle(stop).error() == Errc::replayed);
-  CHECK(pair.to_vehicle(early).error() == Errc::replayed);  // no number comes after the last, not even 1
+  CHECK(pair.to_vehicle(early).error() == Errc::replayed);  // no number is valid after the last, not even 1
   CHECK(pair.to_vehicle(early_stop).error() == Errc::replayed);
-  CHECK(pair.to_commander(pair.telemetry({5})));  // the other way is another one
+  CHECK(pair.to_commander(pair.telemetry({5})));  // the other direction has its own numbers
 
-  pair.connect();  // as it would anyhow
+  pair.connect();  // the usual renewal
   const Bytes next = pair.command({6});
   CHECK(number_of(next) == 1);
   CHECK(payload_of(pair.to_vehicle(next)) == Bytes{6});
@@ -70,7 +71,7 @@ TEST_CASE("attack: wear a session out, to the last number of the vehicle's") {
   CHECK(payload_of(pair.to_commander(before)) == Bytes{2});
   for (const Bytes& again : {last, before, early}) CHECK(pair.to_commander(again).error() == Errc::replayed);
 
-  pair.now += SecurePair::limits.silence;  // the commander hears nothing any more, and asks
+  pair.now += SecurePair::limits.silence;  // the commander hears nothing and starts a handshake
   CHECK(pair.commander.next_handshake() <= pair.now);
   pair.connect();
   CHECK(payload_of(pair.to_commander(pair.telemetry({4}))) == Bytes{4});
@@ -79,7 +80,7 @@ TEST_CASE("attack: wear a session out, to the last number of the vehicle's") {
 
 TEST_CASE("numbers that were used are not used again by leaving some out") {
   SecurePair pair;
-  pair.commander.skip_to(100);  // without a session there is nothing to leave out
+  pair.commander.skip_to(100);  // without a session it has no effect
   pair.connect();
   CHECK(number_of(pair.command({1})) == 1);
   pair.commander.skip_to(10);

@@ -1,5 +1,5 @@
-// The secure channel between two ends that mean well: how sessions come about, last, are renewed and taken over, with clocks that
-// have nothing in common, and over a network that loses, delays, repeats and changes datagrams.
+// The secure channel between two honest ends: sessions begin, last, are renewed and taken over. The clocks
+// are independent, and the network loses, delays, repeats and changes datagrams.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using test::SecurePair;
 
 static_assert(Channel<test::Commander>);
 static_assert(Channel<test::Vehicle>);
-static_assert(SecurityLimits{}.answer() == milliseconds(150));  // so much older a frame may seem at most
+static_assert(SecurityLimits{}.answer() == milliseconds(150));  // the most excess of a frame's computed age
 
 TEST_CASE("after three datagrams both ends have a session, and frames pass both ways") {
   SecurePair pair;
@@ -102,7 +102,7 @@ TEST_CASE("while renewals are in vain, what its commander says in the session th
   for (const bool welcomed : {false, true}) {
     SecurePair pair;
     pair.connect();
-    if (welcomed) {  // by a renewal after which no command came through
+    if (welcomed) {  // by a renewal, after which no command arrived
       pair.pass(pair.commander.next_handshake() - pair.now);
       pair.connect();
     }
@@ -111,7 +111,7 @@ TEST_CASE("while renewals are in vain, what its commander says in the session th
       REQUIRE(pair.to_vehicle(pair.commander_handshake()));
       REQUIRE(pair.to_commander(pair.vehicle_handshake()));
       REQUIRE(pair.to_vehicle(pair.commander_handshake()));
-      CHECK_FALSE(pair.vehicle_handshake().empty());  // the welcome is lost, and telemetry
+      CHECK_FALSE(pair.vehicle_handshake().empty());  // the welcome and telemetry are lost
       if (welcomed && renewal == 0) continue;
       CHECK(pair.to_vehicle(pair.command({1})));
       CHECK(pair.to_vehicle(pair.stop({2}))->urgency == Urgency::stop);
@@ -221,7 +221,7 @@ TEST_CASE(
       pair.pass(seconds(1));
       pair.vehicle_clock += from_seconds(drift);
     }
-    CHECK(pair.to_vehicle(pair.command({1})));  // at once: before it was sent, by a clock that is slow
+    CHECK(pair.to_vehicle(pair.command({1})));  // at once: before its sending, by a slow clock
     CHECK(pair.to_commander(pair.telemetry({2})));
     const Bytes command = pair.command({3});
     const Bytes telemetry = pair.telemetry({4});
@@ -305,7 +305,7 @@ TEST_CASE("a channel is not made without a key, without randomness, or with limi
 
 namespace {
 
-/// Datagrams under way one way: each is lost, repeated, changed or delayed by chance.
+/// Datagrams in one direction. Each is randomly lost, repeated, changed or delayed.
 class Network {
  public:
   explicit Network(std::uint64_t salt) : random_(test::generator(salt)) {}
@@ -389,7 +389,7 @@ TEST_CASE("over a bad network what is believed was sent, once, and lately; setpo
               [&](std::uint32_t number) { REQUIRE(reports.insert(number).second); });
       });
     }
-    CHECK(setpoints > 1500);  // of 6000: what was lost, changed or overtaken is not there
+    CHECK(setpoints > 1500);  // of 6000: lost, changed and overtaken ones are missing
     CHECK(reports.size() > 4000);
     CHECK(pair.vehicle.refused()(Errc::replayed) > 0);
     CHECK(pair.vehicle.refused()(Errc::overtaken) > 0);

@@ -1,4 +1,4 @@
-// Random sequences of everything that can happen to a client: any bytes, any times, any commands, in any order.
+// Random sequences of all events that a client can meet: any bytes, times and commands, in any order.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -35,16 +35,16 @@ ClientConfiguration configuration() {
   return c;
 }
 
-/// What a careless programmer makes of the client, to see that somebody would notice.
+/// Mistakes of a client's user or author. The watch must notice each of them.
 enum class Mistake {
   none,
-  clock_stands_still,  ///< the client is not told that time passes
-  recovers_by_itself,  ///< a stop is answered by a new client
-  repeats_for_ever,    ///< what was sent first with throttle is sent again and again
-  both_pedals,         ///< the brake is pressed on top
-  believes_anybody,    ///< a vehicle that halts is taken to run
-  never_brakes,        ///< a stop lets the throttle go, and no more
-  forgets_to_stop,     ///< when no command comes, it goes on as if one had
+  clock_stands_still,  ///< the client gets no new time
+  recovers_by_itself,  ///< a new client replaces a stopped one
+  repeats_for_ever,    ///< the first frame with throttle is repeated
+  both_pedals,         ///< the brake is pressed with the throttle
+  believes_anybody,    ///< a halted vehicle counts as running
+  never_brakes,        ///< a stop only releases the throttle
+  forgets_to_stop,     ///< after the last command it continues as if a new one came
 };
 
 /// A client, the watch over it, and the random world around both.
@@ -62,8 +62,8 @@ class World {
   [[nodiscard]] std::string_view violated() const { return watch_.violated(); }
   [[nodiscard]] const Client& client() const { return client_; }
   [[nodiscard]] std::size_t frames() const { return watch_.frames(); }
-  [[nodiscard]] Duration passed() const { return latest_ - begun; }  ///< by what the clock showed at most
-  [[nodiscard]] Duration lasted() const { return lasted_; }  ///< with what it went back and forth again
+  [[nodiscard]] Duration passed() const { return latest_ - begun; }  ///< by the latest time of the clock
+  [[nodiscard]] Duration lasted() const { return lasted_; }  ///< including the times when the clock went back
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] int recoveries() const { return recoveries_; }
 
@@ -104,7 +104,7 @@ class World {
     if (kind < 900) {
       now_ += Duration(any(0, 8'000'000));
     } else if (kind < 990) {
-      // A caller whose clock goes back, mostly by less than a command may be old.
+      // A clock that goes back, mostly by less than the command timeout.
       const auto back = Duration(any(0, kind < 985 ? 200'000'000 : 1'000'000'000));
       now_ = latest_ - back;
     } else {
@@ -117,7 +117,8 @@ class World {
       (void)client_.drive({0, 0, 0.1}, now_);
   }
 
-  /// Mostly what a vehicle says that stands, or brakes; sometimes it is ill, moves, was late, or was garbled, or it is noise.
+  /// Mostly frames of a vehicle that stands or brakes. Sometimes it is faulty or moves, or the frame is late,
+  /// corrupted or random.
   void hear() {
     const auto kind = any(0, 99);
     auto stamp = static_cast<std::uint32_t>((latest_ - begun) / 1ms);
@@ -172,7 +173,7 @@ class World {
     note_stop();
   }
 
-  /// The client may know of a stop that nobody asked for.
+  /// The client may stop for a reason of its own.
   void note_stop() {
     if (!client_.category()) return;
     watch_.stopped(*client_.category());
@@ -213,7 +214,7 @@ class World {
 TEST_CASE(
     "whatever happens: no throttle and no brake let go without a fresh command to a vehicle that is well, "
     "nor in a stop") {
-  // One case is a whole sequence; --count=10000000 is the long run, of 10000.
+  // One case is a whole sequence. The long run has 10000 of them: --count=10000000.
   auto random = test::generator(704);
   std::map<DriveState, int> ended;
   int drove = 0, recovered = 0;
@@ -222,7 +223,8 @@ TEST_CASE(
     World world(random, Mistake::none);
     world.run(3000);
     CHECK(world.violated() == "");
-    // The keep-alive: a frame each period while poll() is called, and one more for a stop that begins or gets more urgent.
+    // The keep-alive: one frame per period while poll() is called, plus one for a stop that begins or becomes
+    // more urgent.
     const auto& counters = world.client().counters();
     CHECK(counters.sent + counters.missed >= static_cast<std::size_t>(world.passed() / 10ms));
     CHECK(counters.sent <=
@@ -232,7 +234,7 @@ TEST_CASE(
     drove += world.drove() ? 1 : 0;
     recovered += world.recoveries();
   }
-  // The sequences get everywhere.
+  // The sequences reach all states.
   CHECK(ended.size() >= 3);
   CHECK(drove > 0);
   CHECK(recovered > 0);
@@ -243,7 +245,7 @@ TEST_CASE("mistakes that could be made are noticed") {
     Mistake mistake;
     std::string_view noticed;
   };
-  for (const Case& one : {Case{Mistake::clock_stands_still, ""},  // of many things one
+  for (const Case& one : {Case{Mistake::clock_stands_still, ""},  // shows in several invariants
                           Case{Mistake::recovers_by_itself, "while the vehicle was stopped"},
                           Case{Mistake::repeats_for_ever, "in a stop"}, Case{Mistake::both_pedals, "at once"},
                           Case{Mistake::believes_anybody, "while something was wrong"},
@@ -252,7 +254,7 @@ TEST_CASE("mistakes that could be made are noticed") {
     CAPTURE(static_cast<int>(one.mistake));
     auto random = test::generator(705);
     bool is_noticed = false;
-    for (int i = 0; i < 100 && !is_noticed; ++i) {  // by another rule first, in some worlds
+    for (int i = 0; i < 100 && !is_noticed; ++i) {  // in some worlds another invariant fails first
       World world(random, one.mistake);
       world.run(3000);
       const std::string_view violated = world.violated();

@@ -1,3 +1,4 @@
+// The vehicle client on a simulated line: states, stops, timeouts, telemetry and handshakes.
 #include "takt/vehicle/client.hpp"
 
 #include <doctest/doctest.h>
@@ -32,13 +33,13 @@ Client::Configuration configuration() {
 
 Client made() { return Client::make(configuration(), secure::PlainChannel{}).value(); }
 
-/// A client on a line without delay, with what it sent last.
+/// A client on a line without delay, with its last frame.
 struct Line {
   Client client = made();
   std::int64_t ms = 1000;
   std::int32_t wheels = 0;  ///< raw counts
   SystemState vehicle = SystemState::running;
-  bool cut = false;                      ///< what the vehicle says is lost
+  bool cut = false;                      ///< status frames are lost
   std::optional<DriveCommand> wanted{};  ///< commanded every 20 ms
   std::vector<ControlFrame> sent{};
 
@@ -166,7 +167,7 @@ TEST_CASE("a vehicle that falls silent is stopped by what is told to it still, a
   CHECK(line.client.reason().cause == StopCause::telemetry_silent);
   CHECK(line.client.telemetry().age(at(line.ms)) == 120ms);
   line.run(5000);
-  CHECK(line.client.state() == DriveState::stopping);  // nobody knows whether it stands
+  CHECK(line.client.state() == DriveState::stopping);  // whether it stands is unknown
   CHECK(line.last() == DriveCommand{0.1, 0, 1});
   CHECK(line.client.recover(at(line.ms)).error() == Errc::cause_remains);
   line.cut = false;
@@ -194,7 +195,7 @@ TEST_CASE("an emergency stop is sent at once, whatever the vehicle says") {
   for (const bool cut : {false, true}) {
     auto line = driving();
     line.cut = cut;
-    line.ms -= 7;  // 3 ms after the last
+    line.ms -= 7;  // 3 ms after the last one
     const std::size_t before = line.sent.size();
     line.poll();
     CHECK(line.sent.size() == before);
@@ -238,7 +239,7 @@ TEST_CASE("a clock that goes back makes nothing younger") {
   std::array<std::uint8_t, Client::max_datagram> out;
   (void)line.client.poll(at(line.ms + 150), out);
   (void)line.client.poll(at(line.ms - 500), out);
-  CHECK(line.client.drive({0, 0.4, 0}, at(0)).error() == Errc::stopped);  // silent since 160 ms
+  CHECK(line.client.drive({0, 0.4, 0}, at(0)).error() == Errc::stopped);  // silent for 160 ms
   CHECK(line.client.reason().cause == StopCause::telemetry_silent);
 }
 
@@ -272,7 +273,7 @@ TEST_CASE("a configuration that cannot be kept is refused") {
 
 namespace {
 
-/// A channel that needs two datagrams of a handshake before it carries anything, and loses its session when told.
+/// A channel that needs a handshake of two datagrams before it carries frames. The test can end its session.
 struct HandshakeChannel {
   static constexpr std::size_t overhead = 1;
   static constexpr std::size_t max_handshake = 40;
@@ -368,7 +369,7 @@ TEST_CASE(
     CAPTURE(back);
     Line line = driving();
     std::int64_t last = 0, longest = 0;
-    for (std::int64_t real = 0; real < 3000; ++real) {  // ms; it catches up on the way
+    for (std::int64_t real = 0; real < 3000; ++real) {  // ms; the clock catches up meanwhile
       line.ms += real == 500 ? -back : 1;
       const std::size_t before = line.sent.size();
       if (real % 10 == 0)
@@ -406,7 +407,7 @@ TEST_CASE("a clock that is wrong once, ahead, stops the vehicle wholly, and does
   CHECK(line.client.category() == StopCategory::category_0);
   line.sent.clear();
   for (const std::int64_t end = line.ms + 1000; line.ms < end;
-       ++line.ms) {  // at its rate, however often it hears and is asked
+       ++line.ms) {  // at its rate, however often it receives and is polled
     const auto frame = status_frame(static_cast<std::uint32_t>(line.ms), line.wheels, SystemState::running);
     (void)line.client.receive(encoded(frame), at(line.ms));
     line.poll();
@@ -518,13 +519,13 @@ TEST_CASE("a frame is marked as a stop when it is the full brake of one, and no 
     CHECK(client.poll(at(ms), out).value() == 21);
     return out[0];
   };
-  CHECK(mark(10) == 'o');  // held with the full brake, which is no stop
+  CHECK(mark(10) == 'o');  // the full brake holds it, but it is no stop
   CHECK(client.drive({0, 0, 1}, at(15)));
   CHECK(mark(20) == 'o');
   CHECK(client.drive({0, 0.2, 0}, at(25)));
   CHECK(mark(30) == 'o');
   client.stop(StopCategory::category_1, at(35));
-  CHECK(mark(40) == 'o');  // may not come late: it brakes gradually
+  CHECK(mark(40) == 'o');  // must not be accepted late: the brake is gradual
   for (int ms = 50; ms < 1000; ms += 10) (void)mark(ms);
   CHECK(mark(1000) == 's');
 }

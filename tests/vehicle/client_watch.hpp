@@ -1,4 +1,5 @@
-// What must hold of a vehicle's client whatever happens to it, judged from outside by nothing but what it was told and what it sent.
+// The invariants of a vehicle client in every situation. They are judged from outside, by the client's inputs
+// and its frames.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace takt::test {
 
-/// Says what was violated first; "" if nothing was.
+/// Names the first violated invariant; "" if there is none.
 class ClientWatch {
  public:
   explicit ClientWatch(const vehicle::ClientConfiguration& c)
@@ -18,7 +19,7 @@ class ClientWatch {
 
   void time(Time now) { now_ = std::max(now_, now); }
 
-  /// A status frame was taken.
+  /// The client accepted this status frame.
   void heard(const vehicle::StatusFrame& frame) {
     heard_at_ = now_;
     for (std::uint8_t i = 0; i < vehicle::max_systems; ++i) {
@@ -37,7 +38,7 @@ class ClientWatch {
     command_ = command;
     commanded_at_ = now_;
   }
-  /// From here on, or from before.
+  /// A stop is active from now on, or was already.
   void stopped(vehicle::StopCategory category) {
     if (!stopped_) stopped_at_ = now_;
     category_ = stopped_ ? std::min(category_, category) : category;
@@ -60,7 +61,7 @@ class ClientWatch {
         now.throttle < -c_.drive.limits.reverse ||
         std::abs(now.steering) > c_.drive.limits.steering + c_.units.steer)
       fail("beyond the limits");
-    // A brake is pressed in whole counts.
+    // A brake is commanded in whole counts.
     const bool let_go = now.throttle != 0 || now.brake < brake_;
     if (let_go && stopped_) fail("the brake was let go, or the throttle pressed, in a stop");
     if (let_go && !fresh_command())
@@ -80,7 +81,7 @@ class ClientWatch {
   [[nodiscard]] std::size_t frames() const { return frames_; }
 
  private:
-  /// What a stop has pressed by now, if the vehicle stood or not.
+  /// The least brake of the stop by now, whether the vehicle stands or not.
   [[nodiscard]] double least_brake() const {
     const Duration since = now_ - stopped_at_;
     if (category_ == vehicle::StopCategory::category_0) return 1;

@@ -1,5 +1,5 @@
-// Clocks that begin anywhere, and times that no clock shows: whoever is told them behaves as with any other clock, and nothing
-// overflows.
+// Clocks with any start, and impossible times. The behaviour is the same as with any other clock, and no
+// arithmetic overflows.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -23,7 +23,7 @@ using test::status_frame;
 
 namespace {
 
-/// Whole turns of the stamps: with clocks that begin so far apart the same frames are sent.
+/// Whole turns of the stamps. With clocks that differ by them, the same frames are sent.
 constexpr Duration turn = (std::int64_t{1} << 32) * 1ms;
 constexpr std::int64_t most_turns = time_reach / turn - 1;
 
@@ -52,7 +52,7 @@ VehicleDriveConfiguration drive_configuration() {
   return c;
 }
 
-/// All that a drive sends from `begin` on: it starts, is driven, stopped and told to go on.
+/// All frames of a drive from `begin` on: it starts, drives, stops and recovers.
 Bytes sent_from(Time begin) {
   auto drive =
       VehicleDrive<secure::PlainChannel>::make(drive_configuration(), secure::PlainChannel{}).value();
@@ -75,7 +75,7 @@ Bytes sent_from(Time begin) {
   return all;
 }
 
-/// Mostly a clock that goes on, sometimes any number.
+/// Mostly a time after `before`, sometimes any number.
 Time any_time(std::mt19937_64& random, Time before) {
   constexpr std::array extremes{Time::min(), Time::max(), Time{}, Time(-time_reach), Time(time_reach)};
   switch (test::uniform_int(random, 0, 15)) {

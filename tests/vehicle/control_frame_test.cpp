@@ -1,4 +1,5 @@
-// The frame that drives the vehicle: its bytes by hand in both orders, there and back over random ones, and what is none.
+// The control frame: bytes written by hand in both orders, random frames there and back, and invalid
+// datagrams.
 #include "takt/vehicle/control_frame.hpp"
 
 #include <doctest/doctest.h>

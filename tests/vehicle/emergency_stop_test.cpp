@@ -1,3 +1,4 @@
+// The emergency stop: categories, brake over time, standing, recovery, and random sequences.
 #include "takt/vehicle/emergency_stop.hpp"
 
 #include <doctest/doctest.h>
@@ -88,7 +89,7 @@ TEST_CASE("locked wheels stand, but the vehicle only after a while") {
   for (int i = 0; i < 40; ++i) {
     stop.step(0, start + i * 100ms);
     CHECK(stop.standing() == (i >= 5 && i % 10 >= 5));
-    if (i % 10 == 9) stop.step(1, start + i * 100ms + 50ms);  // slips now and then
+    if (i % 10 == 9) stop.step(1, start + i * 100ms + 50ms);  // slips sometimes
   }
 }
 

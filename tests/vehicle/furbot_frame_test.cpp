@@ -1,4 +1,5 @@
-// The Furbot's frame with y forward: what is known of it by hand, there and back, and its own way to sum up a pose.
+// The Furbot's frame with y forward: known poses by hand, there and back, and its own formula for integrating
+// a pose.
 #include "takt/vehicle/furbot_frame.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +18,8 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-// Left of REP 103 is left of the Furbot, which is its -x; to the left is counter-clockwise, which it counts below zero.
+// Left in REP 103 is left of the Furbot, which is its -x. A rotation to the left is counter-clockwise, which
+// the Furbot counts as negative.
 static_assert(to_furbot(Twist{2, 0.5, 0.25}) == FurbotTwist{-0.5, 2, -0.25});
 static_assert(to_furbot(Pose{3, 1, 0.5}) == FurbotPose{-1, 3, -0.5});
 static_assert(from_furbot(to_furbot(Pose{3, 1, 0.5})) == Pose{3, 1, 0.5});

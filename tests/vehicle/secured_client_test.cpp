@@ -1,4 +1,4 @@
-// A client over the secure channel, where clocks are set, the program is held up, or the network is slow.
+// A client over the secure channel, with clock steps, pauses of the program, and a slow network.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ ClientConfiguration furbot() {
   return c;
 }
 
-/// A client, and a vehicle that says every 10 ms that it is well, at 1 m/s, and does what its channel lets through. A millisecond at
-/// a time.
+/// A client, and a vehicle that reports every 10 ms that it is well and drives at 1 m/s. The vehicle obeys
+/// the frames that its channel accepts. The step is 1 ms.
 class World {
  public:
   using Client = VehicleClient<test::Commander>;
@@ -65,17 +65,17 @@ class World {
 
   Client client = Client::make(furbot(), test::SecurePair::new_commander(1)).value();
   test::Vehicle vehicle = test::SecurePair::new_vehicle(101);
-  Duration client_clock{};  ///< how much it is ahead
+  Duration client_clock{};  ///< how much it is ahead of the vehicle's
   Duration vehicle_clock{};
   bool drives = false;
   bool is_held_up = false;  ///< the client's program
   bool vehicle_is_held_up = false;
-  bool hears = true;  ///< the client
-  int to_lose = 0;    ///< of what is sent to the client
+  bool hears = true;  ///< the client receives
+  int to_lose = 0;    ///< number of the next datagrams to the client that are lost
   Duration least_delay = 1ms, most_delay = 1ms;
-  std::uint64_t setpoints = 0;  ///< that the vehicle took
+  std::uint64_t setpoints = 0;  ///< accepted by the vehicle
   std::uint64_t stops = 0;
-  double brake = 0;  ///< the last that it was told
+  double brake = 0;  ///< last commanded to the vehicle
 
  private:
   using Way = std::deque<std::pair<Time, Bytes>>;
@@ -200,7 +200,7 @@ TEST_CASE("a clock that is set ahead by little ends the session, not what can be
     world.drives = false;
     world.client.stop(StopCategory::category_1, world.client_time());
     world.pass(1200ms);
-    CHECK(world.brake > 0.3);  // it is pressed gradually, by frames that are taken
+    CHECK(world.brake > 0.3);  // gradual, by accepted frames
     CHECK(world.vehicle.refused()(secure::Errc::clock_jumped) >= 1);
     CHECK(world.vehicle.refused()(secure::Errc::clock_jumped) < 70);
   }

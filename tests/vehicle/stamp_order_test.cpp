@@ -1,3 +1,4 @@
+// Order and age of frames by their stamps: delays, jitter, drift, duplicates, restarts and impossible stamps.
 #include "takt/vehicle/stamp_order.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@ namespace {
 constexpr Time start = time_from_nanoseconds(5'000'000'000);
 constexpr Duration silence = 100ms;
 
-/// The stamp of ms after the start; it wraps soon.
+/// The stamp at this many ms after the start; it wraps soon.
 constexpr std::uint32_t stamp(std::int64_t ms) { return static_cast<std::uint32_t>(0xffff'ff00 + ms); }
 
 Time at(std::int64_t ms) { return start + std::chrono::milliseconds(ms); }
@@ -70,13 +71,13 @@ TEST_CASE("a frame that was held back is as old as it is") {
 TEST_CASE("the quickest frame counts, and is forgotten as slowly as clocks drift") {
   StampOrder order(silence);
   order.admit(stamp(0), at(40));
-  CHECK(order.admit(stamp(10), at(15)) == Arrival::newest);  // 5 ms rather than 40
+  CHECK(order.admit(stamp(10), at(15)) == Arrival::newest);  // delayed by 5 ms instead of 40
   CHECK(order.age(order.newest(), at(15)) == 0ns);
   CHECK(order.age(Duration(0), at(15)) == 10ms);
   std::int64_t ms = 20;
   for (; ms < 60'000; ms += 10) order.admit(stamp(ms), at(ms + 8));
   order.admit(stamp(ms), at(ms + 8));
-  // 3 ms more than the quickest, 6 ms of which would be forgotten after a minute
+  // 3 ms more than the fastest frame, whose advantage fades by more than that within a minute
   CHECK(order.age(order.newest(), at(ms + 8)) == 0ns);
   ms += 10;
   CHECK(order.admit(stamp(ms), at(ms + 18)) == Arrival::newest);

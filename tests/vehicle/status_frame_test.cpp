@@ -1,4 +1,5 @@
-// What a vehicle says of itself: bytes by hand, every field there and back over random frames, and frames that lie in every way.
+// The status frame: bytes written by hand, every field there and back over random frames, and every kind of
+// invalid frame.
 #include "takt/vehicle/status_frame.hpp"
 
 #include <doctest/doctest.h>
@@ -202,7 +203,7 @@ TEST_CASE(
   Bytes flipped = full;
   test::RtGuard guard;
   for (std::size_t size = 0; size < full.size(); ++size) check(std::span(full).first(size));
-  CHECK(accepted == 0);  // the count in the header says that blocks are missing
+  CHECK(accepted == 0);  // the count in the header does not match
   for (std::size_t bit = 0; bit < 8 * full.size(); ++bit) {
     const auto mask = static_cast<std::uint8_t>(1U << bit % 8);
     flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ mask);
@@ -211,7 +212,7 @@ TEST_CASE(
   }
   CHECK(guard.report() == "");
   CHECK(wrong == 0);
-  CHECK(accepted >= 8 * (96 + 4 + 3));  // of stamp, padding and payloads any bit may be otherwise
+  CHECK(accepted >= 8 * (96 + 4 + 3));  // any bit of stamp, padding and payloads may change
 }
 
 TEST_CASE("in a whole frame, too, each id and each length counts") {

@@ -1,4 +1,4 @@
-// Status frames as a vehicle would send them, for the tests of what receives them.
+// A vehicle's status frames, for the tests of their receivers.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace takt::test {
 
-/// All systems of a Furbot, in this state; the wheels turn at so many counts.
+/// All systems of a Furbot in this state. `wheels`: the speed of both wheels in counts.
 inline vehicle::StatusFrame status_frame(std::uint32_t stamp, std::int32_t wheels = 0,
                                          vehicle::SystemState state = vehicle::SystemState::running) {
   vehicle::StatusFrame frame;

@@ -1,3 +1,4 @@
+// The supervisor: states, command timeout, stops, recovery, limits and counters.
 #include "takt/vehicle/supervisor.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ DriveSupervisor ready() {
   return supervisor;
 }
 
-/// Driving since 0, with {0.1, 0.5, 0}.
+/// A supervisor that drives {0.1, 0.5, 0} since time 0.
 DriveSupervisor driving() {
   auto supervisor = ready();
   REQUIRE(supervisor.drive({0.1, 0.5, 0}, at(0)));

@@ -1,4 +1,4 @@
-// The table of layouts: the known one, tables that are none, and one of a user's own that moves fields about.
+// The table of layouts: the Furbot's, invalid ones, and a user's own with moved fields.
 #include "takt/vehicle/system_layout.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Telemetry: blocks, freshness, lost and late frames, restarts, and the reason not to drive.
 #include "takt/vehicle/telemetry.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +20,7 @@ Telemetry made() { return Telemetry::make({}).value(); }
 
 Time at(std::int64_t ms) { return time_from_nanoseconds(ms * 1'000'000); }
 
-/// Sent and received at once, at so many ms.
+/// A frame sent and received at this many ms.
 Status hear(Telemetry& telemetry, std::int64_t ms, StatusFrame frame = status_frame(0)) {
   frame.stamp = static_cast<std::uint32_t>(ms);
   return telemetry.receive(encoded(frame), at(ms));
@@ -170,7 +171,7 @@ TEST_CASE(
           telemetry.receive(encoded(status_frame(stamp, static_cast<std::int32_t>(f.sent))), at(f.arrives));
       CHECK(taken.has_value() == (f.sent > newest));
       newest = std::max(newest, f.sent);
-      // All needed 50 ms at least, which nobody can know; and a little is forgotten.
+      // All frames had a delay of at least 50 ms, which is not visible. The drift adds a little.
       const Duration forgotten = f.arrives * 1ms / StampOrder::drift_divisor + 1ms;
       CHECK(telemetry.age(at(f.arrives)) <= (f.arrives - 50 - newest) * 1ms);
       CHECK(telemetry.age(at(f.arrives)) >= (f.arrives - 50 - newest) * 1ms - forgotten);
@@ -179,7 +180,7 @@ TEST_CASE(
     const auto& n = telemetry.counters();
     CHECK(n.taken + n.late + n.duplicated == flights.size());
     CHECK(n.impossible + n.malformed + n.restarts == 0);
-    CHECK(n.lost + 4 >= lost);  // all but those behind the last that came
+    CHECK(n.lost + 4 >= lost);  // all, except those behind the last received one
     CHECK(n.lost <= lost);
   }
 }
@@ -212,7 +213,7 @@ TEST_CASE("a late frame between two that were no gap was not lost, and what is f
   };
   CHECK(receive(1000));
   CHECK(receive(1010));
-  CHECK(receive(1005).error() == Errc::late);  // of a vehicle that says more than it should
+  CHECK(receive(1005).error() == Errc::late);  // the sender sends faster than its period
   CHECK(telemetry.counters().lost == 0);
   telemetry.forget();
   CHECK(telemetry.age(time_from_nanoseconds(1'010'000'000)) == Duration::max());

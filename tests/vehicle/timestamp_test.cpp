@@ -1,4 +1,5 @@
-// Stamps that go round every 49.7 days: the epoch, differences and order around the circle, and the turn that a clock tells.
+// Stamps that wrap every 49.7 days: the epoch, differences and order on the circle, and the turn given by a
+// clock.
 #include "takt/vehicle/timestamp.hpp"
 
 #include <doctest/doctest.h>

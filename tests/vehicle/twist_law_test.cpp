@@ -1,3 +1,4 @@
+// The twist law: steering regimes, pedals, holding, invalid input, and random sequences.
 #include "takt/vehicle/twist_law.hpp"
 
 #include <doctest/doctest.h>
@@ -33,7 +34,7 @@ TwistLaw::Configuration furbot() {
   return c;
 }
 
-/// The angle that the law wants: with a steering that is fast enough to follow at once.
+/// The angle that the law wants, with an unlimited steering rate.
 double angle(const Twist& wanted, double measured) {
   auto c = furbot();
   c.steering_rate = 1e9;
@@ -80,7 +81,8 @@ TEST_CASE("reverse is the mirror image of forward") {
 }
 
 TEST_CASE("the steering jumps nowhere between the regimes") {
-  // Along any line of commands and speeds the wanted angle changes no faster than its steepest regime does.
+  // Along any line of commands and speeds, the wanted angle changes at most as fast as in its steepest
+  // regime.
   auto random = test::generator(2);
   for (std::size_t i = 0; i < test::count(300); ++i) {
     const double rotation = test::uniform(random, -1, 1);
@@ -131,7 +133,7 @@ TEST_CASE("the wheels turn no faster than they may, throttle and brake are never
 TEST_CASE_TEMPLATE(
     "whatever is commanded and measured: reverse mirrors forward, one pedal at a time, all limits kept",
     Scalar, double, float) {
-  // One case is a whole sequence; --count=1000000 is the long run.
+  // One case is a whole sequence. The long run is --count=1000000.
   auto random = test::generator(101);
   using Law = BasicTwistLaw<Scalar>;
   const auto any = [&](double low, double high) {
@@ -189,7 +191,7 @@ TEST_CASE(
   const auto drive = [&](double wanted, double seconds) {
     for (double t = 0; t < seconds; t += h) {
       const DriveCommand command = law.step({wanted, 0, 0}, v, h).value();
-      if (v > 0.05) CHECK(command.throttle >= 0);  // never throttle against the motion
+      if (v > 0.05) CHECK(command.throttle >= 0);  // no throttle against the motion
       if (v < -0.05) CHECK(command.throttle <= 0);
       const double braking = std::min(6 * command.brake * h, std::abs(v));
       v += h * (3 * command.throttle - 0.2 * v);
@@ -220,7 +222,7 @@ TEST_CASE(
     CHECK(good.throttle > 0.4);
     CHECK(law.step(wanted, measured, 0.01).error() == control::Errc::not_finite);
     CHECK(law.command() == DriveCommand{good.steering, 0, 0.2});
-    // Known again, it goes on as before, with what the integral had learnt.
+    // After valid input it continues as before, with its integral.
     CHECK(law.step({2, 0, 0.2}, 1, 0.01)->throttle == doctest::Approx(good.throttle).epsilon(0.02));
   }
   auto braking = TwistLaw::make(furbot()).value();
@@ -294,7 +296,7 @@ TEST_CASE("what is slower than the standstill is to stand, and what rolls slower
   CHECK(first(0.049, 0) == DriveCommand{0, 0, 0.2});
   CHECK(first(0, 0.049) == DriveCommand{0, 0, 0.2});
   CHECK(first(0, 0.051).brake == doctest::Approx(0.5 * 0.051));
-  CHECK(first(1, -0.049).throttle == doctest::Approx(0.4));  // it stands, and may be driven forward
+  CHECK(first(1, -0.049).throttle == doctest::Approx(0.4));  // it stands and may drive forward
   CHECK(first(1, -0.051).brake == doctest::Approx(0.5 * 0.051));
 }
 
@@ -306,7 +308,8 @@ TEST_CASE("no integral learns from more throttle than may be pressed") {
     for (int k = 0; k < 2000; ++k)
       CHECK(std::abs(law.step({2 * way, 0, 0}, 1.5 * way, 0.01)->throttle) <= 0.3);
     CHECK(law.command().throttle == 0.3 * way);
-    // Had it learnt for twenty seconds, it would press on though the vehicle is quicker than asked for.
+    // An integral over these twenty seconds would keep the throttle, though the vehicle is faster than
+    // commanded.
     CHECK(std::abs(law.step({2 * way, 0, 0}, 2.05 * way, 0.01)->throttle) < 0.1);
   }
 }

@@ -1,4 +1,4 @@
-// Counts to SI units and back: by hand, over random ones, and what is refused.
+// Counts to SI units and back: by hand, over random values, and every error.
 #include "takt/vehicle/units.hpp"
 
 #include <doctest/doctest.h>
@@ -130,7 +130,7 @@ TEST_CASE("where speeds are magnitudes, the reverse flag is their sign") {
     CHECK(units.wheel_rates(backwards).left == doctest::Approx(30 * c.wheel_rate * sign));
     CHECK(units.wheel_rates(backwards).right == doctest::Approx(40 * c.wheel_rate * sign));
   }
-  // One that has a sign nevertheless has no second one.
+  // A value that already has a sign gets no second one.
   backwards.speed = -200;
   CHECK(Units::make(c).value().speed(backwards) == doctest::Approx(-2));
 }

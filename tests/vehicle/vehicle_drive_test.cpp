@@ -1,3 +1,4 @@
+// The vehicle drive: twists through the client, odometry from wheels, steering or odometer, and dead sensors.
 #include "takt/vehicle/vehicle_drive.hpp"
 
 #include <doctest/doctest.h>
@@ -56,7 +57,7 @@ Drive made(const Drive::Configuration& c = furbot()) {
   return Drive::make(c, secure::PlainChannel{}).value();
 }
 
-/// Rates in rpm, angle in mrad, as a vehicle says them; it moves as fast as its left wheel.
+/// A status frame with rates in rpm and the angle in mrad. The vehicle is as fast as its left wheel.
 std::vector<std::uint8_t> said(std::int64_t ms, std::int32_t left, std::int32_t right,
                                std::int32_t angle = 0) {
   auto frame = status_frame(static_cast<std::uint32_t>(ms));
@@ -69,7 +70,7 @@ std::vector<std::uint8_t> said(std::int64_t ms, std::int32_t left, std::int32_t 
   return encoded(frame);
 }
 
-/// m/s of so many rpm
+/// The speed in m/s at this many rpm.
 double speed(double rpm) { return rpm * 0.3 * std::numbers::pi / 30; }
 
 }  // namespace
@@ -161,9 +162,9 @@ TEST_CASE(
     CHECK(estimate.twist.rotation == doctest::Approx(speed(20) / 1.285));
     CHECK(estimate.covariance[8] == 0);
   }
-  // 0.4 rad by the steering is 0.415 rad/s at 50 rpm, a difference of 17 rpm.
+  // 0.4 rad of steering means 0.415 rad/s at 50 rpm, a difference of 17 rpm.
   CHECK(driven(41, 59, 400).covariance[8] == 0);
-  CHECK(driven(46, 54, 400).covariance[8] == 0);  // too little to tell
+  CHECK(driven(46, 54, 400).covariance[8] == 0);  // within the measurement's resolution
   CHECK(driven(20, 20, 0).covariance[8] == 0);
   const double sure = speed(50) * std::tan(0.4) / 1.6;
   CHECK(std::sqrt(driven(50, 50, 400).covariance[8]) == doctest::Approx(sure));
@@ -202,7 +203,7 @@ TEST_CASE("by the odometer no way is lost with the blocks, and one that begins a
   auto c = furbot();
   c.way = WaySource::odometer;
   auto drive = made(c);
-  std::int32_t odometer = 2'147'483'000;  // mm, goes round soon
+  std::int32_t odometer = 2'147'483'000;  // mm, wraps soon
   const auto goes_on = [&](int from, int to, bool is_heard) {
     for (int ms = from; ms < to; ms += 10) {
       odometer = static_cast<std::int32_t>(static_cast<std::uint32_t>(odometer) + 15U);
@@ -220,7 +221,7 @@ TEST_CASE("by the odometer no way is lost with the blocks, and one that begins a
   odometer = 0;
   goes_on(2000, 3000, true);
   CHECK(drive.estimate().pose.x == doctest::Approx(298 * 0.015 + 0.01 * speed(40)));
-  goes_on(3000, 4000, false);  // beyond the odometry's time-out
+  goes_on(3000, 4000, false);  // beyond the odometry's timeout
   goes_on(4000, 4010, true);
   CHECK(drive.estimate().pose.x == doctest::Approx(298 * 0.015 + 0.01 * speed(40)));
   CHECK(drive.estimate().covariance[0] > 1);
@@ -229,7 +230,7 @@ TEST_CASE("by the odometer no way is lost with the blocks, and one that begins a
 TEST_CASE(
     "an odometer is believed up to twice what the vehicle may drive, and not over a restart of the vehicle") {
   const auto way = [](std::int32_t count, std::uint32_t stamp, std::int64_t ms) {
-    auto c = furbot();  // 2 m/s, 1 mm a count
+    auto c = furbot();  // 2 m/s, 1 mm per count
     c.way = WaySource::odometer;
     auto drive = made(c);
     const auto hear = [&](std::uint32_t sent, std::int64_t came, std::int32_t odometer) {
@@ -253,7 +254,7 @@ TEST_CASE(
     "an odometer that wheels and speed contradict is not believed, and the covariance has the way until "
     "then") {
   struct Case {
-    int odometer, cm_per_s, rpm;  // the vehicle drives at 0.942 m/s: 9 mm a period
+    int odometer, cm_per_s, rpm;  // the vehicle drives at 0.942 m/s: 9 mm per period
     bool is_believed;
   };
   for (const Case& one : {Case{0, 94, 30, false}, Case{-9, 94, 30, false}, Case{25, 94, 30, false},
@@ -288,7 +289,7 @@ TEST_CASE(
     CHECK(sigma > 0.1);
     CHECK(sigma < 0.3);
     const double before = drive.estimate().pose.x;
-    run(5000, 10'000, 9);  // it was mended
+    run(5000, 10'000, 9);  // it was repaired
     CHECK(drive.estimate().pose.x - before == doctest::Approx(4.5).epsilon(0.02));
     CHECK(std::sqrt(drive.estimate().covariance[0]) == sigma);
   }
@@ -427,10 +428,10 @@ TEST_CASE("a vehicle whose speed is not that of its wheels is stopped, unless th
   for (const Case& one : {Case{0, 32, 32, true},      // a dead speed sensor, at 1 m/s
                           Case{45, 50, 50, true},     // a stuck one
                           Case{90, 70, 70, true},     // another, at 2.2 m/s
-                          Case{90, 40, 40, false},    // not far enough off
+                          Case{90, 40, 40, false},    // too small a difference
                           Case{100, 0, 0, true},      // dead wheels
-                          Case{100, -32, -32, true},  // a sign that is wrong
-                          Case{0, 15, 15, false},     // too slow to tell
+                          Case{100, -32, -32, true},  // a wrong sign
+                          Case{0, 15, 15, false},     // too slow to decide
                           Case{100, 20, 44, false},   // a curve
                           Case{-100, -45, -45, false}}) {
     CAPTURE(one.cm_per_s);
@@ -477,7 +478,7 @@ TEST_CASE("twists press the throttle no further than the client lets it, and lea
   }
   CHECK(drive.client().command().throttle == 0.2);
   CHECK(drive.client().drive_counters().limited == 0);
-  CHECK(drive.receive(said(10'010, 65, 65), at(10'010)));  // 2.04 m/s: faster than asked for
+  CHECK(drive.receive(said(10'010, 65, 65), at(10'010)));  // 2.04 m/s: faster than commanded
   CHECK(drive.drive({2, 0, 0}, at(10'010)));
   CHECK(drive.client().command().throttle < 0.1);
 }
@@ -503,7 +504,7 @@ TEST_CASE("after a stop the law begins anew, from the steering as it is") {
   run(ms + 10, Twist{1, 0, 0.3});
   CHECK(std::abs(drive.client().command().steering - steering) <= 0.006 + 1e-12);
   CHECK(drive.client().command().brake ==
-        0.2);  // the twist begins so slowly that the law holds the vehicle still
+        0.2);  // the twist begins so slowly that the law still holds the vehicle
   run(ms + 100, Twist{1, 0, 0.3});
   CHECK(drive.client().command().throttle == doctest::Approx(0.4 * 0.11));
 }

@@ -1,5 +1,5 @@
-// The three lock-free channels between the loop and everything else: requests in, events and the latest state out. Neither
-// side ever waits for the other.
+// The three lock-free channels between the loop and the motion server: requests in, events and the latest
+// state out. Neither side waits for the other.
 #pragma once
 
 #include "takt/motion/request.hpp"
@@ -9,13 +9,17 @@
 
 namespace takt::motion {
 
-/// One producer and one consumer each: the outside pushes requests, pops events and reads the state; the loop does the reverse.
-/// The state is published before the events: whoever pops an event and then looks at the state sees what the event led to.
-/// Whoever pops an event with `retired` set owns that request again.
+/// Each channel has one producer and one consumer. The server side pushes requests, pops events and reads the
+/// state; the loop does the reverse. Construction allocates. After that, the loop's side is real-time safe.
+/// The loop publishes the state before the events. A reader that pops an event and then reads the state sees
+/// the effect of that event. An event with `retired` set gives that request back to the reader.
 struct Channels {
-  /// No larger than what the loop takes in one cycle: what overtakes the others outside must not wait for them in here.
+  /// As large as the loop's share of one cycle. A stop can only overtake requests that are not in this ring
+  /// yet.
   shm::SpscRing<Request*> requests{max_requests_per_cycle};
+  /// Events from the loop, oldest first.
   shm::SpscRing<Event> events{1024};
+  /// The state of the robot after the latest cycle.
   shm::LatestValue<Snapshot> state;
 };
 

@@ -1,12 +1,15 @@
-// The client's side of the wire protocol (motion/wire.hpp), over any byte stream: asks for motion and waits for what becomes of it.
+// The client's side of the wire protocol (motion/wire.hpp), over any byte stream. It sends requests and waits
+// for the answers and results.
 //
 //     auto stream = platform::TcpStream::connect("127.0.0.1", motion::default_port, 2s);
 //     motion::Client client(std::move(*stream), platform::SteadyClock());
-//     auto greeting = client.greeting(2s);
-//     auto accepted = client.request({"", message}, 2s);        // accepted, or why not
-//     auto result = client.result(accepted->goal, 60s);          // how it ended
 //
-// One thread at a time. Allocates, waits, and is for programs without deadlines.
+//     const motion::MoveMessage move{.joints = {{"elbow_joint"}, ""}, .positions = {1.2}};  // rad
+//     auto accepted = client.request({"", move}, 2s);
+//
+//     auto result = client.result(accepted->goal, 60s);  // how the goal ended
+//
+// Use a client from one thread at a time. It allocates and waits: it is for programs without deadlines.
 #pragma once
 
 #include <array>
@@ -28,16 +31,16 @@ namespace takt::motion {
 /// Cuts a stream of bytes into lines.
 class LineBuffer {
  public:
-  /// No line of a server is longer.
+  /// The longest line that append() accepts, in bytes.
   static constexpr std::size_t longest_line = std::size_t{16} << 20;
 
-  /// Adds what came; false when it makes a line that is too long.
+  /// Adds received bytes. Returns false if a line becomes longer than longest_line.
   [[nodiscard]] bool append(std::span<const std::uint8_t> bytes) {
     for (const std::uint8_t byte : bytes) buffer_ += static_cast<char>(byte);
     return buffer_.size() - begin_ <= longest_line;
   }
 
-  /// The next whole line without its '\n', or nothing.
+  /// Takes the next whole line, without its '\n'. Returns nothing if there is none.
   [[nodiscard]] std::optional<std::string> next() {
     const std::size_t end = buffer_.find('\n', searched_);
     if (end == std::string::npos) {
@@ -53,23 +56,26 @@ class LineBuffer {
 
  private:
   std::string buffer_;
-  std::size_t begin_ = 0;     ///< of the line that is next
-  std::size_t searched_ = 0;  ///< no '\n' between begin_ and here
+  std::size_t begin_ = 0;     ///< where the next line begins
+  std::size_t searched_ = 0;  ///< no '\n' lies between begin_ and here
 };
 
-/// Why a request came to nothing: the reason and text of a rejection, or what went wrong with the connection.
+/// Why a request failed: the reason and text of a rejection, or the error of the connection.
 struct RequestError : SetupError {
-  /// What the server said, with joint, time, value and limit; nothing if it said nothing.
+  /// The server's answer, with joint, time, value and limit. Empty if the server did not answer.
   std::optional<Rejection> rejection;
 };
 
+/// A client over a byte stream S and a clock C, both of which it owns. Each `timeout` bounds the duration of
+/// that call. Not real-time safe.
 template <ByteStream S, Clock C>
 class Client {
  public:
+  /// Takes the connected stream and the clock that measures the timeouts.
   Client(S stream, C clock) : stream_(std::move(stream)), clock_(std::move(clock)) {}
 
-  /// The server's first line. Errors: those of the stream; message_too_slow; malformed: no motion server, or one of another
-  /// protocol version.
+  /// Waits for the server's first line. Errors: those of the stream; message_too_slow; malformed (the peer is
+  /// no motion server, or one of another protocol version).
   [[nodiscard]] SetupResult<GreetingReply> greeting(Duration timeout) {
     const auto message =
         wait_for<GreetingReply>(clock_.now() + timeout, [](const GreetingReply&) { return true; });
@@ -81,7 +87,7 @@ class Client {
     return *message;
   }
 
-  /// Sends one message and does not wait for anything. Errors: those of the stream.
+  /// Sends one message and does not wait for an answer. Errors: those of the stream.
   [[nodiscard]] SetupResult<void> send(const ClientMessage& message,
                                        Duration timeout = std::chrono::seconds(5)) {
     const std::string line = to_line(message);
@@ -93,7 +99,8 @@ class Client {
     return {};
   }
 
-  /// The next message of any kind; nothing if none comes in time. Errors: those of the stream; malformed.
+  /// Waits for the next message of any kind. Returns nothing after the timeout. Errors: those of the stream;
+  /// malformed.
   [[nodiscard]] SetupResult<std::optional<ServerMessage>> next(Duration timeout) {
     if (!waiting_.empty()) {
       std::optional<ServerMessage> message(std::move(waiting_.front()));
@@ -103,8 +110,8 @@ class Client {
     return receive(clock_.now() + timeout);
   }
 
-  /// Sends a message under an id of its own and waits until it is accepted. What else comes meanwhile stays for next().
-  /// Errors: the rejection; those of the stream; message_too_slow.
+  /// Sends a message under an id of the client's own and waits until the server accepts it. Other messages
+  /// that arrive meanwhile stay for next(). Errors: the rejection; those of the stream; message_too_slow.
   [[nodiscard]] tl::expected<AcceptedReply, RequestError> request(ClientMessage message, Duration timeout) {
     const auto failed = [](SetupError error, std::optional<Rejection> rejection = std::nullopt) {
       return tl::unexpected<RequestError>(RequestError{std::move(error), std::move(rejection)});
@@ -127,7 +134,7 @@ class Client {
     return *std::move(accepted);
   }
 
-  /// The state of the robot, once. Errors: those of the stream; message_too_slow.
+  /// Asks once for the state of the robot. Errors: those of the stream; message_too_slow.
   [[nodiscard]] SetupResult<StateReply> state(Duration timeout) {
     const std::string id = std::to_string(++last_id_);
     const Time deadline = clock_.now() + timeout;
@@ -136,8 +143,8 @@ class Client {
     return wait_for<StateReply>(deadline, [&](const StateReply& reply) { return reply.id == id; });
   }
 
-  /// Waits for the end of a goal; `progress(const FeedbackReply&)` is told how far it is. Errors: those of the stream;
-  /// message_too_slow.
+  /// Waits for the end of a goal. Calls `progress(const FeedbackReply&)` for each feedback of that goal.
+  /// Errors: those of the stream; message_too_slow.
   template <class Progress>
   [[nodiscard]] SetupResult<ResultReply> result(GoalId goal, Duration timeout, Progress&& progress) {
     return wait_for<ResultReply>(
@@ -148,6 +155,7 @@ class Client {
           return false;
         });
   }
+  /// The same without a progress callback.
   [[nodiscard]] SetupResult<ResultReply> result(GoalId goal, Duration timeout) {
     return result(goal, timeout, [](const FeedbackReply&) {});
   }
@@ -171,8 +179,8 @@ class Client {
     }
   }
 
-  /// The first message of type M that `wanted` takes. Others are kept for next(), unless it is feedback of a goal that is waited for;
-  /// `look(message)` sees them and ends the wait by saying true.
+  /// Waits for the first message of type M for which `wanted` returns true. `look(message)` sees every other
+  /// message, and ends the wait by returning true. Other messages stay for next(), except feedback.
   template <class M, class Wanted, class Look>
   SetupResult<M> wait_for(Time deadline, Wanted&& wanted, Look&& look) {
     for (std::size_t i = 0; i < waiting_.size(); ++i) {

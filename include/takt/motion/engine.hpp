@@ -1,34 +1,40 @@
-// The motion engine: what the loop computes every period. It owns the reference of every joint, gives joints to goals, takes
-// them away again, follows trajectories and streams, stops what has to be stopped, and watches the drives. It knows no bus, no
-// clock and no thread: feedback and the nominal time go in, commands and events come out, so the same engine runs on the
-// robot, in simulated time and in a test.
+// The motion engine: the computation of one loop period. It owns the reference of every joint and decides
+// which goal owns which joint. It follows trajectories and streams, plans stops, and watches the drives.
 //
-// Every call is real-time safe; only the constructor allocates. One cycle is:
+// The engine knows no bus, no clock and no thread. Feedback and the nominal time go in; commands and events
+// come out. The same engine therefore runs on the robot, in simulated time and in a test.
 //
-//     engine.begin(now, feedback, missed);    // what the drives say, and for how long the loop was away
-//     engine.submit(request);                 // any number of requests, each already validated outside
-//     engine.advance(commands);               // one period of motion
-//     ... commands are written to the bus ...
-//     engine.deliver(written, sink);          // events, stamped with when the reference left
+// Every function is real-time safe; only the constructor allocates. One cycle is:
 //
-// A goal owns joints. A new goal on owned joints takes them over from their present reference; the old goal ends `preempted`,
-// and those of its joints that the new one does not take come to a bounded stop. A new goal that cannot be joined to the
-// present motion within its limits, or that asked not to take joints from others, is rejected and the old one goes on as if
-// nothing had happened. Where the joints already exceed the new goal's own limits, it brakes first, with the least violation there
-// is, and its event `active` says so.
+//     engine.begin(now, feedback, missed);  // the drives' answers; periods without a cycle
 //
-// A goal that follows a trajectory is judged each cycle by its tolerances: the feedback against the reference that it answers.
-// One that leaves its path ends aborted, and its joints come to a bounded stop; at its end it has succeeded when its joints are
-// within the tolerances there. They may be wider than the robot's own: whatever a goal allows itself, the robot's following
-// error stops the robot.
+//     engine.submit(request);               // any number of requests, validated by the planner
+//     engine.advance(commands);             // one period of motion
 //
-// A trajectory with a start in the future is held until then, and joined in the first cycle after it: at whose time the reference
-// is the trajectory's at exactly that time, if it could be joined at once. One with a start in the past is joined at a waypoint
-// that is still ahead, at its time. What is held is recalled by a cancel and by whatever stops the robot.
+//     ... write the commands to the bus ...
+//     engine.deliver(written, sink);        // events, with the time at which the reference left
 //
-// Motion time is counted in executed periods: a loop that misses a period delays the motion and never jumps the reference. A
-// loop that misses more in a row than overrun_limit stops the robot, before it judges what the drives did meanwhile. The
-// silence of drives is counted in executed cycles, too: a loop that paused asked them nothing.
+// Ownership. A goal owns its joints. A new goal on owned joints takes them over from their present reference,
+// and the old goal ends `preempted`. Joints of the old goal that the new one does not take come to a bounded
+// stop. The engine rejects a new goal if no motion within its limits joins it to the present motion. It also
+// rejects one that may not take joints from others and needs such joints. A rejected goal leaves the old one
+// unchanged. If the joints already exceed the new goal's own limits, the goal brakes first, with the least
+// possible violation. Its event `active` reports this.
+//
+// Tolerances. In each cycle the engine compares the feedback with the reference that it answers. A goal
+// outside its path tolerance ends aborted, and its joints come to a bounded stop. A goal succeeds when its
+// joints are within the goal tolerance at its end. A goal's tolerances may be wider than the robot's own. The
+// robot's following error still stops the robot.
+//
+// Start times. A trajectory with a start in the future waits here until then. The engine joins it in the
+// first cycle after the start. If it can be joined at once, the reference of that cycle is the trajectory's
+// at exactly that time. A trajectory with a start in the past is joined at a later waypoint, at that
+// waypoint's time. A cancel, and everything that stops the robot, recalls waiting trajectories.
+//
+// Time. Motion time counts executed periods, so a missed period delays the motion and the reference never
+// jumps. A loop that misses more than overrun_limit periods in a row stops the robot. It does so before it
+// judges the drives. The silence of drives also counts in executed cycles, because a paused loop sent them
+// nothing.
 #pragma once
 
 #include <array>
@@ -50,39 +56,43 @@
 
 namespace takt::motion {
 
+/// Computes one robot's motion, cycle by cycle. For one thread, the loop's.
 class Engine {
  public:
-  /// The most trajectories that are held for their start; more are rejected (queue_full).
+  /// How many trajectories may wait for their start. Further ones are rejected (queue_full).
   static constexpr std::size_t max_scheduled = max_joints;
 
-  /// Sizes everything for the robot. Set-up time: allocates.
+  /// Sizes all memory for the robot. Allocates: call it at set-up.
   explicit Engine(const robot::RobotDescription& robot);
 
-  /// Begins a cycle: takes in the feedback, one entry for each joint, and reacts to what is wrong with it. `missed` is how many
-  /// periods in a row passed without a cycle since the one before.
+  /// Begins a cycle: takes the feedback, one entry per joint, and reacts to faults. Argument `now`: the
+  /// nominal time of the cycle. Argument `missed`: the number of periods in a row without a cycle before this
+  /// one.
   void begin(Time now, std::span<const robot::JointFeedback> feedback, std::uint64_t missed = 0) noexcept;
 
-  /// Whether submit() may be called: false while earlier events wait for delivery or the cycle's share is used up: eight
-  /// requests, and about as many joints to plan leads for as a robot can have.
+  /// Whether submit() may be called. False while events of an earlier cycle wait for delivery, or when this
+  /// cycle's share is used up. The share is eight requests, and lead motions for about as many joints as a
+  /// robot can have.
   [[nodiscard]] bool accepts_requests() const noexcept;
 
   /// Takes one validated request. The engine borrows it until an event carries it back in `retired`:
-  ///   trajectory, first set-point of a stream   with the event that ends the goal (rejects it, recalls it); before that, one with
-  ///                                             state `active` and no `retired` says that it runs
-  ///   further set-points of a stream            with an event `active` of this cycle
-  ///   cancel, speed, emergency_stop, reset, shutdown
-  ///                                             with an event of this cycle, state `succeeded` or `rejected`: that of the
-  ///                                             request itself; what it did to goals comes in events of their own
+  ///
+  /// * A trajectory, or the first setpoint of a stream: with the event that ends, rejects or recalls the
+  ///   goal. An earlier event with state `active` and no `retired` reports its beginning.
+  /// * A further setpoint of a stream: with an event `active` of this cycle.
+  /// * Cancel, speed, emergency_stop, reset, shutdown: with an event of this cycle, `succeeded` or
+  ///   `rejected`. It concerns the request itself; each affected goal has events of its own.
   void submit(Request& request) noexcept;
 
-  /// From the next begin() on: a bounded stop of everything, then power off, then RobotState::down. For the end of the process.
+  /// From the next begin() on, stops all joints, powers off, then enters RobotState::down. For the end of the
+  /// process.
   void shut_down() noexcept { shutdown_asked_ = true; }
 
-  /// One period of motion: writes one command for each joint.
+  /// Computes one period of motion and writes one command per joint.
   void advance(std::span<robot::JointCommand> commands) noexcept;
 
-  /// Hands the events of this cycle, oldest first, to `sink(const Event&) -> bool`; one that it does not take is offered again
-  /// next cycle. `written` is when the commands had been written to the bus.
+  /// Passes the events of this cycle, oldest first, to `sink(const Event&) -> bool`. An event that the sink
+  /// refuses is offered again in the next cycle. `written` is the time at which the commands were on the bus.
   template <class Sink>
   void deliver(Time written, Sink&& sink) noexcept {
     for (std::size_t i = 0; i < event_count_; ++i) {
@@ -96,9 +106,10 @@ class Engine {
     event_count_ -= taken;
   }
 
-  /// Fills in everything but the loop's and the hardware's own figures.
+  /// Fills in the snapshot, except the loop's and the hardware's own counters.
   void describe(Snapshot& snapshot) const noexcept;
 
+  /// The state of the robot after the last begin() or advance().
   [[nodiscard]] RobotState state() const noexcept { return state_; }
 
  private:
@@ -106,8 +117,8 @@ class Engine {
   enum class Source : std::uint8_t {
     hold,
     goal,
-    stop,   ///< along a stop that was planned with bounded jerk
-    brake,  ///< as hard as the acceleration limit allows
+    stop,   ///< along a stop with bounded jerk
+    brake,  ///< at the acceleration limit
   };
 
   struct Axis {
@@ -117,20 +128,20 @@ class Engine {
     double goal_tolerance = 0;
 
     Source source = Source::hold;
-    std::uint8_t goal = 0;    ///< index into goals_: of the goal that moves it, or that waits for its stop
-    bool waited_for = false;  ///< source stop or brake: goal `goal` ends when this does
+    std::uint8_t goal = 0;  ///< index into goals_: the goal that moves the joint, or that waits for its stop
+    bool waited_for = false;  ///< source stop or brake: goal `goal` ends when this motion ends
     double command = 0;
     MotionState reference;
     control::SetpointFollower follower;
     trajectory::StopMotion stop;
     std::uint64_t stop_began = 0;  ///< tick at which the stop's time is zero
-    std::uint64_t answered = 0;    ///< tick at which its drive's latest answer came
+    std::uint64_t answered = 0;    ///< tick of its drive's latest answer
   };
 
-  /// How a goal comes from the reference that it found to its trajectory.
+  /// The motion that joins the present reference to a goal's trajectory.
   struct Lead {
-    double duration = 0;  ///< s of Request::lead; 0 = it is not needed
-    double leads_to = 0;  ///< s of the trajectory at which it goes on from there
+    double duration = 0;  ///< s, of Request::lead; 0 = none needed
+    double leads_to = 0;  ///< s of the trajectory at which the lead ends
   };
 
   /// A goal that the engine holds. Free while `request` is null.
@@ -138,18 +149,18 @@ class Engine {
     Request* request = nullptr;
     GoalState state = GoalState::pending;
     Lead lead;
-    trajectory::SpeedScaling travel;  ///< on the path: the lead, then the trajectory
-    double speed_excess = 0;          ///< by what part changes of its speed have exceeded limits at worst
-    bool stops_on_path = false;       ///< preempting, but still travelling
+    trajectory::SpeedScaling travel;  ///< progress along the path: the lead, then the trajectory
+    double speed_excess = 0;          ///< worst relative excess of a limit by changes of the speed
+    bool stops_on_path = false;       ///< preempting, but still moving along its path
     trajectory::Trajectory::Cursor cursor;
-    double overtime = -std::numeric_limits<double>::infinity();  ///< s from the trajectory's end to the
-                                                                 ///< reference that stands
+    /// s from the trajectory's end to the present reference
+    double overtime = -std::numeric_limits<double>::infinity();
     Setpoint setpoint;
-    std::uint64_t setpoint_began = 0;  ///< tick at which the latest set-point arrived
+    std::uint64_t setpoint_began = 0;  ///< tick at which the latest setpoint arrived
     Errc reason{};
   };
 
-  /// What a trajectory goal travels along.
+  /// The path of a trajectory goal: its lead, then its trajectory.
   struct Path;
 
   struct Fault {
@@ -215,8 +226,8 @@ class Engine {
   std::uint32_t overrun_limit_;
   std::uint32_t silence_limit_;  ///< cycles
   std::vector<Axis> axes_;
-  std::vector<Goal>
-      goals_;  ///< one more than joints: each goal here holds a joint, and a new one takes its joints last
+  /// One more than joints: each goal here holds a joint, and a new goal takes its joints last.
+  std::vector<Goal> goals_;
   std::array<Request*, max_scheduled> scheduled_{};  ///< trajectories whose start is in the future
   std::size_t scheduled_count_ = 0;
   std::vector<robot::JointFeedback> feedback_;
@@ -226,20 +237,21 @@ class Engine {
   RobotState state_ = RobotState::starting;
   Fault fault_;
   JointSet powered_;  ///< joints whose drives are to be on
-  JointSet settled_;  ///< starting: joints whose drive has been seen ready
+  JointSet settled_;  ///< state starting: joints whose drive was seen ready
   bool power_off_after_stop_ = false;
   bool shutdown_asked_ = false;
   bool down_after_stop_ = false;
   bool clear_faults_ = false;
   std::uint64_t waiting_since_ = 0;  ///< tick at which the robot began to wait for its drives
   std::size_t submitted_ = 0;
-  std::size_t planned_ = 0;  ///< joints that leads were planned for in this cycle
+  std::size_t planned_ = 0;  ///< joints with a lead planned in this cycle
 
-  // Room for the worst: no request is taken while an event of an earlier cycle waits, so what can come together is the answers
-  // to one cycle's requests, what is recalled, and, for each goal held then, its beginning, its preemption and its end.
+  // Sized for the worst case: the engine takes no request while an event of an earlier cycle waits. So at
+  // most these come together: the answers to one cycle's requests, the recalled trajectories, and three
+  // events per goal. The three events of a goal are its beginning, its preemption and its end.
   std::array<Event, 3 * max_joints + 4 * max_requests_per_cycle + max_scheduled> events_;
   std::size_t event_count_ = 0;
-  std::size_t backlog_ = 0;  ///< events of earlier cycles that still waited when this cycle began
+  std::size_t backlog_ = 0;  ///< events of earlier cycles that were waiting when this cycle began
 
   std::array<double, max_joints> positions_{};
   std::array<double, max_joints> velocities_{};

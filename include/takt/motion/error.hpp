@@ -1,5 +1,5 @@
-// Every reason for which a motion request is refused, or a goal that was accepted ends badly. The names are also the words of
-// the wire protocol: reason_name(Errc::acceleration_limit) is "acceleration_limit".
+// The reasons for which a motion request is rejected or an accepted goal fails. The names are also the words
+// of the wire protocol: reason_name(Errc::acceleration_limit) is "acceleration_limit".
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace takt::motion {
 
-// TAKT_MOTION_ERRORS(X): X(name, number, text). Numbers are part of the C API and the recording format: never reused.
+// TAKT_MOTION_ERRORS(X): X(name, number, text). The numbers are part of the C API and of the recording
+// format: never reuse one.
 #define TAKT_MOTION_ERRORS(X)                                                                             \
   X(malformed, 1, "the message is not the JSON that the protocol asks for")                               \
   X(message_too_large, 2, "the message is longer than the server allows")                                 \
@@ -63,15 +64,17 @@ namespace takt::motion {
   X(loop_taken, 61, "another motion server works with the loop")                                          \
   X(bus_down, 62, "the bus of a drive is down")
 
+/// Why motion failed. 0 is no error. The texts are in TAKT_MOTION_ERRORS.
 enum class Errc : std::uint16_t {
 #define TAKT_ENUMERATOR(name, number, text) name = number,
   TAKT_MOTION_ERRORS(TAKT_ENUMERATOR)
 #undef TAKT_ENUMERATOR
 };
 
+/// Lets an Errc convert to takt::Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::motion; }
 
-/// The text for people.
+/// The text for people, without a final period. Real-time safe.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
 #define TAKT_CASE(name, number, text) \
@@ -83,7 +86,7 @@ enum class Errc : std::uint16_t {
   return "unknown motion error";
 }
 
-/// The word for the wire.
+/// The word on the wire: the enumerator's name. Real-time safe.
 [[nodiscard]] constexpr std::string_view reason_name(Errc code) noexcept {
   switch (code) {
 #define TAKT_CASE(name, number, text) \
@@ -95,7 +98,7 @@ enum class Errc : std::uint16_t {
   return "unknown";
 }
 
-/// The reason of a motion that is beyond its limit of this quantity.
+/// The error for a motion that exceeds its limit of this quantity. Real-time safe.
 [[nodiscard]] constexpr Errc limit_of(trajectory::Quantity quantity) noexcept {
   switch (quantity) {
     case trajectory::Quantity::position:

@@ -1,15 +1,20 @@
-// The life of a motion goal: the states of actionlib, as its users know them, without its middleware.
+// The states of a motion goal. They are the states of actionlib, without its middleware.
 //
 //   pending --> active --> succeeded
-//      |          |------> aborted                     (a fault, a stream that fell silent, joints that did not arrive)
-//      |          '------> preempting --> preempted    (cancelled, or its joints were taken: it stops first;
-//      |                                                aborted, if it leaves its path tolerances on the way)
-//      |--> rejected                                   (there is no such motion within the limits, or not from here)
-//      '--> recalled                                   (a stop came before it began, or a goal that it waited for did not succeed)
+//      |          |------> aborted
+//      |          '------> preempting --> preempted or aborted
+//      |--> rejected
+//      '--> recalled
 //
-// A pending goal is the server's (motion/server.hpp), one that owns joints the engine's (motion/engine.hpp), which says each change
-// of a state by an event. What never became active has a result only if its client was told that it waits; otherwise the answer to
-// its request is a rejection.
+// * aborted: a fault, a stream without setpoints, or joints that did not arrive.
+// * preempting: the goal was cancelled or lost its joints, and it stops first. It is aborted if it leaves its
+//   path tolerance meanwhile.
+// * rejected: no motion within the limits exists, or none from the present state.
+// * recalled: a stop came before the goal began, or a goal that it waited for did not succeed.
+//
+// The motion server (motion/server.hpp) holds pending goals. The engine (motion/engine.hpp) holds the goals
+// that own joints, and reports each change of state in an event. A goal that never became active has a result
+// only if its client was told that it waits. Otherwise the answer to its request is a rejection.
 //
 // Real-time safe.
 #pragma once
@@ -19,9 +24,10 @@
 
 namespace takt::motion {
 
-/// Numbers a goal for the life of the process that runs the robot; 0 is no goal.
+/// A goal's number, unique while the robot's process runs. 0 is no goal.
 using GoalId = std::uint64_t;
 
+/// The state of a goal; see the diagram above.
 enum class GoalState : std::uint8_t {
   pending,
   active,
@@ -33,12 +39,12 @@ enum class GoalState : std::uint8_t {
   recalled,
 };
 
-/// Whether the goal has ended or will never begin: it owns no joint.
+/// Whether the goal has ended or will never begin. Such a goal owns no joint.
 [[nodiscard]] constexpr bool is_terminal(GoalState state) noexcept {
   return state != GoalState::pending && state != GoalState::active && state != GoalState::preempting;
 }
 
-/// The word for the wire.
+/// The word on the wire.
 [[nodiscard]] constexpr std::string_view state_name(GoalState state) noexcept {
   using enum GoalState;
   switch (state) {

@@ -1,6 +1,6 @@
-// The memory that a loop shares with a motion server in another process: requests one way, events and the state of the robot the
-// other. RequestGateway is the loop's end of it, RemoteLoop the server's. A link serves one server from its beginning to its end;
-// the next one gets memory of its own, so that nothing of its predecessor, alive or dead, can reach it.
+// The memory that a loop shares with a motion server in another process. Requests go one way; events and the
+// state of the robot go the other way. RequestGateway is the loop's end, RemoteLoop the server's end. A link
+// serves one server only. The next server gets new memory, so no earlier server, alive or dead, can reach it.
 #pragma once
 
 #include <array>
@@ -21,32 +21,36 @@
 
 namespace takt::motion {
 
-/// An event on its way to the server: a number stands for the request that is handed back.
+/// An event for the server. A number stands for the request that it gives back.
 struct LinkEvent {
-  std::uint64_t request = 0;  ///< 0 = none
+  std::uint64_t request = 0;  ///< number of the request that is given back; 0 = none
   Event event;                ///< `retired` is null
 };
 static_assert(std::is_trivially_copyable_v<LinkEvent>);
 
-/// Made (`new (memory) Link`) by the loop's process, before the server's sees the memory. Whatever is in it, each side reads words
-/// of the other once and believes none.
+/// The shared memory. The loop's process constructs it with `new (memory) Link` before the server's process
+/// sees it. Each side reads each word of the other once and validates it.
 struct alignas(shm::apart) Link {
-  /// Rises whenever the meaning of anything here changes, or that of a request as bytes; where things lie is in link_layout.
+  /// Changes whenever a field here, or a request as bytes, changes its meaning. Offsets are covered by
+  /// link_layout.
   static constexpr std::uint32_t version = 2;
-  /// A long request goes through in pieces: a stop has to wait for so much at most.
+  /// Bytes of the request ring. A long request passes in pieces, so a stop waits for at most this much.
   static constexpr std::uint32_t request_bytes = 1U << 18;
+  /// Slots of the event ring.
   static constexpr std::uint32_t event_count = 1024;
 
+  /// Written by the loop's process only.
   struct alignas(shm::apart) LoopSide {
     std::atomic<std::uint64_t> layout{0};  ///< link_layout of the loop's process
     std::atomic<std::uint64_t> robot{0};   ///< robot::fingerprint()
-    std::atomic<std::uint32_t> beat{0};    ///< changes as long as the gateway lives
-    std::atomic<std::uint32_t> taken{0};   ///< requests that the loop has taken, or will never see
+    std::atomic<std::uint32_t> beat{0};    ///< changes while the gateway lives
+    std::atomic<std::uint32_t> taken{0};   ///< requests that the loop took, or that it will never get
     std::atomic<std::uint32_t> over{0};    ///< not 0: the loop's side has ended this link
   };
+  /// Written by the server's process only.
   struct alignas(shm::apart) ServerSide {
-    std::atomic<std::uint64_t> layout{0};  ///< link_layout of the one server that has come, for good; 0: none
-    std::atomic<std::uint32_t> beat{0};    ///< changes as long as it lives
+    std::atomic<std::uint64_t> layout{0};  ///< link_layout of the one server of this link; 0: none came yet
+    std::atomic<std::uint32_t> beat{0};    ///< changes while the server lives
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -62,7 +66,7 @@ static_assert(max_request_record <= Link::request_bytes / 8);
 
 namespace detail {
 
-/// FNV-1a, number by number.
+/// FNV-1a over whole numbers.
 [[nodiscard]] constexpr std::uint64_t hash_of(std::initializer_list<std::uint64_t> numbers) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const std::uint64_t number : numbers) hash = (hash ^ number) * 0x100000001b3;
@@ -121,23 +125,24 @@ namespace detail {
 
 }  // namespace detail
 
-/// Two processes that mean the same by the bytes of a link have the same: where each member of what goes through it lies, as the
-/// compiler of this process has it. Not 0.
+/// A hash over the offset of each member that passes through a link. Two processes with equal values agree on
+/// the meaning of its bytes. Not 0.
 inline constexpr std::uint64_t link_layout =
     detail::hash_of({Link::version, sizeof(Link), offsetof(Link, requests), offsetof(Link, events),
                      offsetof(Link, state), offsetof(Link, request_memory), offsetof(Link, event_memory),
                      detail::layout_of_event(), detail::layout_of_state()});
 static_assert(link_layout != 0);
 
-/// Tells whether the other side's word still changes.
+/// Tells whether the other side's beat still changes.
 class Heartbeat {
  public:
+  /// `patience`: how long the beat may stay the same.
   explicit Heartbeat(Duration patience) noexcept : patience_(patience) {}
 
-  /// Begins anew with the next look.
+  /// Starts again at the next call of is_alive().
   void reset() noexcept { changed_ = {}; }
 
-  /// Whether it has changed within the time that it may take.
+  /// Whether the beat changed within the patience. `now` is the caller's clock. Real-time safe.
   [[nodiscard]] bool is_alive(std::uint32_t beat, Time now) noexcept {
     if (!changed_ || beat != beat_) {
       beat_ = beat;

@@ -1,11 +1,12 @@
-// The control loop: once per period it reads the drives, lets the engine compute, writes the drives, and publishes what
-// happened. Over a wall clock it is the real-time thread of a robot; over a ManualClock the same code runs a simulation as fast
-// as the processor goes, with the same numbers on every run.
+// The control loop. Once per period it reads the drives, runs the engine, writes the drives, and publishes
+// the state and the events. Over a wall clock it is the real-time thread of a robot. Over a ManualClock the
+// same code runs a simulation as fast as the processor can, with the same numbers on every run.
 //
-// When a cycle is late, the robot's overrun policy says how the loop goes on (rt/periodic_loop.hpp). Its overrun limit bounds
-// the cycles that are caught up; half of those that drives may leave unanswered bounds them, too. Missing more periods in a row
-// than the limit is a fault: the robot comes to a bounded stop with the reason loop_overrun. Under every policy the reference moves by one period
-// for each executed cycle.
+// The robot's overrun policy says how the loop continues after a late cycle (rt/periodic_loop.hpp). Two
+// limits bound the cycles that it catches up: the robot's overrun limit, and half of the cycles that a drive
+// may leave unanswered. If the loop misses more periods in a row than the overrun limit, the robot comes to a
+// bounded stop with the reason loop_overrun. Under every policy the reference moves by one period per
+// executed cycle.
 #pragma once
 
 #include <algorithm>
@@ -21,29 +22,30 @@
 
 namespace takt::motion {
 
-/// Watches a loop from inside its thread: a simulation that has to be moved on, a recorder. Every function is called on the
-/// loop's thread and must be real-time safe.
+/// Observes a loop from inside its thread: a simulation that steps, or a recorder. The loop calls every
+/// function on its own thread, so each must be real-time safe.
 class LoopObserver {
  public:
   virtual ~LoopObserver() = default;
   LoopObserver(const LoopObserver&) = delete;
   LoopObserver& operator=(const LoopObserver&) = delete;
 
-  /// Before anything of the cycle that is due at `now`.
+  /// Called first in the cycle that is due at `now`.
   virtual void before_cycle(Time now) noexcept = 0;
-  /// What the cycle made, before it is published.
+  /// Called with the result of the cycle, before the loop publishes it.
   virtual void after_cycle(const Snapshot& snapshot) noexcept = 0;
-  /// An event of the cycle on its way to the outside.
+  /// Called for each event of the cycle that the events ring took.
   virtual void on_event(const Event& event) noexcept = 0;
 
  protected:
   LoopObserver() = default;
 };
 
+/// The loop of one robot over a clock C.
 template <Clock C>
 class Loop {
  public:
-  /// Sizes everything; the arguments must outlive the loop. Not real-time safe; everything else is.
+  /// Allocates all memory. The arguments must outlive the loop. Every other function is real-time safe.
   Loop(C& clock, const robot::RobotDescription& robot, robot::Hardware& hardware, Channels& channels,
        LoopObserver& observer)
       : clock_(&clock),
@@ -55,8 +57,8 @@ class Loop {
         feedback_(robot.joints.size()),
         commands_(robot.joints.size()) {}
 
-  /// Runs until the robot is down: after shut_down(), or a shutdown request, and the controlled stop that follows.
-  /// Fails only with rt::Errc::period_not_positive.
+  /// Runs until the robot is down, which follows a shut_down() or a shutdown request after the controlled
+  /// stop. Error: rt::Errc::period_not_positive.
   Status run() noexcept {
     auto beat = rt::PeriodicLoop<C>::create(*clock_, beat_);
     if (!beat) return fail(beat.error());
@@ -65,13 +67,13 @@ class Loop {
     return {};
   }
 
-  /// Asks for a controlled stop and the end of run(). From any thread or signal handler.
+  /// Requests a controlled stop and the end of run(). Callable from any thread or signal handler.
   void shut_down() noexcept {
-    // relaxed: a flag on its own; nothing is published with it.
+    // Relaxed: the flag stands alone, and no other data is published with it.
     shutdown_asked_.store(true, std::memory_order_relaxed);
   }
 
-  /// One cycle, for owners that keep the beat themselves.
+  /// Runs one cycle, for a caller that keeps the period itself. Returns Verdict::stop once the robot is down.
   rt::Verdict cycle(const rt::Tick& tick) noexcept {
     observer_->before_cycle(tick.due);
     hardware_->read(tick.due, feedback_);
@@ -91,11 +93,12 @@ class Loop {
     return engine_.state() == RobotState::down ? rt::Verdict::stop : rt::Verdict::proceed;
   }
 
-  /// Of the run that ended last.
+  /// Statistics of the last run() that ended.
   [[nodiscard]] const rt::LoopStatistics& statistics() const noexcept { return statistics_; }
 
  private:
-  /// The most cycles to catch up. They ask the drives faster than these can answer, which must not look like silence.
+  /// The most cycles to catch up. Caught-up cycles query the drives faster than these can answer, and this
+  /// must not count as silence.
   static std::uint32_t catch_up_limit(const robot::RobotDescription& robot) noexcept {
     return std::min(robot.overrun_limit, (robot.silence_limit() - 1) / 2);
   }

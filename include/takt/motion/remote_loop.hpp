@@ -1,25 +1,27 @@
-// The server's end of a Link: stands in for a loop that runs in another process. A Server, with Channels of its own process, cannot
-// tell it from the loop itself: requests, events and the state go through to the bit.
+// The server's end of a Link: it takes the place of a loop that runs in another process. A Server with local
+// Channels works with it as with the loop itself. Requests, events and the state arrive unchanged to the bit.
 //
 //     motion::Channels channels;
 //     motion::Server server(robot, channels.requests, channels.events, channels.state);
 //     motion::RemoteLoop loop(robot, channels);
+//
 //     if (Status attached = loop.attach(*link); !attached) ...
-//     loop.poll(now); server.poll(now); loop.poll(now);           // one thread
+//     loop.poll(now); server.poll(now); loop.poll(now);  // all on one thread
 //
-// A long trajectory goes through in pieces. Emergency stops and cancels overtake it, and whatever waits behind it: a stop recalls
-// all that it overtakes but other stops, a cancel the motions that it is about (rejected, recalled), as if they had never been
-// handed over. No more requests are under way than the loop takes in one cycle, so that a stop waits for one cycle at most, and
-// for what is in the link (Link::request_bytes).
+// A long trajectory passes in pieces. Emergency stops and cancels overtake it and every request that waits
+// behind it. A stop recalls all requests that it overtakes, except other stops. A cancel recalls the motions
+// that it concerns. Recalled requests are rejected (recalled), as if the server had never sent them. At most
+// as many requests are in the link as the loop takes in one cycle. A stop therefore waits for at most one
+// cycle and the bytes in the link (Link::request_bytes).
 //
-// When the loop's process dies (detach()), falls silent or ends the link, all that it had borrowed comes back: goals that ran end
-// aborted with the reason loop_lost, other requests are rejected with it, and so is every further one; the state says `stopped`,
-// for this reason. Another link may be attached then.
+// The loop is lost when its process dies (detach()), falls silent or ends the link. All borrowed requests
+// then come back. Running goals end aborted with the reason loop_lost; other requests, and all later ones,
+// are rejected with it. The state becomes `stopped` with this reason. Another link may be attached then.
 //
-// The other process is not trusted with this one's memory: what it says is checked before the server looks at it, and what the
-// server has not taken yet stays in the link, which bounds it.
+// This class does not trust the other process. It validates everything before the server sees it. Messages
+// that the server has not taken stay in the link, which bounds their memory.
 //
-// Allocates; for the side without deadlines. One thread at a time, the server's.
+// Not real-time safe: it allocates. Use it from the server's thread only.
 #pragma once
 
 #include <cstdint>
@@ -37,41 +39,45 @@
 
 namespace takt::motion {
 
+/// The settings of a RemoteLoop.
 struct RemoteLoopOptions {
   Duration silence = std::chrono::seconds(1);  ///< a loop's process that is silent for longer is lost
-  std::function<void()> on_sent;  ///< told whenever the link has something new for the loop's side
+  std::function<void()> on_sent;               ///< called when the link has new data for the loop's side
 };
 
+/// Connects a Server's Channels to a loop in another process.
 class RemoteLoop {
  public:
-  /// Takes the loop's place at `channels`; both must outlive it.
+  /// Takes the loop's place at `channels`. The robot and the channels must outlive it.
   RemoteLoop(const robot::RobotDescription& robot, Channels& channels, RemoteLoopOptions options = {});
 
-  /// Goes on with the loop at the other end of `link`, which stays valid until detach() or the next attach(); what was attached
-  /// before is detached. Errors: other_version, other_robot, loop_taken (also by a link that is over); nothing is attached then.
+  /// Continues with the loop at the other end of `link`, which must stay valid until detach() or the next
+  /// attach(). Detaches the previous link first. Errors: other_version, other_robot, loop_taken (also for a
+  /// link that has ended). On error nothing is attached.
   [[nodiscard]] Status attach(Link& link);
 
-  /// The loop is gone. The link's memory is not touched any more.
+  /// Ends the work with the link, because the loop is gone. The link's memory is not accessed any more.
   void detach();
 
-  /// False also when poll() found that the loop is lost.
+  /// Whether a link is attached. False also after poll() found that the loop is lost.
   [[nodiscard]] bool attached() const noexcept { return link_ != nullptr; }
 
-  /// For the recording of the loop's process: what the server's ServerOptions::on_mark and on_refusal are told. Lost while no loop is
-  /// attached, where half the link is full for a while, and if it is not valid.
+  /// Sends a note to the recording of the loop's process: a mark or a refusal, as ServerOptions::on_mark and
+  /// on_refusal report it. The note is lost if no loop is attached, if it is invalid, or if half the link
+  /// stays full.
   void note(Note note);
 
-  /// Takes everything on, both ways. Wants to be called again after the time that it returns, at the latest: at once if a long
-  /// request is under way, soon if an answer is.
+  /// Moves requests, notes, events and the state in both directions. Returns the time until the next
+  /// necessary call. It is 0 while a long request is in progress, and short while an answer is due.
   Duration poll(Time now);
 
  private:
   /// A request that the server has handed over.
   struct Borrowed {
     Request* request = nullptr;
-    bool begun = false;  ///< it is under way to the loop, or there: before, the loop has nothing to say of it
-    bool runs = false;   ///< it began its goal
-    bool stopped = false;  ///< kind cancel: it recalled what it was about, so it has found something
+    bool begun = false;    ///< sent to the loop, at least in part; before, the loop cannot answer it
+    bool runs = false;     ///< its goal is active
+    bool stopped = false;  ///< kind cancel: it recalled at least one request, so it succeeds
   };
 
   void take_requests();
@@ -98,17 +104,17 @@ class RemoteLoop {
   std::optional<shm::BroadcastValue<Snapshot>::Reader> state_;
   Heartbeat heartbeat_;
   std::uint32_t beat_ = 0;
-  std::uint32_t sent_ = 0;  ///< requests of this link that were sent whole, or that it refused before
+  std::uint32_t sent_ = 0;  ///< requests of this link that were sent whole, or rejected before
   bool has_sent_ = false;   ///< in this poll()
   Time sent_at_{};
 
   std::uint64_t last_number_ = 0;
-  std::map<std::uint64_t, Borrowed> borrowed_;  ///< by number, in the order in which they came
+  std::map<std::uint64_t, Borrowed> borrowed_;  ///< by number, in order of arrival
   std::deque<std::uint64_t> urgent_;            ///< stops, then cancels
   std::deque<std::uint64_t> waiting_;           ///< all others
-  std::deque<Note> notes_;                      ///< on their way to the loop's side
-  std::optional<RequestWriter> sending_;        ///< the request that is under way
-  std::deque<Event> incoming_;                  ///< on their way to the server
+  std::deque<Note> notes_;                      ///< not sent yet
+  std::optional<RequestWriter> sending_;        ///< the request that is partly sent
+  std::deque<Event> incoming_;                  ///< not yet in the server's ring
   Snapshot latest_;
 };
 

@@ -1,17 +1,22 @@
-// The loop's end of a Link: brings the requests of a motion server in another process to the loop, and events and the state of the
-// robot to the server. For a thread without deadlines in the loop's process; the loop itself knows of none of this.
+// The loop's end of a Link. It brings the requests of a motion server in another process to the loop. It
+// brings events and the state of the robot to that server. It runs on a non-real-time thread of the loop's
+// process. The loop does not know about it.
 //
 //     motion::RequestGateway gateway(robot, channels);
-//     gateway.attach(*link);                                      // a server may come; again, with a new link, after each end
-//     while (...) wait_for(gateway.poll(clock.now()));            // or until gateway.has_requests()
+//     gateway.attach(*link);  // one server may come; after it ends, attach a new link
+//     while (...) wait_for(gateway.poll(clock.now()));  // or until gateway.has_requests()
 //
-// The server is not trusted: each request is read as from a stranger (request_message.hpp), and what is not one ends the link. It
-// is not relied on either: when it dies (detach()), falls silent, or does not take what it is told, every goal comes to a
-// bounded stop with the reason client_lost, and the next server can attach. Goals of different servers have different numbers in
-// the loop, whatever each of them calls its own: a server has max_goal of 2^53 numbers, which are enough for two million that use
-// all of theirs. When there are none left, the gateway refuses goals (unknown_goal) as long as it lives.
+// The gateway does not trust the server. It validates each request completely (request_message.hpp), and
+// invalid bytes end the link. The robot does not depend on the server either. The server is lost when it dies
+// (detach()), falls silent, or does not take its events. Then every goal comes to a bounded stop with the
+// reason client_lost, and the next server can attach.
 //
-// Allocates. One thread at a time. The loop must have ended when a gateway is destroyed, as it frees what the loop borrowed.
+// Goals of different servers have different numbers in the loop. Of the 2^53 possible numbers each server may
+// use max_goal, which is enough for two million servers that use all of theirs. When no numbers are left, the
+// gateway refuses goals (unknown_goal) for the rest of its life.
+//
+// Not real-time safe: it allocates. Use it from one thread at a time. The loop must have ended before the
+// gateway is destroyed, because the destructor frees the requests that the loop borrowed.
 #pragma once
 
 #include <cstddef>
@@ -32,60 +37,66 @@
 
 namespace takt::motion {
 
+/// The settings of a RequestGateway.
 struct GatewayOptions {
   Duration silence = std::chrono::seconds(1);       ///< a server that is silent for longer is lost
-  std::size_t max_segments = default_max_segments;  ///< of one trajectory
+  std::size_t max_segments = default_max_segments;  ///< segments of one trajectory
   std::size_t max_unread = 8192;                    ///< events that may wait for a server
-  /// Told, as ServerOptions' are, of the marks that the server's clients make, of what the server refuses, and of what the gateway
-  /// refuses, at the time when they arrive here.
+  /// Callbacks, as in ServerOptions: marks of the server's clients, and refusals of the server and of the
+  /// gateway. Argument `now`: the time at which they arrive here.
   std::function<void(Time now, std::string_view text)> on_mark;
   std::function<void(Time now, const Refusal& why)> on_refusal;
 };
 
-/// How a link ended.
+/// Why a link ended.
 enum class LinkEnd : std::uint8_t {
-  none,           ///< it has not, or there never was one
+  none,           ///< it has not ended, or there was none
   detached,       ///< by detach()
-  silent,         ///< the server gave no sign of life
-  malformed,      ///< the server wrote what is no request, or took back that it is there
+  silent,         ///< the server's beat stopped
+  malformed,      ///< the server wrote an invalid request, or withdrew its presence
   unread,         ///< the server did not take its events
-  other_version,  ///< the server means something else by the bytes of a link
+  other_version,  ///< the server uses another layout of the link
 };
 
+/// Connects a loop's Channels to a motion server in another process.
 class RequestGateway {
  public:
-  /// The gateway is the only producer of `channels.requests` and the only reader of the rest; both must outlive it.
+  /// The gateway is the only producer of `channels.requests` and the only reader of the other two channels.
+  /// The robot and the channels must outlive it.
   RequestGateway(const robot::RobotDescription& robot, Channels& channels, GatewayOptions options = {});
 
-  /// Serves the server that comes to the other end of `link`, which was just made, nobody has seen yet, and stays valid until
-  /// detach() or the next attach(). What was attached before is detached.
+  /// Waits for a server at the other end of `link`. The link must be new and unseen by any server, and must
+  /// stay valid until detach() or the next attach(). Detaches the previous link first.
   void attach(Link& link);
 
-  /// The server is gone, or is to go: all goals stop, from the loop's next cycle on unless its ring is full. The link's memory is not
-  /// touched any more.
+  /// Ends the link: the server is gone, or has to go. All goals stop, beginning with the loop's next cycle
+  /// unless its ring is full. The link's memory is not accessed any more.
   void detach();
 
+  /// Whether a link is attached that has not ended.
   [[nodiscard]] bool attached() const noexcept { return link_ != nullptr; }
 
-  /// Whether poll() has seen that a server came to the link that was attached last, whatever became of it.
+  /// Whether poll() has seen a server on the link that was attached last, even if that link has ended.
   [[nodiscard]] bool has_server() const noexcept { return has_server_; }
 
-  /// Of the link that was attached last. A link that ended by itself stays untouched as after detach().
+  /// Why the link that was attached last ended. After a link ended by itself, its memory is not accessed any
+  /// more.
   [[nodiscard]] LinkEnd end() const noexcept { return end_; }
 
-  /// Takes everything on, both ways. Wants to be called again after the time that it returns, at the latest: when the loop's next
-  /// cycle has something for the server. And as soon as it has_requests(): what these wait adds to every hand-over.
+  /// Moves requests, events and the state in both directions. Returns the time until the next necessary call,
+  /// which is when the loop's next cycle may have events. Call it also as soon as has_requests() is true: a
+  /// waiting request adds its wait to its hand-over latency.
   Duration poll(Time now);
 
-  /// Whether poll() finds something that the server has said since.
+  /// Whether the server has written something since the last poll().
   [[nodiscard]] bool has_requests() noexcept;
 
  private:
-  /// What the loop has borrowed.
+  /// A request that the loop has borrowed.
   struct Owned {
     std::unique_ptr<Request> request;
     std::uint64_t number = 0;   ///< the server's; 0 = the gateway's own
-    std::uint32_t session = 0;  ///< whose it is
+    std::uint32_t session = 0;  ///< the session that it belongs to
   };
 
   void finish(LinkEnd end);
@@ -120,12 +131,12 @@ class RequestGateway {
   std::uint32_t beat_ = 0;
   std::uint32_t handled_ = 0;  ///< requests of this link that went into the loop's ring, or were refused
   std::uint32_t session_ = 0;
-  GoalId before_ = 0;  ///< goals up to this number are those of earlier links
+  GoalId before_ = 0;  ///< goals up to this number belong to earlier links
   GoalId latest_ = 0;  ///< the highest number of all
 
   std::unordered_map<const Request*, Owned> owned_;
-  std::deque<Request*> pending_;    ///< on their way into the loop's ring
-  std::deque<LinkEvent> outgoing_;  ///< on their way to the server
+  std::deque<Request*> pending_;    ///< not yet in the loop's ring
+  std::deque<LinkEvent> outgoing_;  ///< not yet in the link
 };
 
 }  // namespace takt::motion

@@ -1,27 +1,39 @@
-// A request for the loop as bytes and back: how the motion server hands it to a loop in another process. Every number arrives bit by
-// bit as it was. A trajectory may be long, so a request goes out as records of bounded length, which a RequestReader puts together
-// one by one: no record costs it more time than its own length.
+// A request for the loop as bytes. The motion server writes it, and the loop's process reads it. Every number
+// arrives unchanged to the bit. A trajectory may be long, so the writer splits a request into records of
+// bounded length. The RequestReader joins them, at a cost per record that grows with the record's length
+// only.
 //
-// The reader works where the loop runs and believes nothing. What the loop trusts a request with because the planner made it is
-// checked again: joints, sizes, numbers and times; limits no looser than the robot's; a trajectory that does not jump, keeps those
-// limits between its waypoints too and ends at rest; set-points within the limits. Whoever writes the records can ask for any
-// motion that the robot allows, and for no other.
+// The reader runs beside the loop and trusts nothing. It repeats each check that the planner made:
 //
-// A record, least significant byte first, f64 as its bits:
+// * joints, sizes, numbers and times are valid;
+// * limits are no looser than the robot's;
+// * a trajectory has no jumps, keeps those limits between its waypoints too, and ends at rest;
+// * setpoints lie within the limits.
 //
-//   request   u8 1, u64 number, u8 kind, u64 goal, u64 joints, u8 flags, i64 start, u8 synchronisation, u32 first_waypoint,
-//             f64 may_gain, f64 goal_time, u8 category, f64 speed, u16 reason, i64 received, i64 handed_over,
-//             then, for n joints, in the order of their numbers
-//             limits (6n f64), tolerances of the path and of the goal (3n f64 each), as far as the flags say so;
-//             of a set-point i64 timeout, f64 positions[n], velocities[n]; of a trajectory u32 segments, f64 end[3n], and
-//   segments  (of the request, or u8 2, u64 number, then more of them): f64 end_time, f64 rate, f64 coefficients[6][n]
+// A malicious writer can therefore request any motion that the robot allows, and no other.
 //
-//   mark      u8 3, then its text
+// A record is little-endian; an f64 is its 64 bits. One request holds n joints, in the order of their
+// numbers:
+//
+//   request   u8 1, u64 number, u8 kind, u64 goal, u64 joints, u8 flags, i64 start, u8 synchronisation,
+//
+//             u32 first_waypoint, f64 may_gain, f64 goal_time, u8 category, f64 speed, u16 reason,
+//             i64 received, i64 handed_over,
+//
+//             if the flags say so: limits (6n f64), path and goal tolerances (3n f64 each);
+//
+//             setpoint: i64 timeout, f64 positions[n], velocities[n];
+//             trajectory: u32 segments, f64 end[3n], and
+//
+//   segments  f64 end_time, f64 rate, f64 coefficients[6][n]
+//   more      u8 2, u64 number, segments
+//
+//   mark      u8 3, text
 //   refusal   u8 4, u16 reason, u8 joint, f64 time, f64 value, f64 limit
 //
-// The last two are for a recording and not for the loop: what else the server did.
+// Marks and refusals are for a recording, not for the loop.
 //
-// Allocates; for the side without deadlines. One thread at a time.
+// Not real-time safe: it allocates. Use each object from one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -44,31 +56,38 @@
 
 namespace takt::motion {
 
-/// Whether a time of the other process is within 146 years of its clock's epoch: its differences from our own do not overflow.
+/// Whether a time of the other process is within 146 years of its clock's epoch. Differences to local times
+/// then cannot overflow.
 [[nodiscard]] bool is_moderate(Time time) noexcept;
 
-/// No record is longer: the beginning of a request for max_joints joints, with one segment, fits.
+/// The longest record, in bytes. The beginning of a request for max_joints joints, with one segment, fits.
 inline constexpr std::size_t max_request_record = std::size_t{16} << 10;
 
-/// A planned trajectory may have this many segments: those of its waypoints, and what leads to the first and stops after the last.
+/// The most segments of a planned trajectory: its waypoints, a lead before the first and a stop after the
+/// last.
 inline constexpr std::size_t default_max_segments = default_max_waypoints + 32 * max_joints;
 
-/// A server counts its goals from 1, and not beyond this: the numbers of those that come after it must not run out.
+/// The highest goal number of one server, which counts from 1. The bound leaves numbers for later servers.
 inline constexpr GoalId max_goal = GoalId{1} << 32;
 
-/// Whether a request has one of each for each joint, as a planner makes it: only then it can be written.
+/// Whether the request has one entry per joint in every list, as the planner makes it. Only such a request
+/// can be written.
 [[nodiscard]] bool is_complete(const Request& request) noexcept;
 
-/// Writes one request that is_complete(), and must not change meanwhile. A trajectory whose derivatives may step is written as one that does not
-/// say so, and refused by the reader.
+/// Writes one request. It must be is_complete() and must not change meanwhile. If the derivatives of its
+/// trajectory may step, the writer omits that permission and the reader refuses the trajectory.
 class RequestWriter {
  public:
+  /// Argument `number`: the server's own number of the request.
   RequestWriter(const Request& request, std::uint64_t number) noexcept
       : request_(&request), number_(number) {}
 
-  /// The next record into `room`, at least max_request_record bytes; how long it is. Not after done().
+  /// Writes the next record into `room`, at least max_request_record bytes, and returns its length in bytes.
+  /// Do not call it after done().
   [[nodiscard]] std::size_t write(std::span<std::uint8_t> room) noexcept;
+  /// Whether all records were written.
   [[nodiscard]] bool done() const noexcept;
+  /// The server's number of the request.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
  private:
@@ -82,60 +101,70 @@ class RequestWriter {
   std::size_t next_segment_ = 0;
 };
 
-/// Why a request does not reach the loop, as an Event says it.
+/// Why a request does not reach the loop, in the terms of an Event.
 struct Refusal {
-  Errc reason{};
-  std::uint8_t joint = 0;
+  Errc reason{};           ///< why it is refused
+  std::uint8_t joint = 0;  ///< the joint that it concerns; 0 if none
   trajectory::Quantity quantity{};
   double time = 0;   ///< s from the trajectory's start
-  double value = 0;  ///< what was found
-  double limit = 0;  ///< what is allowed
+  double value = 0;  ///< the value found
+  double limit = 0;  ///< the value allowed
 };
 
-/// What the server tells a client, without the words. A joint that the robot does not have is 0, as is a number that is not finite.
+/// The numbers of a rejection, without its text. An unknown joint becomes 0, and so does a number that is not
+/// finite.
 [[nodiscard]] Refusal to_refusal(const Rejection& why, const robot::RobotDescription& robot);
 
-/// A mark of a client.
+/// A mark that a client set in the recording.
 struct Mark {
-  std::string text;  ///< 1 to max_mark_text bytes of UTF-8 without control characters, as a MarkMessage's
+  std::string text;  ///< 1 to max_mark_text bytes of UTF-8, without control characters
 };
+/// The most bytes in a mark's text.
 inline constexpr std::size_t max_mark_text = 128;
 
-/// What a recording is told: a mark, or that the server refused a request itself.
+/// A note for the recording: a mark, or a request that the server refused itself.
 using Note = std::variant<Mark, Refusal>;
 
-/// Whether it is one that a server has: a mark's text is as said, a refusal's numbers are finite.
+/// Whether the note is one that a server can send: the mark's text is valid, the refusal's numbers are
+/// finite.
 [[nodiscard]] bool is_valid(const Note& note) noexcept;
 
-/// The record of a note that is_valid() into `room`, at least max_request_record bytes; how long it is.
+/// Writes the record of a note into `room`, at least max_request_record bytes, and returns its length in
+/// bytes. The note must be is_valid().
 [[nodiscard]] std::size_t write_note(const Note& note, std::span<std::uint8_t> room) noexcept;
 
-/// A request that is complete, or refused; or a note.
+/// The result of reading a record: a complete request, a refused one, or a note.
 struct TakenRequest {
-  std::uint64_t number = 0;
-  std::unique_ptr<Request> request;  ///< null: the record was taken in, and more of its request is to come
-  std::optional<Refusal> refusal;    ///< the request is not for the loop, and may be incomplete
-  std::optional<Note> note;          ///< instead of a request
+  std::uint64_t number = 0;          ///< the server's number of the request
+  std::unique_ptr<Request> request;  ///< null: more records of this request must follow
+  std::optional<Refusal> refusal;    ///< the loop must not get the request, which may be incomplete
+  std::optional<Note> note;          ///< set if the record was a note
 };
 
+/// Joins records to requests and validates them.
 class RequestReader {
  public:
-  /// The robot must outlive the reader.
+  /// The robot must outlive the reader. Argument `max_segments`: of one trajectory.
   explicit RequestReader(const robot::RobotDescription& robot,
                          std::size_t max_segments = default_max_segments);
 
-  /// Where the robot is now. A joint that was seen outside its limits may be asked to stay there, as the planner allows; and starts
-  /// are measured from here.
+  /// Sets the robot's present state. As in the planner, a joint that was seen outside its limits may stay
+  /// there. Start times are compared with the time of this state.
   void see(const Snapshot& state) noexcept;
 
-  /// Takes in the next record. One long request may be under way while short ones are completed; another long one takes its place.
-  /// Refusals: unknown_request, unknown_joint, unknown_goal (0, or beyond max_goal), wrong_size, not_finite, out_of_domain, times_not_increasing,
-  /// not_continuous, no_waypoints, too_many_waypoints, not_at_rest_at_end, limit_above_robot, start_too_far, position_limit,
-  /// velocity_limit, acceleration_limit, jerk_limit. Error: malformed, the bytes are no record; the reader is as it was.
+  /// Reads the next record. While one long request is incomplete, short ones may arrive and be completed;
+  /// another long one replaces it.
+  ///
+  /// Refusals: unknown_request, unknown_joint, unknown_goal (0, or above max_goal), wrong_size, not_finite,
+  /// out_of_domain, times_not_increasing, not_continuous, no_waypoints, too_many_waypoints,
+  /// not_at_rest_at_end, limit_above_robot, start_too_far, position_limit, velocity_limit,
+  /// acceleration_limit, jerk_limit.
+  ///
+  /// Error: malformed (the bytes are not a record). The reader is then unchanged.
   [[nodiscard]] Result<TakenRequest> take(std::span<const std::uint8_t> record);
 
  private:
-  /// A request whose segments are still coming.
+  /// A request with missing segments.
   struct Open {
     std::uint64_t number = 0;
     std::unique_ptr<Request> request;
@@ -157,7 +186,7 @@ class RequestReader {
   [[nodiscard]] std::optional<Refusal> check_trajectory(const Request& request) const;
   [[nodiscard]] TakenRequest complete(Open& open);
 
-  /// Where a joint may be asked to be.
+  /// The allowed positions of a joint.
   struct Range {
     double min = 0;
     double max = 0;
@@ -168,7 +197,7 @@ class RequestReader {
   Time now_{};
   std::vector<Range> ranges_;
   std::optional<Open> open_;
-  std::uint64_t dropped_ = 0;  ///< number of the request whose further segments are of no interest; 0 = none
+  std::uint64_t dropped_ = 0;  ///< number of the request whose further segments are skipped; 0 = none
   std::vector<double> coefficients_;
 };
 

@@ -1,39 +1,45 @@
-// The motion server as a machine without sockets, threads or clocks: lines of clients and the time go in, lines for clients and
-// requests for the loop come out. It speaks the protocol of motion/wire.hpp, plans (motion/planner.hpp), numbers goals,
-// keeps for every request who asked, and turns the loop's events back into replies. It is a LineService: give it to
-// platform::LineServer to serve TCP.
+// The motion server, without sockets, threads or clocks. Lines of clients and the time go in; lines for
+// clients and requests for the loop come out. It speaks the protocol of motion/wire.hpp, plans
+// (motion/planner.hpp), numbers goals, remembers which client sent each request, and turns the loop's events
+// into replies. It is a LineService: platform::LineServer serves it over TCP.
 //
 //     motion::Server service(robot, channels.requests, channels.events, channels.state);
-//     platform::LineServer lines;                       // 127.0.0.1, a free port
-//     const auto port = lines.open({.port = 7470});
-//     std::thread thread([&] { lines.run(service); });  // ... lines.stop(); thread.join();
+//     platform::LineServer lines;
+//     const auto port = lines.open({.port = 7470});     // on 127.0.0.1
 //
-// A client can disturb itself only: tables, queues and the requests in flight are bounded for each client and for all together,
-// and nothing that it sends reaches the loop before it has been planned and found within the limits.
+//     std::thread thread([&] { lines.run(service); });  // at the end: lines.stop(); thread.join();
 //
-// Long messages cost time: a line of more than `read_at_once` bytes, and a motion of more than `plan_at_once` waypoints, joins a
-// queue that an executor works off, piece by piece (planning_work.hpp); given a thread of its own, it holds up nobody else. A
-// client's further motions wait behind its own. Cancels and stops do not wait, and what they overtake is recalled: a cancel of
-// everything recalls all motions that are still to be planned, an emergency stop all that the loop has not been handed yet,
+// Protection. A client can only disturb itself. Tables, queues and requests in flight are bounded, per client
+// and in total. The loop gets only requests that were planned and found within the limits.
+//
+// Long messages. A line of more than `read_at_once` bytes, or a motion of more than `plan_at_once` waypoints,
+// joins the planning queue. An executor works on that queue piece by piece (planning_work.hpp). If the
+// executor has its own thread, other clients do not wait. A client's later motions wait behind its earlier
+// ones. Cancels and stops do not wait, and they recall what they overtake. A cancel of everything recalls all
+// motions that are not planned yet. An emergency stop recalls every request that the loop has not got yet,
 // resets included.
 //
-// A motion that says "when_busy":"queue" waits here until the goals that hold its joints have succeeded, and those that waited for
-// them before it; it is planned only then, from where they ended. If one of them ends in any other way, it is recalled. Streams,
-// and goals that are being stopped already, cannot succeed: they have only to end.
+// Queued motions. A motion with "when_busy":"queue" waits here for the goals that hold its joints, and for
+// motions that waited for these goals before it. After they succeed, it is planned from where they ended. If
+// one of them ends otherwise, the motion is recalled. Streams, and goals that already stop, cannot succeed:
+// they only have to end.
 //
-// A trajectory whose start is in the future waits here, too, and is planned shortly before: by 0.1 s, or 2 s where planning takes
-// long; from where the goals that run then will have led to by its start. The engine then begins it in the right cycle, whatever
-// this thread does.
+// Start times. A trajectory with a start in the future also waits here. It is planned 0.1 s before its start,
+// or 2 s before if planning takes long. The plan begins where the running goals will be at that time. The
+// engine begins it in the right cycle, independent of this thread.
 //
-// What was asked for before a fault does not move the robot after it: a reset, too, recalls all motions that have not begun.
+// Faults. A request from before a fault does not move the robot after it: a reset, too, recalls all motions
+// that have not begun.
 //
-// A stream that was stopped by others (cancelled, its joints taken, a fault) does not begin anew by the set-points of a client that
-// has not noticed: they are refused (stream_ended) until the client has paused for its own time-out.
+// Streams. If a cancel, another goal or a fault stops a stream, its client may not notice at once. Its
+// setpoints are refused (stream_ended) until it pauses for its own timeout. Setpoints of one client for one
+// set of joints are one goal.
 //
-// A goal belongs to the client that asked for it. When the client vanishes the goal is stopped (client_lost), unless it said
-// "on_disconnect":"continue"; streams always stop. Set-points of one client for one set of joints are one goal.
+// Lost clients. A goal belongs to its client. When the client vanishes, the goal is stopped (client_lost),
+// unless it said "on_disconnect":"continue". Streams always stop.
 //
-// One thread at a time. Allocates. The loop must have ended when a Server is destroyed, as it frees what the loop borrowed.
+// Not real-time safe: it allocates. Use it from one thread at a time. The loop must have ended before a
+// Server is destroyed, because the destructor frees the requests that the loop borrowed.
 #pragma once
 
 #include <chrono>
@@ -64,69 +70,83 @@
 
 namespace takt::motion {
 
+/// The settings of a Server.
 struct ServerOptions {
-  std::size_t read_at_once = std::size_t{64} << 10;  ///< bytes; a longer line waits in the planning queue
-  std::size_t plan_at_once = 64;                     ///< waypoints; a longer trajectory waits there too
-  /// Works off the planning queue, one piece at a time. By default poll() does the work itself, one piece in each call.
+  std::size_t read_at_once = std::size_t{64} << 10;  ///< bytes; a longer line joins the planning queue
+  std::size_t plan_at_once = 64;                     ///< waypoints; a longer trajectory joins it too
+  /// Works on the planning queue, one piece at a time. The default does the work inside poll(), one piece per
+  /// call.
   Executor executor = [](const std::function<void()>& work) { work(); };
+  /// The most waypoints in one trajectory message.
   std::size_t max_waypoints = default_max_waypoints;
-  std::size_t max_in_flight = 128;            ///< requests that the loop has not answered yet, of all clients
-  std::size_t max_in_flight_per_client = 32;  ///< of one client; running goals do not count
-  std::size_t max_goals = max_joints;         ///< active, of all clients
-  std::size_t max_waiting = 256;  ///< requests that wait to be planned or for goals to end, of all clients
-  std::size_t max_waiting_per_client = 32;
-  std::size_t max_waiting_bytes = std::size_t{64} << 20;  ///< of their lines, of all clients
-  std::size_t max_waiting_bytes_per_client = std::size_t{16} << 20;
-  Duration farthest_start = std::chrono::hours(1);  ///< how far ahead a start may be
-  double feedback_rate = 10;                        ///< Hz, "feedback" of each running trajectory or move
-  /// False where the loop's clock is not the one that gives `now` (simulated time).
+  std::size_t max_in_flight = 128;            ///< requests that the loop has not answered, in total
+  std::size_t max_in_flight_per_client = 32;  ///< the same per client; running goals do not count
+  std::size_t max_goals = max_joints;         ///< active goals, in total
+  std::size_t max_waiting = 256;            ///< requests that wait for planning or for goals to end, in total
+  std::size_t max_waiting_per_client = 32;  ///< the same per client
+  std::size_t max_waiting_bytes = std::size_t{64} << 20;             ///< bytes of their lines, in total
+  std::size_t max_waiting_bytes_per_client = std::size_t{16} << 20;  ///< the same per client
+  Duration farthest_start = std::chrono::hours(1);                   ///< how far ahead a start may be
+  double feedback_rate = 10;  ///< Hz, "feedback" of each running trajectory or move
+  /// Set it to false if the loop's clock differs from the clock of `now` (simulated time).
   bool report_latency = true;
-  /// Told, on the server's thread, of every mark that a client makes, and of every request that the server refuses itself; what the
-  /// loop refuses, the loop's events tell.
+  /// Callbacks on the server's thread: each mark of a client, and each request that the server refuses
+  /// itself. The loop's events report what the loop refuses.
   std::function<void(Time now, std::string_view text)> on_mark;
   std::function<void(Time now, const Rejection& why)> on_refusal;
 };
 
-/// What the server counted since its beginning.
+/// Totals since the server's construction.
 struct ServerCounters {
   std::uint64_t lines = 0;     ///< received
-  std::uint64_t accepted = 0;  ///< requests that were answered so
-  std::uint64_t rejected = 0;
-  std::uint64_t errors = 0;  ///< lines that were no request
+  std::uint64_t accepted = 0;  ///< requests answered with "accepted"
+  std::uint64_t rejected = 0;  ///< requests answered with "rejected"
+  std::uint64_t errors = 0;    ///< lines that are no request
 };
 
+/// The motion server. It satisfies LineService.
 class Server {
  public:
-  /// The server is the only producer of `requests` and the only reader of `events` and `state`; all must outlive it.
+  /// The server is the only producer of `requests` and the only reader of `events` and `state`. All three
+  /// must outlive it.
   Server(robot::RobotDescription robot, shm::SpscRing<Request*>& requests, shm::SpscRing<Event>& events,
          shm::LatestValue<Snapshot>& state, ServerOptions options = {});
 
+  /// A client connected. Sends it the greeting. Argument `now` of all functions: the caller's clock, at the
+  /// time of the call.
   void connected(ClientId client, Time now);
+  /// A client sent a complete line, without its '\n'.
   void received(ClientId client, std::string_view line, Time now);
+  /// The transport refused a line or a connection, for the reason `fault`. Answers with an error and closes
+  /// the connection.
   void refused(ClientId client, LineFault fault, Time now);
+  /// A client vanished: its goals stop unless they continue by "on_disconnect".
   void disconnected(ClientId client, Time now);
-  /// Answers, results of goals, or a subscription.
+  /// Whether the server still owes this client an answer, a goal's result, or a subscription's state.
   [[nodiscard]] bool owes(ClientId client) const;
-  /// Hands requests over to the loop, takes in its events, sends what they, subscriptions and feedback ask for, and takes
-  /// the planning queue on by one piece. Wants to be called again within 1 ms while the loop or the executor owes an answer or
-  /// goals run, at once (0) while the executor is free and the queue is not empty, else within 10 ms.
+  /// Hands requests to the loop and takes its events. Sends answers, subscriptions and feedback. Advances the
+  /// planning queue by one piece. Returns the time until the next necessary call. It is 0 while the executor
+  /// is free and the queue is not empty. It is at most 1 ms while the loop or the executor owes an answer or
+  /// goals run. Otherwise it is at most 10 ms.
   Duration poll(Time now);
+  /// Moves out the lines for the clients, in order.
   [[nodiscard]] std::vector<LineOutput> take_output() { return std::exchange(output_, {}); }
 
+  /// Totals since the server's construction.
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
-  /// Goals that have not ended.
+  /// The number of goals that have not ended.
   [[nodiscard]] std::size_t goals() const noexcept { return goals_.size(); }
-  /// Whether nothing is left to be done: no request waits, none is the loop's.
+  /// Whether no request waits and the loop has borrowed none.
   [[nodiscard]] bool idle() const noexcept;
-  /// Requests that the loop has not given back, those of running goals included.
+  /// The number of requests that the loop has not given back, including those of running goals.
   [[nodiscard]] std::size_t borrowed() const noexcept { return borrowed_.size(); }
 
  private:
-  /// Set-points of one client for one set of joints.
+  /// The setpoints of one client for one set of joints.
   struct Stream {
-    GoalId goal = 0;     ///< 0 = it was stopped, and may begin anew after a pause
-    Time last{};         ///< when its last set-point came
-    Duration timeout{};  ///< of that set-point
+    GoalId goal = 0;     ///< 0 = it was stopped, and may begin again after a pause
+    Time last{};         ///< arrival of its last setpoint
+    Duration timeout{};  ///< of that setpoint
   };
 
   struct Client {
@@ -142,7 +162,7 @@ class Server {
     std::unique_ptr<Request> request;
     ClientId client = 0;  ///< 0 = the server's own
     std::string id;
-    std::uint64_t order = 0;  ///< rises from request to request
+    std::uint64_t order = 0;  ///< increases from request to request
     bool answered = false;
   };
 
@@ -154,11 +174,11 @@ class Server {
     OnDisconnect on_disconnect = OnDisconnect::stop;
     GoalState state = GoalState::pending;
     double duration = 0;
-    double time = 0;  ///< s on its path, as it was last told
+    double time = 0;  ///< s on its path, as last reported by the loop
     Time next_feedback{};
     Request* first = nullptr;          ///< the request that began it, borrowed until the goal ends
-    bool waited = false;               ///< it waited for others, and was accepted before that
-    std::optional<Rejection> exceeds;  ///< a limit of its own that it began beyond
+    bool waited = false;               ///< it waited for others, after its "accepted"
+    std::optional<Rejection> exceeds;  ///< a limit of its own that it exceeded at its beginning
   };
 
   void handle(ClientId client, const std::string& id, const TrajectoryMessage& message, Time now);
@@ -208,8 +228,8 @@ class Server {
   void begin_motion(const PlanningJob& job, Plan&& planned);
   void begin_goal(ClientId client, const std::string& id, Request& request, OnDisconnect on_disconnect);
   [[nodiscard]] bool has_room(ClientId client) const;
-  [[nodiscard]] bool has_room(ClientId client, const std::string& id,
-                              Time now);  ///< refuses if there is none
+  /// rejects the request if there is none
+  [[nodiscard]] bool has_room(ClientId client, const std::string& id, Time now);
   void hand_over(ClientId client, const std::string& id, std::unique_ptr<Request> request, Time now);
   void cancel_goal(GoalId goal, Errc reason, Time now);
   void push_outbox(Time now);
@@ -241,12 +261,12 @@ class Server {
   std::unordered_map<ClientId, Client> clients_;
   std::unordered_map<const Request*, Borrowed> borrowed_;
   std::unordered_map<GoalId, Goal> goals_;
-  Time now_{};                             ///< the latest time that was given
-  std::size_t line_bytes_ = 0;             ///< of the message that is being handled
-  std::deque<PlanningJob> planning_;       ///< in order
-  std::shared_ptr<PlanningWork> working_;  ///< what the executor does now, if anything
+  Time now_{};                             ///< the latest `now`
+  std::size_t line_bytes_ = 0;             ///< bytes of the message being handled
+  std::deque<PlanningJob> planning_;       ///< in order of arrival
+  std::shared_ptr<PlanningWork> working_;  ///< the executor's present work, if any
   std::deque<PlanningJob> waiting_;        ///< in order: motions that wait for goals to end
-  std::deque<Request*> outbox_;            ///< in order, on their way into the ring; borrowed_ owns them
+  std::deque<Request*> outbox_;            ///< in order, not yet in the ring; borrowed_ owns them
   GoalId last_goal_ = 0;
   std::uint64_t last_order_ = 0;
   std::size_t in_flight_ = 0;

@@ -1,4 +1,5 @@
-// The state of the robot as one plain value, published by the loop every period and read by anybody at any pace.
+// The state of the robot as one plain value. The loop publishes it every period; any reader may read it at
+// any rate.
 #pragma once
 
 #include <array>
@@ -14,15 +15,16 @@
 
 namespace takt::motion {
 
-/// The robot as a whole.
+/// The state of the whole robot.
 enum class RobotState : std::uint8_t {
-  starting,  ///< drives are being powered and asked where they stand
+  starting,  ///< drives are powering up and reporting their positions
   ready,     ///< accepts motion
   stopping,  ///< a bounded stop is under way after a fault, an emergency stop or a shutdown request
   stopped,   ///< latched after a fault or an emergency stop; reset leads back to starting
   down,      ///< shut down: drives off, the loop may end
 };
 
+/// The word on the wire. Real-time safe.
 [[nodiscard]] constexpr std::string_view state_name(RobotState state) noexcept {
   switch (state) {
     case RobotState::starting:
@@ -41,39 +43,40 @@ enum class RobotState : std::uint8_t {
 
 /// One joint at one cycle. SI units.
 struct JointSnapshot {
-  double command = 0;     ///< what the goal asks for, before any limiter
-  MotionState reference;  ///< what was sent to the drive
-  double measured_position = 0;
-  double measured_velocity = 0;
-  double measured_effort = 0;  ///< N m or N, of drives that tell it; else 0
-  GoalId goal = 0;             ///< the goal that owns the joint, 0 = none
-  double goal_time = 0;        ///< s on the path of that goal, if it is a trajectory
-  double speed = 1;            ///< at which it travels along it, 1 = as planned
-  double speed_excess = 0;     ///< worst relative excess of a limit by changes of the speed
+  double command = 0;            ///< the goal's target, before any limiter
+  MotionState reference;         ///< as sent to the drive
+  double measured_position = 0;  ///< rad, or m
+  double measured_velocity = 0;  ///< rad/s, or m/s
+  double measured_effort = 0;    ///< N m or N; 0 if the drive does not report it
+  GoalId goal = 0;               ///< the goal that owns the joint; 0 = none
+  double goal_time = 0;          ///< s on that goal's path, if it is a trajectory
+  double speed = 1;              ///< of the motion along that path; 1 = as planned
+  double speed_excess = 0;       ///< worst relative excess of a limit by changes of the speed
   robot::DriveState drive = robot::DriveState::unknown;
-  std::uint32_t fault = 0;  ///< the drive's own fault word, 0 = none
+  std::uint32_t fault = 0;  ///< the drive's own fault word; 0 = none
 };
 
 /// Timing of the loop since its start.
 struct LoopSnapshot {
-  std::uint64_t cycles = 0;
-  std::uint64_t overruns = 0;  ///< periods that were missed altogether
-  Duration lateness{};         ///< of this cycle: woken minus due
-  Duration busy{};             ///< of the cycle before: from wake-up to the end of its work
+  std::uint64_t cycles = 0;    ///< executed cycles
+  std::uint64_t overruns = 0;  ///< periods without a cycle
+  Duration lateness{};         ///< of this cycle: wake-up time minus due time
+  Duration busy{};             ///< of the previous cycle: from wake-up to the end of its work
 };
 
+/// The robot at one cycle. Copyable bytewise.
 struct Snapshot {
   Time time{};  ///< nominal time of the cycle
   RobotState state = RobotState::starting;
-  Errc reason{};                  ///< why the robot stops or is stopped, 0 = no fault
-  std::uint8_t reason_joint = 0;  ///< the joint that it is about, where it is about one
-  std::uint8_t joint_count = 0;
-  double reason_value = 0;  ///< the found value, if the reason has one: as in Event
-  double reason_limit = 0;  ///< the allowed value
-  std::uint16_t active_goals = 0;
+  Errc reason{};                   ///< why the robot stops or is stopped; 0 = no fault
+  std::uint8_t reason_joint = 0;   ///< the joint of the reason, if it concerns one
+  std::uint8_t joint_count = 0;    ///< valid entries of `joints`
+  double reason_value = 0;         ///< the value found, if the reason has one: as in Event
+  double reason_limit = 0;         ///< the value allowed
+  std::uint16_t active_goals = 0;  ///< goals that own joints
   LoopSnapshot loop;
   robot::HardwareCounters hardware;
-  std::array<JointSnapshot, max_joints> joints{};
+  std::array<JointSnapshot, max_joints> joints{};  ///< by the robot's joint index
 };
 static_assert(std::is_trivially_copyable_v<Snapshot>);
 

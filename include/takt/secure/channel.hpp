@@ -1,11 +1,12 @@
-// What stands between a protocol's frames and the datagrams on the wire. A channel wraps what is sent, unwraps and judges what has
-// come, and has a handshake of its own, if any; it is sans-I/O, as everything here: bytes and the time in, bytes out. Each end of a
-// connection has one of its own.
+// A channel stands between a protocol's frames and the datagrams on the wire. It seals frames before sending,
+// opens and judges received datagrams, and runs its own handshake, if it has one. It does no I/O: bytes and
+// the time go in, bytes come out. Each end of a connection has its own channel.
 //
-//     PlainChannel                      bytes as they are, for vehicles that know nothing else
-//     ClientChannel, ServerChannel  the authenticated envelope: takt/secure/handshake.hpp and the headers that it names
+// * PlainChannel: the bytes unchanged, for servers that support nothing else.
+// * ClientChannel, ServerChannel: the authenticated envelope, takt/secure/handshake.hpp and the
+//   headers named there.
 //
-// No template of takt has one of them by default: who wants unprotected frames says so by name.
+// No template of takt has a default channel: a program that wants unprotected frames must name PlainChannel.
 #pragma once
 
 #include <concepts>
@@ -20,29 +21,33 @@
 
 namespace takt::secure {
 
-/// Whether a frame asks for a stop. A secure channel takes a stop that was overtaken or delayed, as it takes nothing else: mark a
-/// frame thus only if it brings the vehicle to a stand whatever came after it.
+/// Whether a frame requests a stop. A secure channel accepts a stop even if it was overtaken or delayed, and
+/// no other frame. Mark a frame as a stop only if it stops the server regardless of later frames.
 enum class Urgency : std::uint8_t { ordinary, stop };
 
-/// What was in a datagram. Of one marked as a stop the receiver makes a full stop, whatever the payload says. The bytes are the
-/// datagram's own: they live as long as those do.
+/// The content of a datagram. If it is marked as a stop, the receiver makes a full stop, whatever the payload
+/// contains. The bytes belong to the datagram and live as long as it does.
 struct Opened {
-  std::span<const std::uint8_t> payload;  ///< empty: it was for the channel alone, and there is nothing to do
-  Urgency urgency = Urgency::ordinary;    ///< as the sender marked it; plain frames are always ordinary
+  std::span<const std::uint8_t> payload;  ///< empty: the datagram was for the channel only
+  Urgency urgency = Urgency::ordinary;    ///< the sender's mark; plain frames are always ordinary
 };
 
-/// One end of a connection. All of it is real-time safe. An empty payload is no frame: seal none.
-///   open(datagram, now)                what is in it, or why it is refused; what is refused changes nothing but counters, but
-///                                      that it may show a clock that was set, as `now` may: when it came, by a clock that is read
-///                                      after it. Poll the handshake before the next: it keeps one answer
-///   seal(payload, urgency, now, out)   writes the datagram to send, and returns its size: payload.size() + overhead. Errors:
-///                                      no_room (in out), and what the channel names. out may not overlap with the payload. Call
-///                                      it each period, rather than ask first: so the channel is told the time
-///   established(now)                   whether seal() takes more than stops. The channel is told nothing by it
-///   next_handshake()                   when poll_handshake() will have something to send: Time::min() at once, Time::max() never.
-///                                      Whatever is called in between may change it
-///   poll_handshake(now, out)           writes the datagram of the handshake that is due, if any, and returns its size or 0. Error:
-///                                      no_room (max_handshake bytes are enough)
+/// One end of a connection. All functions are real-time safe. Never seal an empty payload.
+///
+/// * open(datagram, now): returns the content, or the error for which it refuses the datagram. A refused
+///   datagram changes only counters. Exception: it may reveal that a clock was set, as `now` may. Argument
+///   `now`: read the clock after the datagram's arrival. Poll the handshake before the next datagram, because
+///   the channel stores one answer only.
+/// * seal(payload, urgency, now, out): writes the datagram to send and returns its size in bytes,
+///   payload.size() + overhead. Errors: no_room (in out), and those of the channel. `out` must not overlap
+///   the payload. Call it each period without asking established() first, so that the channel always gets the
+///   time.
+/// * established(now): whether seal() accepts ordinary frames, not only stops. It does not pass the time to
+///   the channel.
+/// * next_handshake(): when poll_handshake() has a datagram to send. Time::min(): at once; Time::max():
+///   never. Any other call may change it.
+/// * poll_handshake(now, out): writes the handshake datagram that is due and returns its size in bytes, or 0.
+///   Error: no_room (max_handshake bytes are enough).
 // clang-format off
 template <class C>
 concept Channel = requires(C& channel, const C& constant, std::span<const std::uint8_t> bytes, std::span<std::uint8_t> out,
@@ -57,18 +62,19 @@ concept Channel = requires(C& channel, const C& constant, std::span<const std::u
 };
 // clang-format on
 
-/// Bytes as they are: whoever can send to the vehicle drives it, and whoever can hear it can send all that he heard again. For a
-/// legacy vehicle on a cable of its own. Stateless.
+/// The bytes unchanged, for an old server on a cable of its own. Any sender can drive the server, and any
+/// listener can replay what it heard. Stateless.
 class PlainChannel {
  public:
   static constexpr std::size_t overhead = 0;
   static constexpr std::size_t max_handshake = 0;
 
+  /// Returns the datagram as an ordinary payload. Never fails.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time /*now*/) noexcept {
     return Opened{datagram, Urgency::ordinary};
   }
 
-  /// Error: no_room.
+  /// Copies the payload. Error: no_room.
   [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency /*urgency*/,
                                          Time /*now*/, std::span<std::uint8_t> out) noexcept {
     if (out.size() < payload.size()) return fail(Errc::no_room);
@@ -76,8 +82,11 @@ class PlainChannel {
     return payload.size();
   }
 
+  /// Always true.
   [[nodiscard]] bool established(Time /*now*/) const noexcept { return true; }
+  /// Never: there is no handshake.
   [[nodiscard]] Time next_handshake() const noexcept { return Time::max(); }
+  /// Always 0.
   [[nodiscard]] Result<std::size_t> poll_handshake(Time /*now*/, std::span<std::uint8_t> /*out*/) noexcept {
     return std::size_t{0};
   }

@@ -1,10 +1,15 @@
-// The commander's end of the secure channel: takt/secure/handshake.hpp says what it does.
+// The client's end of the secure channel (takt/secure/handshake.hpp). takt/platform/key_file.hpp
+// reads the key and the random bytes.
 //
-//     auto channel = ClientChannel<SipHash128>::make({.id = 1, .bytes = key}, entropy);   // takt/platform/key_file.hpp has both
+//     auto channel = ClientChannel<SipHash128>::make({.id = 1, .bytes = key}, entropy);
+//
 //     every period:
-//       for each datagram that has come:  if (auto opened = channel->open(datagram, now)) ... opened->payload
-//       if (channel->next_handshake() <= now)  send what poll_handshake(now, out) writes
-//       send what seal(frame, Urgency::ordinary, now, out) writes, if anything: it is told the time though there is no session
+//       for each received datagram:  if (auto opened = channel->open(datagram, now)) ... opened->payload
+//       if (channel->next_handshake() <= now)  send the datagram of poll_handshake(now, out)
+//
+//       send the datagram of seal(frame, Urgency::ordinary, now, out), if it returns one
+//
+// Call seal() also without a session, so that the channel always gets the time.
 #pragma once
 
 #include <algorithm>
@@ -26,16 +31,17 @@
 
 namespace takt::secure {
 
-/// A Channel. Seals setpoints and stops, opens telemetry, of which frames may overtake each other by up to WindowBits. A clock that
-/// is set ends the session (detail::ToldTime). Real-time safe throughout.
+/// A Channel that seals commands and stops, and opens reports. Reports may be reordered by up to
+/// WindowBits frames. A step of a clock ends the session (detail::ToldTime). All functions are real-time
+/// safe.
 template <Authenticator A, std::size_t WindowBits = 256>
 class ClientChannel {
  public:
   static constexpr std::size_t overhead = envelope_overhead;
   static constexpr std::size_t max_handshake = detail::max_handshake;
 
-  /// Entropy: random bytes of the operating system, others for each channel. Errors: no_key (all bytes are zero), no_entropy (the
-  /// same), out_of_range (limits).
+  /// Argument `entropy`: random bytes of the operating system, different for each channel. Errors: no_key or
+  /// no_entropy (all its bytes are zero), out_of_range (limits).
   [[nodiscard]] static Result<ClientChannel> make(const SharedKey<A>& key,
                                                   const std::array<std::uint8_t, A::key_size>& entropy,
                                                   const SecurityLimits& limits = {}) noexcept {
@@ -44,15 +50,15 @@ class ClientChannel {
     if (const Status ok = limits.check(); !ok) return fail(ok.error());
     return ClientChannel(key, entropy, limits);
   }
-  // A copy would send other frames under the same numbers.
+  // A copy would seal different frames with the same sequence numbers.
   ClientChannel(const ClientChannel&) = delete;
   ClientChannel& operator=(const ClientChannel&) = delete;
   ClientChannel(ClientChannel&&) noexcept = default;
   ClientChannel& operator=(ClientChannel&&) noexcept = default;
   ~ClientChannel() = default;
 
-  /// Errors: those of parse_envelope() and of Session::open(), unexpected_kind, unknown_key, unknown_session,
-  /// stale_handshake.
+  /// Judges a datagram of the server. Errors: those of parse_envelope() and of Session::open(),
+  /// unexpected_kind, unknown_key, unknown_session, stale_handshake.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
     tell(now);
     const auto opened = judge(datagram, time_.latest());
@@ -60,8 +66,8 @@ class ClientChannel {
     return opened;
   }
 
-  /// A stop is sealed in any session that is not over, as the vehicle takes it whatever its clock shows. Errors: not_established,
-  /// too_long, no_room, sequence_end.
+  /// Seals a command or a stop. A stop only needs a session that is not over, because the server accepts it
+  /// even if a clock was set. Errors: not_established, too_long, no_room, sequence_end.
   [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency urgency, Time now,
                                          std::span<std::uint8_t> out) noexcept {
     tell(now);
@@ -73,13 +79,17 @@ class ClientChannel {
     return sessions_.current->seal(kind, payload, time_.latest(), out);
   }
 
+  /// Whether a live session exists and no clock step is known.
   [[nodiscard]] bool established(Time now) const noexcept {
     return sessions_.current && !time_.is_jump(now, limits_) &&
            sessions_.current->is_alive(std::max(within_reach(now), time_.latest()), limits_);
   }
 
+  /// When poll_handshake() has a datagram to send. See Channel.
   [[nodiscard]] Time next_handshake() const noexcept { return confirm_ ? Time::min() : next_hello(); }
 
+  /// Writes the handshake datagram that is due and returns its size in bytes, or 0. Errors: no_room,
+  /// sequence_end.
   [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
     tell(now);
     if (confirm_) return write_confirm(time_.latest(), out);
@@ -87,20 +97,22 @@ class ClientChannel {
     return write_hello(time_.latest(), out);
   }
 
-  /// Leaves out the numbers up to this one in the present session, if there is one: for tests of the end of the numbers.
+  /// Skips the sequence numbers up to this one in the present session, if there is one. For tests of
+  /// sequence_end.
   void skip_to(std::uint64_t last) noexcept {
     if (sessions_.current) sessions_.current->skip_to(last);
   }
 
+  /// The datagrams that open() refused, by error.
   [[nodiscard]] const RefusalCounters& refused() const noexcept { return refused_; }
 
  private:
-  /// A hello that waits for its answer.
+  /// A hello without an answer so far.
   struct Asked {
     Tag challenge;
     Time at;
   };
-  /// An answer that is to be confirmed.
+  /// An answer that needs a confirmation.
   struct Confirm {
     Challenges challenges;
     Time challenged;  ///< on the server's clock
@@ -122,8 +134,8 @@ class ClientChannel {
     return sessions_.current ? sessions_.current->id() : 0;
   }
 
-  /// At once without a session of use; else when it is to be renewed or the vehicle fell silent. Never before an answer can
-  /// have come.
+  /// At once if there is no usable session. Otherwise at its renewal, or when the server is silent. Never
+  /// before the answer to the last hello can have arrived.
   [[nodiscard]] Time next_hello() const noexcept {
     if (!sessions_.current || !sessions_.current->is_anchored()) return retry_;
     return std::max(retry_, std::min(sessions_.current->begin() + limits_.renewal, heard_ + limits_.silence));
@@ -153,7 +165,7 @@ class ClientChannel {
         write_envelope(key_.client, {EnvelopeKind::confirm, key_.id, session_id(), 0, now, payload}, out);
     if (!size) return size;
     confirm_.reset();
-    // Another handshake would end the session of which the welcome is under way.
+    // Another handshake now would end the session whose welcome is on its way.
     retry_ = now + limits_.answer();
     return size;
   }
@@ -188,7 +200,7 @@ class ClientChannel {
     if (session == nullptr) return fail(Errc::unknown_session);
     if (const Result<bool> young = session->open(envelope, datagram, now, limits_); !young)
       return fail(young.error());
-    if (!sessions_.is_current(session)) {  // the server has the new session: from now on it is ours, too
+    if (!sessions_.is_current(session)) {  // The server has switched to the new session: switch too.
       sessions_.current = sessions_.other;
       sessions_.other.reset();
     }

@@ -1,19 +1,24 @@
-// The frame that the secure channel wraps other frames in. Most significant byte first:
+// The authenticated envelope around a frame of the secure channel. The most significant byte comes first.
 //
 //     offset  bytes
 //          0      2   magic 54 4b ("TK")
 //          2      1   version, 1
 //          3      1   kind
-//          4      1   key id: which of the receiver's keys
+//
+//          4      1   key id, of the receiver's keys
 //          5      1   flags, 0
-//          6      2   bytes of payload
+//          6      2   length of the payload in bytes
+//
 //          8      8   session, 0 in a handshake without one
 //         16      8   sequence, from 1 in each session and direction; 0 in a handshake
-//         24      8   sender's time, nanoseconds of its own clock
-//         32      n   payload
-//     32 + n     16   tag over all before it
 //
-// This header knows the layout; whom to believe is known by takt/secure/session.hpp and the channels.
+//         24      8   sender's time, nanoseconds of its own clock
+//
+//         32      n   payload
+//     32 + n     16   tag over all bytes before it
+//
+// This header implements the layout. takt/secure/session.hpp and the channels decide which envelopes
+// to accept.
 #pragma once
 
 #include <algorithm>
@@ -30,25 +35,28 @@
 
 namespace takt::secure {
 
+/// The kind of an envelope, and its sender.
 enum class EnvelopeKind : std::uint8_t {
   hello = 1,      ///< client: its challenge
   challenge = 2,  ///< server: the answer to a hello, with its own challenge
-  confirm = 3,    ///< client: the answer to that
-  command = 4,    ///< client
-  report = 5,     ///< server
-  stop = 6,       ///< client: a setpoint that only stops
+  confirm = 3,    ///< client: the answer to the challenge
+  command = 4,    ///< client: a frame that drives
+  report = 5,     ///< server: a status frame
+  stop = 6,       ///< client: a command that only stops
 };
 
+/// Bytes before the payload.
 inline constexpr std::size_t envelope_header = 32;
+/// Bytes that an envelope adds to its payload.
 inline constexpr std::size_t envelope_overhead = envelope_header + sizeof(Tag);
 
-/// A datagram as it claims to be. Spans are parts of the datagram.
+/// The parsed, not yet verified fields of a datagram. Spans point into the datagram.
 struct Envelope {
   EnvelopeKind kind{};
-  std::uint8_t key_id = 0;
-  std::uint64_t session = 0;
-  std::uint64_t sequence = 0;
-  Time sent{};  ///< on the sender's clock
+  std::uint8_t key_id = 0;     ///< of the receiver's keys
+  std::uint64_t session = 0;   ///< 0 in a handshake without one
+  std::uint64_t sequence = 0;  ///< from 1; 0 in a handshake
+  Time sent{};                 ///< on the sender's clock
   std::span<const std::uint8_t> payload;
 };
 
@@ -57,8 +65,8 @@ inline constexpr std::uint16_t envelope_magic = 0x544b;
 inline constexpr std::uint8_t envelope_version = 1;
 }  // namespace detail
 
-/// Takes a datagram apart and believes nothing yet. Errors: too_short, bad_magic, wrong_version (or flags that this one does not
-/// have, or a kind), wrong_length (not the datagram's). Real-time safe.
+/// Parses a datagram without verifying it. Errors: too_short, bad_magic, wrong_version (also for an unknown
+/// kind or flag), wrong_length (not the datagram's length). Real-time safe.
 [[nodiscard]] inline Result<Envelope> parse_envelope(std::span<const std::uint8_t> datagram) noexcept {
   if (datagram.size() < envelope_overhead) return fail(Errc::too_short);
   ByteReader reader(datagram);
@@ -83,15 +91,16 @@ inline constexpr std::uint8_t envelope_version = 1;
   return envelope;
 }
 
-/// Whether the tag at the datagram's end, which parse_envelope() took, was made with this key. Real-time safe.
+/// Whether this key made the tag at the datagram's end. parse_envelope() must have accepted the datagram.
+/// Real-time safe.
 template <Authenticator A>
 [[nodiscard]] bool is_genuine(const A& key, std::span<const std::uint8_t> datagram) noexcept {
   const auto tag = datagram.last<sizeof(Tag)>();
   return verify(key, datagram.first(datagram.size() - sizeof(Tag)), tag);
 }
 
-/// Writes the datagram and returns its size. out may not overlap with the payload. Errors: too_long (a payload of more than 65535
-/// bytes), no_room. Real-time safe.
+/// Writes an envelope with its tag into `out` and returns its size in bytes. `out` must not overlap the
+/// payload. Errors: too_long (a payload of more than 65535 bytes), no_room. Real-time safe.
 template <Authenticator A>
 [[nodiscard]] Result<std::size_t> write_envelope(const A& key, const Envelope& envelope,
                                                  std::span<std::uint8_t> out) noexcept {

@@ -1,28 +1,31 @@
-// The authenticated channel between a commander and a vehicle that share a secret key: what both of its ends are made of.
+// The parts that both ends of the authenticated channel share. A client and a server authenticate each
+// other's datagrams with a shared secret key.
 //
-//     commander                                       vehicle
-//     hello      its challenge              ------->  answers nothing that is larger, and remembers nothing
-//                                           <-------  challenge   its own challenge, of what it answers and the time
-//     confirm    both challenges            ------->  makes the session
-//                                           <-------  telemetry   in the new session
-//     setpoint, stop                        ------->
+//     client                                       server
 //
-// Both challenges are random, so nothing that was recorded in another session is of use; neither a wall clock nor a stored counter
-// is needed, and either end may restart at any time. Each direction has keys of its own, so nothing can be sent back to its sender.
-// The commander renews the session while it is used. One commander at a time: while a session lives, only a hello out of it is
-// answered.
+//     hello      its challenge              ------->  remembers nothing; its answer is not longer
+//                                           <-------  challenge   computed from the hello and the time
 //
-// The clocks should be steady ones. When one was set, or nobody told its end the time for as long as the silence that is allowed,
-// nothing of the session is sent or believed any more but stops, and the two ends shake hands again. An end that is not told the
-// time while its clock is back knows nothing of it: seal() each period.
+//     confirm    both challenges            ------->  creates the session
+//                                           <-------  reports   in the new session
+//     command, stop                        ------->
 //
-// A datagram is judged in this order: layout, kind, key id and session, tag, replay window, age. Only what passed all of it moves
-// anything; genuine frames from the future end the session. There is no way to take unsigned frames, and none to make a channel
-// without a key.
+// Both challenges are random, so recordings of another session are useless. The channel needs neither a wall
+// clock nor a stored counter, and either end may restart at any time. Each direction has its own keys, so
+// nobody can reflect a datagram to its sender. The client renews the session while it is in use. A server
+// has one client at a time: during a session it answers only hellos from within that session.
 //
-// takt/secure/client_channel.hpp, takt/secure/server_channel.hpp: the two ends. What comes out of them is genuine, not
-// sensible: check its values as any others. Frames can be read by whoever hears them: this is about whom to believe, not about
-// secrecy.
+// Use steady clocks. If a clock is set, the session carries nothing but stops, and the two ends start a new
+// handshake. The same happens if an end does not get the time for longer than the allowed silence. An end
+// cannot notice a clock step that is reverted before its next call, so call seal() each period.
+//
+// A datagram is checked in this order: layout, kind, key id and session, tag, replay window, age. Only a
+// datagram that passes all checks has an effect. Authentic frames from the future end the session. The
+// channel never accepts unsigned frames, and cannot be created without a key.
+//
+// The two ends are takt/secure/client_channel.hpp and takt/secure/server_channel.hpp. Opened payloads
+// are authentic, not necessarily valid: check their values as usual. The channel does not encrypt: any
+// listener can read the frames.
 #pragma once
 
 #include <algorithm>
@@ -41,25 +44,29 @@
 
 namespace takt::secure {
 
-/// A secret that the two ends share, and the number by which frames name it. One for each vehicle and commander.
+/// A secret key that both ends share, and its number in the envelopes. Use one key per pair of server and
+/// client.
 template <Authenticator A>
 struct SharedKey {
-  std::uint8_t id = 0;
-  std::array<std::uint8_t, A::key_size> bytes{};
+  std::uint8_t id = 0;                            ///< as in the envelopes
+  std::array<std::uint8_t, A::key_size> bytes{};  ///< secret; not all zero
 };
 
-/// How many datagrams were refused, by reason.
+/// Counts the refused datagrams by error. Real-time safe.
 class RefusalCounters {
  public:
+  /// The number of datagrams refused for this reason.
   [[nodiscard]] std::uint64_t operator()(Errc reason) const noexcept {
     const auto code = static_cast<std::size_t>(reason);
     return code < counts_.size() ? counts_[code] : 0;
   }
+  /// The number of all refused datagrams.
   [[nodiscard]] std::uint64_t total() const noexcept {
     std::uint64_t sum = 0;
     for (const std::uint64_t count : counts_) sum += count;
     return sum;
   }
+  /// Counts one refusal. Errors of other rooms are not counted.
   void count(Error reason) noexcept {
     if (reason.room == Room::secure && reason.code < counts_.size()) ++counts_[reason.code];
   }
@@ -75,7 +82,7 @@ template <std::size_t Size>
   return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
 }
 
-/// What is made of a shared key, once.
+/// The keys that are derived once from a shared key.
 template <Authenticator A>
 struct HandshakeKeys {
   explicit HandshakeKeys(const SharedKey<A>& shared) noexcept
@@ -85,18 +92,19 @@ struct HandshakeKeys {
         server(derive_key<A::key_size>(root, "takt handshake vehicle", std::array{shared.id})) {}
 
   std::uint8_t id;
-  A root;  ///< keys are derived from it, and nothing else
+  A root;  ///< only derives other keys
   A client;
   A server;
 };
 
-/// The payload of a hello and of the answer to it is a pair of challenges, so that the answer is no longer; in a hello, the
-/// vehicle's one is zero. In a confirmation follows when the vehicle made its challenge, by its clock.
+/// The payload of a hello and of its answer is a pair of challenges, so the answer is not longer than the
+/// hello. In a hello the server's challenge is zero. A confirmation also holds the time of the server's
+/// challenge, on the server's clock.
 inline constexpr std::size_t challenges_size = 2 * sizeof(Tag);
 inline constexpr std::size_t confirm_size = challenges_size + 8;
 inline constexpr std::size_t max_handshake = envelope_overhead + confirm_size;
 
-/// Of a payload of at least challenges_size bytes.
+/// Reads a pair of challenges from a payload of at least challenges_size bytes.
 [[nodiscard]] inline Challenges read_challenges(std::span<const std::uint8_t> payload) noexcept {
   Challenges challenges;
   std::copy_n(payload.begin(), sizeof(Tag), challenges.client.begin());
@@ -104,19 +112,20 @@ inline constexpr std::size_t max_handshake = envelope_overhead + confirm_size;
   return challenges;
 }
 
-/// The time as the caller tells it. Where two calls came in the wrong order it stands still. A larger step back is a clock that was
-/// set. So is one ahead by more than the silence that is allowed, unless nobody called for as long, which looks the same: a sender
-/// whose clock was set ahead makes frames that somebody could hold back until they seem young.
+/// The time as the calls report it. After two calls in the wrong order it stays constant. A larger step back
+/// means that the clock was set. A step ahead by more than the allowed silence means the same, or that no
+/// call came for as long. Reason: if a sender's clock was set ahead, an attacker could delay its frames until
+/// they look young.
 class ToldTime {
  public:
   [[nodiscard]] Time latest() const noexcept { return latest_.value_or(Time{}); }
 
-  /// Whether the clock was set, or nobody called for too long, which looks the same.
+  /// Whether this time reveals a clock step, or a gap between calls that looks like one.
   [[nodiscard]] bool is_jump(Time now, const SecurityLimits& limits) const noexcept {
     now = within_reach(now);
     return latest_ && (now < *latest_ - limits.disorder() || now > *latest_ + limits.silence);
   }
-  /// Returns the same.
+  /// Takes the time of a call. Returns is_jump() of it.
   bool tell(Time now, const SecurityLimits& limits) noexcept {
     const bool jump = is_jump(now, limits);
     latest_ = jump ? within_reach(now) : std::max(latest_.value_or(Time::min()), within_reach(now));
@@ -127,7 +136,8 @@ class ToldTime {
   std::optional<Time> latest_;
 };
 
-/// The session in use, and that which comes after it (commander) or was before it (vehicle), while frames of both are under way.
+/// The present session and another one, while frames of both are on their way. The other is the next one for
+/// a client, and the previous one for a server.
 template <Authenticator A, std::size_t WindowBits>
 struct Sessions {
   using SessionType = Session<A, WindowBits>;

@@ -1,6 +1,6 @@
-// Which of a sender's numbered frames have come already. All numbers above the highest are new; of the last Bits numbers up to it
-// each is remembered by a bit; what is older counts as seen. As the anti-replay window of IPsec (RFC 6479), but exactly as wide as
-// it says.
+// Detects repeated frames by their sequence numbers. Numbers above the highest one are new. One bit marks
+// each of the last Bits numbers. Older numbers count as seen. It works as the anti-replay window of IPsec
+// (RFC 6479), but with exactly the given width.
 #pragma once
 
 #include <algorithm>
@@ -13,25 +13,27 @@
 
 namespace takt::secure {
 
+/// The result of a check.
 enum class Freshness : std::uint8_t {
-  newest,     ///< above all that came
-  overtaken,  ///< not seen yet, but something newer has come
-  seen,       ///< a second time, or too old to tell
+  newest,     ///< above all accepted numbers
+  overtaken,  ///< not seen yet, but a newer one was accepted
+  seen,       ///< seen before, or too old to tell
 };
 
-/// Real-time safe.
+/// The window over the last Bits numbers. Real-time safe.
 template <std::size_t Bits>
 class ReplayWindow {
   static_assert(Bits >= 64 && Bits <= 1024 && Bits % 64 == 0, "a window has 64 to 1024 bits, by whole words");
 
  public:
+  /// Checks a number without accepting it.
   [[nodiscard]] constexpr Freshness judge(std::uint64_t sequence) const noexcept {
     if (sequence > highest_) return Freshness::newest;
     if (highest_ - sequence >= Bits) return Freshness::seen;
     return (words_[place(sequence)] & bit(sequence)) != 0 ? Freshness::seen : Freshness::overtaken;
   }
 
-  /// Of a number that was not judged to be seen. Call it only for a frame that is genuine.
+  /// Marks a number as seen. Call it only for an authenticated frame that judge() did not call seen.
   constexpr void accept(std::uint64_t sequence) noexcept {
     if (sequence > highest_) {
       const std::uint64_t entered = std::min<std::uint64_t>(sequence / 64 - highest_ / 64, words_.size());
@@ -41,34 +43,36 @@ class ReplayWindow {
     words_[place(sequence)] |= bit(sequence);
   }
 
-  /// 0 before the first.
+  /// The highest accepted number; 0 before the first.
   [[nodiscard]] constexpr std::uint64_t highest() const noexcept { return highest_; }
 
  private:
   static constexpr std::uint64_t bit(std::uint64_t sequence) noexcept {
     return std::uint64_t{1} << sequence % 64;
   }
-  /// One word more than the window has, as it begins in the middle of one and ends in the middle of another.
+  /// The ring has one word more than the window, because the window may begin and end in the middle of a
+  /// word.
   static constexpr std::size_t place(std::uint64_t sequence) noexcept {
     return static_cast<std::size_t>(sequence / 64 % (Bits / 64 + 1));
   }
 
-  std::array<std::uint64_t, Bits / 64 + 1> words_{1};  // zero is no number of a frame: seen
+  std::array<std::uint64_t, Bits / 64 + 1> words_{1};  // zero is not a valid number: seen
   std::uint64_t highest_ = 0;
 };
 
-/// The numbers of the frames that one sends: 1, 2, ... and none a second time.
+/// Counts sequence numbers 1, 2, ... for sending. It returns none twice.
 class SequenceCounter {
  public:
+  /// Argument `last`: the number before the first.
   explicit constexpr SequenceCounter(std::uint64_t last = 0) noexcept : last_(last) {}
 
-  /// Error: sequence_end, for ever, after 2^64 - 1 frames.
+  /// The next number. Error: sequence_end after 2^64 - 1 numbers, permanently.
   [[nodiscard]] constexpr Result<std::uint64_t> next() noexcept {
     if (last_ == UINT64_MAX) return fail(Errc::sequence_end);
     return ++last_;
   }
 
-  /// Leaves out all numbers up to this one that were not used yet.
+  /// Skips all unused numbers up to this one.
   constexpr void skip_to(std::uint64_t last) noexcept { last_ = std::max(last_, last); }
 
  private:

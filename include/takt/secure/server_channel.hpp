@@ -1,11 +1,16 @@
-// The vehicle's end of the secure channel: takt/secure/handshake.hpp says what it does.
+// The server's end of the secure channel (takt/secure/handshake.hpp). It accepts one key, or two
+// during a change of keys.
 //
-//     auto channel = ServerChannel<SipHash128>::make(keys, entropy);   // one key, or two while they are being changed
-//     for each datagram that has come:
+//     auto channel = ServerChannel<SipHash128>::make(keys, entropy);
+//
+//     for each received datagram:
 //       if (auto opened = channel->open(datagram, now)) ... opened->payload, opened->urgency
-//       if (channel->next_handshake() <= now)  send what poll_handshake(now, out) writes to where the datagram came from
+//       if (channel->next_handshake() <= now)  send poll_handshake(now, out) to the datagram's sender
+//
 //     every period:
-//       send what seal(frame, Urgency::ordinary, now, out) writes, if anything: it is told the time though there is no session
+//       send the datagram of seal(frame, Urgency::ordinary, now, out), if it returns one
+//
+// Call seal() also without a session, so that the channel always gets the time.
 #pragma once
 
 #include <algorithm>
@@ -27,18 +32,20 @@
 
 namespace takt::secure {
 
-/// A Channel. Seals telemetry, opens setpoints and stops. Whoever says hello costs it a tag and an answer that is not larger, and
-/// no memory: send what is due after each datagram, as a second hello takes the place of one that waits. A clock that is set ends
-/// the session (detail::ToldTime). Real-time safe throughout.
+/// A Channel that seals reports, and opens commands and stops. A hello costs it one tag and an answer that
+/// is not longer, and no memory. Send the due handshake after each datagram, because a second hello replaces
+/// a waiting one. A step of a clock ends the session (detail::ToldTime). All functions are real-time safe.
 template <Authenticator A>
 class ServerChannel {
  public:
   static constexpr std::size_t overhead = envelope_overhead;
   static constexpr std::size_t max_handshake = detail::max_handshake;
-  static constexpr std::size_t max_keys = 2;
+  static constexpr std::size_t max_keys = 2;  ///< One key, or two during a change of keys.
 
-  /// Entropy: random bytes of the operating system, others for each channel. Errors: no_key (none, more than two, two of one id, or
-  /// one of which all bytes are zero), no_entropy (all bytes are zero), out_of_range (limits).
+  /// Argument `entropy`: random bytes of the operating system, different for each channel. Errors:
+  /// - no_key: no key, more than two, two with the same id, or one with only zero bytes;
+  /// - no_entropy: only zero bytes;
+  /// - out_of_range: the limits.
   [[nodiscard]] static Result<ServerChannel> make(std::span<const SharedKey<A>> keys,
                                                   const std::array<std::uint8_t, A::key_size>& entropy,
                                                   const SecurityLimits& limits = {}) noexcept {
@@ -51,15 +58,15 @@ class ServerChannel {
     if (const Status ok = limits.check(); !ok) return fail(ok.error());
     return ServerChannel(keys, entropy, limits);
   }
-  // A copy would send other frames under the same numbers.
+  // A copy would seal different frames with the same sequence numbers.
   ServerChannel(const ServerChannel&) = delete;
   ServerChannel& operator=(const ServerChannel&) = delete;
   ServerChannel(ServerChannel&&) noexcept = default;
   ServerChannel& operator=(ServerChannel&&) noexcept = default;
   ~ServerChannel() = default;
 
-  /// Errors: those of parse_envelope() and of Session::open(), unexpected_kind, unknown_key, unknown_session,
-  /// stale_handshake, busy.
+  /// Judges a datagram of a client. Errors: those of parse_envelope() and of Session::open(),
+  /// unexpected_kind, unknown_key, unknown_session, stale_handshake, busy.
   [[nodiscard]] Result<Opened> open(std::span<const std::uint8_t> datagram, Time now) noexcept {
     tell(now);
     const auto opened = judge(datagram, time_.latest());
@@ -67,7 +74,7 @@ class ServerChannel {
     return opened;
   }
 
-  /// Errors: not_established, too_long, no_room, sequence_end.
+  /// Seals reports. Errors: not_established, too_long, no_room, sequence_end.
   [[nodiscard]] Result<std::size_t> seal(std::span<const std::uint8_t> payload, Urgency /*urgency*/, Time now,
                                          std::span<std::uint8_t> out) noexcept {
     tell(now);
@@ -75,16 +82,18 @@ class ServerChannel {
     return sessions_.current->seal(EnvelopeKind::report, payload, time_.latest(), out);
   }
 
+  /// Whether a live session exists and no clock step is known.
   [[nodiscard]] bool established(Time now) const noexcept {
     return sessions_.current && !time_.is_jump(now, limits_) &&
            sessions_.current->is_alive(std::max(within_reach(now), time_.latest()), limits_);
   }
 
-  /// At once after open() took a hello or a confirmation, else never.
+  /// Time::min() after open() accepted a hello or a confirmation, otherwise Time::max().
   [[nodiscard]] Time next_handshake() const noexcept {
     return hello_ || welcome_ ? Time::min() : Time::max();
   }
 
+  /// Writes the handshake datagram that is due and returns its size in bytes, or 0. Error: no_room.
   [[nodiscard]] Result<std::size_t> poll_handshake(Time now, std::span<std::uint8_t> out) noexcept {
     tell(now);
     if (welcome_) return write_welcome(time_.latest(), out);
@@ -92,17 +101,19 @@ class ServerChannel {
     return std::size_t{0};
   }
 
-  /// Leaves out the numbers up to this one in the present session, if there is one: for tests of the end of the numbers.
+  /// Skips the sequence numbers up to this one in the present session, if there is one. For tests of
+  /// sequence_end.
   void skip_to(std::uint64_t last) noexcept {
     if (sessions_.current) sessions_.current->skip_to(last);
   }
 
+  /// The datagrams that open() refused, by error.
   [[nodiscard]] const RefusalCounters& refused() const noexcept { return refused_; }
 
  private:
   using Key = detail::HandshakeKeys<A>;
 
-  /// What waits for its answer.
+  /// A hello that was not answered yet.
   struct Hello {
     std::uint8_t key_id;
     Tag challenge;
@@ -114,7 +125,7 @@ class ServerChannel {
     for (std::size_t i = 0; i < keys.size(); ++i) keys_[i].emplace(keys[i]);
   }
 
-  /// After a jump challenges are others than before, though the time may be the same again.
+  /// After a clock step the challenges differ from those before, even if the same times return.
   void tell(Time now) noexcept {
     if (!time_.tell(now, limits_)) return;
     sessions_.lose_anchors(time_.latest());
@@ -130,7 +141,7 @@ class ServerChannel {
     return nullptr;
   }
 
-  /// Whether a commander is at work, and this is another one.
+  /// Whether a live client exists and the envelope is from another one.
   [[nodiscard]] bool is_busy(const Envelope& envelope, Time now) const noexcept {
     if (!established(now) || now - heard_ > limits_.silence) return false;
     const bool same = envelope.session == sessions_.current->id() ||
@@ -138,7 +149,7 @@ class ServerChannel {
     return !same;
   }
 
-  /// Worked out anew when it comes back, rather than kept: no number of hellos takes any room.
+  /// Recomputed when it comes back instead of stored, so hellos use no memory.
   [[nodiscard]] Tag own_challenge(const Tag& client, Time at) const noexcept {
     std::array<std::uint8_t, sizeof(Tag) + 16> input{};
     ByteWriter writer(input);
@@ -156,7 +167,7 @@ class ServerChannel {
     return size;
   }
 
-  /// Empty telemetry: so the commander learns of the session before there is any other.
+  /// Empty reports. It tells the client about the session before the first status frame.
   [[nodiscard]] Result<std::size_t> write_welcome(Time now, std::span<std::uint8_t> out) noexcept {
     const auto size = sessions_.current->seal(EnvelopeKind::report, {}, now, out);
     if (size) welcome_ = false;
@@ -198,7 +209,7 @@ class ServerChannel {
     const Challenges challenges = detail::read_challenges(envelope.payload);
     ByteReader reader(envelope.payload.subspan(detail::challenges_size));
     const Time challenged = time_from_nanoseconds(reader.big<std::int64_t>());
-    // Each challenge makes one session at most, and none that is older than the last.
+    // Each challenge creates at most one session, and only if it is newer than the last session's challenge.
     if (challenged <= confirmed_ || challenged > now || challenged < now - limits_.answer()) {
       return fail(Errc::stale_handshake);
     }
@@ -207,7 +218,7 @@ class ServerChannel {
     if (!equal_in_constant_time(challenges.server, own_challenge(challenges.client, challenged))) {
       return fail(Errc::stale_handshake);
     }
-    // A renewal may have been in vain before: the commander says in which session it still is.
+    // An earlier renewal may have failed, so the client names the session that it still uses.
     if (sessions_.current && sessions_.current->claims(envelope)) sessions_.other = sessions_.current;
     sessions_.current.emplace(key.root, key.id, challenges, End::server,
                               ClockAnchor{challenged, envelope.sent});
@@ -223,8 +234,8 @@ class ServerChannel {
     if (session == nullptr) return fail(Errc::unknown_session);
     const Result<bool> young = session->open(envelope, datagram, now, limits_);
     if (!young) return fail(young.error());
-    if (sessions_.is_current(session)) sessions_.other.reset();  // nothing of the old session counts any more
-    if (*young) heard_ = now;  // stops that somebody held back are no sign of life
+    if (sessions_.is_current(session)) sessions_.other.reset();  // The old session is obsolete.
+    if (*young) heard_ = now;  // A stop that was held back is no sign of life.
     const bool stop = envelope.kind == EnvelopeKind::stop;
     return Opened{envelope.payload, stop ? Urgency::stop : Urgency::ordinary};
   }
@@ -234,10 +245,10 @@ class ServerChannel {
   A entropy_;
   std::optional<Hello> hello_;
   bool welcome_ = false;
-  Time confirmed_ = Time::min();  ///< the challenge of the last session
+  Time confirmed_ = Time::min();  ///< time of the last session's challenge
   Time heard_{};
   detail::ToldTime time_;
-  std::uint64_t jumps_ = 0;  ///< of the time
+  std::uint64_t jumps_ = 0;  ///< clock steps so far
   detail::Sessions<A, 64> sessions_;
   RefusalCounters refused_;
 };

@@ -1,16 +1,20 @@
-// One session of the secure channel, at one of its ends: two keys, one for each direction, the numbers of its frames, and how old a
-// frame is although the two clocks have nothing in common.
+// One end of one session of the secure channel. It holds a key per direction, the sequence numbers, and the
+// bound on the age of a frame.
 //
-// A handshake fixes an instant on both clocks: what the other end stamped with `theirs` was sent after `ours` on our clock, because
-// it answered something that we sent then. A frame stamped s that comes at time t is therefore at most
+// Age. The clocks of the two ends are independent. The handshake fixes an anchor, one instant on both clocks.
+// A frame with the stamp `theirs` was sent after `ours` on our clock, because it answers a frame that we sent
+// then. So a frame with stamp s that arrives at time t has at most the age
 //
 //     age(t, s) = (t - ours) - (s - theirs)
 //
-// old: too much by the time that the answer took, but never too little, however an attacker delays what. Between two handshakes
-// the clocks may drift apart by 500 ppm. A clock that was set in between takes the anchor away, when it is told, or by genuine
-// frames that go on coming from the future: from then on nobody can tell how old a frame is, and nothing is believed but stops. A
-// sender's clock that was set ahead by less than the silence that is allowed shows itself by those frames alone: who holds back
-// what is from the future makes the rest of the session's frames seem younger, by as much as it was set.
+// This bound is too large by the time that the answer took. It is never too small, whatever frames an
+// attacker delays. Between two handshakes the clocks may drift apart by 500 ppm.
+//
+// Clock steps. The session loses its anchor when a clock was set. It learns this from the caller's time, or
+// from authentic frames that keep coming from the future. Then the age of frames is unknown, and only stops
+// are accepted. If the sender's clock is set ahead by less than the allowed silence, only those frames from
+// the future reveal it. An attacker who holds them back makes the rest of the session's frames look younger,
+// by at most the step.
 #pragma once
 
 #include <array>
@@ -29,25 +33,28 @@
 
 namespace takt::secure {
 
-/// How long things may take. Both ends should have the same.
+/// The time limits of a session. Both ends should use the same.
 struct SecurityLimits {
-  Duration age =
-      std::chrono::milliseconds(300);  ///< older frames are refused; a handshake's answer may take half of it
-  Duration silence = std::chrono::milliseconds(500);  ///< after which the other end counts as gone
-  Duration renewal =
-      std::chrono::seconds(10);  ///< the client begins a new session; after six of these one is over
+  /// Older frames are refused. A handshake's answer may take half of it.
+  Duration age = std::chrono::milliseconds(300);
+  Duration silence = std::chrono::milliseconds(500);  ///< without frames for longer, the other end is gone
+  /// The client then begins a new session. A session ends after six of these.
+  Duration renewal = std::chrono::seconds(10);
 
+  /// How long a handshake's answer may take.
   [[nodiscard]] constexpr Duration answer() const noexcept { return age / 2; }
-  /// The time of a call may be so much before that of an earlier one, or before what is in the datagram was sent. A frame may
-  /// then be as much older.
+  /// How much earlier a call's time may be than that of an earlier call, or than the frame's sending. A frame
+  /// may then be older by the same amount.
   [[nodiscard]] constexpr Duration disorder() const noexcept { return age / 16; }
+  /// The longest life of a session.
   [[nodiscard]] constexpr Duration lifetime() const noexcept { return 6 * renewal; }
 
-  /// Two clocks drift apart by 1/drift_divisor at most: 500 ppm. One that is slewed faster, as chrony may, ends the session.
+  /// The most drift between two clocks is 1/drift_divisor: 500 ppm. A clock that is slewed faster, as chrony
+  /// may do, ends the session.
   static constexpr std::int64_t drift_divisor = 2000;
 
-  /// Errors: out_of_range unless 1 ms <= age <= silence <= renewal <= an hour, and clocks drift apart by no more than a quarter of
-  /// the age in the life of a session.
+  /// Error: out_of_range. Valid limits are 1 ms <= age <= silence <= renewal <= one hour. The drift over the
+  /// life of a session must be at most a quarter of the age.
   [[nodiscard]] constexpr Status check() const noexcept {
     const bool ok = age >= std::chrono::milliseconds(1) && age <= silence && silence <= renewal &&
                     renewal <= std::chrono::hours(1) && lifetime() / drift_divisor <= age / 4;
@@ -56,11 +63,12 @@ struct SecurityLimits {
   }
 };
 
-/// The two random challenges of a handshake, of which a session's id and keys are made.
+/// The two random challenges of a handshake. The session's id and keys are derived from them.
 struct Challenges {
   Tag client{};
   Tag server{};
 
+  /// Both, the client's first.
   [[nodiscard]] constexpr std::array<std::uint8_t, 2 * sizeof(Tag)> bytes() const noexcept {
     std::array<std::uint8_t, 2 * sizeof(Tag)> both{};
     ByteWriter writer(both);
@@ -70,19 +78,20 @@ struct Challenges {
   }
 };
 
-/// An instant on both clocks.
+/// The same instant on both clocks.
 struct ClockAnchor {
-  Time ours;
-  Time theirs;
+  Time ours;    ///< on our clock
+  Time theirs;  ///< on the other end's clock
 };
 
+/// The role of an end.
 enum class End : std::uint8_t { client, server };
 
-/// Real-time safe.
+/// One end of a session. Real-time safe.
 template <Authenticator A, std::size_t WindowBits>
 class Session {
  public:
-  /// Keys come from the key that both ends have and the challenges that they exchanged.
+  /// Derives id and keys from the shared key and the exchanged challenges.
   Session(const A& key, std::uint8_t key_id, const Challenges& challenges, End end,
           ClockAnchor anchor) noexcept
       : Session(derive_key<A::key_size>(key, "takt commander", challenges.bytes()),
@@ -92,30 +101,33 @@ class Session {
     key_id_ = key_id;
   }
 
-  /// Whether this is its session. That is no proof of anything.
+  /// Whether the envelope names this session. This proves nothing.
   [[nodiscard]] bool claims(const Envelope& envelope) const noexcept {
     return envelope.session == id_ && envelope.key_id == key_id_;
   }
+  /// The session's number in the envelopes.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-  /// When it was made, or lost its anchor, by our clock.
+  /// When the session was created or lost its anchor, on our clock.
   [[nodiscard]] Time begin() const noexcept { return anchor_.ours; }
+  /// Whether its lifetime has ended, or `now` is before its beginning.
   [[nodiscard]] bool is_over(Time now, const SecurityLimits& limits) const noexcept {
     return now < anchor_.ours || now - anchor_.ours > limits.lifetime();
   }
-  /// Whether there is more to it than stops.
+  /// Whether it accepts frames other than stops.
   [[nodiscard]] bool is_alive(Time now, const SecurityLimits& limits) const noexcept {
     return anchored_ && !is_over(now, limits);
   }
 
-  /// For when our clock was set, and shows this now.
+  /// Removes the anchor, because a clock was set. Argument `now`: the new time of our clock.
   void lose_anchor(Time now) noexcept {
     anchored_ = false;
     ahead_.reset();
-    anchor_.ours = now;  // stops are believed for as long as in a new session
+    anchor_.ours = now;  // stops are accepted for a new session's lifetime
   }
+  /// Whether the age of frames is known.
   [[nodiscard]] bool is_anchored() const noexcept { return anchored_; }
 
-  /// Errors: too_long, no_room, sequence_end.
+  /// Seals a payload. Returns the size in bytes. Errors: too_long, no_room, sequence_end.
   [[nodiscard]] Result<std::size_t> seal(EnvelopeKind kind, std::span<const std::uint8_t> payload, Time now,
                                          std::span<std::uint8_t> out) noexcept {
     if (out.size() < payload.size() + envelope_overhead) return fail(Errc::no_room);
@@ -124,12 +136,13 @@ class Session {
     return write_envelope(send_, {kind, key_id_, id_, *sequence, now, payload}, out);
   }
 
-  /// As SequenceCounter::skip_to().
+  /// See SequenceCounter::skip_to().
   void skip_to(std::uint64_t last) noexcept { sent_.skip_to(last); }
 
-  /// Whether to believe the datagram, of which `envelope` is what it claims. A setpoint must be newer than all before it, telemetry
-  /// not have been seen, and neither be too old; a stop must not have been seen. Returns whether it was young, as only a stop may
-  /// fail to be. Errors: bad_tag, replayed, overtaken, too_old, clock_jumped.
+  /// Verifies a datagram; `envelope` is its parsed form. A command must be newer than all before it.
+  /// Reports and stops must not have been seen. Setpoints and reports must not be too old. Returns
+  /// whether the frame was young; only a stop may be old. Errors: bad_tag, replayed, overtaken, too_old,
+  /// clock_jumped.
   [[nodiscard]] Result<bool> open(const Envelope& envelope, std::span<const std::uint8_t> datagram, Time now,
                                   const SecurityLimits& limits) noexcept {
     if (!is_genuine(receive_, datagram)) return fail(Errc::bad_tag);
@@ -152,8 +165,8 @@ class Session {
         receive_(end == End::client ? server : client),
         anchor_(anchor) {}
 
-  /// One frame from the future may have been taken with a time that was read before it came. A clock that was set makes all of them
-  /// so.
+  /// A single frame from the future may have been given a time from before its arrival. After a clock step,
+  /// all frames are from the future.
   void watch_clocks(const Status& young, Time now, const SecurityLimits& limits) noexcept {
     if (young || young.error() != Errc::clock_jumped) {
       ahead_.reset();
@@ -166,7 +179,7 @@ class Session {
 
   [[nodiscard]] Status check_age(Time sent, Time now, const SecurityLimits& limits) const noexcept {
     if (!anchored_ || now < anchor_.ours) return fail(Errc::clock_jumped);
-    // The stamp may be any number: differences of it are formed where they may wrap.
+    // A stamp may be any number, so differences are computed in unsigned arithmetic.
     const auto difference = [](Time later, Time earlier) {
       return static_cast<std::uint64_t>(to_nanoseconds(later)) -
              static_cast<std::uint64_t>(to_nanoseconds(earlier));
@@ -183,7 +196,7 @@ class Session {
   A receive_;
   ClockAnchor anchor_;
   bool anchored_ = true;
-  std::optional<Time> ahead_;  ///< since then all that came was from the future
+  std::optional<Time> ahead_;  ///< since then all frames came from the future
   std::uint64_t id_ = 0;
   std::uint8_t key_id_ = 0;
   SequenceCounter sent_;

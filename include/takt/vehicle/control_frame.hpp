@@ -1,11 +1,12 @@
-// The frame that drives a Furbot, 20 bytes in one datagram, sent a hundred times a second to port 18004:
+// The frame that drives a Furbot: one datagram of 20 bytes, sent a hundred times a second to port 18004.
 //
-//   0   "FSTA"
-//   4   time stamp, u32, most significant byte first (timestamp.hpp)
-//   8   steer i32, throttle i32, brake u32
+// * Byte 0: "FSTA".
+// * Byte 4: time stamp, u32, most significant byte first (timestamp.hpp).
+// * Byte 8: steer i32, throttle i32, brake u32.
 //
-// The only known sender wrote the last three in the order of its host, least significant byte first. This order was
-// never tried on the vehicle, so the caller chooses it. The unit of a count is provisional too: see units.hpp.
+// The only known sender wrote the last three fields in its host's order, least significant byte first. That
+// order was never tried on the vehicle, so the caller chooses it. The unit of a count is provisional too: see
+// units.hpp.
 //
 // Every function is real-time safe and usable in constant expressions.
 #pragma once
@@ -21,25 +22,31 @@
 
 namespace takt::vehicle {
 
+/// The UDP port at which the vehicle receives control frames.
 inline constexpr std::uint16_t control_port = 18004;
 inline constexpr std::uint32_t control_magic = 0x46535441;  ///< "FSTA"
+/// The size of a control frame.
 inline constexpr std::size_t control_frame_bytes = 20;
 
-/// Of the payload: big, or little as the original sender on x86. Nothing on the wire tells a wrong one: small counts become
-/// huge, and a vehicle that limits them drives with full pedals. Try it on blocks.
+/// Byte order of the payload: big, or little as the original sender on x86. The receiver cannot detect a
+/// wrong order: small counts become huge, and a vehicle that limits them drives with full pedals. Try it with
+/// the vehicle on blocks.
 using ByteOrder = std::endian;
 
-/// Raw counts.
+/// A control frame in raw counts.
 struct ControlFrame {
+  /// ms, see timestamp.hpp.
   std::uint32_t stamp = 0;
+  /// To the left, or to the right if the unit's sign is negative (units.hpp).
   std::int32_t steer = 0;
+  /// Negative drives backwards.
   std::int32_t throttle = 0;
-  std::uint32_t brake = 0;
+  std::uint32_t brake = 0;  ///< in counts, from 0
 
   friend constexpr bool operator==(const ControlFrame&, const ControlFrame&) = default;
 };
 
-/// Errors: too_short, bad_len (longer), bad_magic.
+/// Decodes a control frame. Errors: too_short, bad_len (too long), bad_magic.
 [[nodiscard]] constexpr Result<ControlFrame> decode_control(std::span<const std::uint8_t> datagram,
                                                             ByteOrder payload) noexcept {
   if (datagram.size() < control_frame_bytes) return fail(Errc::too_short);
@@ -60,7 +67,8 @@ struct ControlFrame {
   return frame;
 }
 
-/// The number of bytes written, 20. Error: no_room, and nothing is written.
+/// Encodes a control frame into `out` and returns its size, 20 bytes. Error: no_room; `out` is then
+/// unchanged.
 [[nodiscard]] constexpr Result<std::size_t> encode_control(const ControlFrame& frame,
                                                            std::span<std::uint8_t> out,
                                                            ByteOrder payload) noexcept {

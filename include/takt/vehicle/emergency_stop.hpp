@@ -1,20 +1,20 @@
-// The emergency stop of a vehicle that is driven by steering, throttle and brake: latched, with the stop categories of
-// IEC 60204-1 (9.2.2) as far as such a vehicle can do them
+// The latched emergency stop of a vehicle with steering, throttle and brake. It follows the stop categories
+// of IEC 60204-1 (9.2.2) as far as such a vehicle can.
 //
-//     0   throttle off and the full brake at once: the way of a machine whose power is cut
-//     1   throttle off, the brake pressed gradually; once the vehicle stands, the full brake holds it
-//     2   as 1, but the brake stays as it is once the vehicle stands, and the drives stay ready
+// * Category 0: throttle off and the full brake at once, as if the power were cut.
+// * Category 1: throttle off, the brake increases gradually. The full brake holds the standing vehicle.
+// * Category 2: as 1, but the brake of the standing vehicle stays as it is, and the drives stay ready.
 //
-// In each of them the steering stays where it was, so that the vehicle stays on its curve. A more urgent category may follow on a
-// less urgent one, never the other way; the brake is pressed further or stays, and is never let go. Nothing but recover() ends a
-// stop, and that only while the vehicle is known to stand.
+// The steering angle stays constant during a stop, so the vehicle stays on its curve. A stop can only change
+// to a more urgent category. The brake increases or stays; it is never released. Only recover() ends a stop,
+// and only while the vehicle is known to stand.
 //
 //     EmergencyStop stop = *EmergencyStop::make({});
 //     stop.trigger(StopCategory::category_1, last_command, now);
-//     each cycle:  if (stop.active()) command = stop.step(measured_speed, now);
-//     when told:   if (stop.recover()) ...
+//     each cycle:      if (stop.active()) command = stop.step(measured_speed, now);
+//     to drive again:  if (stop.recover()) ...
 //
-// It makes no other promise than the brake makes: a stop that must be safe by the standard is wired, not sent.
+// The stop is only as reliable as the brake and the messages to it. A safety-rated stop must be wired.
 #pragma once
 
 #include <algorithm>
@@ -29,24 +29,29 @@
 
 namespace takt::vehicle {
 
-/// The lower, the more urgent. Numbers are part of the C API.
+/// Lower is more urgent. The numbers are part of the C API.
 enum class StopCategory : std::uint8_t { category_0 = 0, category_1 = 1, category_2 = 2 };
 
-/// A value; every function is real-time safe. Times as for StampOrder.
+/// A value; every function is real-time safe. Times: see StampOrder.
 class EmergencyStop {
  public:
+  /// The parameters of a stop.
   struct Configuration {
-    double service_brake = 0.5;  ///< 0..1 of full braking: how far a controlled stop presses the brake
-    double brake_rate = 1;       ///< 1/s of full braking: how fast it does
-    double standstill = 0.05;    ///< m/s: slower, the vehicle stands
-    /// For so long it has to be slow before it is taken to stand: locked wheels stand while the vehicle slides.
+    double service_brake = 0.5;  ///< 0..1 of full braking, of a controlled stop
+    double brake_rate = 1;       ///< 1/s of full braking: the rate of the increase
+    double standstill = 0.05;    ///< m/s: a slower vehicle is standing
+    /// The vehicle stands only after it was slow for this long. Reason: locked wheels stand while the vehicle
+    /// slides.
     Duration settling = std::chrono::milliseconds(500);
-    /// If it does not stand by then, or nobody knows, the full brake is pressed. A minute at most.
+    /// If the vehicle does not stand after this time, or its speed is unknown, the full brake follows. At
+    /// most a minute.
     Duration longest_braking = std::chrono::seconds(5);
   };
 
-  /// Errors: not_finite; out_of_range (the service brake is above 0 and at most 1, settling zero or more, the others above zero;
-  /// the service brake is reached within the longest braking).
+  /// Checks the configuration. Errors: not_finite; out_of_range. These ranges are valid:
+  /// * service_brake: above 0, at most 1, and reached within longest_braking;
+  /// * settling: zero or more;
+  /// * all others: above zero.
   [[nodiscard]] static Result<EmergencyStop> make(const Configuration& c) noexcept {
     for (const double number : {c.service_brake, c.brake_rate, c.standstill}) {
       if (!std::isfinite(number)) return fail(Errc::not_finite);
@@ -59,14 +64,14 @@ class EmergencyStop {
     return EmergencyStop(c);
   }
 
-  /// Stops the vehicle, which was driven with `last`. While a stop is active, only a more urgent category changes anything, and
-  /// `last` is not looked at. True if this began a stop or made it more urgent.
+  /// Begins a stop. Argument `last`: the last command to the vehicle. During a stop, only a more urgent
+  /// category has an effect, and `last` is ignored. Returns true if this began a stop or made it more urgent.
   bool trigger(StopCategory category, const DriveCommand& last, Time now) noexcept {
     if (active()) {
       if (category >= *category_) return false;
     } else {
       begun_ = now;
-      begun_with_ = last.brake > 0 ? std::min(last.brake, 1.0) : 0;  // 0 of a NaN
+      begun_with_ = last.brake > 0 ? std::min(last.brake, 1.0) : 0;  // 0 for a NaN
       command_ = {std::isfinite(last.steering) ? last.steering : 0, 0, begun_with_};
       slow_ = false;
       stood_ = standing_ = false;
@@ -76,8 +81,8 @@ class EmergencyStop {
     return true;
   }
 
-  /// What to drive with from now on. `speed` is what was measured along the vehicle (m/s), nothing if nobody knows. While no stop
-  /// is active, command() of the last.
+  /// Computes the command for this cycle. Argument `speed`: measured along the vehicle, in m/s; nothing if
+  /// unknown. Without a stop, returns the last command.
   const DriveCommand& step(std::optional<double> speed, Time now) noexcept {
     if (active()) {
       watch(speed, now);
@@ -86,17 +91,21 @@ class EmergencyStop {
     return command_;
   }
 
-  /// Ends the stop. Errors: not_standing (or not known to stand): it goes on. Without a stop it does nothing.
+  /// Ends the stop. Error: not_standing (or not known to stand); the stop then continues. Without a stop it
+  /// does nothing.
   Status recover() noexcept {
     if (active() && !standing_) return fail(Errc::not_standing);
     category_.reset();
     return {};
   }
 
+  /// Whether a stop is active.
   [[nodiscard]] bool active() const noexcept { return category_.has_value(); }
+  /// The category of the active stop; nothing without a stop.
   [[nodiscard]] std::optional<StopCategory> category() const noexcept { return category_; }
-  /// Whether the vehicle is known to stand, since `settling` at least.
+  /// Whether the vehicle is known to stand, for at least `settling`.
   [[nodiscard]] bool standing() const noexcept { return active() && standing_; }
+  /// The command of the last step() or trigger().
   [[nodiscard]] const DriveCommand& command() const noexcept { return command_; }
 
  private:
@@ -121,11 +130,11 @@ class EmergencyStop {
   Configuration c_;
   std::optional<StopCategory> category_;  ///< while a stop is active
   Time begun_{};
-  double begun_with_ = 0;  ///< the brake
+  double begun_with_ = 0;  ///< brake at the beginning
   Time slow_since_{};
   bool slow_ = false;
   bool standing_ = false;
-  bool stood_ = false;  ///< at any time of this stop: if it moves again, the brake is too weak
+  bool stood_ = false;  ///< at any time of this stop; if it moves again, the brake is too weak
   DriveCommand command_{0, 0, 1};
 };
 

@@ -1,9 +1,10 @@
-// The frame of the Furbot's report and of its protocol: y forward, x to the right, angles clockwise from +y
+// The coordinate frame of the Furbot's report and protocol, and its conversion. There, y points forward, x to
+// the right, and angles are clockwise from +y:
 //
 //     x += v dt sin(heading),   y += v dt cos(heading)
 //
-// and REP 103, which is all that takt uses elsewhere: x forward, y left, angles counter-clockwise from +x. One is the other
-// turned by a quarter and with angles the other way round, in the vehicle and in the world alike: nothing is rounded.
+// The rest of takt uses REP 103: x forward, y left, angles counter-clockwise from +x. The conversion turns by
+// a quarter and reverses the angles, for the vehicle's frame and the world alike. It does not round.
 #pragma once
 
 #include <numbers>
@@ -12,7 +13,7 @@
 
 namespace takt::vehicle {
 
-/// In the Furbot's world.
+/// A pose in the Furbot's world frame.
 template <class Scalar>
 struct BasicFurbotPose {
   Scalar x = 0;        ///< m, to the right of y
@@ -35,20 +36,20 @@ struct BasicFurbotTwist {
 using FurbotTwist = BasicFurbotTwist<double>;
 
 namespace detail {
-/// Without -0.
+/// The negative of a value, without -0.
 template <class Scalar>
 [[nodiscard]] constexpr Scalar mirrored(Scalar value) noexcept {
   return Scalar(0) - value;
 }
 
-/// Half a turn is half a turn either way.
+/// The negative of an angle. Half a turn stays half a turn, because both directions are equal.
 template <class Scalar>
 [[nodiscard]] constexpr Scalar mirrored_angle(Scalar angle) noexcept {
   return angle == std::numbers::pi_v<Scalar> ? angle : mirrored(angle);
 }
 }  // namespace detail
 
-/// Real-time safe. A NaN stays one.
+/// Converts a pose or a twist to the Furbot's frame. Real-time safe. A NaN stays NaN.
 template <class Scalar>
 [[nodiscard]] constexpr BasicFurbotPose<Scalar> to_furbot(const mobile::BasicPose<Scalar>& pose) noexcept {
   return {detail::mirrored(pose.y), pose.x, detail::mirrored_angle(pose.heading)};
@@ -58,7 +59,7 @@ template <class Scalar>
   return {detail::mirrored(twist.left), twist.forward, detail::mirrored(twist.rotation)};
 }
 
-/// Real-time safe. A NaN stays one.
+/// Converts a pose or a twist from the Furbot's frame. Real-time safe. A NaN stays NaN.
 template <class Scalar>
 [[nodiscard]] constexpr mobile::BasicPose<Scalar> from_furbot(const BasicFurbotPose<Scalar>& pose) noexcept {
   return {pose.y, detail::mirrored(pose.x), detail::mirrored_angle(pose.heading)};

@@ -1,18 +1,20 @@
-// In which order a vehicle's frames were sent, and how old each one is, from nothing but their stamps and the receiver's clock.
+// The order in which a vehicle's frames were sent, and their age. The inputs are only the stamps of the
+// frames and the receiver's clock.
 //
 //     StampOrder order(silence);
-//     if (order.admit(frame.stamp, now) == Arrival::newest) ...      // the others change nothing: older news, or none
+//     if (order.admit(frame.stamp, now) == Arrival::newest) ...  // all others are old or invalid
 //     const Duration age = order.age(order.newest(), now);
 //
-// Nobody knows what the sender's clock shows, so the age counts from when the frame that came quickest would have been here: a
-// frame that the network held back for a second is a second old when it comes, not new. What every frame needs is not seen. As
-// the two clocks drift apart, the quickest frame is forgotten by 0.5 ms in each second, as fast as NTP slews a clock: a delay that
-// grows more slowly, and stays, is not seen either.
+// The sender's clock is unknown. So the age counts from the earliest possible arrival, which is that of the
+// fastest frame so far. A frame that the network held back for a second is one second old at its arrival. The
+// delay that all frames share is not visible. The clocks drift apart, so the fastest frame's advantage fades
+// by 0.5 ms per second, as fast as NTP slews a clock. A delay that grows more slowly, and stays, is not
+// visible either.
 //
-// A stamp that cannot be is refused while others come: from further ahead than the network can be unsteady, or from long ago. One
-// that was corrupted, or one from the far future, so does not lock out those that follow. When nothing has come for `silence`, it
-// may be that the sender began anew, or set its clock, and then any such stamp begins a new order. A frame that is merely late
-// never does.
+// Impossible stamps are refused while other frames arrive. They are farther ahead than the network's jitter
+// allows, or too far back. So a corrupted stamp, or one from the far future, does not block the following
+// frames. After no frame for `silence`, the sender may have restarted or set its clock. Then any impossible
+// stamp begins a new order. A late frame never does.
 #pragma once
 
 #include <algorithm>
@@ -24,26 +26,29 @@
 
 namespace takt::vehicle {
 
-/// What a stamp makes of its frame.
+/// The judgement on a frame's stamp.
 enum class Arrival : std::uint8_t {
   newest,      ///< later than all before
-  late,        ///< overtaken by a later one
-  duplicate,   ///< of one that came; beyond `window` it counts as late
-  impossible,  ///< see above
-  first,       ///< the first, or the first of a sender that began anew: what was known before says nothing
+  late,        ///< a later one came before it
+  duplicate,   ///< already received; beyond `window` it counts as late
+  impossible,  ///< see above; the frame is refused
+  first,       ///< the first one, or the first after a restart of the sender: earlier data are obsolete
 };
 
-/// A value; every function is real-time safe. Times never go back, and are within time_reach.
+/// A value; every function is real-time safe. Times must never go back, and must be within time_reach.
 class StampOrder {
  public:
-  /// Up to so many ms after it a stamp is known again.
+  /// A stamp is recognised as a duplicate if it is less than this many ms behind the newest.
   static constexpr std::int64_t window = 64;
-  /// A sender whose clock goes back by less has not begun anew: its frames are late.
+  /// A step back of the stamps by less is not a restart of the sender: its frames are late.
   static constexpr auto longest_delay = std::chrono::seconds(10);
+  /// The most drift between two clocks is 1/drift_divisor: 500 ppm.
   static constexpr std::int64_t drift_divisor = 2000;
 
+  /// Argument `silence`: without frames for longer, the sender may have restarted.
   explicit constexpr StampOrder(Duration silence) noexcept : silence_(silence) {}
 
+  /// Takes the stamp of a frame that arrived at `now`. Only newest and first change the order.
   constexpr Arrival admit(std::uint32_t stamp, Time now) noexcept {
     if (!begun_) return begin(stamp, now);
     const Duration step = stamp_difference(stamp, stamp_);
@@ -60,10 +65,11 @@ class StampOrder {
     return Arrival::newest;
   }
 
-  /// When the newest was sent, on a clock of the sender's that begins with zero and does not wrap.
+  /// When the newest frame was sent, on a sender's clock that begins at zero and does not wrap.
   [[nodiscard]] constexpr Duration newest() const noexcept { return newest_; }
 
-  /// How long ago something was sent that came at the time newest() gave this. Never below zero.
+  /// The age of data at `now`. Argument `sent`: the value of newest() when their frame was admitted. Never
+  /// below zero.
   [[nodiscard]] constexpr Duration age(Duration sent, Time now) const noexcept {
     return std::max(now.time_since_epoch() - sent - difference_, Duration(0));
   }
@@ -96,12 +102,12 @@ class StampOrder {
 
   Duration silence_;
   bool begun_ = false;
-  std::uint32_t stamp_ = 0;  ///< the newest
-  Duration newest_{};        ///< the same, counted from the first
-  Time received_{};          ///< the newest
-  Duration
-      difference_{};  ///< between the receiver's clock and the sender's, and what the quickest frame needed
-  std::uint64_t seen_ = 0;  ///< bit n: the stamp of n ms before the newest
+  std::uint32_t stamp_ = 0;  ///< of the newest frame
+  Duration newest_{};        ///< the same, counted from the first frame
+  Time received_{};          ///< arrival of the newest frame
+  /// The receiver's clock minus the sender's, plus the delay of the fastest frame.
+  Duration difference_{};
+  std::uint64_t seen_ = 0;  ///< bit n: the stamp n ms before the newest
 };
 
 }  // namespace takt::vehicle

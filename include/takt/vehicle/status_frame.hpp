@@ -1,19 +1,22 @@
-// The frame in which a Furbot tells of itself, up to 256 bytes in one datagram, a hundred times a second to port 18003:
+// The frame in which a Furbot reports its state: one datagram of up to 256 bytes, sent a hundred times a
+// second to port 18003.
 //
 //   0   "ATSF"
 //   4   time stamp, u32, most significant byte first (timestamp.hpp)
 //   8   number of blocks, u8
-//   9   three bytes of padding, written as zeros, not looked at
+//
+//   9   three bytes of padding, written as zeros, ignored by the decoder
+//
 //   12  blocks: system id u8, length u8 (without these two bytes), that many bytes of payload
 //
-// With all twelve systems it has 132 bytes. What stands in a block, a table says (system_layout.hpp).
+// With all twelve systems it has 132 bytes. A table defines the fields of each block (system_layout.hpp).
 //
 //     StatusFrame status;
-//     if (const auto decoded = decode_into(status, datagram); !decoded) ...            // status is as it was before
+//     if (const auto decoded = decode_into(status, datagram); !decoded) ...  // status is unchanged
 //     if (const auto traction = status.traction()) ... traction->left_speed ...
 //
-// A frame is taken whole or not at all. A block of a system that the table does not know is skipped and counted, and stays in the
-// frame: what was decoded is encoded to the same bytes again.
+// The decoder accepts a frame completely or not at all. It skips and counts a block of an unknown system, and
+// the block stays in the frame. So a decoded frame is encoded to the same bytes.
 //
 // Every function is real-time safe and usable in constant expressions.
 #pragma once
@@ -34,16 +37,19 @@
 
 namespace takt::vehicle {
 
+/// The UDP port to which the vehicle sends status frames.
 inline constexpr std::uint16_t status_port = 18003;
 inline constexpr std::uint32_t status_magic = 0x41545346;  ///< "ATSF"
+/// Bytes before the first block.
 inline constexpr std::size_t status_header_bytes = 12;
+/// The size of the longest frame, in bytes.
 inline constexpr std::size_t max_status_bytes = 256;
 
 namespace detail {
 
-/// Finds the blocks of a status frame and writes their places into `index`. Errors: truncated_tlv, bad_len, duplicate_sid;
-/// `index` is then undefined. Returning an index by value would copy it right after writes of single bytes, which stalls the
-/// load.
+/// Finds the blocks of a status frame and writes their offsets into `index`. Errors: truncated_tlv, bad_len,
+/// duplicate_sid; `index` is then undefined. It does not return the index by value, because a copy right
+/// after single-byte writes stalls the load.
 [[nodiscard]] constexpr Status scan(std::span<const std::uint8_t> blocks, const Layouts& layouts,
                                     BlockIndex& index) noexcept {
   SystemSet present;
@@ -75,34 +81,37 @@ namespace detail {
 
 }  // namespace detail
 
-/// What a vehicle says of itself: a time stamp and a block of each system. A value; a copy has no parts elsewhere but the table of
-/// layouts that it was made with, which lives longer.
+/// The status of a vehicle: a time stamp and one block per system. A value without external parts, except the
+/// table of layouts, which must outlive it.
 class StatusFrame {
  public:
+  /// An empty frame, for this table.
   explicit constexpr StatusFrame(const Layouts& layouts = furbot_layouts) noexcept : layouts_(&layouts) {}
 
   std::uint32_t stamp = 0;  ///< ms, see timestamp.hpp
 
-  /// The systems that have a block here.
+  /// The systems with a block in this frame.
   [[nodiscard]] constexpr SystemSet present() const noexcept { return index_.present; }
+  /// Whether this system has a block.
   [[nodiscard]] constexpr bool has(System system) const noexcept { return index_.present.contains(system); }
-  /// How many blocks are of systems that the table does not know.
+  /// The number of blocks of systems that the table does not have.
   [[nodiscard]] constexpr std::uint32_t unknown_blocks() const noexcept { return index_.unknown; }
+  /// The table of layouts.
   [[nodiscard]] constexpr const Layouts& layouts() const noexcept { return *layouts_; }
 
-  /// SystemState::unknown without a block.
+  /// The state of a system; SystemState::unknown without a block.
   [[nodiscard]] constexpr SystemState state(System system) const noexcept {
     if (!has(system)) return SystemState::unknown;
     return static_cast<SystemState>(layouts_->state_place(system).read(payload(system)));
   }
 
-  /// The block as it came, without id and length; empty if there is none.
+  /// The payload of a block as received, without id and length; empty if there is none.
   [[nodiscard]] constexpr std::span<const std::uint8_t> bytes(System system) const noexcept {
     if (!has(system)) return {};
     return {payload(system), layouts_->length(system)};
   }
 
-  /// Traction, Steering or Battery; nothing if it is not there.
+  /// Reads a typed block: Traction, Steering or Battery. Returns nothing if the frame has none.
   template <class Block>
   [[nodiscard]] constexpr std::optional<Block> block() const noexcept {
     if (!has(Block::system)) return std::nullopt;
@@ -114,12 +123,15 @@ class StatusFrame {
     });
     return read;
   }
+  /// The traction block, in raw counts; nothing if the frame has none.
   [[nodiscard]] constexpr std::optional<Traction> traction() const noexcept { return block<Traction>(); }
+  /// The steering block, in raw counts; nothing if the frame has none.
   [[nodiscard]] constexpr std::optional<Steering> steering() const noexcept { return block<Steering>(); }
+  /// The battery block, in raw counts; nothing if the frame has none.
   [[nodiscard]] constexpr std::optional<Battery> battery() const noexcept { return block<Battery>(); }
 
-  /// Any field, found in the table by its name, or a Field that was found before. Nothing without the block, or if the table has no
-  /// such field.
+  /// Reads one field, by its name or by a Field from the table, in raw counts. Returns nothing without the
+  /// block, or if the table has no such field.
   [[nodiscard]] constexpr std::optional<std::int64_t> value(System system,
                                                             std::string_view field) const noexcept {
     const auto found = layouts_->find(system, field);
@@ -131,7 +143,8 @@ class StatusFrame {
     return detail::Place(field).read(payload(system));
   }
 
-  /// Gives a system its block, or another one. Errors: unknown_system (not in the table), bad_len, no_room; nothing changes then.
+  /// Sets a block's payload. Errors: unknown_system (not in the table), bad_len, no_room; the frame is then
+  /// unchanged.
   [[nodiscard]] constexpr Status set(System system, std::span<const std::uint8_t> block) noexcept {
     if (const Status made = make_room(system, block.size()); !made) return made;
     std::copy(block.begin(), block.end(),
@@ -139,8 +152,9 @@ class StatusFrame {
     return {};
   }
 
-  /// Sets one field; what else is in the block stays, or is zero if there was none. Errors: unknown_system, unknown_field,
-  /// out_of_range (the number does not fit), no_room; nothing changes then.
+  /// Sets one field. The other fields of the block stay; in a new block they are zero. Errors:
+  /// unknown_system, unknown_field, out_of_range (the number does not fit), no_room; the frame is then
+  /// unchanged.
   [[nodiscard]] constexpr Status set(System system, std::string_view field, std::int64_t value) noexcept {
     const auto found = layouts_->find(system, field);
     if (!found) return fail(found.error());
@@ -150,22 +164,24 @@ class StatusFrame {
     place.write(payload(system), value);
     return {};
   }
+  /// Sets the state of a system. Errors: as for one field.
   [[nodiscard]] constexpr Status set(System system, SystemState state) noexcept {
     return set(system, "state", static_cast<std::uint8_t>(state));
   }
 
-  /// Sets all fields of a typed block. Errors as for one field.
+  /// Sets all fields of a typed block. Errors: as for one field.
   [[nodiscard]] constexpr Status set(const Traction& block) noexcept { return set_typed(block); }
   [[nodiscard]] constexpr Status set(const Steering& block) noexcept { return set_typed(block); }
   [[nodiscard]] constexpr Status set(const Battery& block) noexcept { return set_typed(block); }
 
-  /// All blocks as on the wire, in the order in which they came or were set.
+  /// All blocks as on the wire, in the order of their arrival or of the calls of set().
   [[nodiscard]] constexpr std::span<const std::uint8_t> blocks() const noexcept {
     return {blocks_.data(), size_};
   }
+  /// The number of all blocks.
   [[nodiscard]] constexpr std::uint8_t block_count() const noexcept { return index_.count; }
 
-  /// The same stamp and the same blocks in the same order; the table is not looked at.
+  /// Equal: the same stamp and the same blocks in the same order, whatever the table.
   friend constexpr bool operator==(const StatusFrame& a, const StatusFrame& b) noexcept {
     return a.stamp == b.stamp && std::ranges::equal(a.blocks(), b.blocks());
   }
@@ -196,7 +212,7 @@ class StatusFrame {
     return {};
   }
 
-  /// There is a block of the system afterwards, of zeros if it is new.
+  /// Ensures that the system has a block; a new one is zero.
   [[nodiscard]] constexpr Status make_room(System system, std::size_t length) noexcept {
     if (layouts_->length(system) == 0) return fail(Errc::unknown_system);
     if (length != layouts_->length(system)) return fail(Errc::bad_len);
@@ -214,12 +230,12 @@ class StatusFrame {
   const Layouts* layouts_;
   detail::BlockIndex index_;
   std::uint8_t size_ = 0;
-  // A field is read as eight bytes: so many more may be read behind the last.
+  // Place::read() loads eight bytes, so the array is eight bytes longer than the blocks.
   std::array<std::uint8_t, max_status_bytes - status_header_bytes + 8> blocks_{};
 };
 
-/// Errors: too_short, too_long, bad_magic, truncated_tlv, bad_len (a known system of another length than the table's),
-/// duplicate_sid, count_mismatch; `frame` is then as it was before.
+/// Decodes a status frame into `frame`. Errors: too_short, too_long, bad_magic, truncated_tlv, bad_len (the
+/// table has another length for this system), duplicate_sid, count_mismatch; `frame` is then unchanged.
 [[nodiscard]] constexpr Status decode_into(StatusFrame& frame, std::span<const std::uint8_t> datagram,
                                            const Layouts& layouts = furbot_layouts) noexcept {
   if (datagram.size() < status_header_bytes) return fail(Errc::too_short);
@@ -247,20 +263,22 @@ class StatusFrame {
   std::copy(blocks.begin(), blocks.end(), frame.blocks_.begin());
   return {};
 }
-/// The table is kept by the frame.
+/// Deleted: the frame keeps a pointer to the table.
 Status decode_into(StatusFrame& frame, std::span<const std::uint8_t> datagram,
                    const Layouts&& layouts) = delete;
 
-/// As decode_into(), by value.
+/// The same, with the frame as the result.
 [[nodiscard]] constexpr Result<StatusFrame> decode_status(std::span<const std::uint8_t> datagram,
                                                           const Layouts& layouts = furbot_layouts) noexcept {
   Result<StatusFrame> frame;
   if (const Status decoded = decode_into(*frame, datagram, layouts); !decoded) frame = fail(decoded.error());
   return frame;
 }
+/// Deleted: the frame keeps a pointer to the table.
 Result<StatusFrame> decode_status(std::span<const std::uint8_t> datagram, const Layouts&& layouts) = delete;
 
-/// The number of bytes written. Error: no_room (max_status_bytes are always enough), and nothing is written.
+/// Encodes a frame into `out` and returns its size in bytes. Error: no_room; `out` is then unchanged.
+/// max_status_bytes are always enough.
 [[nodiscard]] constexpr Result<std::size_t> encode_status(const StatusFrame& frame,
                                                           std::span<std::uint8_t> out) noexcept {
   const auto blocks = frame.blocks();

@@ -1,4 +1,4 @@
-// Why a vehicle was stopped, or may not start.
+// Why a vehicle was stopped, or cannot start.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace takt::vehicle {
 
-/// Numbers are part of the C API.
+/// Why a vehicle was stopped, or cannot start. The numbers are part of the C API.
 enum class StopCause : std::uint8_t {
   none = 0,
-  told = 1,                ///< somebody asked for it
+  told = 1,                ///< the program requested it
   command_timeout = 2,     ///< no new command came in time
   disconnected = 3,        ///< the channel has no session with the vehicle
-  telemetry_silent = 4,    ///< the vehicle says nothing, or nothing that is still true
-  system_stale = 5,        ///< of a required system nothing was heard for too long
+  telemetry_silent = 4,    ///< no status frame that is fresh enough
+  system_stale = 5,        ///< no fresh block of a required system
   system_not_running = 6,  ///< a required system is cold, starting or halted
-  clock_went_back = 7,     ///< the caller's: nobody knows how old anything is
-  speed_contradicted = 8,  ///< the vehicle's speed and its wheels are at odds: nobody knows how fast it is
+  clock_went_back = 7,     ///< the caller's clock: the age of all data is unknown
+  speed_contradicted = 8,  ///< the vehicle's speed contradicts its wheels: the speed is unknown
 };
 
-/// For people. Real-time safe.
+/// The text for people, without a final period. Real-time safe.
 [[nodiscard]] constexpr std::string_view to_string(StopCause cause) noexcept {
   switch (cause) {
     case StopCause::none:
@@ -46,9 +46,10 @@ enum class StopCause : std::uint8_t {
   return "unknown";
 }
 
+/// A cause, and the system that it concerns.
 struct StopReason {
   StopCause cause = StopCause::none;
-  System system{};  ///< of a cause that is a system's
+  System system{};  ///< of the system_… causes
 
   friend constexpr bool operator==(const StopReason&, const StopReason&) = default;
 };

@@ -1,14 +1,17 @@
-// Whether a vehicle may be driven, and with what: the state machine between whoever commands and the wire.
+// The supervisor decides whether a vehicle may be driven, and with which command. It is the state machine
+// between the commander and the wire.
 //
-//     starting --all required systems run--> ready --drive()--> driving
-//                                           | ^                    |
-//                    stop(), a cause          | recover()            stop(), a cause, no new command in time
-//                                             v |                    v
-//                                    stopped <-the vehicle stands- stopping
+// * starting -> ready: all required systems run.
+// * ready -> driving: drive().
+// * ready -> stopping: stop(), or a cause for a stop.
+// * driving -> stopping: the same, or no new command within the command timeout.
+// * stopping -> stopped: the vehicle stands. Back if it moves again.
+// * stopped -> ready: recover().
 //
-// While starting and ready the full brake holds the vehicle; nothing but a command lets go of it. A command is driven until the
-// next one, for no longer than the command time-out. A stop is latched (emergency_stop.hpp): it ends when somebody says recover(),
-// while the vehicle is known to stand and nothing is wrong any more. stop() may be called in any state.
+// In the states starting and ready the full brake holds the vehicle; only a command releases it. A command
+// lasts until the next one, and at most for the command timeout. A stop is latched (emergency_stop.hpp). Only
+// recover() ends it, while the vehicle is known to stand and no cause remains. stop() may be called in any
+// state.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +30,10 @@
 
 namespace takt::vehicle {
 
-/// Numbers are part of the C API.
+/// The state of the supervisor; see above. The numbers are part of the C API.
 enum class DriveState : std::uint8_t { starting = 0, ready = 1, driving = 2, stopping = 3, stopped = 4 };
 
-/// For people. Real-time safe.
+/// The word for people. Real-time safe.
 [[nodiscard]] constexpr std::string_view to_string(DriveState state) noexcept {
   switch (state) {
     case DriveState::starting:
@@ -47,35 +50,39 @@ enum class DriveState : std::uint8_t { starting = 0, ready = 1, driving = 2, sto
   return "unknown";
 }
 
-/// What a vehicle is driven with at most; a command beyond is reduced to it, and counted.
+/// The limits of a command. The supervisor reduces a larger command to them, and counts it.
 struct DriveLimits {
-  double steering = 0.5;  ///< rad either way, above 0 and below pi/2
+  double steering = 0.5;  ///< rad to each side, above 0 and below pi/2
   double throttle = 1;    ///< 0..1 forwards
   double reverse = 1;     ///< 0..1 backwards
 };
 
+/// Counters since the start.
 struct DriveCounters {
-  std::uint64_t commands = 0;          ///< taken
-  std::uint64_t limited = 0;           ///< of these, reduced to the limits
-  std::uint64_t refused = 0;           ///< commands that were none, or not to be driven in this state
-  std::uint64_t command_timeouts = 0;  ///< stops for want of a command
-  std::uint64_t stops = 0;             ///< all of them
+  std::uint64_t commands = 0;          ///< accepted commands
+  std::uint64_t limited = 0;           ///< of these, commands that were reduced to the limits
+  std::uint64_t refused = 0;           ///< invalid commands, and commands in a state without driving
+  std::uint64_t command_timeouts = 0;  ///< stops by the command timeout
+  std::uint64_t stops = 0;             ///< all stops
 
   friend constexpr bool operator==(const DriveCounters&, const DriveCounters&) = default;
 };
 
-/// A value; every function is real-time safe. Times as for StampOrder.
+/// A value; every function is real-time safe. Times: see StampOrder.
 class DriveSupervisor {
  public:
+  /// The parameters of the supervisor.
   struct Configuration {
     DriveLimits limits{};
+    /// A command without a successor within this time stops the vehicle. Above zero, at most an hour.
     Duration command_timeout = std::chrono::milliseconds(200);
     StopCategory on_command_timeout = StopCategory::category_1;
-    StopCategory on_fault = StopCategory::category_1;  ///< of the vehicle, or of the way to it
+    StopCategory on_fault = StopCategory::category_1;  ///< a fault of the vehicle or of its connection
     EmergencyStop::Configuration stop{};
   };
 
-  /// Errors: not_finite; out_of_range (limits, a time-out not above zero, or above an hour); those of EmergencyStop::make().
+  /// Checks the configuration. Errors: not_finite; out_of_range (limits or command_timeout); those of
+  /// EmergencyStop::make().
   [[nodiscard]] static Result<DriveSupervisor> make(const Configuration& c) noexcept {
     for (const double limit : {c.limits.steering, c.limits.throttle, c.limits.reverse}) {
       if (!std::isfinite(limit)) return fail(Errc::not_finite);
@@ -89,7 +96,8 @@ class DriveSupervisor {
     return DriveSupervisor(c, *stop);
   }
 
-  /// To be called every cycle: what is wrong with the vehicle now (StopCause::none: nothing), and its speed (m/s) if anybody knows.
+  /// Advances the state; call it every cycle. Argument `wrong`: the present cause for a stop, or
+  /// StopCause::none. Argument `speed`: m/s, or nothing if unknown.
   void update(StopReason wrong, std::optional<double> speed, Time now) noexcept {
     if (stop_.active()) {
       command_ = stop_.step(speed, now);
@@ -104,9 +112,13 @@ class DriveSupervisor {
     }
   }
 
-  /// Drives so from now on. Errors: not_finite; out_of_range (not an angle within a quarter turn, or not within -1..1 and 0..1);
-  /// both_pedals (throttle and brake at once); not_ready; stopped (recover() first). Nothing changes then: the last command holds,
-  /// and grows older.
+  /// Drives with this command from now on. Errors:
+  /// - not_finite;
+  /// - out_of_range: steering beyond a quarter turn, throttle beyond -1..1, or brake beyond 0..1;
+  /// - both_pedals: throttle and brake at once;
+  /// - not_ready; stopped (call recover() first).
+  ///
+  /// On error nothing changes: the last command stays, and its age grows.
   Status drive(const DriveCommand& command, Time now) noexcept {
     if (const Status fit = judge(command); !fit) {
       ++counters_.refused;
@@ -121,13 +133,13 @@ class DriveSupervisor {
     return {};
   }
 
-  /// Stops the vehicle. While a stop is active, only a more urgent category changes anything; the first cause stays.
+  /// Stops the vehicle. During a stop only a more urgent category has an effect, and the first cause stays.
   void stop(StopCategory category, Time now, StopCause cause = StopCause::told) noexcept {
     begin(category, {cause, {}}, now);
   }
 
-  /// Ends a stop: the vehicle is ready, and held until the next command. Errors: cause_remains (something is wrong still),
-  /// not_standing. In other states it does nothing.
+  /// Ends a stop. The vehicle is then ready, and the full brake holds it until the next command. Errors:
+  /// cause_remains, not_standing. In other states it does nothing.
   Status recover(StopReason wrong) noexcept {
     if (!stop_.active()) return {};
     if (wrong.cause != StopCause::none) return fail(Errc::cause_remains);
@@ -138,14 +150,17 @@ class DriveSupervisor {
     return {};
   }
 
+  /// The present state.
   [[nodiscard]] DriveState state() const noexcept { return state_; }
-  /// Of the stop that is active.
+  /// The reason of the active stop.
   [[nodiscard]] StopReason reason() const noexcept { return reason_; }
+  /// The category of the active stop; nothing without a stop.
   [[nodiscard]] std::optional<StopCategory> category() const noexcept { return stop_.category(); }
-  /// What the vehicle is to be driven with now: within the limits, and never with both pedals.
+  /// The present command to the vehicle. It is within the limits, and never has throttle and brake at once.
   [[nodiscard]] const DriveCommand& command() const noexcept { return command_; }
-  /// It was sent: a stop goes on from what the vehicle was told last, not from a command that was not sent yet.
+  /// Confirms that the present command was sent. A stop continues from the last sent command.
   void told() noexcept { told_ = command_; }
+  /// The counters since the start.
   [[nodiscard]] const DriveCounters& counters() const noexcept { return counters_; }
 
  private:

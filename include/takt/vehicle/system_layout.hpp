@@ -1,14 +1,20 @@
-// Where the numbers of a system stand in its block of a status frame, as a table. The lengths of all twelve blocks are known, and
-// the layout of traction. All else is provisional: the fields of steering are known but not their places; those of the battery
-// are from a sketch; of the rest only that a state comes first is likely, and further fields are guesses without a unit. Whoever
-// knows better makes a table of his own and hands it to the codec; all that reads fields, the typed blocks too, goes by it:
+// The table that defines the fields of each system's block in a status frame.
 //
-//     constexpr std::array steering_fields{Field{"state", 0, FieldType::u8}, Field{"target_angle", 1, FieldType::i16}, ...};
-//     constexpr std::array my_systems{SystemLayout{System::steering, "steering", 5, false, steering_fields}, ...};
+// The lengths of all twelve blocks are known, and so is the layout of traction. The rest is provisional. The
+// fields of steering are known, but not their offsets. The fields of the battery are from a sketch. In the
+// other blocks, only the leading state is likely; their other fields are guesses without a unit. If you know
+// better, write your own table and pass it to the codec. Every read of a field uses that table, also in the
+// typed blocks:
+//
+//     constexpr std::array steering_fields{Field{"state", 0, FieldType::u8},
+//                                          Field{"target_angle", 1, FieldType::i16}, ...};
+//
+//     constexpr std::array my_systems{
+//         SystemLayout{System::steering, "steering", 5, false, steering_fields}, ...};
 //     constexpr Layouts my_layouts = *Layouts::make(my_systems);
 //
-// The order of the table is best that in which the vehicle sends: see bench/vehicle_bench.cpp.
-// Numbers in blocks stand with the most significant byte first, wherever, aligned or not.
+// List the systems in the vehicle's sending order, which decodes fastest (bench/vehicle_bench.cpp). Numbers
+// in blocks are big-endian, at any offset, aligned or not.
 #pragma once
 
 #include <algorithm>
@@ -24,45 +30,50 @@
 
 namespace takt::vehicle {
 
-/// The size in bytes, and 0x80 for those with a sign.
+/// The type of a field: its size in bytes, plus 0x80 if it is signed.
 enum class FieldType : std::uint8_t { u8 = 1, u16 = 2, u32 = 4, i8 = 0x81, i16 = 0x82, i32 = 0x84 };
 
+/// The size of a field in bytes. Real-time safe.
 [[nodiscard]] constexpr std::size_t size_of(FieldType type) noexcept {
   return static_cast<std::size_t>(type) & 7U;
 }
+/// Whether the field has a sign. Real-time safe.
 [[nodiscard]] constexpr bool is_signed(FieldType type) noexcept {
   return (static_cast<unsigned>(type) & 0x80U) != 0;
 }
 
+/// One number in a block.
 struct Field {
-  std::string_view name;
+  std::string_view name;    ///< for Layouts::find()
   std::uint8_t offset = 0;  ///< bytes from the beginning of the block
   FieldType type = FieldType::u8;
 };
 
-/// One system's block. `provisional` says that the places of its fields, or the fields themselves, are a guess.
+/// One system's block. It is `provisional` if its fields or their offsets are guesses.
 struct SystemLayout {
-  System system = System::communication;
+  System system = System::communication;  ///< its id on the wire
   std::string_view name;
   std::uint8_t length = 0;  ///< bytes
   bool provisional = true;
-  std::span<const Field> fields;  ///< one is called "state"
+  std::span<const Field> fields;  ///< one must be called "state"
 };
 
-/// Raw counts. `visit` names each field once, for whatever reads or writes them.
+/// The traction block in raw counts. `visit` names each field once, for code that reads or writes all of
+/// them.
 struct Traction {
-  std::int32_t state = 0;  ///< a SystemState; so it is in the other blocks
-  std::int32_t mode = 0;
-  std::int32_t speed = 0;
-  std::int32_t left_speed = 0;  ///< of the rear left wheel
-  std::int32_t right_speed = 0;
+  std::int32_t state = 0;        ///< a SystemState, as in the other blocks
+  std::int32_t mode = 0;         ///< the vehicle's own number
+  std::int32_t speed = 0;        ///< of the vehicle
+  std::int32_t left_speed = 0;   ///< of the rear left wheel
+  std::int32_t right_speed = 0;  ///< of the rear right wheel
   std::int32_t throttle = 0;
   std::int32_t brake = 0;
   std::int32_t reverse = 0;   ///< 0 or 1
-  std::int32_t odometer = 0;  ///< goes round
+  std::int32_t odometer = 0;  ///< wraps around
 
   static constexpr System system = System::traction;
   static constexpr std::size_t field_count = 9;
+  /// Calls visitor(name, field) for each field, in order.
   template <class Block, class Visitor>
   static constexpr void visit(Block& block, Visitor visitor) {
     visitor("state", block.state);
@@ -78,11 +89,11 @@ struct Traction {
   friend constexpr bool operator==(const Traction&, const Traction&) = default;
 };
 
-/// Raw counts.
+/// The steering block in raw counts. `visit`: see Traction.
 struct Steering {
   std::int32_t state = 0;
-  std::int32_t current_angle = 0;
-  std::int32_t target_angle = 0;
+  std::int32_t current_angle = 0;  ///< of the front wheels
+  std::int32_t target_angle = 0;   ///< that the vehicle steers to
 
   static constexpr System system = System::steering;
   static constexpr std::size_t field_count = 3;
@@ -95,7 +106,7 @@ struct Steering {
   friend constexpr bool operator==(const Steering&, const Steering&) = default;
 };
 
-/// Raw counts.
+/// The battery block in raw counts. `visit`: see Traction.
 struct Battery {
   std::int32_t state = 0;
   std::int32_t charge = 0;
@@ -120,14 +131,15 @@ struct Battery {
 
 namespace detail {
 
-/// Eight bytes as compilers know to be one load and a swap.
+/// Loads eight bytes. Compilers recognise this as one load and a byte swap.
 [[nodiscard]] constexpr std::uint64_t load_big(const std::uint8_t* bytes) noexcept {
   const auto byte = [bytes](unsigned i) { return std::uint64_t{bytes[i]} << (56 - 8 * i); };
   return byte(0) | byte(1) | byte(2) | byte(3) | byte(4) | byte(5) | byte(6) | byte(7);
 }
 
-/// A field as it is read, whatever its type: eight bytes from its first on as one number, what does not belong to it shifted out with
-/// the sign kept, and the sign masked off again where there is none.
+/// Reads a field of any type without a branch. It loads eight bytes from the field's first byte on, and
+/// shifts out the bytes behind the field, with the sign. For an unsigned type it then masks off the copies of
+/// the sign.
 class Place {
  public:
   constexpr Place() = default;
@@ -141,7 +153,7 @@ class Place {
   [[nodiscard]] constexpr std::int64_t read(const std::uint8_t* block) const noexcept {
     return number(load_big(block + offset_));
   }
-  /// It is read as it was written.
+  /// Whether the field holds this value: it would be read as it was written.
   [[nodiscard]] constexpr bool fits(std::int64_t value) const noexcept {
     return number(static_cast<std::uint64_t>(value) << shift_) == value;
   }
@@ -165,14 +177,14 @@ class Place {
 template <class Block>
 using Places = std::array<Place, Block::field_count>;
 
-/// Where the blocks of a frame are.
+/// The offsets of the blocks in a frame.
 struct BlockIndex {
   SystemSet present;
-  std::uint8_t count = 0;                           ///< of all blocks
-  std::uint8_t unknown = 0;                         ///< of those whose system the table does not have
-  std::array<std::uint8_t, max_systems> offsets{};  ///< of the payloads of those present
+  std::uint8_t count = 0;                           ///< number of all blocks
+  std::uint8_t unknown = 0;                         ///< number of blocks whose system is not in the table
+  std::array<std::uint8_t, max_systems> offsets{};  ///< of the present payloads
 
-  /// Of a system below max_systems.
+  /// The system must be below max_systems.
   constexpr void insert(System system, std::size_t offset) noexcept {
     present.insert(system);
     offsets[static_cast<std::uint8_t>(system)] = static_cast<std::uint8_t>(offset);
@@ -183,17 +195,20 @@ struct BlockIndex {
 struct Head {
   System system = System::communication;
   std::uint8_t length = 0;
-  std::uint8_t payload = 0;  ///< its offset
+  std::uint8_t payload = 0;  ///< its offset in the frame's blocks
 };
 
 }  // namespace detail
 
-/// A table that was checked, made for decoding. It keeps the span that it was made of: the table, usually a constant, lives as
-/// long.
+/// A validated table, prepared for decoding. It keeps the span that it was made from, so that table must
+/// outlive it. Usually it is a constant.
 class Layouts {
  public:
-  /// Errors: bad_layout (no systems, an id of max_systems or above, an id twice, a length of 0 or above max_length, a field outside
-  /// of its block, no field "state", and of traction, steering and battery: any field of theirs missing or an u32).
+  /// Validates a table. Error: bad_layout, for any of these:
+  /// - no systems, an id of max_systems or above, or the same id twice;
+  /// - a length of 0 or above max_length;
+  /// - a field outside its block, or no field "state" of one byte;
+  /// - a missing field of Traction, Steering or Battery, or one of type u32.
   [[nodiscard]] static constexpr Result<Layouts> make(std::span<const SystemLayout> systems) noexcept {
     if (systems.empty()) return fail(Errc::bad_layout);
     Layouts made(systems);
@@ -202,33 +217,35 @@ class Layouts {
     }
     return made;
   }
-  static constexpr std::uint8_t max_length = 242;  ///< of a block, bytes: a frame holds one such
+  static constexpr std::uint8_t max_length = 242;  ///< of a block, in bytes: a frame holds one such block
 
+  /// The table as given.
   [[nodiscard]] constexpr std::span<const SystemLayout> systems() const noexcept { return systems_; }
 
-  /// Of a system's block, bytes; 0 of one that the table does not have. Real-time safe.
+  /// The length of a system's block in bytes; 0 if the table does not have the system. Real-time safe.
   [[nodiscard]] constexpr std::uint8_t length(System system) const noexcept {
     const auto number = static_cast<std::uint8_t>(system);
     return number < max_systems ? lengths_[number] : std::uint8_t{0};
   }
 
-  /// Looks through the table, nullptr if it is not in there. Real-time safe.
+  /// Finds a system's layout; nullptr if the table does not have it. Real-time safe.
   [[nodiscard]] constexpr const SystemLayout* find(System system) const noexcept {
     const auto* const found = std::find_if(systems_.data(), systems_.data() + systems_.size(),
                                            [&](const SystemLayout& l) { return l.system == system; });
     return found == systems_.data() + systems_.size() ? nullptr : found;
   }
 
-  /// The same by name.
+  /// The same, by the system's name.
   [[nodiscard]] constexpr const SystemLayout* find(std::string_view name) const noexcept {
     for (const SystemLayout& layout : systems_)
       if (layout.name == name) return &layout;
     return nullptr;
   }
 
-  /// Looks through the table. Errors: unknown_system, unknown_field. Real-time safe.
+  /// Finds a field. Errors: unknown_system, unknown_field. Real-time safe.
   [[nodiscard]] constexpr Result<Field> find(System system, std::string_view field) const noexcept {
-    // Without find(system): with -fsanitize=undefined g++ 12 compares no pointer with nullptr in a constant expression.
+    // Does not call find(system): g++ 12 with -fsanitize=undefined cannot compare a pointer with nullptr in a
+    // constant expression.
     for (const SystemLayout& layout : systems_) {
       if (layout.system != system) continue;
       for (const Field& f : layout.fields)
@@ -238,13 +255,13 @@ class Layouts {
     return fail(Errc::unknown_system);
   }
 
-  /// For the codec: where the state of a system stands, and the fields of the typed blocks.
+  /// For the codec: the place of a system's state.
   [[nodiscard]] constexpr detail::Place state_place(System system) const noexcept {
     const auto number = static_cast<std::uint8_t>(system);
     return number < max_systems ? states_[number] : detail::Place{};
   }
-  /// For the codec: the index of these blocks if they are all those of the table in its order, else nullptr. It is the common case, and
-  /// twice as fast, because no block has to wait for the length of the one before.
+  /// For the codec: the index of these blocks if they are exactly those of the table, in its order; otherwise
+  /// nullptr. This common case is twice as fast, because no offset depends on the length of the block before.
   [[nodiscard]] constexpr const detail::BlockIndex* whole(
       std::span<const std::uint8_t> blocks) const noexcept {
     if (blocks.size() != whole_bytes_ || whole_bytes_ > max_length + 2) return nullptr;
@@ -256,6 +273,7 @@ class Layouts {
     }
     return same ? &whole_ : nullptr;
   }
+  /// For the codec: the places of a typed block's fields.
   template <class Block>
   [[nodiscard]] constexpr const detail::Places<Block>& places() const noexcept {
     if constexpr (Block::system == System::traction) {
@@ -270,7 +288,7 @@ class Layouts {
  private:
   explicit constexpr Layouts(std::span<const SystemLayout> systems) noexcept : systems_(systems) {}
 
-  /// True for a block of another system, too.
+  /// Also true for a block of another system.
   template <class Block>
   [[nodiscard]] constexpr bool add_typed(const SystemLayout& layout,
                                          detail::Places<Block>& places) const noexcept {
@@ -313,7 +331,7 @@ class Layouts {
   std::array<std::uint8_t, max_systems> lengths_{};
   std::array<detail::Place, max_systems> states_{};
   std::array<detail::Head, max_systems> heads_{};
-  detail::BlockIndex whole_;  // of a frame with all blocks in the order of the table
+  detail::BlockIndex whole_;  // of a frame with all blocks in the table's order
   std::size_t whole_bytes_ = 0;
   detail::Places<Traction> traction_{};
   detail::Places<Steering> steering_{};
@@ -362,7 +380,7 @@ inline constexpr std::array furbot_table{
 
 }  // namespace detail
 
-/// What is known of the Furbot's status frame, and what is guessed.
+/// The Furbot's status frame, as far as it is known; the rest is guessed (provisional).
 inline constexpr Layouts furbot_layouts = *Layouts::make(detail::furbot_table);
 
 }  // namespace takt::vehicle

@@ -1,4 +1,4 @@
-// The systems of the Furbot, and the states that they can be in.
+// The systems of the Furbot and their states.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace takt::vehicle {
 
-/// As numbered on the wire. Other vehicles may have others, up to max_systems.
+/// The systems, as numbered on the wire. Other vehicles may have other numbers, below max_systems.
 enum class System : std::uint8_t {
   communication = 0,
   battery = 1,
@@ -23,18 +23,18 @@ enum class System : std::uint8_t {
   rear_fork = 10,
   front_fork = 11,
 };
-inline constexpr std::uint8_t max_systems = 32;
+inline constexpr std::uint8_t max_systems = 32;  ///< System numbers are below this one.
 
-/// Of any system. A number that is none of these is kept as it came, and is not running.
+/// The state of any system. An unlisted number is kept as received, and does not count as running.
 enum class SystemState : std::uint8_t {
   cold = 0,
   init = 1,
   running = 2,
   halted = 3,
-  unknown = 255,  ///< nothing was said of the system
+  unknown = 255,  ///< no state was received
 };
 
-/// Of the hydraulics, beside their SystemState.
+/// The state of the hydraulics, in addition to their SystemState.
 enum class HydraulicState : std::uint8_t {
   no_op = 0,
   enable_motor = 1,
@@ -48,11 +48,13 @@ enum class HydraulicState : std::uint8_t {
   fault = 9,
 };
 
+/// The state of a suspension, in addition to its SystemState.
 enum class SuspensionState : std::uint8_t { init = 0, stopped = 1, rising = 2, lowering = 3 };
 
+/// The state of a fork, in addition to its SystemState.
 enum class ForkState : std::uint8_t { unknown = 0, stopped = 1, extending = 2, retracting = 3 };
 
-/// Bits of a fork's sensors, by number.
+/// The bit numbers of a fork's sensors.
 enum class ForkSensor : std::uint8_t {
   forward = 0,
   centre = 1,
@@ -70,7 +72,7 @@ enum class ForkSensor : std::uint8_t {
   tip_back = 13,
 };
 
-/// For people. Real-time safe.
+/// The word for people. Real-time safe.
 [[nodiscard]] constexpr std::string_view to_string(SystemState state) noexcept {
   switch (state) {
     case SystemState::cold:
@@ -87,24 +89,28 @@ enum class ForkSensor : std::uint8_t {
   return "unknown";
 }
 
-/// Some of the systems. A value; real-time safe.
+/// A set of systems. A value; real-time safe.
 class SystemSet {
  public:
   constexpr SystemSet() = default;
+  /// The set of these systems.
   constexpr SystemSet(std::initializer_list<System> systems) noexcept {
     for (const System system : systems) insert(system);
   }
 
-  /// Of a number that no system can have, nothing.
+  /// Adds a system. A number of max_systems or above is ignored.
   constexpr void insert(System system) noexcept { bits_ |= bit(system); }
+  /// Removes a system.
   constexpr void erase(System system) noexcept { bits_ &= ~bit(system); }
+  /// Whether the system is in the set.
   [[nodiscard]] constexpr bool contains(System system) const noexcept { return (bits_ & bit(system)) != 0; }
+  /// Whether all of the others are in the set.
   [[nodiscard]] constexpr bool contains(SystemSet others) const noexcept {
     return (others.bits_ & ~bits_) == 0;
   }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
   [[nodiscard]] constexpr int size() const noexcept { return std::popcount(bits_); }
-  /// Bit n is system n.
+  /// The set as a bit mask: bit n is system n.
   [[nodiscard]] constexpr std::uint32_t bits() const noexcept { return bits_; }
 
   friend constexpr bool operator==(SystemSet, SystemSet) = default;
@@ -118,7 +124,7 @@ class SystemSet {
   std::uint32_t bits_ = 0;
 };
 
-/// All that a Furbot has.
+/// All systems of a Furbot.
 inline constexpr SystemSet furbot_systems = [] {
   SystemSet all;
   for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(System::front_fork); ++i)

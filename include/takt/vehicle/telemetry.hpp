@@ -1,13 +1,15 @@
-// What is known of a vehicle: the last block of each of its systems, and how old it is. A frame that says nothing of a system
-// leaves what was known of it, which grows older; what is older than `freshness` is stale, and says nothing of the present.
+// The last block of each of a vehicle's systems, and its age. A frame without a block of a system leaves that
+// system's last block, whose age grows. Data older than `freshness` are stale: they say nothing about the
+// present.
 //
 //     Telemetry telemetry = *Telemetry::make({.required = {System::traction, System::steering}});
-//     telemetry.receive(frame, now);                                            // the bytes of a status frame
-//     if (const auto traction = telemetry.fresh_traction(now)) ...
-//     if (const StopReason reason = telemetry.check(now); reason.cause != StopCause::none) ...     // may not be driven
+//     telemetry.receive(frame, now);  // the bytes of a status frame
 //
-// Frames are put into order by their stamps, and their age counts from when they were sent (stamp_order.hpp): one that was held
-// back on its way is old when it comes, and one that was overtaken changes nothing.
+//     if (const auto traction = telemetry.fresh_traction(now)) ...
+//     if (const StopReason reason = telemetry.check(now); reason.cause != StopCause::none) ...  // stop
+//
+// The stamps order the frames, and the age counts from a frame's sending (stamp_order.hpp). A delayed frame
+// is old at its arrival. An overtaken frame changes nothing.
 #pragma once
 
 #include <algorithm>
@@ -28,33 +30,34 @@
 
 namespace takt::vehicle {
 
-/// What became of the status frames, since the start.
+/// Counters of the status frames since the start.
 struct TelemetryCounters {
-  std::uint64_t taken = 0;           ///< the newest when they came
-  std::uint64_t lost = 0;            ///< gaps in the stamps, in periods, without those that came late
-  std::uint64_t late = 0;            ///< overtaken by another
-  std::uint64_t duplicated = 0;      ///< came already
-  std::uint64_t impossible = 0;      ///< with a stamp that cannot be
-  std::uint64_t restarts = 0;        ///< times that the vehicle's stamps began anew after a silence
-  std::uint64_t malformed = 0;       ///< refused by the decoder
-  std::uint64_t unknown_blocks = 0;  ///< of systems that the layouts do not know
+  std::uint64_t taken = 0;       ///< frames that were the newest at their arrival
+  std::uint64_t lost = 0;        ///< missing frames, by the gaps in the stamps; late arrivals are subtracted
+  std::uint64_t late = 0;        ///< overtaken frames
+  std::uint64_t duplicated = 0;  ///< frames that were already received
+  std::uint64_t impossible = 0;  ///< frames with an impossible stamp
+  std::uint64_t restarts = 0;    ///< times that the stamps began again after a silence
+  std::uint64_t malformed = 0;   ///< frames that the decoder refused
+  std::uint64_t unknown_blocks = 0;  ///< blocks of systems that the layouts do not have
 
   friend constexpr bool operator==(const TelemetryCounters&, const TelemetryCounters&) = default;
 };
 
-/// A value; every function is real-time safe. Times as for StampOrder.
+/// A value; every function is real-time safe. Times: see StampOrder.
 class Telemetry {
  public:
+  /// The parameters of the telemetry.
   struct Configuration {
-    /// The vehicle may be driven only while all of these run. The more of them, the sooner it stops.
+    /// The vehicle may be driven only while all these systems run. Fewer systems mean fewer stops.
     SystemSet required = furbot_systems;
-    Duration freshness = std::chrono::milliseconds(100);  ///< older is stale
-    Duration period = std::chrono::milliseconds(10);  ///< of the status frames, to count those that are lost
-    const Layouts* layouts = &furbot_layouts;         ///< kept: it lives longer. Not nullptr
+    Duration freshness = std::chrono::milliseconds(100);  ///< older data are stale
+    Duration period = std::chrono::milliseconds(10);      ///< of the status frames, for counting lost ones
+    const Layouts* layouts = &furbot_layouts;             ///< must outlive this object; not nullptr
   };
 
-  /// Errors: out_of_range (freshness or period not above zero), unknown_system (a required one is not in the layouts), bad_layout
-  /// (one frame cannot hold all systems).
+  /// Checks the configuration. Errors: out_of_range (freshness or period not above zero), unknown_system (a
+  /// required one is not in the layouts), bad_layout (all systems together exceed one frame).
   [[nodiscard]] static constexpr Result<Telemetry> make(const Configuration& c) noexcept {
     if (c.freshness <= Duration(0) || c.period < std::chrono::milliseconds(1))
       return fail(Errc::out_of_range);
@@ -69,7 +72,8 @@ class Telemetry {
     return Telemetry(c);
   }
 
-  /// Takes a status frame. Errors: those of decode_status(); late, duplicate, impossible_stamp: nothing changes then but a counter.
+  /// Takes a status frame that arrived at `now`. Errors: those of decode_status(); late, duplicate,
+  /// impossible_stamp. On error only a counter changes.
   constexpr Status receive(std::span<const std::uint8_t> frame, Time now) noexcept {
     if (const Status decoded = decode_into(frame_, frame, *c_.layouts); !decoded) {
       ++counters_.malformed;
@@ -85,7 +89,7 @@ class Telemetry {
         break;
       case Arrival::late:
         ++counters_.late;
-        // Older ones may have come before: nobody remembers.
+        // Older missing frames are out of the window, so their arrival is not known.
         if (stamp_difference(last_.stamp, frame_.stamp) < std::chrono::milliseconds(StampOrder::window) &&
             counters_.lost > 0)
           --counters_.lost;
@@ -101,14 +105,14 @@ class Telemetry {
     return {};
   }
 
-  /// As before the first frame, but for the counters.
+  /// Returns to the state before the first frame, except for the counters.
   constexpr void forget() noexcept {
     begin_anew();
     begun_ = false;
     order_ = StampOrder(c_.freshness);
   }
 
-  /// Why the vehicle may not be driven, by what is known of it now; StopCause::none if it may.
+  /// Why the vehicle may not be driven at `now`; StopCause::none if it may.
   [[nodiscard]] constexpr StopReason check(Time now) const noexcept {
     if (age(now) > c_.freshness) return {StopCause::telemetry_silent, {}};
     for (std::uint32_t left = c_.required.bits(); left != 0; left &= left - 1) {
@@ -119,31 +123,32 @@ class Telemetry {
     return {};
   }
 
-  /// How old the newest frame is; Duration::max() before the first.
+  /// The age of the newest frame; Duration::max() before the first.
   [[nodiscard]] constexpr Duration age(Time now) const noexcept {
     return begun_ ? order_.age(order_.newest(), now) : Duration::max();
   }
-  /// The same of the last block of a system.
+  /// The age of a system's last block; Duration::max() before the first.
   [[nodiscard]] constexpr Duration age(System system, Time now) const noexcept {
     return last_.has(system) ? order_.age(sent_[static_cast<std::uint8_t>(system)], now) : Duration::max();
   }
-  /// When the last block of a system was sent, on the vehicle's own clock, which is zero at its first frame since it began (see
-  /// restarts): what lies between two blocks is not blurred by the network. Nothing before the first block.
+  /// When a system's last block was sent, on the vehicle's clock, which is zero at its first frame since its
+  /// last restart. Differences of these times are free of network jitter. Nothing before the first block.
   [[nodiscard]] constexpr std::optional<Duration> sent(System system) const noexcept {
     if (!last_.has(system)) return std::nullopt;
     return sent_[static_cast<std::uint8_t>(system)];
   }
+  /// Whether the system's last block is at most `freshness` old.
   [[nodiscard]] constexpr bool fresh(System system, Time now) const noexcept {
     return age(system, now) <= c_.freshness;
   }
 
-  /// The last state of a system, however old; unknown before the first.
+  /// The last state of a system, of any age; unknown before the first.
   [[nodiscard]] constexpr SystemState state(System system) const noexcept { return last_.state(system); }
 
-  /// The last block of each system, however old: ask age() or fresh() with it.
+  /// The last block of each system, of any age. Check the age with age() or fresh().
   [[nodiscard]] constexpr const StatusFrame& last() const noexcept { return last_; }
 
-  /// Nothing if they are stale.
+  /// The last block in raw counts; nothing if it is stale.
   [[nodiscard]] constexpr std::optional<Traction> fresh_traction(Time now) const noexcept {
     return fresh(System::traction, now) ? last_.traction() : std::nullopt;
   }
@@ -154,13 +159,14 @@ class Telemetry {
     return fresh(System::battery, now) ? last_.battery() : std::nullopt;
   }
 
+  /// The counters since the start.
   [[nodiscard]] constexpr const TelemetryCounters& counters() const noexcept { return counters_; }
 
  private:
   explicit constexpr Telemetry(const Configuration& c) noexcept
       : c_(c), order_(c.freshness), frame_(*c.layouts), last_(*c.layouts) {}
 
-  /// What was known is of a sender that is no more.
+  /// The blocks of a sender before its restart are obsolete.
   constexpr void begin_anew() noexcept {
     if (begun_) ++counters_.restarts;
     begun_ = true;
@@ -178,7 +184,7 @@ class Telemetry {
     for (std::uint32_t left = frame_.present().bits(); left != 0; left &= left - 1) {
       const auto i = static_cast<std::uint8_t>(std::countr_zero(left));
       const auto system = static_cast<System>(i);
-      // There is room: make() has seen to it that all systems fit into one frame.
+      // There is always room: make() has checked that all systems fit into one frame.
       if (last_.set(system, frame_.bytes(system))) sent_[i] = order_.newest();
     }
     last_.stamp = frame_.stamp;
@@ -187,9 +193,9 @@ class Telemetry {
   Configuration c_;
   StampOrder order_;
   bool begun_ = false;
-  StatusFrame frame_;  ///< the one that has come just now
+  StatusFrame frame_;  ///< the frame being received
   StatusFrame last_;
-  std::array<Duration, max_systems> sent_{};  ///< the blocks of last_
+  std::array<Duration, max_systems> sent_{};  ///< when the blocks of last_ were sent
   TelemetryCounters counters_;
 };
 

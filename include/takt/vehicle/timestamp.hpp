@@ -1,7 +1,9 @@
-// The time stamps of a vehicle's frames: milliseconds since Unix second 1 531 000 000, 2018-07-07T21:46:40Z, modulo 2^32. They
-// begin anew every 49.7 days, so two of them are compared around the circle, as serial numbers are (RFC 1982), and only the
-// clock of a receiver tells which turn one belongs to. Whether a vehicle keeps to this epoch is provisional: differences and
-// order hold for any. Every function is real-time safe and usable in constant expressions.
+// The time stamps of a vehicle's frames: milliseconds since Unix second 1 531 000 000 (2018-07-07T21:46:40Z),
+// modulo 2^32. They wrap every 49.7 days. So two stamps are compared on the circle, as serial numbers are
+// (RFC 1982). Only the receiver's clock tells the turn to which a stamp belongs. It is provisional that
+// vehicles use this epoch; differences and order hold for any epoch.
+//
+// Every function is real-time safe and usable in constant expressions.
 #pragma once
 
 #include <chrono>
@@ -9,29 +11,33 @@
 
 namespace takt::vehicle {
 
-/// Unix time: `std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now())`.
+/// Unix time in ms: `std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now())`.
 using UnixTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
+/// The Unix time of stamp 0.
 inline constexpr UnixTime stamp_epoch{std::chrono::seconds(1'531'000'000)};
 
-/// The stamp of a point in time, also of one before the epoch.
+/// The stamp of a point in time, which may be before the epoch.
 [[nodiscard]] constexpr std::uint32_t to_stamp(UnixTime time) noexcept {
   const auto count = [](UnixTime t) { return static_cast<std::uint32_t>(t.time_since_epoch().count()); };
   return count(time) - count(stamp_epoch);
 }
 
-/// How much later `stamp` is than `other`, by the shorter way round the circle, within 24.8 days; below zero if it is earlier.
+/// How much later `stamp` is than `other`, by the shorter direction on the circle, within 24.8 days. Negative
+/// if it is earlier.
 [[nodiscard]] constexpr std::chrono::milliseconds stamp_difference(std::uint32_t stamp,
                                                                    std::uint32_t other) noexcept {
   return std::chrono::milliseconds(static_cast<std::int32_t>(stamp - other));
 }
 
-/// Later than `other`, by the shorter way round. Of two that are exactly half a turn apart, neither is.
+/// Whether `stamp` is later than `other`, by the shorter direction. False for both if they are exactly half a
+/// turn apart.
 [[nodiscard]] constexpr bool newer(std::uint32_t stamp, std::uint32_t other) noexcept {
   return stamp_difference(stamp, other).count() > 0;
 }
 
-/// The point in time nearest to the receiver's that has this stamp; a receiver may be wrong by 24.8 days.
+/// The point in time with this stamp that is nearest to the receiver's time. The receiver's clock may be
+/// wrong by 24.8 days.
 [[nodiscard]] constexpr UnixTime unwrap(std::uint32_t stamp, UnixTime receiver) noexcept {
   return receiver + stamp_difference(stamp, to_stamp(receiver));
 }

@@ -1,18 +1,30 @@
-// From a commanded twist to what drives a car-like vehicle: steering angle, throttle, brake. The law of the Furbot report
+// The twist law converts a commanded twist into steering angle, throttle and brake of a car-like vehicle. It
+// is the law of the Furbot report, made safe:
 //
-//     steering = atan(L rotation / v)   with v the commanded speed above 0.1 m/s, else the measured one above 0.5 m/s, else 0
-//     throttle and brake from a speed PID each
+//     steering = atan(L rotation / v)
+//     throttle and brake from one speed PID each
 //
-// made safe. Speeds count by magnitude, so that reverse is as good as forward. Between one half of a threshold and the whole of
-// it the regimes are blended, so that the angle never jumps; above the thresholds it is the report's. The angle and its rate are
-// limited. Either the throttle or the brake is used, never both: throttle until the vehicle is too fast by the hysteresis, brake
-// until it is no longer too fast; a vehicle that rolls against the command is braked to a stand before it drives the other way;
-// standing still, it is held, and a command slower than what counts as standing is one to stand. Where a number is none, as of a
-// speed sensor that died, nothing drives: the steering stays, the throttle is let go, and the brake holds.
+// L is the wheelbase. The speed v is the commanded one if above 0.1 m/s, otherwise the measured one if above
+// 0.5 m/s. Below both the steering is 0.
 //
-// The PIDs have the form of the Dataspeed controller that the original used (control/pid.hpp), so that its gains can be brought
-// along, but that a pedal begins without a kick of the derivative. The command is the set-point of both, which the weights of the
-// gains are about; the output limits are the law's: from 0 to as far as it may press.
+// Steering. Speeds count by magnitude, so reverse works as forward. Between half a threshold and the whole
+// threshold the two regimes are blended, so the angle never jumps. Above the thresholds the result equals the
+// report's. The angle and its rate are limited.
+//
+// Pedals. Throttle and brake are never used at once:
+//
+// * The throttle acts until the vehicle is too fast by the hysteresis. Then the brake acts until the vehicle
+//   is no longer too fast.
+// * A vehicle that rolls against the command is braked to a stand before it drives in the commanded
+//   direction.
+// * At a stand, the brake holds the vehicle. A command below the standstill speed commands a stand.
+// * After an input that is not finite the steering stays, the throttle is released, and the brake holds. A
+//   dead speed sensor may cause such an input.
+//
+// Gains. The PIDs have the form of the Dataspeed controller that the original used (control/pid.hpp), so its
+// gains can be reused. One difference: a pedal begins without a kick of the derivative. The command is the
+// setpoint of both PIDs, for the weights in the gains. The law sets their output limits, from 0 to the
+// pedal's maximum.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +42,7 @@
 
 namespace takt::vehicle {
 
-/// What a car-like vehicle is driven with.
+/// The command to a car-like vehicle.
 template <class Scalar>
 struct BasicDriveCommand {
   Scalar steering = 0;  ///< rad, counter-clockwise: left when driving forward
@@ -42,7 +54,7 @@ struct BasicDriveCommand {
 using DriveCommand = BasicDriveCommand<double>;
 
 namespace detail {
-/// Dataspeed's, but that the first derivative is none.
+/// Dataspeed's form, without the derivative in the first step.
 inline constexpr control::PidForm pedal{control::Integration::forward_euler,
                                         control::AntiWindup::hold_when_saturated,
                                         control::IntegralState::error};
@@ -55,24 +67,29 @@ class BasicTwistLaw {
   using Pid = control::BasicPid<Scalar, detail::pedal>;
   using Command = BasicDriveCommand<Scalar>;
 
+  /// The parameters of the law.
   struct Configuration {
     Scalar wheelbase = 0;                     ///< m
     Scalar max_steering = 0;                  ///< rad, below pi/2
     Scalar steering_rate = 0;                 ///< rad/s
-    Scalar command_threshold = Scalar(0.1);   ///< m/s: above it the commanded speed decides on the steering
-    Scalar measured_threshold = Scalar(0.5);  ///< m/s: above it, and below the other, the measured one does
-    Scalar standstill = Scalar(0.05);         ///< m/s: slower, the vehicle stands, or is to stand
-    Scalar hysteresis = Scalar(0.1);          ///< m/s: too fast by this, it brakes
-    Scalar holding_brake = Scalar(0.2);       ///< 0..1: holds the vehicle where it stands, or is blind
-    Scalar max_throttle = 1;  ///< 0..1 of full throttle forwards: no integral learns from more
-    Scalar max_reverse = 1;   ///< 0..1 of full throttle backwards
+    Scalar command_threshold = Scalar(0.1);   ///< m/s: above it the commanded speed determines the steering
+    Scalar measured_threshold = Scalar(0.5);  ///< m/s: above it the measured one does, if the other does not
+    Scalar standstill = Scalar(0.05);         ///< m/s: a slower vehicle stands, a slower command is a stand
+    Scalar hysteresis = Scalar(0.1);          ///< m/s: it brakes when too fast by this
+    Scalar holding_brake = Scalar(0.2);       ///< 0..1: at a stand, and after invalid input
+    Scalar max_throttle = 1;                  ///< 0..1 of full throttle forwards; the integral stops there
+    Scalar max_reverse = 1;                   ///< 0..1 of full throttle backwards
     control::BasicPidGains<Scalar> throttle{};  ///< from m/s to 0..1
-    control::BasicPidGains<Scalar> brake{};     ///< from m/s too fast to 0..1, the proportional one above 0
+    control::BasicPidGains<Scalar> brake{};     ///< from m/s of excess to 0..1; the proportional one above 0
   };
 
-  /// Errors: not_finite; out_of_domain (lengths, angles, rates and thresholds are above zero, the steering below pi/2, the
-  /// shares of pedals within 0..1, no gain below zero, and the brake's proportional one above it: else nothing brakes); those of
-  /// BasicPid::make().
+  /// Checks the configuration. Errors: those of BasicPid::make(), not_finite, and out_of_domain. These ranges
+  /// are valid:
+  /// - lengths, angles, rates and thresholds: above zero;
+  /// - the maximum steering: below pi/2;
+  /// - the shares of pedals: 0..1;
+  /// - gains: zero or more. The brake's proportional gain must be above zero, because nothing brakes
+  ///   otherwise.
   [[nodiscard]] static Result<BasicTwistLaw> make(const Configuration& c) noexcept {
     for (const Scalar number : {c.wheelbase, c.max_steering, c.steering_rate, c.command_threshold,
                                 c.measured_threshold, c.standstill, c.hysteresis}) {
@@ -102,9 +119,12 @@ class BasicTwistLaw {
     return BasicTwistLaw(c, {*brake, *throttle, *reverse}, *steering);
   }
 
-  /// The command for the next `period` seconds; `measured` is the speed along the vehicle (m/s, backwards below zero). Of the
-  /// twist, `left` is not looked at. Errors: bad_period: nothing changes; not_finite (an overflow too): command() is then the
-  /// last steering, no throttle, and the brake as it was but no less than the holding brake. The next good step goes on from there.
+  /// Computes the command for the next `period` seconds. Argument `wanted`: its `left` is ignored. Argument
+  /// `measured`: the speed along the vehicle, in m/s, negative backwards.
+  ///
+  /// Error bad_period: nothing changes. Error not_finite, also after an overflow: command() then has the last
+  /// steering and no throttle. Its brake stays, and is at least the holding brake. The next valid step
+  /// continues from there.
   Result<Command> step(const mobile::BasicTwist<Scalar>& wanted, Scalar measured, Scalar period) noexcept {
     if (!is_period(period)) return fail(control::Errc::bad_period);
     if (!std::isfinite(wanted.forward) || !std::isfinite(wanted.rotation) || !std::isfinite(measured))
@@ -131,10 +151,10 @@ class BasicTwistLaw {
     return command_;
   }
 
-  /// What the vehicle is to be driven with now; before the first step the holding brake.
+  /// The present command. Before the first step it is the holding brake.
   [[nodiscard]] const Command& command() const noexcept { return command_; }
 
-  /// As new, but for the steering angle, which the wheels have.
+  /// Resets everything; the steering angle, in rad, starts from the wheels' present one.
   void reset(Scalar steering = 0) noexcept {
     for (Pid& pid : pids_) pid.reset();
     steering_.reset(std::isfinite(steering) ? std::clamp(steering, -c_.max_steering, c_.max_steering) : 0);
@@ -144,7 +164,7 @@ class BasicTwistLaw {
 
  private:
   enum class Pedal : std::uint8_t { brake, throttle, reverse };
-  using Pids = std::array<Pid, 3>;  // by pedal
+  using Pids = std::array<Pid, 3>;  // indexed by Pedal
 
   BasicTwistLaw(const Configuration& c, const Pids& pids,
                 const control::BasicRateLimiter<Scalar>& steering) noexcept
@@ -156,7 +176,7 @@ class BasicTwistLaw {
     return Pid::make(gains);
   }
 
-  /// Nothing is known of the vehicle. What the pedals had learnt of it is kept, but no derivative reaches over the gap.
+  /// The state of the vehicle is unknown. The integrals stay, but no derivative bridges the gap.
   [[nodiscard]] Result<Command> hold() noexcept {
     for (Pid& pid : pids_) pid.reset(control::IntegralReset::keep);
     command_.throttle = 0;
@@ -164,7 +184,7 @@ class BasicTwistLaw {
     return fail(control::Errc::not_finite);
   }
 
-  /// How much a regime counts: nothing up to half of its threshold, all from there on.
+  /// The weight of a regime: 0 up to half its threshold, 1 from the threshold on.
   [[nodiscard]] static Scalar weight(Scalar speed, Scalar threshold) noexcept {
     return std::clamp(2 * std::abs(speed) / threshold - 1, Scalar(0), Scalar(1));
   }
@@ -181,7 +201,7 @@ class BasicTwistLaw {
     return by_command * angle(wanted.forward) + (1 - by_command) * by_measurement * angle(measured);
   }
 
-  /// How far which pedal is pressed: pedal_ says which.
+  /// Selects a pedal (pedal_) and computes its value.
   [[nodiscard]] control::BasicStep<Scalar> press(Scalar wanted, Scalar measured, Scalar period) noexcept {
     const bool backwards_to_it = wanted * measured < 0 && std::abs(measured) > c_.standstill;
     const bool to_stand = std::abs(wanted) < c_.standstill || backwards_to_it;
@@ -194,7 +214,7 @@ class BasicTwistLaw {
     if (pedal != pedal_) pid.reset();
     pedal_ = pedal;
     if (pedal != Pedal::brake) return pid.step(target, speed, period);
-    auto pressed = pid.step(-target, -speed, period);  // from how much too fast it is
+    auto pressed = pid.step(-target, -speed, period);  // the excess speed
     if (to_stand && speed <= c_.standstill) pressed.value = std::max(pressed.value, c_.holding_brake);
     return pressed;
   }

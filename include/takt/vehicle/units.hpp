@@ -1,12 +1,14 @@
-// What a count of the vehicle means in SI units, there and back. Nothing of it is known for certain: that the wheels' speeds are
-// rpm is how the original's odometry took them, and all else must be measured on the vehicle, so a unit that nobody gave is refused.
+// The conversion between the vehicle's counts and SI units. No unit is known for certain. The original
+// odometry took the wheels' speeds as rpm. Everything else must be measured on the vehicle, so a missing unit
+// is an error.
 //
 //     auto units = Units::make({.speed = 0.01, .angle = 0.001, .odometer = 0.001, .steer = 0.001,
 //                               .full_throttle = 100, .full_brake = 100});
+//
 //     const auto frame = units->control(command, stamp);
 //
-// Angles count to the left, as everywhere in takt; of a vehicle that counts them to the right, `angle` and `steer` are below zero.
-// Speeds count forwards, or are magnitudes (`speed_is_magnitude`).
+// Angles are positive to the left, as everywhere in takt. If the vehicle counts them to the right, `angle`
+// and `steer` are negative. Speeds are positive forwards, or magnitudes (`speed_is_magnitude`).
 #pragma once
 
 #include <cmath>
@@ -22,7 +24,8 @@
 
 namespace takt::vehicle {
 
-/// Rounded to the nearest count, ties away from zero. Errors: not_finite; out_of_range (beyond 32 bits). Real-time safe.
+/// Converts a value to counts. It rounds to the nearest count, ties away from zero. Errors: not_finite;
+/// out_of_range (beyond 32 bits). Real-time safe.
 template <class Scalar>
 [[nodiscard]] Result<std::int32_t> to_counts(Scalar value, Scalar unit) noexcept {
   const Scalar counts = std::round(value / unit);
@@ -32,7 +35,7 @@ template <class Scalar>
   return static_cast<std::int32_t>(counts);
 }
 
-/// The battery in SI units.
+/// The battery block in SI units.
 template <class Scalar>
 struct BasicBatteryReading {
   Scalar charge = 0;               ///< 0..1
@@ -49,23 +52,24 @@ class BasicUnits {
  public:
   using Command = BasicDriveCommand<Scalar>;
 
+  /// The size of each count in SI units. A value of 0 must be replaced.
   struct Configuration {
-    Scalar wheel_rate = std::numbers::pi_v<Scalar> / 30;  ///< rad/s a count: rpm
-    Scalar speed = 0;                                     ///< m/s a count of the vehicle's speed
-    Scalar angle = 0;                                     ///< rad a count of the steering's angles
-    Scalar odometer = 0;                                  ///< m a count of the distance travelled
-    Scalar steer = 0;                                     ///< rad a count of the commanded steering
-    Scalar full_throttle = 0;                             ///< counts, of the command
-    Scalar full_brake = 0;                                ///< counts, of the command
-    Scalar charge = Scalar(0.005);                        ///< of a full battery, a count; provisional
-    Scalar current = Scalar(0.1);                         ///< A a count; provisional
-    Scalar voltage = Scalar(0.1);                         ///< V a count; provisional
-    /// Whether the vehicle's speed and those of its wheels are without sign, which its reverse flag tells.
+    Scalar wheel_rate = std::numbers::pi_v<Scalar> / 30;  ///< rad/s per count: rpm
+    Scalar speed = 0;                                     ///< m/s per count of the vehicle's speed
+    Scalar angle = 0;                                     ///< rad per count of the steering's angles
+    Scalar odometer = 0;                                  ///< m per count of the distance travelled
+    Scalar steer = 0;                                     ///< rad per count of the commanded steering
+    Scalar full_throttle = 0;                             ///< counts of the command
+    Scalar full_brake = 0;                                ///< counts of the command
+    Scalar charge = Scalar(0.005);                        ///< of a full battery, per count; provisional
+    Scalar current = Scalar(0.1);                         ///< A per count; provisional
+    Scalar voltage = Scalar(0.1);                         ///< V per count; provisional
+    /// Whether the speeds of the vehicle and its wheels have no sign. The reverse flag then gives it.
     bool speed_is_magnitude = false;
   };
 
-  /// Errors: not_finite; out_of_range (a unit of zero, or below it but for `angle` and `steer`; full counts below 1 or of more than
-  /// 31 bits).
+  /// Checks the configuration. Errors: not_finite; out_of_range. Every unit must be above zero, except that
+  /// `angle` and `steer` may be negative. Full counts must be at least 1 and fit into 31 bits.
   [[nodiscard]] static Result<BasicUnits> make(const Configuration& c) noexcept {
     for (const Scalar unit : {c.wheel_rate, c.speed, c.odometer, c.full_throttle, c.full_brake, c.charge,
                               c.current, c.voltage, std::abs(c.angle), std::abs(c.steer)}) {
@@ -77,29 +81,33 @@ class BasicUnits {
     return BasicUnits(c);
   }
 
+  /// The configuration of make().
   [[nodiscard]] const Configuration& configuration() const noexcept { return c_; }
 
-  /// m/s, as the vehicle itself measures it.
+  /// The speed that the vehicle itself measures, in m/s.
   [[nodiscard]] Scalar speed(const Traction& traction) const noexcept {
     return c_.speed * with_sign(traction.speed, traction);
   }
-  /// Of the rear wheels, rad/s.
+  /// The rates of the rear wheels, in rad/s.
   [[nodiscard]] mobile::BasicSides<Scalar> wheel_rates(const Traction& traction) const noexcept {
     return {c_.wheel_rate * with_sign(traction.left_speed, traction),
             c_.wheel_rate * with_sign(traction.right_speed, traction)};
   }
-  /// m from one odometer to a later one that went round at most half a turn of 32 bits in between.
+  /// The distance between two readings of the odometer, in m. The odometer may have advanced by at most half
+  /// of its 32 bits.
   [[nodiscard]] Scalar travelled(const Traction& from, const Traction& to) const noexcept {
     const auto counts = static_cast<std::uint32_t>(to.odometer) - static_cast<std::uint32_t>(from.odometer);
     return c_.odometer * static_cast<Scalar>(static_cast<std::int32_t>(counts));
   }
-  /// rad.
+  /// The measured steering angle, in rad.
   [[nodiscard]] Scalar angle(const Steering& steering) const noexcept {
     return c_.angle * static_cast<Scalar>(steering.current_angle);
   }
+  /// The steering angle that the vehicle aims at, in rad.
   [[nodiscard]] Scalar target_angle(const Steering& steering) const noexcept {
     return c_.angle * static_cast<Scalar>(steering.target_angle);
   }
+  /// The battery in SI units.
   [[nodiscard]] BasicBatteryReading<Scalar> reading(const Battery& battery) const noexcept {
     return {
         c_.charge * static_cast<Scalar>(battery.charge), c_.current * static_cast<Scalar>(battery.current),
@@ -107,7 +115,7 @@ class BasicUnits {
         static_cast<Scalar>(battery.lowest_temperature)};
   }
 
-  /// What an odometer shows after so many metres, of 32 bits that go round. Error: not_finite.
+  /// The reading of an odometer after a distance in m, wrapped to 32 bits. Error: not_finite.
   [[nodiscard]] Result<std::int32_t> odometer(Scalar metres) const noexcept {
     constexpr auto turn = static_cast<Scalar>(std::int64_t{1} << 32);
     const Scalar counts = std::fmod(std::round(metres / c_.odometer), turn);
@@ -115,7 +123,8 @@ class BasicUnits {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(counts)));
   }
 
-  /// The frame for a command. Errors: not_finite; out_of_range (throttle beyond -1..1, brake beyond 0..1, steering beyond 32 bits).
+  /// The frame for a command. Errors: not_finite; out_of_range (throttle beyond -1..1, brake beyond 0..1,
+  /// steering beyond 32 bits).
   [[nodiscard]] Result<ControlFrame> control(const Command& command, std::uint32_t stamp) const noexcept {
     if (std::abs(command.throttle) > 1 || command.brake < 0 || command.brake > 1)
       return fail(Errc::out_of_range);
@@ -127,7 +136,8 @@ class BasicUnits {
     return ControlFrame{stamp, *steer, *throttle, static_cast<std::uint32_t>(*brake)};
   }
 
-  /// What a vehicle is to make of a frame. It limits what is asked for by itself: a frame can hold more than full throttle.
+  /// The command in a frame, for the vehicle's side. The vehicle must limit it: a frame can hold more than
+  /// full throttle.
   [[nodiscard]] Command command(const ControlFrame& frame) const noexcept {
     return {c_.steer * static_cast<Scalar>(frame.steer),
             static_cast<Scalar>(frame.throttle) / c_.full_throttle,
@@ -147,7 +157,8 @@ class BasicUnits {
 };
 using Units = BasicUnits<double>;
 
-/// Guesses for a simulated vehicle and for tests, never for a real one: nothing of them was measured.
+/// Guessed units for a simulated vehicle and for tests. Never use them for a real vehicle: nothing was
+/// measured.
 inline constexpr Units::Configuration provisional_units{.speed = 0.01,
                                                         .angle = 0.001,
                                                         .odometer = 0.001,

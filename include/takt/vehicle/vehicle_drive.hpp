@@ -1,20 +1,21 @@
-// A twist in, odometry out: a car-like vehicle on the other side of datagrams, driven as any other base.
+// Drives a car-like vehicle on the other side of datagrams: twists in, odometry out.
 //
-//     auto drive = *VehicleDrive<secure::PlainChannel>::make(configuration, secure::PlainChannel{});
-//     each cycle:                    receive() and poll() as for VehicleClient (client.hpp), and
-//                                    (void)drive.drive(twist, now);
-//     whenever something was heard:  latest.write(drive.estimate());              // an shm::LatestValue<OdometryEstimate>
+//     auto drive = *VehicleDrive<PlainChannel>::make(configuration, PlainChannel{});
 //
-// The twist is kept within its limits on the same curve (mobile/twist_limiter.hpp) and becomes steering, throttle and brake by the
-// law of the Furbot (twist_law.hpp), with the speed that the vehicle reports. If that and the speed of its wheels differ by more
-// than half of the lesser and 0.5 m/s, for longer than telemetry may be old, as of a sensor that died, the vehicle is stopped. As
-// each twist is driven when it is given, a caller that gives none any more has the vehicle stopped by the client's command
-// time-out. To hold a slow commander's twists for a while, and come to a stand without a latched stop, put a
-// mobile::TwistCommand in between.
+//     each cycle:              receive() and poll() as for VehicleClient (client.hpp), then
+//                              (void)drive.drive(twist, now);
+//     after each reception:    latest.write(drive.estimate());  // an shm::LatestValue<OdometryEstimate>
 //
-// The odometry goes by the rates of the rear wheels, each taken for the time up to its block since the one before, by the vehicle's
-// own stamps: what a lost block said is lost with it, and the next one then counts for both. Or it goes by the vehicle's odometer,
-// of which nothing is lost.
+// Driving. The twist is limited on the same curve (mobile/twist_limiter.hpp). The Furbot's law converts it
+// into steering, throttle and brake, using the vehicle's reported speed (twist_law.hpp). The vehicle is
+// stopped if this speed contradicts that of the wheels, as with a dead sensor. They contradict if they differ
+// by more than half of the lesser one plus 0.5 m/s, for longer than the freshness of telemetry. Each twist is
+// sent when it is given. If no twist follows, the client's command timeout stops the vehicle. To hold the
+// twists of a slow commander, and to stop without a latched stop, put a mobile::TwistCommand in between.
+//
+// Odometry. By default it integrates the rates of the rear wheels. Each rate counts for the time from the
+// previous block to its own, by the vehicle's stamps. The rate of a lost block is lost, and the next block
+// then counts for both. The other source is the vehicle's odometer, which loses nothing.
 #pragma once
 
 #include <algorithm>
@@ -43,17 +44,21 @@
 
 namespace takt::vehicle {
 
-/// Where the vehicle is, for whoever wants to know: it can be copied bytewise. The frames have the names of REP 105.
+/// The vehicle's estimated pose and twist. Copyable bytewise. The frames are named as in REP 105.
 struct OdometryEstimate {
-  static constexpr std::string_view frame = "odom";             ///< of the pose and its covariance
-  static constexpr std::string_view child_frame = "base_link";  ///< of the twist: the middle of the rear axle
-  /// As other processes read it (shm/schema.hpp): ns; m, m and rad in `frame`; m/s, m/s and rad/s in `child_frame`; the covariance
-  /// row by row: xx, xy, x heading, yx, yy, y heading, heading x, heading y, heading heading.
+  static constexpr std::string_view frame = "odom";  ///< frame of the pose and its covariance
+  /// frame of the twist: the middle of the rear axle
+  static constexpr std::string_view child_frame = "base_link";
+  /// The layout for other processes (shm/schema.hpp): ns; m, m and rad in `frame`; m/s, m/s and rad/s in
+  /// `child_frame`. The covariance is row by row: xx, xy, x heading, yx, yy, y heading, heading x, heading y,
+  /// heading heading.
   static constexpr std::string_view schema =
       "stamp i64, x f64, y f64, heading f64, forward f64, left f64, rotation f64, covariance f64[9]";
 
-  Time stamp{};  ///< when it was so, never before that of an older one; Time{} before anything was heard
+  Time stamp{};  ///< of this estimate; never decreases. Time{} before the first block
+  /// m and rad, in `frame`.
   mobile::Pose pose{};
+  /// m/s and rad/s, in `child_frame`.
   mobile::Twist twist{};
   std::array<double, 9> covariance{};  ///< of (x, y, heading), row by row: m^2, m rad, rad^2
 
@@ -61,44 +66,49 @@ struct OdometryEstimate {
 };
 static_assert(std::is_trivially_copyable_v<OdometryEstimate>);
 
-/// What tells how a vehicle turns.
+/// The source of the vehicle's rotation.
 enum class TurnSource : std::uint8_t {
-  wheels,  ///< the difference of the rear wheels: coarse where they report whole rpm
-  /// The steering angle while it is fresh and can be, else the wheels: as good as its unit and the wheelbase are known. While the
-  /// wheels contradict it, the heading's variance grows as if they were right.
+  wheels,  ///< the difference of the rear wheels: coarse if they report whole rpm
+  /// The steering angle while it is fresh and plausible, otherwise the wheels. Its accuracy is that of its
+  /// unit and of the wheelbase. While the wheels contradict it, the heading's variance grows as if they were
+  /// right.
   steering,
 };
 
-/// What tells how far a vehicle goes.
+/// The source of the distance travelled.
 enum class WaySource : std::uint8_t {
   wheels,  ///< the mean rate of the rear wheels
-  /// Of a vehicle whose odometer counts down when it goes backwards. Blocks that are lost, for as long as the odometry's time-out,
-  /// lose no way. What turns the vehicle is taken as in the block after them. While it contradicts both wheels and speed, the
-  /// wheels.
+  /// The odometer, which must count down when the vehicle drives backwards. Lost blocks lose no distance,
+  /// within the odometry's timeout. The rotation during them is taken from the next block. While the odometer
+  /// contradicts both wheels and speed, the wheels are the source.
   odometer,
 };
 
+/// The configuration of a VehicleDrive.
 struct VehicleDriveConfiguration {
-  ClientConfiguration client{};           ///< traction is required
+  ClientConfiguration client{};           ///< traction must be a required system
   mobile::TwistLimiter::Limits limits{};  ///< of the twists
-  /// With the wheelbase. It presses the throttle no further than the client lets it.
+  /// The law with the wheelbase. The client's limits also bound its throttle.
   TwistLaw::Configuration law{};
+  /// The odometry's noise and timeout.
   mobile::Odometry::Configuration odometry{};
-  double wheel_radius = 0;  ///< m, of the rear wheels
-  double track = 0;         ///< m, between them
-  TurnSource turn = TurnSource::wheels;
-  WaySource way = WaySource::wheels;
+  double wheel_radius = 0;               ///< m, of the rear wheels
+  double track = 0;                      ///< m, distance between the rear wheels
+  TurnSource turn = TurnSource::wheels;  ///< source of the rotation
+  WaySource way = WaySource::wheels;     ///< source of the distance
 };
 
-/// One thread. Every function but make() is real-time safe; none allocates.
+/// Use it from one thread. Every function except make() is real-time safe, and none allocates.
 template <secure::Channel C>
 class VehicleDrive {
  public:
   using Client = VehicleClient<C>;
   using Configuration = VehicleDriveConfiguration;
 
-  /// Errors: out_of_range (traction is not among the required systems; a holding brake of less than one count; a law that steers
-  /// further than the client lets it); those of make() of its parts.
+  /// Checks the configuration. Errors: those of make() of its parts, and out_of_range:
+  /// - traction is not among the required systems;
+  /// - the holding brake is less than one count;
+  /// - the law's maximum steering is above the client's limit.
   [[nodiscard]] static Result<VehicleDrive> make(const Configuration& c, C channel) noexcept {
     if (!c.client.telemetry.required.contains(System::traction)) return fail(Errc::out_of_range);
     auto client = Client::make(c.client, std::move(channel));
@@ -122,24 +132,25 @@ class VehicleDrive {
     return VehicleDrive(c, std::move(*client), *limiter, *law, *odometry, *wheels, *car);
   }
 
-  /// As VehicleClient::receive().
+  /// As VehicleClient::receive(); also updates the estimate.
   Status receive(std::span<const std::uint8_t> datagram, Time now) noexcept {
     const Status taken = client_.receive(datagram, now);
     watch_speed(client_.now());
     track(client_.now());
     return taken;
   }
-  /// As VehicleClient's.
+  /// As VehicleClient::next_send() and VehicleClient::poll().
   [[nodiscard]] Time next_send() const noexcept { return client_.next_send(); }
   Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) noexcept { return client_.poll(now, out); }
 
-  /// Drives so until the next call. Errors: not_finite; control::Errc::bad_period (called twice at one time, or while the clock is
-  /// back); those of VehicleClient::drive(). The command before holds then, and grows older.
+  /// Drives with this twist until the next call. Errors: not_finite; control::Errc::bad_period (called twice
+  /// at the same time, or while the clock is back); those of VehicleClient::drive(). On error the previous
+  /// command stays, and its age grows.
   Status drive(const mobile::Twist& wanted, Time now) noexcept {
     if (!mobile::detail::is_finite(wanted)) return fail(Errc::not_finite);
     now = within_reach(now);
     client_.update(now);
-    // Whoever gave the client commands meanwhile, by client().drive(), goes on with twists from how it drives.
+    // If client().drive() gave commands meanwhile, twists continue from the present motion.
     const bool driving = client_.state() == DriveState::driving;
     const bool goes_on = driving && now - driven_ <= pause_;
     if (!goes_on) {
@@ -155,15 +166,15 @@ class VehicleDrive {
     return client_.drive(*command, now);
   }
 
-  /// As VehicleClient's.
+  /// As VehicleClient::established().
   [[nodiscard]] bool established(Time now) const noexcept { return client_.established(now); }
 
-  /// By all that was heard.
+  /// The estimate from all received blocks.
   [[nodiscard]] const OdometryEstimate& estimate() const noexcept { return estimate_; }
-  /// For what is known from elsewhere: odometry().set(pose).
+  /// The odometry, for a known pose: odometry().set(pose).
   [[nodiscard]] mobile::Odometry& odometry() noexcept { return odometry_; }
 
-  /// To stop, to recover, and for all that is known of the vehicle.
+  /// The client, for stops, recovery, and the vehicle's data.
   [[nodiscard]] Client& client() noexcept { return client_; }
   [[nodiscard]] const Client& client() const noexcept { return client_; }
 
@@ -187,13 +198,13 @@ class VehicleDrive {
         wheels_(wheels),
         car_(car) {}
 
-  /// Of a vehicle that may be driven it is fresh.
+  /// Measured speed in m/s. It is fresh whenever the vehicle may be driven.
   [[nodiscard]] double measured_speed(Time now) const noexcept {
     const auto traction = client_.telemetry().fresh_traction(now);
     return traction ? client_.units().speed(*traction) : 0;
   }
 
-  /// No more than speed and wheels both say, nor than the vehicle may drive.
+  /// Speed in m/s that both the vehicle and its wheels confirm, within the vehicle's limits.
   [[nodiscard]] double sure_speed(Time now) const noexcept {
     const auto traction = client_.telemetry().fresh_traction(now);
     if (!traction) return 0;
@@ -202,13 +213,13 @@ class VehicleDrive {
     return std::clamp(std::abs(speed) < std::abs(wheels) ? speed : wheels, -fastest_, fastest_);
   }
 
-  /// Whether two measurements of one thing cannot both be right: they differ by more than a share of the lesser of them, and than
-  /// what is too little to tell.
+  /// Whether two measurements of the same quantity contradict each other. They do if they differ by more than
+  /// `share` of the lesser magnitude plus `too_little`.
   [[nodiscard]] static bool contradict(double a, double b, double too_little, double share = 1) noexcept {
     return std::abs(a - b) > share * std::min(std::abs(a), std::abs(b)) + too_little;
   }
 
-  /// By a speed sensor that died, the law would press the throttle ever further.
+  /// With a dead speed sensor the law would increase the throttle without end.
   void watch_speed(Time now) noexcept {
     const auto traction = client_.telemetry().fresh_traction(now);
     const bool agrees =
@@ -225,7 +236,7 @@ class VehicleDrive {
     return turning(traction, wheel_twist(traction).forward, now);
   }
 
-  /// At this speed, m/s, with the turn that was measured.
+  /// The twist at this speed, in m/s, with the measured rotation.
   [[nodiscard]] mobile::Twist turning(const Traction& traction, double speed, Time now) const noexcept {
     const auto steering = client_.telemetry().fresh_steering(now);
     const double angle = steering ? client_.units().angle(*steering) : 0;
@@ -234,7 +245,7 @@ class VehicleDrive {
     return {speed, 0, wheel_twist(traction).rotation};
   }
 
-  /// Goes on by a block that was not seen before.
+  /// Advances the odometry by a block that it has not used yet.
   void track(Time now) noexcept {
     const Telemetry& telemetry = client_.telemetry();
     const auto sent = telemetry.sent(System::traction);
@@ -247,14 +258,14 @@ class VehicleDrive {
       const Duration elapsed = anew ? now - last_->received : block.sent - last_->sent;
       follow(*traction, anew ? std::nullopt : way_since(last_->traction, *traction, elapsed), elapsed, now);
     }
-    // By frames that come quicker it turns out that those before were sent earlier than it seemed.
+    // A faster frame may show that earlier ones were sent before their estimated time.
     const Time stamp = now - telemetry.age(System::traction, now);
     publish(last_ ? std::max(stamp, estimate_.stamp) : stamp);
     last_ = block;
   }
 
-  /// By the odometer, in m; nothing if one goes by the wheels, if no vehicle goes that far: the odometer began anew, or if it is
-  /// wrong.
+  /// The distance by the odometer, in m. Nothing if the wheels are the source, if the odometer is wrong, or
+  /// if the distance is impossible. The latter means that the odometer restarted.
   [[nodiscard]] std::optional<double> way_since(const Traction& before, const Traction& traction,
                                                 Duration elapsed) noexcept {
     if (way_ == WaySource::wheels) return std::nullopt;
@@ -265,8 +276,8 @@ class VehicleDrive {
     return odometer_holds_ ? std::optional(way) : std::nullopt;
   }
 
-  /// Compares it, over a metre or so, with wheels or speed, whichever agrees better. Whoever believed it until it turned out
-  /// to be wrong is as unsure as they differ. Of a gap nobody knows how fast the vehicle was.
+  /// Compares the odometer, over about a metre, with wheels or speed, whichever agrees better. If it was
+  /// trusted and is wrong, the variance grows by the difference. After a gap the vehicle's speed is unknown.
   void watch_odometer(double way, const Traction& traction, Duration elapsed) noexcept {
     if (elapsed > freshness_) {
       by_odometer_ = by_wheels_ = by_speed_ = 0;
@@ -285,7 +296,7 @@ class VehicleDrive {
     by_odometer_ = by_wheels_ = by_speed_ = 0;
   }
 
-  /// Adds to the variances of the way (m^2) and of the heading (rad^2).
+  /// Adds to the variances of the position (m^2) and of the heading (rad^2).
   void doubt(double way, double heading) noexcept {
     mobile::Odometry::Covariance grown = odometry_.covariance();
     grown.diagonal() += Eigen::Vector3d(way, way, heading);
@@ -295,13 +306,14 @@ class VehicleDrive {
   void follow(const Traction& traction, std::optional<double> way, Duration elapsed, Time now) noexcept {
     const double period = to_seconds(elapsed);
     const mobile::Twist twist = measured_twist(traction, now);
-    // Of a gap beyond its time-out the odometry knows that it does not know: its covariance grows.
+    // After a gap beyond its timeout the odometry does not move; its covariance grows.
     const auto moved = odometry_.advance(way ? turning(traction, *way / period, now) : twist, period);
     estimate_.twist = moved ? twist : mobile::Twist{};
     if (moved) watch_turn(twist.rotation, wheel_twist(traction).rotation, period);
   }
 
-  /// For as long as steering and wheels contradict each other, the heading is as unsure as they differ in all.
+  /// While steering and wheels contradict each other, the heading's uncertainty is their accumulated
+  /// difference.
   void watch_turn(double rotation, double by_wheels, double period) noexcept {
     const double before = astray_;
     astray_ = contradict(rotation, by_wheels, coarse_) ? before + std::abs(rotation - by_wheels) * period : 0;
@@ -317,7 +329,7 @@ class VehicleDrive {
           covariance(static_cast<Eigen::Index>(i / 3), static_cast<Eigen::Index>(i % 3));
   }
 
-  /// Of traction: what it says, and which one it was.
+  /// A traction block and its identity.
   struct Block {
     std::uint64_t restarts;
     Duration sent;
@@ -326,13 +338,13 @@ class VehicleDrive {
   };
 
   Duration first_period_;
-  Duration pause_;  ///< between two twists of one drive, at most
+  Duration pause_;  ///< longest pause between two twists of one drive
   Duration freshness_;
   StopCategory on_fault_;
   TurnSource turn_;
   WaySource way_;
   double fastest_;  ///< m/s
-  double widest_;   ///< rad: a steering angle beyond cannot be
+  double widest_;   ///< rad: a larger steering angle is implausible
   double coarse_;   ///< rad/s: three counts of a wheel
   Client client_;
   mobile::TwistLimiter limiter_;
@@ -340,13 +352,13 @@ class VehicleDrive {
   mobile::Odometry odometry_;
   mobile::DifferentialDrive wheels_;
   mobile::Car car_;
-  Time driven_{-time_reach};  ///< when the last twist was
-  Time agreed_{};             ///< speed and wheels
-  double by_odometer_ = 0;    ///< m, since they were compared
+  Time driven_{-time_reach};  ///< time of the last twist
+  Time agreed_{};             ///< last time when speed and wheels agreed
+  double by_odometer_ = 0;    ///< m, since the last comparison
   double by_wheels_ = 0;
   double by_speed_ = 0;
   bool odometer_holds_ = true;
-  double astray_ = 0;  ///< rad, that steering and wheels differ, since they contradict each other
+  double astray_ = 0;  ///< rad: accumulated difference of steering and wheels since they contradict
   std::optional<Block> last_;
   OdometryEstimate estimate_;
 };
