@@ -6,7 +6,8 @@
 
 namespace takt {
 
-/// Bytes of the well-formed character that `text`, which is not empty, begins with, by RFC 3629; 0 if it begins with none.
+/// Bytes of the well-formed character that `text`, which is not empty, begins with, by RFC 3629; 0 if it
+/// begins with none.
 [[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
 
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;

@@ -1,4 +1,5 @@
-// Bad numbers, bad periods and jumps, for everything in this room: a named error, and what was known before stays.
+// Bad numbers, bad periods and jumps, for everything in this room: a named error, and what was known before
+// stays.
 #include <doctest/doctest.h>
 
 #include <limits>

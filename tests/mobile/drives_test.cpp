@@ -1,4 +1,5 @@
-// Each kind of drive: what is commanded is what the wheels are read as, and the formulas against cases worked out by hand.
+// Each kind of drive: what is commanded is what the wheels are read as, and the formulas against cases worked
+// out by hand.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -1,5 +1,6 @@
-// What no command may make a vehicle's limiter do, and what never adds up to an error over a long run. One case is a whole
-// sequence of commands; a million of them are the long run (ROOM=mobile tests/run.sh --cases 1000000).
+// What no command may make a vehicle's limiter do, and what never adds up to an error over a long run. One
+// case is a whole sequence of commands; a million of them are the long run (ROOM=mobile tests/run.sh --cases
+// 1000000).
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -157,7 +158,8 @@ TEST_CASE_TEMPLATE("a circle closes through wheels and odometry, in either preci
 }
 
 TEST_CASE("the odometry of encoders that wrap returns after many rounds") {
-  // One step a case: --count=100000000 is the long run. The wheels turn by whole counts, so that a round is exactly a round.
+  // One step a case: --count=100000000 is the long run. The wheels turn by whole counts, so that a round is
+  // exactly a round.
   const std::size_t rounds = std::max<std::size_t>(test::count(1'000'000) / 1000, 1);
   const double track = 0.5;
   const int counts = 4000;                              // of one turn of a wheel

@@ -73,7 +73,8 @@ TEST_CASE("a circle closes to 1e-12 in however many steps") {
 }
 
 TEST_CASE("the simpler rules are of the order that they say") {
-  // Half a circle: Euler ends one chord off, to first order; the mean heading makes the circle larger, to second order.
+  // Half a circle: Euler ends one chord off, to first order; the mean heading makes the circle larger, to
+  // second order.
   const auto half_way_error = [](Integration integration, int steps) {
     Pose pose;
     for (int k = 0; k < steps; ++k) pose = moved(pose, {pi / steps, 0, pi / steps}, integration);

@@ -1,5 +1,5 @@
-// A two-way stream of bytes: a TCP connection, a serial line, a pipe, a pair of buffers in a test. Plain concept; what implements
-// it lives in platform/.
+// A two-way stream of bytes: a TCP connection, a serial line, a pipe, a pair of buffers in a test. Plain
+// concept; what implements it lives in platform/.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,7 @@
-// Reading and writing numbers in byte buffers that come from outside. Every access is checked against the buffer; a reader
-// that ran out stays failed and gives zeros, so a decoder reads all its fields and asks ok() once. No alignment is assumed,
-// and the byte order is said by name. Real-time safe; usable in constant expressions.
+// Reading and writing numbers in byte buffers that come from outside. Every access is checked against the
+// buffer; a reader that ran out stays failed and gives zeros, so a decoder reads all its fields and asks ok()
+// once. No alignment is assumed, and the byte order is said by name. Real-time safe; usable in constant
+// expressions.
 #pragma once
 
 #include <bit>
@@ -77,7 +78,8 @@ class ByteReader {
   bool ok_ = true;
 };
 
-/// Writes numbers one after another into a span that it does not own. What does not fit is not written, not even partly.
+/// Writes numbers one after another into a span that it does not own. What does not fit is not written, not
+/// even partly.
 class ByteWriter {
  public:
   explicit constexpr ByteWriter(std::span<std::uint8_t> bytes) noexcept : bytes_(bytes) {}

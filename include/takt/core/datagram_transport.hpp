@@ -1,5 +1,5 @@
-// What carries datagrams to and from one peer: a UDP socket, a pair of queues in a test. Plain concept; what implements it lives in
-// platform/.
+// What carries datagrams to and from one peer: a UDP socket, a pair of queues in a test. Plain concept; what
+// implements it lives in platform/.
 #pragma once
 
 #include <concepts>

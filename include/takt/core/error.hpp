@@ -1,7 +1,9 @@
-// Errors as values. Every fallible function of takt returns Result<T>: a value, or a four-byte Error that names the room it
-// comes from and the code within it. Nothing here allocates or throws; all of it is real-time safe.
+// Errors as values. Every fallible function of takt returns Result<T>: a value, or a four-byte Error that
+// names the room it comes from and the code within it. Nothing here allocates or throws; all of it is
+// real-time safe.
 //
-// A room declares its codes as an enum in its own namespace, with two functions that argument-dependent lookup finds:
+// A room declares its codes as an enum in its own namespace, with two functions that argument-dependent
+// lookup finds:
 //
 //     enum class Errc : std::uint16_t { frame_too_long = 1, ... };          // 0 is never an error
 //     constexpr Room room_of(Errc) noexcept { return Room::can; }

@@ -1,5 +1,5 @@
-// One way to describe a joint and its limits, used by every room. SI units: rad, rad/s, rad/s^2, rad/s^3, N m for rotary
-// joints; m, m/s, m/s^2, m/s^3, N for linear ones. Plain data; real-time safe.
+// One way to describe a joint and its limits, used by every room. SI units: rad, rad/s, rad/s^2, rad/s^3, N m
+// for rotary joints; m, m/s, m/s^2, m/s^3, N for linear ones. Plain data; real-time safe.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@ namespace takt {
 /// The most joints that one robot can have: a set of joints is one machine word (JointSet).
 inline constexpr std::size_t max_joints = 64;
 
-/// What a joint must never exceed. Velocity, acceleration, jerk and effort are magnitudes: the bound holds both ways.
-/// An infinite bound is no bound.
+/// What a joint must never exceed. Velocity, acceleration, jerk and effort are magnitudes: the bound holds
+/// both ways. An infinite bound is no bound.
 template <class Scalar>
 struct BasicJointLimits {
   Scalar position_min = -std::numeric_limits<Scalar>::infinity();
@@ -40,13 +40,15 @@ struct BasicMotionState {
 };
 using MotionState = BasicMotionState<double>;
 
-/// What a joint does when the robot is stopped by a fault, a lost client or a shutdown, after its bounded stop.
+/// What a joint does when the robot is stopped by a fault, a lost client or a shutdown, after its bounded
+/// stop.
 enum class SafeBehaviour : std::uint8_t {
   hold,     ///< stays where it stopped, drive on
   release,  ///< the drive is switched off: for joints that are safe without power
 };
 
-/// A set of joints by index, as one machine word: ownership and claims are tested and changed in single instructions.
+/// A set of joints by index, as one machine word: ownership and claims are tested and changed in single
+/// instructions.
 class JointSet {
  public:
   constexpr JointSet() = default;

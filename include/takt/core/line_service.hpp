@@ -1,6 +1,6 @@
-// A service that talks with many clients in lines of text: the concept between a protocol, which takes lines and the time and gives
-// lines back, and whoever carries the bytes (platform/line_server.hpp for TCP, a test by hand). The protocol never sees a
-// socket, the carrier never reads a line.
+// A service that talks with many clients in lines of text: the concept between a protocol, which takes lines
+// and the time and gives lines back, and whoever carries the bytes (platform/line_server.hpp for TCP, a test
+// by hand). The protocol never sees a socket, the carrier never reads a line.
 #pragma once
 
 #include <concepts>

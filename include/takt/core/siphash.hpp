@@ -1,6 +1,7 @@
-// SipHash-2-4 with 128 bits of output, of J.-P. Aumasson and D. J. Bernstein: "SipHash: a fast short-input PRF" (2012), and the
-// 128-bit variant of the authors' reference implementation. A pseudo-random function for short messages: about a nanosecond for
-// each two bytes, a few instructions on a microcontroller, no table, and no branch or address that depends on the key.
+// SipHash-2-4 with 128 bits of output, of J.-P. Aumasson and D. J. Bernstein: "SipHash: a fast short-input
+// PRF" (2012), and the 128-bit variant of the authors' reference implementation. A pseudo-random function for
+// short messages: about a nanosecond for each two bytes, a few instructions on a microcontroller, no table,
+// and no branch or address that depends on the key.
 #pragma once
 
 #include <array>

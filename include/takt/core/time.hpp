@@ -1,5 +1,5 @@
-// Time is integer nanoseconds since the start of whatever clock is in use; seconds as floating point exist only inside
-// formulas, measured from a segment's start. All of it is real-time safe.
+// Time is integer nanoseconds since the start of whatever clock is in use; seconds as floating point exist
+// only inside formulas, measured from a segment's start. All of it is real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -36,10 +36,12 @@ using Time = Timeline::time_point;
   return Time(Duration(nanoseconds));
 }
 
-/// A clock further from its epoch than that is none. Up to there sums and differences of two times are numbers.
+/// A clock further from its epoch than that is none. Up to there sums and differences of two times are
+/// numbers.
 inline constexpr Duration time_reach = std::chrono::years(100);
 
-/// The time, or the nearest one within time_reach. For what is told the time by somebody else, where it comes in.
+/// The time, or the nearest one within time_reach. For what is told the time by somebody else, where it comes
+/// in.
 [[nodiscard]] constexpr Time within_reach(Time time) noexcept {
   return std::clamp(time, Time(-time_reach), Time(time_reach));
 }
@@ -49,8 +51,8 @@ inline constexpr Duration time_reach = std::chrono::years(100);
   return static_cast<double>(duration.count()) * 1e-9;
 }
 
-/// Seconds, rounded to the nearest nanosecond, ties away from zero. Saturates at the ends of the range (about +-292
-/// years); NaN gives zero: check numbers from outside with std::isfinite first.
+/// Seconds, rounded to the nearest nanosecond, ties away from zero. Saturates at the ends of the range (about
+/// +-292 years); NaN gives zero: check numbers from outside with std::isfinite first.
 [[nodiscard]] constexpr Duration from_seconds(double seconds) noexcept {
   constexpr double edge = 9.223372036854775e18;  // the largest double below 2^63
   const double nanoseconds = seconds * 1e9;

@@ -1,5 +1,6 @@
-// Vehicles that are steered by turning wheels: bicycle model, car (Ackermann), tricycle. The origin is the middle of the rear
-// axle, which cannot slide sideways; with the wheelbase L, curvature k = rotation / forward = tan(steering) / L.
+// Vehicles that are steered by turning wheels: bicycle model, car (Ackermann), tricycle. The origin is the
+// middle of the rear axle, which cannot slide sideways; with the wheelbase L, curvature k = rotation /
+// forward = tan(steering) / L.
 //
 //     car: a wheel that stands y to the left and x in front of the origin rolls with (1 - k y, k x) times the speed: it points
 //     at atan2(k x, 1 - k y), and goes the length of that vector as fast.
@@ -44,8 +45,8 @@ class BasicCar {
     Scalar max_steering = 1;  ///< rad, of the bicycle's wheel; below pi/2
   };
 
-  /// Errors: not_finite, not_positive (wheelbase, max_steering; a negative track), out_of_domain (max_steering of pi/2 or more,
-  /// or the centre of the tightest turn would lie between the wheels).
+  /// Errors: not_finite, not_positive (wheelbase, max_steering; a negative track), out_of_domain
+  /// (max_steering of pi/2 or more, or the centre of the tightest turn would lie between the wheels).
   [[nodiscard]] static Result<BasicCar> make(const Geometry& g) noexcept {
     for (const Scalar number : {g.wheelbase, g.track, g.max_steering}) {
       if (!std::isfinite(number)) return fail(Errc::not_finite);
@@ -65,8 +66,9 @@ class BasicCar {
     return {speed, 0, speed * std::tan(steering) / geometry_.wheelbase};
   }
 
-  /// How to drive the twist: forward and rotation; forwards and backwards alike. Standing it cannot turn: the wheel is then turned
-  /// as far as it goes the way that the rotation asks for, as if driving forward. Of a NaN, a vehicle that stands straight.
+  /// How to drive the twist: forward and rotation; forwards and backwards alike. Standing it cannot turn: the
+  /// wheel is then turned as far as it goes the way that the rotation asks for, as if driving forward. Of a
+  /// NaN, a vehicle that stands straight.
   [[nodiscard]] BasicSteering<Scalar> drive(const BasicTwist<Scalar>& twist) const noexcept {
     if (!detail::is_finite(twist)) return {0, 0, false};
     if (twist.rotation == 0) return {twist.forward, 0, true};
@@ -111,7 +113,8 @@ class BasicCar {
 };
 using Car = BasicCar<double>;
 
-/// A vehicle whose one front wheel is steered and driven, by up to a quarter turn and on the spot. A value; real-time safe.
+/// A vehicle whose one front wheel is steered and driven, by up to a quarter turn and on the spot. A value;
+/// real-time safe.
 template <class Scalar>
 class BasicTricycle {
  public:
@@ -127,8 +130,8 @@ class BasicTricycle {
     return {wheel_speed * std::cos(steering), 0, wheel_speed * std::sin(steering) / wheelbase_};
   }
 
-  /// The wheel turns by no more than a quarter: backwards it rolls backwards. Of a NaN, or a wheel speed that overflows, a vehicle
-  /// that stands straight, and not exact.
+  /// The wheel turns by no more than a quarter: backwards it rolls backwards. Of a NaN, or a wheel speed that
+  /// overflows, a vehicle that stands straight, and not exact.
   [[nodiscard]] BasicSteering<Scalar> drive(const BasicTwist<Scalar>& twist) const noexcept {
     if (!detail::is_finite(twist)) return {0, 0, false};
     const Scalar across = twist.rotation * wheelbase_;

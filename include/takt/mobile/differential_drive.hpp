@@ -1,4 +1,5 @@
-// Two driven sides, each of one wheel or several, and the turn that their difference makes: skid-steered and tracked vehicles too.
+// Two driven sides, each of one wheel or several, and the turn that their difference makes: skid-steered and
+// tracked vehicles too.
 //
 //     forward = (r_l w_l + r_r w_r) / 2,    rotation = (r_r w_r - r_l w_l) / track
 #pragma once
@@ -49,8 +50,8 @@ class BasicDifferentialDrive {
     return {(left + right) / 2, 0, (right - left) / geometry_.track};
   }
 
-  /// What the wheels must do; `left` of the twist cannot be done and is not looked at. What is not finite, or overflows, is not
-  /// finite: TwistLimiter gives no such twists.
+  /// What the wheels must do; `left` of the twist cannot be done and is not looked at. What is not finite, or
+  /// overflows, is not finite: TwistLimiter gives no such twists.
   [[nodiscard]] BasicSides<Scalar> wheels(const BasicTwist<Scalar>& twist) const noexcept {
     const Scalar turn = twist.rotation * geometry_.track / 2;
     return {(twist.forward - turn) / geometry_.left_radius, (twist.forward + turn) / geometry_.right_radius};

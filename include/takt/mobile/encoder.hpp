@@ -29,11 +29,12 @@ class BasicEncoder {
     return BasicEncoder(c);
   }
 
-  /// How far (rad) the wheel has turned since the last call, `period` seconds ago. The first call, and the one after reset(), only
-  /// takes the count. Errors: bad_period (also of a gap longer than longest_period, in which the wheel may have gone anywhere:
-  /// reset()): nothing changes; stale: within the period the wheel could turn by half the counter's range, which cannot be told
-  /// from less the other way; encoder_jump: further than max_rate allows, as when the counter was set to zero. After these two it
-  /// goes on from the new count.
+  /// How far (rad) the wheel has turned since the last call, `period` seconds ago. The first call, and the
+  /// one after reset(), only takes the count. Errors: bad_period (also of a gap longer than longest_period,
+  /// in which the wheel may have gone anywhere: reset()): nothing changes; stale: within the period the wheel
+  /// could turn by half the counter's range, which cannot be told from less the other way; encoder_jump:
+  /// further than max_rate allows, as when the counter was set to zero. After these two it goes on from the
+  /// new count.
   Result<Scalar> turned(std::uint64_t count, Scalar period) noexcept {
     if (!started_) {
       started_ = true;

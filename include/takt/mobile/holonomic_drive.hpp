@@ -1,8 +1,9 @@
 // Vehicles that go in any direction: mecanum wheels, and omni wheels in any number and place.
 //
-// A wheel at (x, y) that can only push along the unit vector (c, s) turns by (c, s, c (-y) + s x) . (forward, left, rotation),
-// divided by its radius: one row of a matrix B for each wheel. The vehicle's motion is the least-squares solution of B twist =
-// wheels, which weighs all wheels alike; what they contradict each other by is slip.
+// A wheel at (x, y) that can only push along the unit vector (c, s) turns by (c, s, c (-y) + s x) . (forward,
+// left, rotation), divided by its radius: one row of a matrix B for each wheel. The vehicle's motion is the
+// least-squares solution of B twist = wheels, which weighs all wheels alike; what they contradict each other
+// by is slip.
 #pragma once
 
 #include <Eigen/Core>
@@ -37,8 +38,8 @@ class BasicHolonomicDrive {
  public:
   using WheelValues = std::array<Scalar, Wheels>;
 
-  /// Errors: not_finite, not_positive (a radius), out_of_domain (the wheels cannot make every motion: all push the same way, or
-  /// through one point).
+  /// Errors: not_finite, not_positive (a radius), out_of_domain (the wheels cannot make every motion: all
+  /// push the same way, or through one point).
   [[nodiscard]] static Result<BasicHolonomicDrive> make(
       const std::array<BasicOmniWheel<Scalar>, Wheels>& wheels) noexcept {
     BasicHolonomicDrive drive;
@@ -60,8 +61,8 @@ class BasicHolonomicDrive {
     return drive;
   }
 
-  /// What the wheels must do: rad/s (rad for a motion). What is not finite, or overflows, is not finite: TwistLimiter gives no such
-  /// twists.
+  /// What the wheels must do: rad/s (rad for a motion). What is not finite, or overflows, is not finite:
+  /// TwistLimiter gives no such twists.
   [[nodiscard]] WheelValues wheels(const BasicTwist<Scalar>& twist) const noexcept {
     WheelValues out;
     Eigen::Map<WheelVector>(out.data()) = rates_ * vector(twist);
@@ -74,8 +75,8 @@ class BasicHolonomicDrive {
     return {t[0], t[1], t[2]};
   }
 
-  /// By how much (rad/s) the wheel differs most that fits the others least: zero where no wheel slips, and for three wheels. Not
-  /// finite if a wheel's rate is not.
+  /// By how much (rad/s) the wheel differs most that fits the others least: zero where no wheel slips, and
+  /// for three wheels. Not finite if a wheel's rate is not.
   [[nodiscard]] Scalar slip(const WheelValues& wheels) const noexcept {
     const auto rolling = this->wheels(twist(wheels));
     Scalar most = 0;
@@ -101,8 +102,9 @@ class BasicHolonomicDrive {
 template <std::size_t Wheels>
 using HolonomicDrive = BasicHolonomicDrive<double, Wheels>;
 
-/// Wheels at equal distances on a circle about the origin, the first in front at `first` (rad from x), counted
-/// counter-clockwise, each pushing counter-clockwise along the circle. Lengths in m. M-Hubo has three. Errors: those of make().
+/// Wheels at equal distances on a circle about the origin, the first in front at `first` (rad from x),
+/// counted counter-clockwise, each pushing counter-clockwise along the circle. Lengths in m. M-Hubo has
+/// three. Errors: those of make().
 template <std::size_t Wheels, class Scalar>
 [[nodiscard]] Result<BasicHolonomicDrive<Scalar, Wheels>> omni_drive(Scalar circle, Scalar wheel_radius,
                                                                      Scalar first = 0) noexcept {
@@ -115,9 +117,9 @@ template <std::size_t Wheels, class Scalar>
   return BasicHolonomicDrive<Scalar, Wheels>::make(wheels);
 }
 
-/// Four mecanum wheels, whose rollers form an X as seen from above: front left, front right, rear left, rear right. A roller
-/// at 45 degrees lets its wheel push along itself only, with sqrt(2) times the leverage. Lengths in m between the wheels' middles.
-/// Errors: those of make(), not_positive.
+/// Four mecanum wheels, whose rollers form an X as seen from above: front left, front right, rear left, rear
+/// right. A roller at 45 degrees lets its wheel push along itself only, with sqrt(2) times the leverage.
+/// Lengths in m between the wheels' middles. Errors: those of make(), not_positive.
 template <class Scalar>
 [[nodiscard]] Result<BasicHolonomicDrive<Scalar, 4>> mecanum_drive(Scalar length, Scalar width,
                                                                    Scalar wheel_radius) noexcept {

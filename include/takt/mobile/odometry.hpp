@@ -5,11 +5,12 @@
 //     odometry.advance(drive.twist(rates), 0.01);       // or wheel rates, for a period
 //     const Pose pose = odometry.pose();
 //
-// Long runs of small steps do not stall, in float neither: what rounding takes from a sum is added again with the next step (Kahan,
-// "Further remarks on reducing truncation errors", 1965).
+// Long runs of small steps do not stall, in float neither: what rounding takes from a sum is added again with
+// the next step (Kahan, "Further remarks on reducing truncation errors", 1965).
 //
-// The covariance P of (x, y, heading) grows by P = F P F^T + G Q G^T: F carries an error of the heading into the position, and
-// Q is what the motion itself adds, in proportion to the way it went (Thrun, Burgard & Fox, "Probabilistic Robotics", 5.4).
+// The covariance P of (x, y, heading) grows by P = F P F^T + G Q G^T: F carries an error of the heading into
+// the position, and Q is what the motion itself adds, in proportion to the way it went (Thrun, Burgard & Fox,
+// "Probabilistic Robotics", 5.4).
 #pragma once
 
 #include <Eigen/Core>
@@ -47,7 +48,8 @@ class BasicOdometry {
 
   BasicOdometry() = default;
 
-  /// Errors: not_finite, not_positive (the time-out), out_of_domain (a negative noise, a time-out above longest_period).
+  /// Errors: not_finite, not_positive (the time-out), out_of_domain (a negative noise, a time-out above
+  /// longest_period).
   [[nodiscard]] static Result<BasicOdometry> make(const Configuration& c) noexcept {
     const auto& n = c.noise;
     for (const Scalar number :
@@ -62,7 +64,8 @@ class BasicOdometry {
     return odometry;
   }
 
-  /// The vehicle has made this motion (m, m, rad in its own frame). Errors: not_finite (an overflow too): nothing changes.
+  /// The vehicle has made this motion (m, m, rad in its own frame). Errors: not_finite (an overflow too):
+  /// nothing changes.
   Status move(const BasicTwist<Scalar>& motion) noexcept {
     if (!detail::is_finite(motion)) return fail(Errc::not_finite);
     const BasicPose<Scalar> change = displacement(pose_.heading, motion, configuration_.integration);
@@ -81,18 +84,19 @@ class BasicOdometry {
     return {};
   }
 
-  /// The same within `period` seconds: twist() is then the mean of these. Errors: bad_period: nothing changes; not_finite: the pose
-  /// stays, and the twist is zero.
+  /// The same within `period` seconds: twist() is then the mean of these. Errors: bad_period: nothing
+  /// changes; not_finite: the pose stays, and the twist is zero.
   Status move(const BasicTwist<Scalar>& motion, Scalar period) noexcept {
     if (!is_period(period)) return fail(Errc::bad_period);
     return keep_twist({motion.forward / period, motion.left / period, motion.rotation / period},
                       move(motion));
   }
 
-  /// The vehicle has moved with these velocities for `period` seconds. Errors: bad_period: nothing changes; not_finite: the pose
-  /// stays, and the twist is zero; stale: the period is longer than the time-out: what the vehicle did meanwhile is not known. The
-  /// pose stays, the twist is zero, and the covariance grows as if it had gone on all the time, whichever way, with these
-  /// velocities or the ones before, whichever are faster (unless that overflows).
+  /// The vehicle has moved with these velocities for `period` seconds. Errors: bad_period: nothing changes;
+  /// not_finite: the pose stays, and the twist is zero; stale: the period is longer than the time-out: what
+  /// the vehicle did meanwhile is not known. The pose stays, the twist is zero, and the covariance grows as
+  /// if it had gone on all the time, whichever way, with these velocities or the ones before, whichever are
+  /// faster (unless that overflows).
   Status advance(const BasicTwist<Scalar>& twist, Scalar period) noexcept {
     if (!(period > 0) || !std::isfinite(period)) return fail(Errc::bad_period);
     if (!(period > configuration_.timeout)) return keep_twist(twist, move(period * twist));
@@ -101,13 +105,14 @@ class BasicOdometry {
   }
 
   [[nodiscard]] const BasicPose<Scalar>& pose() const noexcept { return pose_; }
-  /// The velocities that advance() or move() with a period had last, in the vehicle's own frame; zero where they are not known.
+  /// The velocities that advance() or move() with a period had last, in the vehicle's own frame; zero where
+  /// they are not known.
   [[nodiscard]] const BasicTwist<Scalar>& twist() const noexcept { return twist_; }
   /// Of (x, y, heading) in the world: m^2, m rad, rad^2.
   [[nodiscard]] const Covariance& covariance() const noexcept { return covariance_; }
 
-  /// The vehicle is known to be here. Errors: not_finite, out_of_domain (what is not symmetric and positive semi-definite, but for
-  /// rounding, is no covariance): nothing changes.
+  /// The vehicle is known to be here. Errors: not_finite, out_of_domain (what is not symmetric and positive
+  /// semi-definite, but for rounding, is no covariance): nothing changes.
   Status set(const BasicPose<Scalar>& pose, const Covariance& covariance = Covariance::Zero()) noexcept {
     if (!std::isfinite(pose.x) || !std::isfinite(pose.y) || !std::isfinite(pose.heading) ||
         !covariance.allFinite())

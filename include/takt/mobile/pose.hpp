@@ -45,7 +45,8 @@ template <class Scalar>
 template <class Scalar>
 [[nodiscard]] Scalar wrap_angle(Scalar angle) noexcept {
   constexpr Scalar pi = std::numbers::pi_v<Scalar>;
-  // Within one and a half turns, one subtraction is exact (Sterbenz). std::remainder gives the same number, but takes longer.
+  // Within one and a half turns, one subtraction is exact (Sterbenz). std::remainder gives the same number,
+  // but takes longer.
   Scalar wrapped = std::abs(angle) > pi ? angle - std::copysign(2 * pi, angle) : angle;
   if (!(std::abs(wrapped) <= pi)) wrapped = std::remainder(angle, 2 * pi);
   return wrapped == -pi ? pi : wrapped;
@@ -58,10 +59,12 @@ enum class Integration {
   euler,        ///< first order: the heading before
 };
 
-/// By how much a motion (m, m, rad; a twist times its period) from this heading changes the pose in the world. Real-time safe.
+/// By how much a motion (m, m, rad; a twist times its period) from this heading changes the pose in the
+/// world. Real-time safe.
 ///
-/// Constant velocities lead along an arc whose chord is sin(a)/a of its length, a being half the rotation, and points a to the
-/// left of the heading (the exponential map of SE(2)). sin(a)/a loses no precision near zero: only 0/0 is looked after.
+/// Constant velocities lead along an arc whose chord is sin(a)/a of its length, a being half the rotation,
+/// and points a to the left of the heading (the exponential map of SE(2)). sin(a)/a loses no precision near
+/// zero: only 0/0 is looked after.
 template <class Scalar>
 [[nodiscard]] BasicPose<Scalar> displacement(Scalar heading, const BasicTwist<Scalar>& motion,
                                              Integration integration = Integration::exact_arc) noexcept {

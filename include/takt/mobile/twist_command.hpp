@@ -1,4 +1,5 @@
-// The twist that was commanded last, for as long as it may be driven: a commander that falls silent makes the vehicle stop.
+// The twist that was commanded last, for as long as it may be driven: a commander that falls silent makes the
+// vehicle stop.
 //
 //     TwistCommand command = *TwistCommand::make(0.5);
 //     (void)command.set(wanted);                                            // whenever one arrives
@@ -35,8 +36,8 @@ class BasicTwistCommand {
     return {};
   }
 
-  /// What to drive for the next `period` seconds: the last command, if by their end it will not be older than the time-out. Errors:
-  /// stale: a standstill, also before the first command; bad_period: nothing changes.
+  /// What to drive for the next `period` seconds: the last command, if by their end it will not be older than
+  /// the time-out. Errors: stale: a standstill, also before the first command; bad_period: nothing changes.
   BasicTwistStep<Scalar> step(Scalar period) noexcept {
     if (!is_period(period)) return {twist_, Errc::bad_period};
     if (period > left_) {

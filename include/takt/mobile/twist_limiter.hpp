@@ -1,6 +1,6 @@
-// Keeps a commanded twist within what a vehicle can do and stays on the same curve: forward speed and rotation are reduced by the
-// same factor, so that the ratio of the two, the curvature, stays what was asked for. Braking comes before the curve: no rotation
-// that changes slowly makes the way to a stop longer.
+// Keeps a commanded twist within what a vehicle can do and stays on the same curve: forward speed and
+// rotation are reduced by the same factor, so that the ratio of the two, the curvature, stays what was asked
+// for. Braking comes before the curve: no rotation that changes slowly makes the way to a stop longer.
 #pragma once
 
 #include <algorithm>
@@ -49,10 +49,11 @@ class BasicTwistLimiter {
     return BasicTwistLimiter(limits);
   }
 
-  /// The twist for the next `period` seconds: on the curve that is asked for, slowed down as a whole to keep the velocity limits;
-  /// from there towards it as far as the accelerations allow. All three velocities go the same part of the way, but what brakes
-  /// (forward and left; if neither does, rotation) does not wait for what does not: that goes along as far as its own limit lets
-  /// it. Errors: bad_period: nothing changes; not_finite: the vehicle comes to a stop with each such step.
+  /// The twist for the next `period` seconds: on the curve that is asked for, slowed down as a whole to keep
+  /// the velocity limits; from there towards it as far as the accelerations allow. All three velocities go
+  /// the same part of the way, but what brakes (forward and left; if neither does, rotation) does not wait
+  /// for what does not: that goes along as far as its own limit lets it. Errors: bad_period: nothing changes;
+  /// not_finite: the vehicle comes to a stop with each such step.
   BasicTwistStep<Scalar> step(const BasicTwist<Scalar>& wanted, Scalar period) noexcept {
     if (!is_period(period)) return {twist_, Errc::bad_period};
     const bool finite = detail::is_finite(wanted);
@@ -70,7 +71,8 @@ class BasicTwistLimiter {
 
   [[nodiscard]] const BasicTwist<Scalar>& twist() const noexcept { return twist_; }
 
-  /// Goes on from a twist that the vehicle has now. What is not finite, or nearly not, is taken as standstill.
+  /// Goes on from a twist that the vehicle has now. What is not finite, or nearly not, is taken as
+  /// standstill.
   void reset(const BasicTwist<Scalar>& twist = {}) noexcept {
     twist_ = detail::is_finite(Scalar(4) * twist) ? twist : BasicTwist<Scalar>{};
   }
@@ -127,7 +129,8 @@ class BasicTwistLimiter {
     const Scalar along = twist.forward >= 0 ? limits_.forward : limits_.backward;
     const BasicTwist<Scalar> size{std::abs(twist.forward), std::abs(twist.left), std::abs(twist.rotation)};
     if (size.forward <= along && size.left <= limits_.left && size.rotation <= limits_.rotation) return twist;
-    // The factor is worked out for the direction, whose largest part is 1: a quotient with a huge number would lose digits.
+    // The factor is worked out for the direction, whose largest part is 1: a quotient with a huge number
+    // would lose digits.
     const Scalar largest = std::max({size.forward, size.left, size.rotation});
     const Scalar allowed = std::min({along / (size.forward / largest), limits_.left / (size.left / largest),
                                      limits_.rotation / (size.rotation / largest)});

@@ -16,12 +16,13 @@ namespace takt::rt {
 
 /// What happens when a cycle ends after the next one was due.
 enum class OverrunPolicy : std::uint8_t {
-  /// Go on at the next multiple of the period that still lies ahead, and count the periods that were missed. Nominal time
-  /// jumps; a motion that advances one period for each executed cycle does not: a late loop delays the motion, and the
-  /// reference never jumps.
+  /// Go on at the next multiple of the period that still lies ahead, and count the periods that were missed.
+  /// Nominal time jumps; a motion that advances one period for each executed cycle does not: a late loop
+  /// delays the motion, and the reference never jumps.
   skip,
-  /// Run the late cycles at once, back to back, as long as no more than `catch_up_limit` are due; beyond that, skip. A motion
-  /// keeps up with the clock, and whoever obeys gets several commands in quick succession. For loops that count cycles.
+  /// Run the late cycles at once, back to back, as long as no more than `catch_up_limit` are due; beyond
+  /// that, skip. A motion keeps up with the clock, and whoever obeys gets several commands in quick
+  /// succession. For loops that count cycles.
   catch_up,
 };
 
@@ -41,8 +42,9 @@ struct Tick {
   Duration lateness{};         ///< woke - due
   Duration busy{};             ///< of the cycle before: from its waking to the end of its work
   std::uint64_t overruns = 0;  ///< periods since the start in which no cycle was executed
-  /// Periods in a row without a cycle, from the cycle before to this one: those that were skipped or, if more, those that passed
-  /// on the clock, to the nearest whole one. That is for how long nobody heard of the loop, whatever its policy.
+  /// Periods in a row without a cycle, from the cycle before to this one: those that were skipped or, if
+  /// more, those that passed on the clock, to the nearest whole one. That is for how long nobody heard of the
+  /// loop, whatever its policy.
   std::uint64_t missed = 0;
 };
 
