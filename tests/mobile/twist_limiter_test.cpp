@@ -1,4 +1,4 @@
-// How a vehicle comes to a stop, and to its limits: braking before the curve.
+// Tests how a vehicle stops and reaches its limits: braking has priority over the curve.
 #include "takt/mobile/twist_limiter.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// A vehicle that takes forward speed and rotation as its command, such as a robot's base with a wheel
-// controller of its own. It cannot move sideways.
+// A vehicle whose command is forward speed and rotation, such as a robot base with its own wheel controller.
+// It cannot move sideways.
 #pragma once
 
 #include "takt/mobile/pose.hpp"
@@ -17,7 +17,7 @@ struct BasicUnicycleCommand {
 };
 using UnicycleCommand = BasicUnicycleCommand<double>;
 
-/// A value without parameters; every function is real-time safe.
+/// A unicycle. A value without parameters; every function is real-time safe.
 template <class Scalar>
 class BasicUnicycle {
  public:
