@@ -31,6 +31,7 @@ namespace takt::control {
 template <class Scalar>
 class BasicBiquad {
  public:
+  /// The parameters of a filter.
   struct Design {
     Scalar frequency = 0;  ///< Hz: cut-off, or centre of the band; below half the sampling rate
     Scalar quality = Scalar(0.70710678118654752);  ///< 1/sqrt(2): the flattest pass band (Butterworth); > 0
@@ -46,6 +47,7 @@ class BasicBiquad {
   [[nodiscard]] static Result<BasicBiquad> low_pass(const Design& design) noexcept {
     return from(design, {.steady = 1});
   }
+  /// Gain 1 far above the cut-off, 0 for a constant value.
   [[nodiscard]] static Result<BasicBiquad> high_pass(const Design& design) noexcept {
     return from(design, {.fastest = 1});
   }

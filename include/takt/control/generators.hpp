@@ -20,6 +20,7 @@ namespace takt::control {
 template <class Scalar>
 class BasicSinusoid {
  public:
+  /// The parameters of the signal; offset and amplitude in units of the value.
   struct Configuration {
     Scalar offset = 0;
     Scalar amplitude = 0;

@@ -34,9 +34,11 @@ namespace takt::control {
 /// A new reference, or the last one with the reason for the error.
 template <class Scalar>
 struct BasicReferenceStep {
+  /// The reference (rad, rad/s, rad/s^2; m for linear joints); valid after an error too.
   BasicMotionState<Scalar> value;
   Errc error{};  ///< 0: no error
 
+  /// Whether the step had no error.
   [[nodiscard]] constexpr bool ok() const noexcept { return error == Errc{}; }
 };
 using ReferenceStep = BasicReferenceStep<double>;

@@ -32,6 +32,7 @@ class BasicLimitedProxy {
  public:
   using State = BasicMotionState<Scalar>;
 
+  /// The parameters of the controller, for a rotary joint; m and N replace rad and N m for a linear one.
   struct Configuration {
     BasicJointLimits<Scalar>
         limits;  ///< of the proxy; velocity and acceleration finite; effort: the largest force (N m)

@@ -68,14 +68,20 @@ struct PidForm {
 /// rules apply: a period of zero, a NaN, a tracking time below the period. Their derivatives are on the
 /// error: set derivative_weight to 1.
 namespace conventions {
+/// control_toolbox of ROS 1 without anti-windup.
 inline constexpr PidForm ros1{Integration::backward_euler, AntiWindup::none, IntegralState::error, true};
+/// control_toolbox of ROS 1 with anti-windup.
 inline constexpr PidForm ros1_anti_windup{Integration::backward_euler, AntiWindup::clamping,
                                           IntegralState::error, true};
+/// control_toolbox of ROS 2 without an anti-windup strategy.
 inline constexpr PidForm ros2{Integration::forward_euler, AntiWindup::clamping, IntegralState::term, true};
+/// control_toolbox of ROS 2 with conditional integration.
 inline constexpr PidForm ros2_conditional{Integration::forward_euler, AntiWindup::hold_when_outward,
                                           IntegralState::term, true};
+/// control_toolbox of ROS 2 with back-calculation.
 inline constexpr PidForm ros2_back_calculation{Integration::forward_euler, AntiWindup::back_calculation,
                                                IntegralState::term, true};
+/// The Dataspeed drive-by-wire controller.
 inline constexpr PidForm dataspeed{Integration::forward_euler, AntiWindup::hold_when_saturated,
                                    IntegralState::error, true};
 }  // namespace conventions
@@ -83,6 +89,7 @@ inline constexpr PidForm dataspeed{Integration::forward_euler, AntiWindup::hold_
 /// Gains and limits, in units of output u, error e and seconds.
 template <class Scalar>
 struct BasicPidGains {
+  /// The value for no limit.
   static constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
 
   Scalar proportional = 0;  ///< u / e

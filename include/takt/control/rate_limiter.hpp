@@ -27,6 +27,7 @@ namespace takt::control {
 template <class Scalar>
 class BasicRateLimiter {
  public:
+  /// The value for no limit.
   static constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
 
   /// In units of the value u; rates are magnitudes > 0.

@@ -12,6 +12,7 @@ struct BasicStep {
   Scalar value = 0;  ///< the new output; after an error the last good one
   Errc error{};      ///< 0: no error
 
+  /// Whether the step had no error.
   [[nodiscard]] constexpr bool ok() const noexcept { return error == Errc{}; }
 };
 using Step = BasicStep<double>;

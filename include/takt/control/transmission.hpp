@@ -142,6 +142,7 @@ class BasicTransmission {
   Inverse actuator_by_joint_;
   JointVector offsets_;
 };
+/// A transmission in double precision.
 template <std::size_t Joints, std::size_t Actuators = Joints>
 using Transmission = BasicTransmission<double, Joints, Actuators>;
 

@@ -95,6 +95,7 @@ class ByteWriter {
   constexpr void big(T value) noexcept {
     write<T, true>(value);
   }
+  /// Writes bytes as they are.
   constexpr void bytes(std::span<const std::uint8_t> source) noexcept {
     if (!take(source.size())) return;
     for (std::size_t i = 0; i < source.size(); ++i) bytes_[position_ - source.size() + i] = source[i];

@@ -56,8 +56,10 @@ class JointSet {
   [[nodiscard]] static constexpr JointSet first(std::size_t count) noexcept {
     return JointSet(count >= max_joints ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
   }
+  /// The inverse of bits(): bit j stands for joint j.
   [[nodiscard]] static constexpr JointSet from_bits(std::uint64_t bits) noexcept { return JointSet(bits); }
 
+  /// An index >= max_joints is ignored, here and in erase().
   constexpr void insert(std::size_t joint) noexcept { bits_ |= bit(joint); }
   constexpr void erase(std::size_t joint) noexcept { bits_ &= ~bit(joint); }
   /// False for an index >= max_joints.

@@ -25,8 +25,10 @@ enum class LineFault : std::uint8_t {
 
 /// Bytes for one client, and whether the carrier must close the connection after them.
 struct LineOutput {
+  /// The receiver of the bytes.
   ClientId client = 0;
   std::string bytes;
+  /// Whether to close the connection after the bytes.
   bool close = false;
 };
 

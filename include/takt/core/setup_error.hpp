@@ -13,6 +13,7 @@ namespace takt {
 /// positive"}.
 struct SetupError {
   Error error;
+  /// The explanation for people.
   std::string message;
 };
 

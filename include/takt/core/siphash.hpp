@@ -66,6 +66,7 @@ class SipHash128 {
   explicit constexpr SipHash128(std::span<const std::uint8_t, key_size> key) noexcept
       : k0_(detail::little_word(key.data())), k1_(detail::little_word(key.data() + 8)) {}
 
+  /// The tag of the bytes. Real-time safe; the time depends only on their number.
   [[nodiscard]] constexpr Tag tag(std::span<const std::uint8_t> bytes) const noexcept {
     detail::SipState state(k0_, k1_);
     const std::size_t whole = bytes.size() / 8 * 8;

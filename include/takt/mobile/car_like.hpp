@@ -40,6 +40,7 @@ using CarWheels = BasicCarWheels<double>;
 template <class Scalar>
 class BasicCar {
  public:
+  /// The dimensions of a car or a bicycle.
   struct Geometry {
     Scalar wheelbase = 0;     ///< m from the rear axle to the front axle
     Scalar track = 0;         ///< m between left and right wheels; 0 for a bicycle
@@ -97,6 +98,7 @@ class BasicCar {
   [[nodiscard]] Scalar steering_from_left_wheel(Scalar angle) const noexcept {
     return bicycle_angle(angle, geometry_.track / 2);
   }
+  /// As above, for the right wheel.
   [[nodiscard]] Scalar steering_from_right_wheel(Scalar angle) const noexcept {
     return bicycle_angle(angle, -geometry_.track / 2);
   }

@@ -28,6 +28,7 @@ using Sides = BasicSides<double>;
 template <class Scalar>
 class BasicDifferentialDrive {
  public:
+  /// The wheel radii and the track.
   struct Geometry {
     Scalar left_radius = 0;   ///< m
     Scalar right_radius = 0;  ///< m

@@ -15,6 +15,7 @@ namespace takt::mobile {
 template <class Scalar>
 class BasicEncoder {
  public:
+  /// The parameters of the counter and its wheel.
   struct Configuration {
     Scalar counts_per_turn = 0;  ///< of the wheel; negative if it counts backwards
     unsigned bits = 32;          ///< of the counter, 1..64: it wraps at 2^bits

@@ -40,6 +40,7 @@ class BasicOdometry {
  public:
   using Covariance = Eigen::Matrix<Scalar, 3, 3>;
 
+  /// The noise of the motion and the timeout of rates.
   struct Configuration {
     Integration integration = Integration::exact_arc;
     Scalar timeout = Scalar(0.5);  ///< s: the longest period for which rates are valid; at most ten

@@ -17,9 +17,11 @@ namespace takt::mobile {
 /// A new twist, or the last one with the reason for the error.
 template <class Scalar>
 struct BasicTwistStep {
+  /// The twist to drive (m/s, rad/s); valid after an error too.
   BasicTwist<Scalar> value;
   Errc error{};  ///< 0: no error
 
+  /// Whether the step had no error.
   [[nodiscard]] constexpr bool ok() const noexcept { return error == Errc{}; }
 };
 using TwistStep = BasicTwistStep<double>;

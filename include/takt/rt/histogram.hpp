@@ -24,6 +24,7 @@ class Histogram {
   static constexpr int octaves = 35;
   static constexpr std::size_t bucket_count = per_octave * (octaves + 1);
 
+  /// Counts one duration. Real-time safe.
   void record(Duration duration) noexcept {
     const std::int64_t value = std::max<std::int64_t>(duration.count(), 0);
     ++counts_[bucket_of(value)];

@@ -28,6 +28,7 @@ enum class OverrunPolicy : std::uint8_t {
 
 /// The configuration of a loop.
 struct PeriodicConfig {
+  /// The time between two calls; must be positive.
   Duration period = std::chrono::milliseconds(1);
   /// The time of the first call. The default, or a past time, means at once.
   Time start = Time::min();
@@ -57,7 +58,9 @@ struct LoopStatistics {
   std::uint64_t cycles = 0;
   std::uint64_t overruns = 0;     ///< periods in which no cycle was executed
   std::uint64_t late_cycles = 0;  ///< cycles that ended after the next one was due
+  /// Wake-up time minus due time of each cycle.
   Histogram lateness;
+  /// Time from the wake-up to the end of the work of each cycle.
   Histogram busy;
 };
 

@@ -7,7 +7,7 @@
 //
 //     acceleration    hi ____                          T
 //                      /     \                         |     hi - lo = D
-//               a0 ___/       \                   /a1  |     hi^2 - lo^2 = K = j (w1 - w0)  (without holds)
+//               a0 ___/       \                   /a1  |     hi^2 - lo^2 = K = j (w1 - w0), without holds
 //                              \_____            /     |     w0 = v0 - a0^2/(2j): the velocity where the first
 //                               cruise \        /      |     ramp, extended backward, has zero acceleration;
 //                                       \______/ lo    |     w1 likewise for the last ramp, extended forward

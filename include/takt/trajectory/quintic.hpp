@@ -101,15 +101,19 @@ class BasicQuintic {
 
   /// Values at t seconds. Outside [0, duration] they are those of the same polynomial.
   [[nodiscard]] constexpr Scalar position(Scalar t) const noexcept { return evaluate(c_, t * rate_); }
+  /// rad/s or m/s.
   [[nodiscard]] constexpr Scalar velocity(Scalar t) const noexcept {
     return rate_ * evaluate(by_s<1>(), t * rate_);
   }
+  /// rad/s^2 or m/s^2.
   [[nodiscard]] constexpr Scalar acceleration(Scalar t) const noexcept {
     return rate_ * rate_ * evaluate(by_s<2>(), t * rate_);
   }
+  /// rad/s^3 or m/s^3.
   [[nodiscard]] constexpr Scalar jerk(Scalar t) const noexcept {
     return rate_ * rate_ * rate_ * evaluate(by_s<3>(), t * rate_);
   }
+  /// Position, velocity and acceleration at t seconds.
   [[nodiscard]] constexpr State at(Scalar t) const noexcept {
     return {position(t), velocity(t), acceleration(t)};
   }

@@ -37,6 +37,7 @@ requires(Count > 1) [[nodiscard]] constexpr Polynomial<Scalar, Count - 1> deriva
 template <class Scalar, std::size_t Capacity>
 class Roots {
  public:
+  /// Appends a root; ignored beyond the capacity. Roots must come in increasing order.
   constexpr void push(Scalar root) noexcept {
     if (count_ < Capacity) values_[count_++] = root;
   }

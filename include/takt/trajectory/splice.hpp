@@ -38,13 +38,14 @@ namespace takt::trajectory {
 /// The result of splice(). Times are seconds on the running trajectory's clock.
 template <class Scalar>
 struct BasicSplice {
+  /// `running` until the splice, then the bridge, then `next`.
   BasicTrajectory<Scalar> trajectory;
   std::size_t waypoint = 0;  ///< waypoint of `next` at the end of the bridge
   Scalar joins = 0;          ///< time of arrival there
   Scalar delay = 0;          ///< s by which this waypoint and the rest of `next` are late
-  /// The worst violation on the bridge; nothing if it keeps all limits. It is a position between its ends, or
-  /// any limit that the state at the splice exceeds or must exceed. In that case the bridge returns with the
-  /// least violation.
+  /// The worst violation on the bridge; nothing if it keeps all limits. It exceeds a position limit between
+  /// its ends, or any limit that the state at the splice exceeds or must exceed. In that case the bridge
+  /// returns with the least violation.
   std::optional<BasicViolation<Scalar>> violation;
 };
 using Splice = BasicSplice<double>;

@@ -52,6 +52,7 @@ struct BasicStopMotion {
   Scalar duration = 0;  ///< s; 0 for a joint at rest
   Scalar distance = 0;  ///< signed: position at rest minus position at the start
   bool fits = true;     ///< false: the state is outside the limits, or must exceed them before it can rest
+  /// The phases in order of time.
   std::array<Phase, 3> phases{};
 
   /// The state t seconds after the start of the stop; from its end on exactly at rest.
@@ -247,7 +248,7 @@ template <class Scalar>
 template <class Scalar>
 struct BasicStopped {
   BasicTrajectory<Scalar> trajectory;
-  /// The worst violation during the stop; nothing if it keeps all limits. It is a position limit, or any
+  /// The worst violation during the stop; nothing if it keeps all limits. It exceeds a position limit, or any
   /// limit that the state at the start of the stop exceeds or must exceed. No stop violates that limit less.
   std::optional<BasicViolation<Scalar>> violation;
 };
