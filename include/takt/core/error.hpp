@@ -5,6 +5,7 @@
 // lookup finds:
 //
 //     enum class Errc : std::uint16_t { frame_too_long = 1 };  // 0 is never an error
+//
 //     constexpr Room room_of(Errc) noexcept { return Room::can; }
 //     constexpr std::string_view describe(Errc) noexcept { return "the frame is too long"; }
 //

@@ -3,6 +3,7 @@
 //     Odometry odometry;
 //     odometry.move(drive.twist(turned), 0.01);    // angles since the last call, 0.01 s ago: encoders
 //     odometry.advance(drive.twist(rates), 0.01);  // or wheel rates for a period
+//
 //     const Pose pose = odometry.pose();
 //
 // Long runs of small steps do not stall, even in float. The rounding error of a sum is added to the next step

@@ -18,10 +18,11 @@
 //     move.sample(t, cursor, position, velocity, acceleration);
 //
 // Four ways to make a motion:
-//   assign_stops(waypoints)                    stops at each waypoint
-//   assign(waypoints)                          given derivatives; monotone.hpp finds velocities without heap
-//   restart(states), append(states, duration)  from state to state
-//   restart(states), append(quintics, states)  from polynomials
+// * assign_stops(waypoints): stops at each waypoint.
+// * assign(waypoints): given velocities and accelerations; monotone.hpp finds velocities without heap.
+// * restart(states), append(states, duration): from state to state.
+// * restart(states), append(quintics, states): from polynomials.
+//
 // through() and its smooth splines, assemble() and splice() allocate. Call them where a heap exists, and pass
 // their knots (times, positions, velocities, accelerations) to assign().
 //

@@ -22,7 +22,8 @@ namespace takt::trajectory {
 /// there reads
 ///
 ///     B(l) x[i-1] + A(l, r) x[i] + B(r)^T x[i+1] = y[i],    x = (velocity, acceleration)
-/// where A is symmetric and the whole matrix positive definite, because it is the Hessian of the integral. So
+///
+/// Here A is symmetric and the whole matrix positive definite, because it is the Hessian of the integral. So
 /// block elimination is stable without pivoting. It loses digits if durations differ by orders of magnitude.
 /// One step of iterative refinement, a second solution for the residual, restores them.
 class MinimumJerkSpline {

@@ -3,8 +3,10 @@
 //
 //     PointToPoint<7> motion;                              // or PointToPoint<> motion(joints)
 //     std::array<MotionState, 7> from{}, to{};             // rad, rad/s, rad/s^2; in motion or at rest
+//
 //     std::array<DirectionalLimits, 7> limits;
 //     limits.fill({-2, 2, -5, 5, 50});                     // both_ways() converts JointLimits
+//
 //     if (Status status = motion.plan(from, to, limits); !status) return status;
 //
 //     motion.sample(t, position, velocity, acceleration);  // each period, t = 0 .. motion.duration()

@@ -6,6 +6,7 @@
 //
 //     if (spliced.delay > 0) report(spliced.delay);           // s by which the rest of `next` is late
 //     if (spliced.violation) report(*spliced.violation);      // the bridge exceeds this limit
+//
 //     follow(spliced.trajectory);  // same clock: `running` until now, then the bridge, then `next`
 //
 // The bridge leads to the first waypoint that is not past, and arrives there at its time if the limits allow
