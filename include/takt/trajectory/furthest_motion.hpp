@@ -12,17 +12,17 @@
 //                               cruise \        /      |
 //                                       \______/ lo    |
 //
-// Here w0 = v0 - a0^2/(2j) is the velocity where the first ramp, extended backward, has zero acceleration. The
-// last ramp, extended forward, has zero acceleration at the velocity w1.
+// Here w0 = v0 - a0^2/(2j) is the velocity where the first ramp, extended backward, has zero
+// acceleration. The last ramp, extended forward, has zero acceleration at the velocity w1.
 //
-// With these extended ramps the motion starts and ends at zero acceleration and lasts T + (a0 - a1)/j. Its
-// two halves are point symmetric. So the distance of each half is its duration times the mean of its end
-// velocities. If K > D^2, the acceleration has no zero between hi and lo. The same formulas then hold with a
-// negative duration of one half.
+// With these extended ramps the motion starts and ends at zero acceleration and lasts T + (a0 - a1)/j.
+// Its two halves are point symmetric. So the distance of each half is its duration times the mean of its
+// end velocities. If K > D^2, the acceleration has no zero between hi and lo. The same formulas then hold
+// with a negative duration of one half.
 //
-// Derived for takt. Source of the bang-bang structure: Kroeger & Wahl, "Online trajectory generation", IEEE
-// T-RO 26 (2010), and Berscheid & Kroeger, "Jerk-limited real-time trajectory generation with arbitrary target
-// states", RSS 2021.
+// Derived for takt. Source of the bang-bang structure: Kroeger & Wahl, "Online trajectory generation",
+// IEEE T-RO 26 (2010), and Berscheid & Kroeger, "Jerk-limited real-time trajectory generation with
+// arbitrary target states", RSS 2021.
 #pragma once
 
 #include <algorithm>
