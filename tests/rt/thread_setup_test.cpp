@@ -125,7 +125,7 @@ TEST_CASE("what needs no permission is granted, and takes effect") {
     }
     config.timer_slack = Want::enforce;
     config.stack = Want::enforce;
-#ifndef TAKT_ADDRESS_SANITIZED  // has an allocator of its own, which cannot be told
+#ifndef TAKT_ADDRESS_SANITIZED  // its own allocator has no such setting
     config.keep_heap = Want::enforce;
 #endif
     const std::string granted = result_text(set_up_thread(config));  // before the request for the core

@@ -39,7 +39,7 @@ TEST_CASE_TEMPLATE("the nearest equivalent is at most half a turn away and the s
     REQUIRE(std::abs(nearest - to) <= turn<Scalar> / 2 + rounding(angle, to));
     REQUIRE(apart(nearest, angle) <= static_cast<double>(rounding(angle, to)));
     if (std::abs(angle - to) < turn<Scalar> / 2) REQUIRE(nearest == angle);
-    // The nearest angle stays. For an angle half a turn away rounding decides which direction is nearer.
+    // The nearest angle stays, except half a turn away, where rounding decides which direction is nearer.
     if (std::abs(nearest - to) < turn<Scalar> / 2) REQUIRE(nearest_equivalent(nearest, to) == nearest);
   }
 }

@@ -52,8 +52,9 @@ class BasicJointLimiter {
   using Step = BasicReferenceStep<Scalar>;
 
   /// Makes a limiter at rest at zero, or at the nearest allowed position. Position limits may be infinite;
-  /// velocity, acceleration and jerk limits must be finite. Errors: not_finite (also an empty range at
-  /// infinity), min_above_max, out_of_domain (a limit of zero, or outside trajectory/domain.hpp).
+  /// velocity, acceleration and jerk limits must be finite. Errors: not_finite (also if both position limits
+  /// are the same infinity), min_above_max, out_of_domain (a limit of zero, or outside
+  /// trajectory/domain.hpp).
   [[nodiscard]] static Result<BasicJointLimiter> make(const Limits& limits) noexcept {
     if (const auto range = check_position_range(limits.position_min, limits.position_max); !range)
       return fail(range.error());

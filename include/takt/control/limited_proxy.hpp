@@ -44,8 +44,8 @@ class BasicLimitedProxy {
     Scalar integral_limit = 0;  ///< N m
   };
 
-  /// Errors: not_finite (also an empty range at infinity); min_above_max; out_of_domain. The bandwidth,
-  /// stiffness, velocity, acceleration and effort must be > 0, the other numbers >= 0.
+  /// Errors: not_finite (also if both position limits are the same infinity); min_above_max; out_of_domain.
+  /// The bandwidth, stiffness, velocity, acceleration and effort must be > 0, the other numbers >= 0.
   [[nodiscard]] static Result<BasicLimitedProxy> make(const Configuration& c) noexcept {
     for (const Scalar number : {c.limits.velocity, c.limits.acceleration, c.limits.effort, c.bandwidth,
                                 c.stiffness, c.mass, c.damping, c.integral, c.integral_limit}) {

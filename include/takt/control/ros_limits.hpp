@@ -81,7 +81,7 @@ class BasicRosLimits {
   using State = BasicMeasuredState<Scalar>;
   using Step = BasicLimitedStep<Scalar>;
 
-  /// Errors: not_finite (NaN, an empty range at infinity, an infinite soft limit), min_above_max,
+  /// Errors: not_finite (NaN, both position limits the same infinity, an infinite soft limit), min_above_max,
   /// out_of_domain (a limit or a gain < 0).
   [[nodiscard]] static Result<BasicRosLimits> make(const Limits& limits,
                                                    const std::optional<Soft>& soft = {}) noexcept {

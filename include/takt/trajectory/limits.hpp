@@ -254,11 +254,11 @@ void check_segments(const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& traje
 
 /// Finds the worst violation of the limits anywhere in the trajectory; nothing if there is none. `limits` has
 /// one entry per joint. The worst violation has the largest ratio of value to limit. For a position the ratio
-/// is 1 + its excess over the width of the allowed range. If one side of the range is open, max(1, |limit|)
-/// replaces the width. An infinite limit is no limit. A NaN limit or a missing entry counts as violated. If a
-/// derivative steps (Continuity::position), the acceleration or the jerk counts as infinite. Real-time safe:
-/// no heap, O(segments x joints). If the bounds prove all limits, it takes 3 ns for each joint and segment.
-/// In the worst case, where each joint exceeds every limit more in each segment, it takes 0.11 us
+/// is 1 + its excess divided by the width of the allowed range. If that width is zero or infinite, max(1,
+/// |limit|) replaces it. An infinite limit is no limit. A NaN limit or a missing entry counts as violated. If
+/// a derivative steps (Continuity::position), the acceleration or the jerk counts as infinite. Real-time
+/// safe: no heap, O(segments x joints). If the bounds prove all limits, it takes 3 ns for each joint and
+/// segment. In the worst case, where each joint exceeds every limit more in each segment, it takes 0.11 us
 /// (trajectory/check_100pts_* in bench/, 2026).
 template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
