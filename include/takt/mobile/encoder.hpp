@@ -31,7 +31,8 @@ class BasicEncoder {
   }
 
   /// The angle (rad) that the wheel has turned since the last call, `period` seconds ago. The first call, and
-  /// the one after reset(), only stores the count and returns 0. Errors:
+  /// the one after reset(), only stores the count and returns 0.
+  /// Errors:
   /// * bad_period: nothing changes. After a gap longer than longest_period call reset().
   /// * stale: within the period the wheel could turn by half the counter's range, so its direction is
   ///   ambiguous.

@@ -95,7 +95,8 @@ class BasicOdometry {
                       move(motion));
   }
 
-  /// Adds a motion with these velocities (m/s, rad/s) for `period` seconds. Errors:
+  /// Adds a motion with these velocities (m/s, rad/s) for `period` seconds.
+  /// Errors:
   /// * bad_period: nothing changes.
   /// * not_finite: the pose stays and the twist is zero.
   /// * stale: the period is longer than the timeout, so the motion is unknown. The pose stays and the twist

@@ -37,7 +37,8 @@ template <class Scalar>
   return {-limits.velocity, limits.velocity, -limits.acceleration, limits.acceleration, limits.jerk};
 }
 
-/// Checks that a motion can be planned with these limits. Errors:
+/// Checks that a motion can be planned with these limits.
+/// Errors:
 /// * not_finite: a limit is NaN or infinite.
 /// * limit_not_positive: a limit allows no motion in its direction.
 /// * out_of_domain: a limit is above max_magnitude or below 1/max_magnitude, or the time to reach the

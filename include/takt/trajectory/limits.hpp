@@ -259,7 +259,7 @@ void check_segments(const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& traje
 /// a derivative steps (Continuity::position), the acceleration or the jerk counts as infinite. Real-time
 /// safe: no heap, O(segments x joints). If the bounds prove all limits, it takes 3 ns for each joint and
 /// segment. In the worst case, where each joint exceeds every limit more in each segment, it takes 0.11 us
-/// (trajectory/check_100pts_* in bench/, 2026).
+/// for each (trajectory/check_100pts_* in bench/, 2026).
 template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
     const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajectory,

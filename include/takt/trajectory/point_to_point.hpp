@@ -179,8 +179,8 @@ class BasicPointToPoint {
   /// In seconds.
   [[nodiscard]] Scalar duration() const noexcept { return duration_; }
 
-  /// False if a joint starts outside its limits or cannot stay inside. It then returns first, with the least
-  /// violation.
+  /// False if a joint starts outside its limits or cannot stay inside. The joint then first returns inside
+  /// the limits, with the least violation.
   [[nodiscard]] bool fits() const noexcept { return fits_; }
 
   /// The motion of one joint; `joint` must be less than joints().

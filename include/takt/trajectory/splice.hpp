@@ -161,7 +161,8 @@ template <class Scalar>
 ///
 /// The top of this file says what happens if the bridge cannot arrive in time. After the end of `running` the
 /// joints rest at its end. A splice at 0 keeps no part of `running`. The past stays in the result: a caller
-/// who splices repeatedly drops it with part(). Errors:
+/// who splices repeatedly drops it with part().
+/// Errors:
 /// * wrong_size: of `limits`, or `joints` names a joint that does not exist, repeats one, or has another
 ///   number of joints than `next`.
 /// * not_finite, out_of_domain: `at` is before the start of `running`, or a time is outside domain.hpp.

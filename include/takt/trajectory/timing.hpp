@@ -331,7 +331,8 @@ class DurationSearch {
 /// limits of velocity, acceleration and jerk (one entry per joint). It touches at least one limit or one
 /// minimum duration. Minimum durations are min_duration and those of `times`, which may be empty. Given
 /// velocities and accelerations are ignored. Positions between the waypoints may exceed their limits: check
-/// the result with find_violation(). Errors:
+/// the result with find_violation().
+/// Errors:
 /// * Those of through(), except for missing times.
 /// * no_velocities: the mode `given` is not possible.
 /// * wrong_size: of the limits.
