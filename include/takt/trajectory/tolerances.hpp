@@ -29,7 +29,7 @@ struct BasicJointTolerance {
 };
 using JointTolerance = BasicJointTolerance<double>;
 
-/// Not owned. One entry per joint; joints beyond the end of a list are not checked.
+/// Tolerances in the caller's memory, one entry per joint. Joints beyond the end of a list are not checked.
 template <class Scalar>
 struct BasicTolerances {
   std::span<const BasicJointTolerance<Scalar>> path;           ///< before the trajectory's end

@@ -57,7 +57,8 @@ struct Scales {
 
 }  // namespace detail
 
-/// A value; every function is real-time safe and takes a bounded number of steps.
+/// The possible motions of one joint between two states. A value; every function is real-time safe and takes
+/// a bounded number of steps.
 template <class Scalar>
 class BasicTransfer {
  public:
@@ -66,8 +67,7 @@ class BasicTransfer {
 
   BasicTransfer() = default;
 
-  /// Plans the motion between two states. An excess over a limit of at most limit_slack of it is allowed.
-  /// Errors:
+  /// Plans the motion between two states. Both states may exceed a limit by the fraction limit_slack. Errors:
   /// * not_finite, limit_not_positive: from check_state() and check_limits().
   /// * out_of_domain: also from them, or the return inside the limits takes more than max_duration.
   /// * target_outside_limits: the target is outside the limits, or the velocity must have exceeded its limit

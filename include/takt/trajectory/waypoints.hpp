@@ -12,8 +12,9 @@
 
 namespace takt::trajectory {
 
-/// Not owned; row-major, value [waypoint * joints + joint]. Times in seconds, increasing. The first waypoint
-/// is the start of the trajectory. Empty velocities or accelerations count as missing. Positions in rad or m.
+/// Waypoints in the caller's memory; row-major, value [waypoint * joints + joint]. Times in seconds,
+/// increasing. The first waypoint is the start of the trajectory. Empty velocities or accelerations count as
+/// missing. Positions in rad or m.
 template <class Scalar>
 struct BasicWaypoints {
   std::size_t joints = 0;
