@@ -1,5 +1,5 @@
-// Turns an Error of any room back into the room's text: for logs, for the C API, for whoever holds only the number.
-// Code that knows the room uses the room's own describe(Errc).
+// Converts an Error of any room into its text, for logs and for the C API. Code that knows the room calls the
+// room's own describe(Errc).
 #pragma once
 
 #include <string_view>
@@ -22,8 +22,8 @@
 
 namespace takt {
 
-/// The text for people, a literal: never empty, lives for ever, ends with a NUL beyond its last character. Of a number that no
-/// room has given out, a text that begins with "unknown". Real-time safe.
+/// The text of an error: a literal with static lifetime, never empty, with a NUL after its last character. An
+/// unused code gives a text that begins with "unknown". Real-time safe.
 [[nodiscard]] constexpr std::string_view describe(Error error) noexcept {
   switch (error.room) {
     case Room::trajectory:

@@ -1,4 +1,5 @@
-// The inner loops by instruction set, each compiled in a file of its own (src/kernels.cmake). Call only what the processor has.
+// The inner loops by instruction set, each compiled in its own file (src/kernels.cmake). Call only what the
+// processor supports.
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@
 
 namespace takt::control {
 
-/// The forms that are worth it: the default one, and those that others use.
+/// The forms that have compiled loops: the default one and the conventions.
 inline constexpr std::array compiled_forms{PidForm{},
                                            conventions::ros1,
                                            conventions::ros1_anti_windup,
@@ -18,7 +19,7 @@ inline constexpr std::array compiled_forms{PidForm{},
                                            conventions::ros2_back_calculation,
                                            conventions::dataspeed};
 
-/// One for each of compiled_forms.
+/// One kernel for each of compiled_forms.
 using PidKernels = std::array<PidKernel<double>, compiled_forms.size()>;
 
 template <class Lanes>

@@ -1,11 +1,11 @@
-// Which of the instruction sets that some inner loops are compiled for (kernels.cmake) this process may use.
+// The instruction sets of the compiled inner loops (kernels.cmake), and whether this process may use them.
 #pragma once
 
 #include <cstdint>
 
 namespace takt {
 
-/// What not every 64-bit x86 has.
+/// Instruction sets that not every 64-bit x86 processor has.
 enum class InstructionSet : std::uint8_t {
   avx2,    ///< with FMA
   avx512,  ///< F and VL

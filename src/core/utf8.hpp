@@ -1,4 +1,4 @@
-// Texts from outside: whether they are UTF-8, character by character.
+// Checks texts from outside for UTF-8, character by character.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,8 @@
 
 namespace takt {
 
-/// Bytes of the well-formed character that `text`, which is not empty, begins with, by RFC 3629; 0 if it begins with none.
+/// The number of bytes of the first character of `text` by RFC 3629; 0 if it is malformed. `text` must not be
+/// empty.
 [[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
 
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;

@@ -36,7 +36,7 @@ Outcome refused(int error_number, const std::string& hint) {
           std::generic_category().message(error_number) + ": " + hint};
 }
 
-/// The soft limit as people write it.
+/// The soft limit as text.
 std::string limit_text(rlim_t limit) { return limit == RLIM_INFINITY ? "unlimited" : std::to_string(limit); }
 
 rlim_t soft_limit(decltype(RLIMIT_RTPRIO) resource) {
@@ -45,7 +45,8 @@ rlim_t soft_limit(decltype(RLIMIT_RTPRIO) resource) {
   return limit.rlim_cur;
 }
 
-/// Whether the process has a capability, by its number in linux/capability.h. /proc tells without a library.
+/// Whether the process has a capability, by its number in linux/capability.h. /proc reports it without a
+/// library.
 bool has_capability(unsigned number) {
   std::FILE* file = std::fopen("/proc/thread-self/status", "re");
   if (file == nullptr) return false;
@@ -61,7 +62,7 @@ bool has_capability(unsigned number) {
 Outcome use_fifo(int priority) {
   sched_param parameter{};
   parameter.sched_priority = priority;
-  // A thread that this one starts, now or later, has no deadline unless it says so itself.
+  // Threads that this one starts do not inherit its scheduling class.
   const int error = pthread_setschedparam(pthread_self(), SCHED_FIFO | SCHED_RESET_ON_FORK, &parameter);
   if (error == 0) return granted("SCHED_FIFO, priority " + std::to_string(priority));
   constexpr unsigned cap_sys_nice = 23;
@@ -99,7 +100,7 @@ Outcome shorten_timer_slack() {
   return granted("1 ns");
 }
 
-/// How much of the calling thread's stack lies below this frame.
+/// How much of the calling thread's stack is left below this frame.
 std::size_t stack_left() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
@@ -111,16 +112,16 @@ std::size_t stack_left() {
   return here - reinterpret_cast<std::uintptr_t>(lowest);
 }
 
-/// A frame of its own, so that the stack is free again when it returns.
+/// A separate frame, so that the stack is free again on return.
 [[gnu::noinline]] void touch_stack(std::size_t bytes) {
   auto* memory = static_cast<volatile unsigned char*>(alloca(bytes));
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  // From the top down: the kernel lets a stack grow downwards only a little at a time.
+  // From the top down, because the kernel extends a stack only by a small step at a time.
   for (std::size_t done = 0; done < bytes; done += page) memory[bytes - 1 - done] = 0;
 }
 
 Outcome prefault_stack(std::size_t bytes) {
-  constexpr std::size_t reserve = 64 * 1024;  // for our own frames and whatever a signal handler needs
+  constexpr std::size_t reserve = 64 * 1024;  // for the frames of this file and those of a signal handler
   const std::size_t left = stack_left();
   if (bytes > left || left - bytes < reserve) {
     return refused(ENOMEM,

@@ -1,11 +1,12 @@
-// The inner loops by instruction set, each compiled in a file of its own (src/kernels.cmake). Call only what the processor has.
+// The inner loops by instruction set, each compiled in its own file (src/kernels.cmake). Call only what the
+// processor supports.
 #pragma once
 
 #include "takt/trajectory/kernels.hpp"
 
 namespace takt::trajectory {
 
-/// The loops for one joint, whose rows are not padded, are the portable ones but for sampling.
+/// Rows of one joint are not padded. Their loops are the portable ones, except for sampling.
 namespace sse2 {
 Kernels<double> kernels() noexcept;
 }

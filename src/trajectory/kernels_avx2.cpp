@@ -27,17 +27,17 @@ struct Four {
   static Vector multiply(Vector x, Vector y) noexcept { return _mm256_mul_pd(x, y); }
   static Vector multiply_add(Vector x, Vector y, Vector z) noexcept { return _mm256_fmadd_pd(x, y, z); }
   static Vector magnitude(Vector x) noexcept { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x); }
-  /// A NaN in y comes through, one in x does not.
+  /// A NaN in y gives NaN, a NaN in x gives y.
   static Vector min(Vector x, Vector y) noexcept { return _mm256_min_pd(x, y); }
   static Vector max(Vector x, Vector y) noexcept { return _mm256_max_pd(x, y); }
-  /// One bit for each lane where x is above y or either is NaN.
+  /// One bit per lane; it is set if x is above y or if either is NaN.
   static unsigned not_at_most(Vector x, Vector y) noexcept {
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(x, y, _CMP_NLE_UQ)));
   }
   static void store(Vector x, double* to) noexcept { _mm256_storeu_pd(to, x); }
   static void store_whole(Vector x, double* to) noexcept { _mm256_store_pd(to, x); }
   static void store_part(Vector x, double* to, std::size_t count) noexcept {
-    // Not a masked store: that is microcode on some processors, and slower than these branches.
+    // Branches instead of a masked store, which is slow microcode on some processors.
     if (count >= 4) return store(x, to);
     __m128d rest = _mm256_castpd256_pd128(x);
     if (count >= 2) {

@@ -16,7 +16,7 @@ namespace {
 
 #include "trajectory/kernels_lanes.inc"
 
-/// What a few joints cost half as much with: vectors of eight are worked off in two halves by some processors.
+/// Halves the cost for a few joints, because some processors execute vectors of eight in two halves.
 struct Four {
   using Vector = __m256d;
   static constexpr std::size_t width = 4;
@@ -42,10 +42,10 @@ struct Eight {
   static Vector multiply(Vector x, Vector y) noexcept { return _mm512_mul_pd(x, y); }
   static Vector multiply_add(Vector x, Vector y, Vector z) noexcept { return _mm512_fmadd_pd(x, y, z); }
   static Vector magnitude(Vector x) noexcept { return _mm512_abs_pd(x); }
-  /// A NaN in y comes through, one in x does not.
+  /// A NaN in y gives NaN, a NaN in x gives y.
   static Vector min(Vector x, Vector y) noexcept { return _mm512_min_pd(x, y); }
   static Vector max(Vector x, Vector y) noexcept { return _mm512_max_pd(x, y); }
-  /// One bit for each lane where x is above y or either is NaN.
+  /// One bit per lane; it is set if x is above y or if either is NaN.
   static unsigned not_at_most(Vector x, Vector y) noexcept { return _mm512_cmp_pd_mask(x, y, _CMP_NLE_UQ); }
   static void store(Vector x, double* to) noexcept { _mm512_storeu_pd(to, x); }
   static void store_whole(Vector x, double* to) noexcept { _mm512_store_pd(to, x); }

@@ -1,4 +1,4 @@
-// The inner loops with two doubles at a time: what every 64-bit x86 has.
+// The inner loops with two doubles at a time. Every 64-bit x86 processor supports them.
 #if defined(__x86_64__)
 #include <emmintrin.h>
 
@@ -27,10 +27,10 @@ struct Two {
     return _mm_add_pd(_mm_mul_pd(x, y), z);
   }
   static Vector magnitude(Vector x) noexcept { return _mm_andnot_pd(_mm_set1_pd(-0.0), x); }
-  /// A NaN in y comes through, one in x does not.
+  /// A NaN in y gives NaN, a NaN in x gives y.
   static Vector min(Vector x, Vector y) noexcept { return _mm_min_pd(x, y); }
   static Vector max(Vector x, Vector y) noexcept { return _mm_max_pd(x, y); }
-  /// One bit for each lane where x is above y or either is NaN.
+  /// One bit per lane; it is set if x is above y or if either is NaN.
   static unsigned not_at_most(Vector x, Vector y) noexcept {
     return static_cast<unsigned>(_mm_movemask_pd(_mm_cmpnle_pd(x, y)));
   }

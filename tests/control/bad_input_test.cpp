@@ -1,5 +1,6 @@
-// Bad numbers and bad periods, the same table for everything in this room that takes a step: a named error, the last good output,
-// and a state that goes on as if nothing had been said.
+// Gives bad numbers and bad periods, from one table, to every step function of this room. Each must return a
+// named error and the last good output. The object's state must then continue as if the call had not been
+// made.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -24,7 +25,7 @@ constexpr Scalar not_a_number = std::numeric_limits<Scalar>::quiet_NaN();
 template <class Scalar>
 constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
 
-/// `step(object, command, measured, period)` is the step of a good object.
+/// `step(object, command, measured, period)` calls the step function of a good object.
 template <class Scalar, class Object, class Step>
 void check_periods(const std::string& name, Object object, Step step) {
   CAPTURE(name);
@@ -111,7 +112,7 @@ TEST_CASE_TEMPLATE("what cannot be a period or a number changes nothing", Scalar
     return o.step({r, 0, 0}, {y, 0, 0}, h);
   });
 
-  // An infinite target is one: as far as the limits go.
+  // An infinite target is valid: it means as far as the limits allow.
   using Limiter = BasicRateLimiter<Scalar>;
   const auto to = [](auto& o, Scalar r, Scalar, Scalar h) { return o.step(r, h); };
   check_periods<Scalar>("rate limiter", *Limiter::make({-2, 2, 1, 2, 1, 2, 10}), to);
@@ -121,7 +122,7 @@ TEST_CASE_TEMPLATE("what cannot be a period or a number changes nothing", Scalar
   CHECK(rate.step(not_a_number<Scalar>, Scalar(0.01)).error == Errc::not_finite);
   CHECK(rate.value() == value);
 
-  // A command that is none brings a joint to a stop, with an error each time.
+  // A NaN command brakes the joint to rest, with an error each time.
   check_periods<Scalar>("joint limiter", *BasicJointLimiter<Scalar>::make(limits<Scalar>()),
                         [](auto& o, Scalar r, Scalar, Scalar h) { return o.toward_position(r, h); });
   check_periods<Scalar>("joint limiter, velocity", *BasicJointLimiter<Scalar>::make(limits<Scalar>()),

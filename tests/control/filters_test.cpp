@@ -1,4 +1,5 @@
-// Low-pass, biquads and chains: their gains against the formula of each, and what they do with numbers that are none.
+// Tests low-pass filters, biquads and chains: their gains against their formulas, and their reaction to NaN
+// and infinity.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double period = 1e-3;
 
-/// The gain of a filter for a sine of this frequency (Hz), once it has swung in.
+/// The gain of a filter for a sine of this frequency (Hz), after its transient.
 template <class Filter>
 double gain_at(Filter filter, double frequency) {
   double in_phase = 0;
@@ -39,7 +40,8 @@ double gain_at(Filter filter, double frequency) {
   return 2 * std::hypot(in_phase, quadrature) / samples;
 }
 
-/// What the bilinear transform makes of an analogue frequency, relative to the design frequency.
+/// The frequency to which the bilinear transform maps an analogue frequency, relative to the design
+/// frequency.
 double warped(double frequency, double design) {
   return std::tan(pi * frequency * period) / std::tan(pi * design * period);
 }
@@ -140,7 +142,7 @@ TEST_CASE_TEMPLATE(
       CHECK(settled.step(3).value == doctest::Approx(3).epsilon(1e-3));
       auto stepped = *filter;
       stepped.step(0);
-      // Until the slowest pole is over; its time constant is at most Q' / (pi f) with Q' = max(2 Q, 1/Q).
+      // Until the slowest pole has decayed; its time constant is at most Q' / (pi f) with Q' = max(2 Q, 1/Q).
       const double time = 20 *
                           std::max(2.0 * static_cast<double>(quality), 1 / static_cast<double>(quality)) /
                           (pi * static_cast<double>(frequency));

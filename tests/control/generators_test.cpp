@@ -15,7 +15,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-/// The derivatives that a signal tells are those that it has.
+/// The derivatives that a signal returns are those of its values.
 template <class Signal>
 void derivatives_are_true(const Signal& signal, double from, double until) {
   const double h = 1e-5;
@@ -41,12 +41,12 @@ TEST_CASE("signals tell their true derivatives") {
 TEST_CASE("a sweep goes from its first frequency to its last, and ends") {
   const auto sweep = SineSweep::make(2, 1, 16, 4).value();
   CHECK(sweep.frequency(0) == 1);
-  CHECK(sweep.frequency(1) == doctest::Approx(2));  // an octave in a quarter of four octaves
+  CHECK(sweep.frequency(1) == doctest::Approx(2));  // one octave in a quarter of four octaves
   CHECK(sweep.frequency(4) == doctest::Approx(16));
   CHECK(sweep.at(-1).position == 0);
   CHECK(sweep.at(9) == sweep.at(4));
   CHECK(sweep.at(9).velocity == 0);
-  // Equal frequencies are the limit of nearly equal ones.
+  // Equal frequencies give the limit of nearly equal ones.
   const auto flat = SineSweep::make(1, 3, 3, 2).value();
   const auto nearly = SineSweep::make(1, 3, 3 * (1 + 1e-12), 2).value();
   CHECK(flat.at(1.3).position == doctest::Approx(std::sin(2 * pi * 3 * 1.3)));

@@ -1,5 +1,5 @@
-// What no command may make a limiter do, however ill it is meant. One case is a whole sequence of commands; a million of them
-// are the long run (ROOM=control tests/run.sh --cases 1000000).
+// Invariants of limiters that no command may break, not even an adversarial one. One case is a whole sequence
+// of commands. The long run has a million cases (ROOM=control tests/run.sh --cases 1000000).
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
 template <class Scalar>
 constexpr Scalar not_a_number = std::numeric_limits<Scalar>::quiet_NaN();
 
-/// How far rounding may carry a number of this size over a sequence.
+/// The rounding error that a number of this size may collect over a sequence.
 template <class Scalar>
 Scalar slack(Scalar size) {
   return (std::is_same_v<Scalar, float> ? Scalar(2e-4) : Scalar(1e-9)) * (1 + std::abs(size));
@@ -55,7 +55,7 @@ BasicJointLimits<Scalar> any_limits(std::mt19937_64& random) {
   return limits;
 }
 
-/// Where a joint of this state stops.
+/// The position where a joint in this state stops.
 template <class Scalar>
 Scalar stops_at(const BasicMotionState<Scalar>& state, const BasicJointLimits<Scalar>& limits) {
   return state.position + trajectory::plan_stop(state, limits).distance;
@@ -109,7 +109,7 @@ TEST_CASE_TEMPLATE("a joint outside its range goes inward or nowhere, and nowher
     REQUIRE(limiter.reset({side * start, 0, 0}).has_value());
     const Scalar period = any_magnitude<Scalar>(random, 2e-4, 0.03);
     test::Adversary<Scalar> commands(random, static_cast<double>(2 * start));
-    bool left_alone = true;  // nothing has called it inward
+    bool left_alone = true;  // no command has moved it inward
     Scalar last = start;
     for (int k = 0; k < 60; ++k) {
       Scalar command = commands.next();
@@ -196,9 +196,9 @@ TEST_CASE_TEMPLATE("a value keeps all limits of its rates, whatever is asked for
                period * (1 + slack(Scalar(0))) + rounding);
       }
     }
-    // Left with one target it turns round once at most, arrives, and stays.
+    // With a constant target the value reverses at most once, arrives, and stays.
     const Scalar target = any<Scalar>(random, static_cast<double>(l.min), static_cast<double>(l.max));
-    if (i % 16 >= 2) continue;  // it takes as long as hundreds of the others
+    if (i % 16 >= 2) continue;  // takes as long as hundreds of the others
     const Scalar rounding =
         slack(target) * period + 64 * std::numeric_limits<Scalar>::epsilon() * (1 + std::abs(target));
     int turns = 0;
@@ -241,7 +241,7 @@ TEST_CASE_TEMPLATE("the limits of ROS keep their ranges for whatever is commande
     test::Adversary<Scalar> speeds(random, 5);
 
     const auto check = [&](auto ros1, auto ros2) {
-      // Each for one kind of command, as they are meant.
+      // One for each kind of command.
       auto ros1_velocity = ros1;
       auto ros2_velocity = ros2;
       const BasicMotionState<Scalar> start{
@@ -310,7 +310,7 @@ TEST_CASE_TEMPLATE("a limited proxy keeps its limits and its force, whatever is 
     for (int k = 0; k < 60; ++k) {
       const BasicMotionState<Scalar> wanted{places.next(), speeds.next(), accelerations.next()};
       const auto step = proxy.step(wanted, measured, period);
-      if (k == 0 && !step.ok()) break;  // it begins where the joint is: inside
+      if (k == 0 && !step.ok()) break;  // only a good step moves the proxy to the joint
       measured = {joint.next(), joint_speed.next(), 0};
       EXPECT(std::abs(step.value) <= c.limits.effort);
       if (!step.ok()) EXPECT(step.value == last);

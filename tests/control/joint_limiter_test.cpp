@@ -27,14 +27,14 @@ JointLimits any_limits(std::mt19937_64& random) {
   return limits;
 }
 
-/// From one reference to the next the joint moved as one with these limits can.
+/// A joint with these limits can move from one reference to the next.
 void check_step(const JointLimits& limits, const MotionState& before, const MotionState& after,
                 double period) {
   const double jerk = (after.acceleration - before.acceleration) / period;
   CHECK(std::abs(after.velocity) <= limits.velocity * (1 + 1e-6));
   CHECK(std::abs(after.acceleration) <= limits.acceleration * (1 + 1e-6));
   CHECK(std::abs(jerk) <= limits.jerk * (1 + 1e-6));
-  // The references belong together: position and velocity are integrals of the next derivative.
+  // The references are consistent: position and velocity are integrals of their derivatives.
   CHECK(std::abs(after.velocity - before.velocity) <= limits.acceleration * period * (1 + 1e-6));
   CHECK(std::abs(after.position - before.position) <= limits.velocity * period * (1 + 1e-6));
   const double by_mean = before.velocity + (before.acceleration + after.acceleration) / 2 * period;
@@ -124,7 +124,7 @@ TEST_CASE("a joint outside its range stays where it is, or moves inward") {
     REQUIRE(limiter.reset({1.3 * side, 0, 0}).has_value());
     double last = 1.3;
     for (int k = 0; k < 3000; ++k) {
-      // Turned round on its way in, it comes to rest further in than it turned round.
+      // Turned back on its way in, it rests further inside than where it turned.
       const double command = k % 700 < 500 ? 0.2 : 2;
       const double position = side * limiter.toward_position(command * side, 0.001).value.position;
       if (last > 1) CHECK(position <= last + 1e-12);
@@ -143,7 +143,7 @@ TEST_CASE("a joint that comes inward does not slow down so hard that its stop wo
   limits.jerk = 1193;
   auto limiter = JointLimiter::make(limits).value();
   REQUIRE(limiter.reset({0.1139, -1.473, 26.5}).has_value());
-  // Slower at once, as fast as acceleration and jerk allow; then left alone.
+  // First slows down as fast as acceleration and jerk allow; then receives no new target.
   double last = limiter.toward_velocity(-0.84, 0.0222).value.position;
   for (int k = 0; k < 50; ++k) {
     const double position = limiter.toward_position(not_a_number, 0.002).value.position;
@@ -166,7 +166,7 @@ TEST_CASE("efforts do not drive a joint out of its range") {
   CHECK(limiter.effort(-9, {0, 0, 0}).value == -5);
   CHECK(limiter.effort(3, {1.1, 0, 0}).value == 0);
   CHECK(limiter.effort(-3, {1.1, 0, 0}).value == -3);
-  CHECK(limiter.effort(3, {0.9, 2, 0}).value == 0);  // 0.2 rad of braking, 0.1 left
+  CHECK(limiter.effort(3, {0.9, 2, 0}).value == 0);  // braking takes 0.2 rad, 0.1 rad are left
   CHECK(limiter.effort(3, {0.7, 2, 0}).value == 3);
   CHECK(limiter.effort(-3, {-0.9, -2, 0}).value == 0);
   CHECK(limiter.effort(not_a_number, {0, 0, 0}).error == Errc::not_finite);
@@ -185,8 +185,8 @@ TEST_CASE("an effort brakes a joint that rushes inward from outside its range, b
     const auto effort = [&](double wanted, double position, double velocity) {
       return side * limiter.effort(side * wanted, {side * position, side * velocity, 0}).value;
     };
-    CHECK(effort(10, 1.05, -5) == 10);   // 1.25 rad of braking lead to -0.2
-    CHECK(effort(10, 1.05, -0.9) == 0);  // 0.04 rad are too few to come inside
+    CHECK(effort(10, 1.05, -5) == 10);   // 1.25 rad of braking lead to -0.2 rad
+    CHECK(effort(10, 1.05, -0.9) == 0);  // 0.04 rad do not lead inside
     CHECK(effort(10, 1, -0.1) == 10);
     CHECK(effort(10, 1, 0) == 0);
     CHECK(effort(10, 0.999, 0) == 10);

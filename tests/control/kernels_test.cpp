@@ -29,7 +29,7 @@ struct Variant {
   PidKernels kernels;
 };
 
-/// Those that this processor can run.
+/// The kernels that this processor can run.
 std::vector<Variant> variants() {
   std::vector<Variant> result;
 #if defined(__x86_64__)
@@ -42,7 +42,8 @@ std::vector<Variant> variants() {
 constexpr double untouched = -12345;
 constexpr std::size_t most = 64;
 
-/// What a kernel works on; the arrays are sized exactly, so that the address sanitizer sees a read beyond them.
+/// The data of a kernel. The arrays are sized exactly, so that the address sanitizer detects a read beyond
+/// them.
 struct Problem {
   std::vector<detail::PidBlock<double>> blocks;
   std::vector<double> setpoints, measured, feed_forward, outputs;
@@ -77,7 +78,7 @@ struct Problem {
                   outputs.data());
   }
 
-  /// The state, as bits: NaN is like NaN.
+  /// The state as bits, so that NaN equals NaN.
   [[nodiscard]] std::vector<std::uint64_t> state() const {
     std::vector<std::uint64_t> bits;
     for (const auto& block : blocks) {

@@ -33,7 +33,7 @@ LimitedProxy::Configuration gentle() {
   return c;
 }
 
-/// A joint with inertia and friction, held fast as long as `blocked`.
+/// A joint with inertia and friction, which does not move while `blocked`.
 struct Joint {
   MotionState state;
   void push(double force, bool blocked = false) {
@@ -110,7 +110,8 @@ TEST_CASE("what moves within the limits is followed exactly once it is reached")
   c.limits.effort = 1e9;
   auto proxy = LimitedProxy::make(c).value();
   for (int k = 1; k <= 6000; ++k) {
-    // What is meant for the end of the period: the sum of the discrete steps, not the sine that they approximate.
+    // The set-point at the end of the period. Its velocity is the difference of the discrete steps, not the
+    // derivative of the sine.
     const double before = 0.5 * std::sin(h * (k - 1)), now = 0.5 * std::sin(h * k),
                  earlier = 0.5 * std::sin(h * (k - 2));
     const MotionState wanted{now, (now - before) / h, (now - 2 * before + earlier) / (h * h)};
@@ -126,14 +127,14 @@ TEST_CASE("a joint that was blocked for long does not rush when it is let go") {
     joint.push(proxy.step({0.9, 0, 0}, joint.state, h).value, true);
     CHECK(std::abs(proxy.step({0.9, 0, 0}, joint.state, h).value) <= 10);
   }
-  // Only as far ahead as the force needs: 10 N m at 200 N m/rad, and what a period adds.
+  // Only as far ahead as the force requires: 10 N m at 200 N m/rad, plus the motion of one period.
   CHECK(proxy.proxy().position < 0.07);
   double fastest = 0;
   for (int k = 0; k < 3000; ++k) {
     joint.push(proxy.step({0.9, 0, 0}, joint.state, h).value);
     fastest = std::max(fastest, joint.state.velocity);
   }
-  CHECK(fastest < 1.5);  // the whole force all the way would make it 6
+  CHECK(fastest < 1.5);  // full force all the way would make it 6
   CHECK(joint.state.position == doctest::Approx(0.9).epsilon(0.01));
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes pid_tables.hpp: what the PIDs of ROS 1, ROS 2 and the Dataspeed controller answer to a fixed sequence of errors.
+"""Writes pid_tables.hpp: the outputs of the PIDs of ROS 1, ROS 2 and the Dataspeed controller for a fixed sequence of errors.
 
-The formulas are written down here from those projects' code, statement by statement, and know nothing of takt's. Python's numbers are
-the same IEEE doubles, each operation rounded once. Run it where it lies; the result is kept in the repository.
+The formulas follow the code of those projects statement by statement, and are independent of takt's. Python's numbers are the same
+IEEE doubles, and each operation rounds once. Run it in its own folder; the repository contains the result.
 """
 import math
 

@@ -33,7 +33,8 @@ PidGains any_gains(std::mt19937_64& random) {
   return gains;
 }
 
-// The conventions as their projects compute them, from facts about their code, each step as plain as possible.
+// The conventions as their projects compute them, from facts about their code, each step as simple as
+// possible.
 
 struct Ros1 {
   PidGains g;
@@ -99,7 +100,7 @@ struct Dataspeed {
   }
 };
 
-/// Both see the same errors; every output must be the same number.
+/// Gives both the same errors and requires the same output, bit for bit.
 template <PidForm form, class Peer>
 void same_as(std::uint64_t salt, Peer peer_of, bool limits_integral, bool limits_output) {
   auto random = test::generator(salt);
@@ -108,7 +109,7 @@ void same_as(std::uint64_t salt, Peer peer_of, bool limits_integral, bool limits
     if (!limits_integral) gains.integral_min = -infinity, gains.integral_max = infinity;
     if (!limits_output) gains.output_min = -infinity, gains.output_max = infinity;
     if (form.anti_windup ==
-        AntiWindup::back_calculation) {  // tracking times above the periods: others swing there
+        AntiWindup::back_calculation) {  // tracking times above the periods: others oscillate below them
       gains.proportional = std::abs(gains.proportional) + 0.1 + 0.1 * gains.integral;
       if (gains.derivative != 0) gains.derivative += 0.01 * gains.integral;
     }
@@ -228,7 +229,7 @@ TEST_CASE("gains of the Furbot's controller give the numbers that they gave ther
 }
 
 TEST_CASE("the conventions against tables worked out by hand") {
-  // Errors 1, 1, 2 every 0.5 s; kp 2, ki 4, kd 1. Everything is exact in binary.
+  // Errors 1, 1, 2 every 0.5 s; kp 2, ki 4, kd 1. Every number is exact in binary.
   PidGains gains;
   gains.proportional = 2;
   gains.integral = 4;
@@ -244,7 +245,7 @@ TEST_CASE("the conventions against tables worked out by hand") {
     CHECK(outputs(BasicPid<double, conventions::ros2>::make(gains)) == std::array{4.0, 4.0, 10.0});
   }
   SUBCASE("Dataspeed: integrates last, and not while the output is limited") {
-    gains.output_max = 3;  // the first two are limited: nothing is integrated
+    gains.output_max = 3;  // the first two outputs are limited, so nothing is integrated
     CHECK(outputs(BasicPid<double, conventions::dataspeed>::make(gains)) == std::array{3.0, 2.0, 3.0});
   }
   SUBCASE("takt's trapezoidal rule") {
@@ -409,7 +410,7 @@ TEST_CASE("gains change without a bump") {
     for (int k = 0; k < 20; ++k) static_cast<void>(pid->step(1, y += 0.01, 0.01));
     const PidGains next = any();
     auto twin = *pid;
-    // What the old gains would give next, but for the integral of this one step and the derivative, which stays as it is.
+    // The next output with the old gains, except for the integral of this step and the unchanged derivative.
     const double before = twin.step(1, y + 0.01, 0.01).value;
     REQUIRE(pid->change(next, 1, y).has_value());
     const double after = pid->step(1, y + 0.01, 0.01).value;
@@ -449,7 +450,7 @@ TEST_CASE("parameters that make no controller are refused by name") {
   CHECK(Pid::make({.dead_band = -1}).error() == Errc::out_of_domain);
   using BackCalculation = BasicPid<double, conventions::ros2_back_calculation>;
   CHECK(BackCalculation::make({.integral = 1}).error() ==
-        Errc::out_of_domain);  // no tracking time, nothing to derive it from
+        Errc::out_of_domain);  // no tracking time, and no gains to derive it from
   CHECK(BackCalculation::make({.integral = 1, .tracking_time = 1}).has_value());
 }
 
@@ -465,7 +466,7 @@ TEST_CASE("a bad period or number changes nothing, and the last good output stan
   for (const double number : {not_a_number, infinity, -infinity, 1e308}) {
     for (const auto& [r, y, f] :
          {std::array{number, 0.5, 0.0}, std::array{1.0, number, 0.0}, std::array{1.0, 0.5, number}}) {
-      if (number == 1e308 && f != 0) continue;  // that is a number, only a large one
+      if (number == 1e308 && f != 0) continue;  // a valid number, only large
       const Step step = pid->step(r, y, 0.01, f);
       CHECK(step.error == Errc::not_finite);
       CHECK(step.value == good);

@@ -1,5 +1,5 @@
-// Single precision, for boards that have no other: each thing of this room beside itself in double, over the same numbers. What the
-// limiters promise is tested in either precision in invariants_test.cpp.
+// Single precision, for boards without double: compares each class of this room with itself in double over
+// the same numbers. The promises of the limiters are tested in both precisions in invariants_test.cpp.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -20,7 +20,8 @@ using namespace takt::control;
 
 namespace {
 
-/// Both get the same samples, with a new setpoint r every `hold` steps; `step(object, r, y)` answers the outputs.
+/// Both receive the same samples, with a new set-point r every `hold` steps; `step(object, r, y)` returns the
+/// outputs.
 template <class Wide, class Narrow, class Step>
 void same(const std::string& name, Wide wide, Narrow narrow, Step step, double tolerance, int hold = 1) {
   CAPTURE(name);
@@ -92,16 +93,17 @@ TEST_CASE("filters, PIDs and proxies do in float what they do in double") {
     typename BasicLimitedProxy<Scalar>::Configuration c;
     c.limits.velocity = 1;
     c.limits.acceleration = 5;
-    c.limits.effort = 1000;  // never reached: where it is, rounding decides when
+    c.limits.effort = 1000;  // never reached, because rounding would decide when
     c.bandwidth = 20;
     c.mass = Scalar(0.5);
     c.stiffness = 100;
     c.damping = 10;
     return *BasicLimitedProxy<Scalar>::make(c);
   };
-  // Each setpoint holds for 50 steps. Under a new random one each step the braking law amplifies any difference: two proxies in
-  // double that start 3e-8 apart differ by up to 0.07 after 1000 steps (3000 seeds). With held setpoints such a difference stays
-  // below 2e-5. In float the position's rounding over the squared period remains, 7e-4 at worst (3000 seeds).
+  // Each set-point holds for 50 steps. A new random one in each step would let the braking law amplify any
+  // difference. Two proxies in double that start 3e-8 apart would then differ by up to 0.07 after 1000 steps
+  // (3000 seeds). With held set-points such a difference stays below 2e-5. In float the position's rounding
+  // over the squared period remains, 7e-4 at worst (3000 seeds).
   same(
       "proxy", proxy(0.0), proxy(0.0F),
       [](auto& own, auto r, auto y) {

@@ -28,7 +28,7 @@ Limits any_limits(std::mt19937_64& random, bool second) {
           second ? test::uniform(random, 1, 100) : infinity};
 }
 
-/// No limit is exceeded from one step to the next by more than rounding.
+/// No limit is exceeded in a step by more than rounding.
 void check_step(const Limits& limits, double before, double rate_before, const RateLimiter& after,
                 double period) {
   const double value = after.value();
@@ -38,7 +38,7 @@ void check_step(const Limits& limits, double before, double rate_before, const R
   CHECK(value <= limits.max + slack);
   if (std::isfinite(limits.second)) CHECK(std::abs(rate - rate_before) <= limits.second * period + slack);
   if (std::isfinite(limits.second) || before * value >= 0) {
-    // In one period there is one rate: that of where the value is at its beginning.
+    // One period has one rate limit: the limit for the value at its start.
     if (before > 0 || (before == 0 && rate > 0)) CHECK(rate <= limits.forward_acceleration + slack);
     if (before > 0) CHECK(rate >= -limits.forward_braking - slack);
     if (before < 0) CHECK(rate <= limits.reverse_braking + slack);
@@ -90,7 +90,7 @@ TEST_CASE("it arrives exactly, never swings, and stays") {
     CHECK(limiter.value() == target);
     for (int k = 0; k < 10; ++k) CHECK(limiter.step(target, period).value == target);
     CHECK(limiter.rate() == doctest::Approx(0));
-    // From rest to rest no slower than the limits make it, but for the steps' own rounding up.
+    // From rest to rest it is no slower than the limits require, except that the number of steps rounds up.
     const double rate = target > 0 ? limits.forward_acceleration : limits.reverse_acceleration;
     const double ramp = std::isfinite(limits.second)
                             ? std::min(rate / limits.second, std::sqrt(std::abs(target) / limits.second))
@@ -108,7 +108,7 @@ TEST_CASE("the four limits of a driver") {
   CHECK(limiter.step(5, 1).value == 2);
   CHECK(limiter.step(0, 0.5).value == 1);
   CHECK(limiter.step(-5, 1).value ==
-        doctest::Approx(-1.5));  // half a period braking, half accelerating backwards
+        doctest::Approx(-1.5));  // half a period of braking, half of reverse acceleration
   CHECK(limiter.step(5, 0.25).value == doctest::Approx(-0.5));
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("taken over at a rate, the value goes on at that rate") {
     rate = limiter.rate();
   }
   CHECK(limiter.value() == 1.5);
-  limiter.reset(0.2, 3);  // beyond its limit: back within it as the second limit allows
+  limiter.reset(0.2, 3);  // beyond its limit: returns as the second limit allows
   limiter.step(1.5, h);
   CHECK(limiter.rate() == doctest::Approx(2.9));
   limiter.reset(0.2, not_a_number);

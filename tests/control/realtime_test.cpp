@@ -1,4 +1,4 @@
-// What a control loop calls of this room, under the real-time guard.
+// Runs the functions of this room that a control loop calls, under the real-time guard.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -38,7 +38,7 @@ JointLimits limits() {
   return l;
 }
 
-/// Steps, and what else may be called between them.
+/// Steps, and the other calls that a loop may make between them.
 template <PidForm form>
 bool run(BasicPid<double, form> pid, const PidGains& gains) {
   bool ok = true;

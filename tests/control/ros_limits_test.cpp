@@ -33,7 +33,7 @@ constexpr SoftLimits soft{-0.8, 0.8, 4, 10};
 
 MotionState at(double position, double velocity = 0) { return {position, velocity, 0}; }
 
-// The originals once more, line by line as their code has it, flags and all.
+// The originals again, with the order and the flags of their code.
 
 struct Flags {
   explicit Flags(const JointLimits& l)
@@ -228,7 +228,7 @@ struct Ros2Original {
   }
 };
 
-/// Limits of which some may be missing. ROS 1 refuses soft limits and efforts without a velocity limit.
+/// Limits of which some may be missing. ROS 1 rejects soft limits and efforts without a velocity limit.
 JointLimits any_limits(std::mt19937_64& random, bool may_lack_velocity) {
   const auto maybe = [&](double limit) { return test::uniform_int(random, 0, 3) == 0 ? infinity : limit; };
   JointLimits l;
@@ -255,7 +255,8 @@ std::optional<double> measured_by(Sensor sensor, std::mt19937_64& random, double
   return sensor != Sensor::none && answers ? std::optional(value) : std::nullopt;
 }
 
-/// Both get the same commands, for a joint that now and then is outside its range or too fast: the same numbers, bit for bit.
+/// Gives both the same commands and requires the same numbers, bit for bit. The joint is sometimes outside
+/// its range or too fast.
 template <class Limiter, class Original>
 void same_as(std::uint64_t salt, bool may_lack_velocity, bool may_lack_sensors) {
   auto random = test::generator(salt);
@@ -295,7 +296,7 @@ void same_as(std::uint64_t salt, bool may_lack_velocity, bool may_lack_sensors) 
 
 }  // namespace
 
-// The expected numbers of these tables are worked out by hand from the formulas of the originals.
+// The expected numbers of these tables are computed by hand from the formulas of the originals.
 
 TEST_CASE("a position is saturated by the velocity limit, from the command before") {
   auto ros1 = Ros1Limits::make(limits()).value();
@@ -335,7 +336,8 @@ TEST_CASE("a velocity is saturated by the acceleration limit") {
   CHECK(ros1.velocity(-9, at(0), h).value == doctest::Approx(0.5));
   auto ros2 = Ros2Limits::make(limits()).value();
   CHECK(ros2.velocity(9, at(0, 1.7), h).value == doctest::Approx(2));
-  // At most 0.5 rad/s to the end of the range, at least 1.5 by the acceleration limit: the original swaps them.
+  // At most 0.5 rad/s to the end of the range, at least 1.5 rad/s by the acceleration limit: the original
+  // swaps them.
   CHECK(ros2.velocity(9, at(0.95, 1.7), h).value == doctest::Approx(1.5));
   CHECK(ros2.velocity(0, at(0), h).value == doctest::Approx(1));
   auto outside = Ros2Limits::make(limits()).value();
@@ -354,7 +356,7 @@ TEST_CASE("a velocity near soft limits, and outside them") {
   auto driven = Ros2Limits::make(limits(), soft).value();
   const double degree = 3.14159265358979 / 180;
   CHECK(std::abs(driven.velocity(0, at(0.9), h).value) ==
-        doctest::Approx(degree));  // the known fault of the original
+        doctest::Approx(degree));  // the known error of the original
 }
 
 TEST_CASE("efforts do not drive on") {
@@ -387,7 +389,7 @@ TEST_CASE("a limiter tells whether it limited") {
   CHECK_FALSE(ros1.position(0.3, at(0), h).limited);
   CHECK(ros1.effort(20, at(0)).limited);
   CHECK_FALSE(ros1.effort(-8, at(0)).limited);
-  CHECK_FALSE(ros1.position(not_a_number, at(0), h).limited);  // that is an error, and it says so
+  CHECK_FALSE(ros1.position(not_a_number, at(0), h).limited);  // an error, and reported as one
   auto ros2 = Ros2Limits::make(limits()).value();
   CHECK(ros2.velocity(9, at(0), h).limited);
   CHECK_FALSE(ros2.velocity(0.5, at(0), h).limited);
@@ -412,7 +414,7 @@ TEST_CASE("soft limits leave a continuous joint its way, and a gain of zero the 
   JointLimits endless = limits();
   endless.position_min = -infinity;
   endless.position_max = infinity;
-  // What a URDF's safety_controller with no more than a k_velocity says.
+  // A URDF's safety_controller that has only a k_velocity.
   const SoftLimits damping{0, 0, 0, 10};
   CHECK(Ros1Limits::make(endless, damping).value().position(5, at(3), h).value == doctest::Approx(3.2));
   CHECK(Ros2Limits::make(endless, damping).value().velocity(9, at(3, 2), h).value == doctest::Approx(2));
@@ -480,7 +482,7 @@ TEST_CASE_TEMPLATE("whatever overflows, the value is a number to be used", Limit
       refused += step.error == Errc::not_finite ? 1 : 0;
     }
   }
-  // With ROS 2 a measurement so far outside is refused before anything can overflow.
+  // ROS 2 rejects a measurement so far outside before anything can overflow.
   CHECK((refused > 0) == (std::is_same_v<Limits, Ros1Limits>));
 }
 

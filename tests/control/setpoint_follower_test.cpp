@@ -48,7 +48,7 @@ TEST_CASE("a step is reached without overshoot, in about the time that the limit
       const MotionState state = follower.step({step, 0}, limits(), period);
       CHECK(state.position <= step + 1e-12);
     }
-    // Trapezoid: 0.2 s up to 2 rad/s, 0.2 s down, cruise for the rest of 1.5 rad: 0.95 s.
+    // Trapezoid over 1.5 rad: 0.2 s up to 2 rad/s, cruise, 0.2 s down; 0.95 s in total.
     CHECK(time == doctest::Approx(0.95).epsilon(0.03));
     follower.step({step, 0}, limits(), period);
     CHECK(std::abs(follower.state().velocity) < 1e-6);
@@ -119,7 +119,7 @@ TEST_CASE("limits that are none change nothing, and the follower goes on afterwa
   for (const double value : {4.0, nothing}) stays(&JointLimits::position_min, value);
   for (const double value : {-3.0, nothing}) stays(&JointLimits::position_max, value);
   CHECK(follower.step({1, 0}, limits(), 0.001) == twin.step({1, 0}, limits(), 0.001));
-  // Nothing keeps this one finite; and no time is so short that the braking distance is no number.
+  // No limit keeps this motion finite. No period is so short that the braking distance becomes NaN.
   SetpointFollower free;
   CHECK(free.step({1, 1e308}, {}, 10) == MotionState{});
   CHECK(control::braking_speed(1.0, 5.0, 1e-200) == 0);

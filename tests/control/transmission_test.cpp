@@ -18,7 +18,7 @@ namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Away from zero, either sign.
+/// Either sign, not near zero.
 double any_reduction(std::mt19937_64& random) {
   const double magnitude = test::uniform(random, 0.1, 200);
   return test::uniform_int(random, 0, 1) == 0 ? magnitude : -magnitude;
@@ -41,7 +41,8 @@ void equal(const std::array<double, Size>& a, const std::array<double, Size>& b)
   for (std::size_t i = 0; i < Size; ++i) CHECK(std::abs(a[i] - b[i]) <= 1e-8 * (1 + std::abs(b[i])));
 }
 
-/// From the side with fewer axes to the other and back; and power, whichever way the efforts go.
+/// Checks the conversion from the side with fewer axes to the other and back, and the power for efforts in
+/// both directions.
 template <std::size_t Joints, std::size_t Actuators>
 void check_both_ways(std::mt19937_64& random, const Transmission<Joints, Actuators>& transmission) {
   if constexpr (Joints <= Actuators) {
@@ -110,7 +111,7 @@ TEST_CASE("there and back is where one was, and power is the same on both sides"
     const std::array m{any_reduction(random), any_reduction(random)};
     check_both_ways(random, differential_transmission(n, m, any_values<2>(random)).value());
     check_both_ways(random, four_bar_transmission(n, m, any_values<2>(random)).value());
-    // Well conditioned: the identity and less than half of anything else.
+    // Well conditioned: the identity plus less than half of a random matrix.
     std::array<double, 9> square = any_values<9>(random);
     for (double& entry : square) entry *= 0.03;
     for (const std::size_t diagonal : {0U, 4U, 8U}) square[diagonal] += 1;
@@ -160,7 +161,7 @@ TEST_CASE_TEMPLATE("there and back is where one was, in a coupling as bad as may
   const double worst = std::is_same_v<Scalar, float> ? 2e-3 : 1e-5;
   const auto any = [&] { return static_cast<Scalar>(test::uniform(random, -1, 1)); };
   for (std::size_t i = 0; i < test::count(2000); ++i) {
-    // Joints in units of their own: gears of very different reductions are no bad coupling.
+    // The condition uses each joint's own units, so very different reductions are no bad coupling.
     const Scalar one = static_cast<Scalar>(std::pow(10, test::uniform(random, -4, 4)));
     const Scalar other = static_cast<Scalar>(std::pow(10, test::uniform(random, -4, 4)));
     const Scalar apart = static_cast<Scalar>(std::pow(10, test::uniform(random, -3, 0)));
@@ -177,7 +178,7 @@ TEST_CASE_TEMPLATE("there and back is where one was, in a coupling as bad as may
     same(square->joint_velocities(square->actuator_velocities(joints)));
     same(wide->joint_velocities(wide->actuator_velocities(joints)));
   }
-  // Two joints that nearly move together.
+  // Two joints that move almost together.
   CHECK(Transmission<2, 3>::make({1, 0, 1, 1, 1e-4, 1}).has_value());
   CHECK(Transmission<2>::make({1e-200, 0, 0, 1}).has_value());
   CHECK(BasicTransmission<float, 2>::make({1e-40F, 0, 0, 1}).error() == Errc::out_of_domain);

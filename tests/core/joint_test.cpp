@@ -35,6 +35,6 @@ TEST_CASE("a column of a table is the member of that rank") {
   CHECK(set.at(0) == 0);
   CHECK(set.at(1) == 17);
   CHECK(set.at(2) == 63);
-  CHECK(set.at(3) == 0);  // there is none
+  CHECK(set.at(3) == 0);  // no such member
   CHECK(JointSet().at(0) == 0);
 }

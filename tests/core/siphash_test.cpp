@@ -1,4 +1,5 @@
-// SipHash-2-4-128 against the vectors of its authors, and the verification of tags: every wrong bit is found.
+// Tests SipHash-2-4-128 against the vectors of its authors, and the verification of tags: every wrong bit
+// must be detected.
 #include "takt/core/siphash.hpp"
 
 #include <doctest/doctest.h>
@@ -33,7 +34,7 @@ std::string hex(const Tag& tag) {
   return text;
 }
 
-// Also where the compiler is the one that computes it.
+// Also when the compiler computes it.
 constexpr std::array<std::uint8_t, 16> zero_key{};
 static_assert(SipHash128(zero_key).tag({}) != Tag{});
 

@@ -1,4 +1,5 @@
-// The 64 test vectors of SipHash-2-4-128 by its authors: the key is 00 01 .. 0f, the message of vector n the bytes 0 .. n-1.
+// The 64 test vectors of SipHash-2-4-128 by its authors. The key is 00 01 .. 0f; the message of vector n is
+// the bytes 0 .. n-1.
 #pragma once
 
 #include <array>

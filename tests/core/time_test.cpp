@@ -32,7 +32,7 @@ TEST_CASE("of times within reach any sum and difference is a number, and what is
   static_assert(within_reach(time_from_nanoseconds(-5)) == time_from_nanoseconds(-5));
   static_assert(within_reach(Time::max()) == Time(time_reach));
   static_assert(within_reach(Time::min()) == Time(-time_reach));
-  // An overflow would be no constant expression.
+  // An overflow would not compile as a constant expression.
   static_assert(within_reach(Time::max()) - within_reach(Time::min()) == 2 * time_reach);
   static_assert(within_reach(Time::max()) + time_reach / 2 > Time(time_reach));
 }

@@ -1,4 +1,5 @@
-// Bad numbers, bad periods and jumps, for everything in this room: a named error, and what was known before stays.
+// Gives bad numbers, bad periods and jumps to every class of this room. Each must return a named error and
+// keep its state.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -50,7 +51,7 @@ TEST_CASE_TEMPLATE("no dimension of a vehicle may be zero, negative or no number
                           &limits.acceleration, &limits.braking, &limits.rotational_acceleration}) {
       *limit = x;
       const auto made = BasicTwistLimiter<Scalar>::make(limits);
-      CHECK((x > 0 ? made.has_value() : made.error() == bad.error));  // an infinite limit is none
+      CHECK((x > 0 ? made.has_value() : made.error() == bad.error));  // an infinite limit is no limit
       *limit = 1;
     }
   }
@@ -87,7 +88,7 @@ TEST_CASE_TEMPLATE("no period, no number and no jump of an encoder moves a vehic
   CHECK(odometry.pose() == pose);
   CHECK(odometry.covariance() == covariance);
 
-  // A twist that is no number is a call to stop.
+  // A NaN twist brakes the vehicle.
   CHECK(limiter.step({not_a_number<Scalar>, 0, 0}, Scalar(0.01)).error == Errc::not_finite);
   CHECK(limiter.twist().forward < twist.forward);
   for (int k = 0; k < 100; ++k) CHECK_FALSE(limiter.step({0, infinity<Scalar>, 0}, Scalar(0.01)).ok());

@@ -1,4 +1,5 @@
-// Each kind of drive: what is commanded is what the wheels are read as, and the formulas against cases worked out by hand.
+// Tests each kind of drive: the wheels of a command give back its twist, and the formulas agree with cases
+// computed by hand.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -194,7 +195,7 @@ TEST_CASE("omni wheels: there and back, and slip is what they contradict each ot
     wheels[2] += 1;
     CHECK(four.slip(wheels) == doctest::Approx(0.25));
   }
-  // All three at one rate: it turns on the spot, counter-clockwise.
+  // All three wheels at the same rate turn the vehicle on the spot, counter-clockwise.
   near(three.twist({6, 6, 6}), {0, 0, 1});
 }
 

@@ -1,5 +1,6 @@
-// What no command may make a vehicle's limiter do, and what never adds up to an error over a long run. One case is a whole
-// sequence of commands; a million of them are the long run (ROOM=mobile tests/run.sh --cases 1000000).
+// Invariants of a vehicle's limiter that no command may break, and sums that must stay exact over a long run.
+// One case is a whole sequence of commands. The long run has a million cases (ROOM=mobile tests/run.sh
+// --cases 1000000).
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ Scalar any(std::mt19937_64& random, double low, double high) {
   return static_cast<Scalar>(test::uniform(random, low, high));
 }
 
-/// From one velocity to the next in no less time than it takes to brake to zero and to speed up again.
+/// A change of velocity takes at least the time to brake to zero and to accelerate again.
 template <class Scalar>
 bool changes_in_time(Scalar from, Scalar to, Scalar braking, Scalar acceleration, Scalar period) {
   const bool turns = from * to < 0;
@@ -79,14 +80,14 @@ TEST_CASE_TEMPLATE("a twist keeps all limits, whatever is asked for", Scalar, do
              l.rotational_acceleration * period + rounding<Scalar> * l.rotation);
       if (!finite) EXPECT(std::abs(now.rotation) <= std::abs(before.rotation));
       if (!finite) EXPECT(std::abs(now.forward) <= std::abs(before.forward));
-      // A stop takes no longer than the faster of forward and left does.
+      // A stop takes no longer than braking from the larger of |forward| and |left|.
       const Scalar speed = std::max(std::abs(now.forward), std::abs(now.left));
       const Scalar speed_before = std::max(std::abs(before.forward), std::abs(before.left));
       if (!finite)
         EXPECT(speed <= std::max(Scalar(0), speed_before - l.braking * period) +
                             rounding<Scalar> * (1 + speed_before));
     }
-    // Left with one twist it comes to drive its curve.
+    // With a constant twist it ends on the curve of that twist.
     const Scalar speed = any<Scalar>(random, -4, 4);
     const Scalar curvature = any<Scalar>(random, -2, 2);
     for (int k = 0; k < 200000; ++k) {
@@ -157,7 +158,8 @@ TEST_CASE_TEMPLATE("a circle closes through wheels and odometry, in either preci
 }
 
 TEST_CASE("the odometry of encoders that wrap returns after many rounds") {
-  // One step a case: --count=100000000 is the long run. The wheels turn by whole counts, so that a round is exactly a round.
+  // One step per case: --count=100000000 is the long run. The wheels turn by whole counts, so that a round is
+  // exact.
   const std::size_t rounds = std::max<std::size_t>(test::count(1'000'000) / 1000, 1);
   const double track = 0.5;
   const int counts = 4000;                              // of one turn of a wheel

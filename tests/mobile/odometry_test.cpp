@@ -29,7 +29,7 @@ TEST_CASE("odometry from encoders that wrap follows the vehicle") {
   auto left = Encoder::make({1000, 16, 100}).value();
   auto right = Encoder::make({1000, 16, 100}).value();
   Odometry odometry;
-  // A quarter circle of 2 m radius, on which the counters wrap several times: 15 000 counts before.
+  // A quarter circle of 2 m radius, on which the counters, preset to 15 000 counts, wrap several times.
   const double left_way = pi / 2 * (2 - 0.25);
   const double right_way = pi / 2 * (2 + 0.25);
   const auto count = [](double way) {
@@ -68,14 +68,14 @@ TEST_CASE("an encoder knows a wrap from a jump, and goes on after one") {
 
 TEST_CASE_TEMPLATE("an encoder does not take half its range forward for less backward", Scalar, double,
                    float) {
-  // One turn is the whole range. At 60 rad/s that is 0.1 s; half of it may have gone by after 0.0524 s.
+  // One turn is the whole range. At 60 rad/s it takes 0.1 s, and half of it may have passed after 0.0524 s.
   auto encoder = BasicEncoder<Scalar>::make({65536, 16, 60}).value();
   const auto count = [](double angle) {
     return static_cast<std::uint64_t>(std::llround(angle / (2 * pi) * 65536)) & 0xffff;
   };
   REQUIRE(encoder.turned(0, Scalar(0.1)).has_value());
   CHECK(encoder.turned(count(4), Scalar(0.1)).error() == Errc::stale);
-  CHECK(encoder.turned(count(6), Scalar(0.05)).value() == doctest::Approx(2).epsilon(1e-4));  // it goes on
+  CHECK(encoder.turned(count(6), Scalar(0.05)).value() == doctest::Approx(2).epsilon(1e-4));  // continues
   CHECK(encoder.turned(count(9), Scalar(0.0523)).value() == doctest::Approx(3).epsilon(1e-4));
   CHECK(encoder.turned(count(9), Scalar(0.0525)).error() == Errc::stale);
 }
@@ -107,7 +107,7 @@ TEST_CASE("a gap leaves open where the vehicle is: as far as it could have gone"
   CHECK(odometry.advance({1, 0, -1}, 3).error() == Errc::stale);
   CHECK(odometry.pose() == before);
   CHECK(odometry.covariance() == Eigen::Vector3d(36, 36, 9).asDiagonal().toDenseMatrix());
-  CHECK(odometry.advance({0, 0, 0}, 100).error() == Errc::stale);  // it stood before it, and after it
+  CHECK(odometry.advance({0, 0, 0}, 100).error() == Errc::stale);  // it stood still before and after
   CHECK(odometry.covariance()(0, 0) == 36);
   CHECK(odometry.advance({1e200, 0, 0}, 100).error() == Errc::stale);
   CHECK(odometry.covariance()(0, 0) == 36);
@@ -144,7 +144,7 @@ TEST_CASE_TEMPLATE("only what is a covariance is taken for one", Scalar, double,
   Covariance c = -Covariance::Identity();
   CHECK(refused(c));
   c = Covariance::Identity();
-  c(0, 1) = c(1, 0) = Scalar(1.1);  // a correlation beyond one
+  c(0, 1) = c(1, 0) = Scalar(1.1);  // a correlation above one
   CHECK(refused(c));
   c(0, 1) = Scalar(0.5);
   c(1, 0) = Scalar(-0.5);
@@ -153,9 +153,9 @@ TEST_CASE_TEMPLATE("only what is a covariance is taken for one", Scalar, double,
   c.diagonal().setOnes();
   CHECK(refused(c));
   c.setZero();
-  c(0, 2) = c(2, 0) = Scalar(0.1);  // with what has no variance
+  c(0, 2) = c(2, 0) = Scalar(0.1);  // correlation with a zero variance
   CHECK(refused(c));
-  // What is made as a covariance is one, also where it hardly is.
+  // A matrix that is constructed as a covariance is accepted, even if it is almost singular.
   auto random = test::generator(3);
   for (std::size_t i = 0; i < test::count(1000); ++i) {
     Eigen::Matrix<Scalar, 3, 2> spread;

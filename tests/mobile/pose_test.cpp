@@ -15,7 +15,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-/// The exponential map by its series, in more digits than double has.
+/// The exponential map by its series, with more digits than double.
 Pose by_series(const Pose& from, const Twist& motion) {
   using Wide = long double;
   const Wide w = motion.rotation;
@@ -73,7 +73,8 @@ TEST_CASE("a circle closes to 1e-12 in however many steps") {
 }
 
 TEST_CASE("the simpler rules are of the order that they say") {
-  // Half a circle: Euler ends one chord off, to first order; the mean heading makes the circle larger, to second order.
+  // Half a circle. Euler's end point is off by one chord, to first order. The mean heading makes the circle
+  // larger, to second order.
   const auto half_way_error = [](Integration integration, int steps) {
     Pose pose;
     for (int k = 0; k < steps; ++k) pose = moved(pose, {pi / steps, 0, pi / steps}, integration);

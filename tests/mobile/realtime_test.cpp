@@ -1,4 +1,4 @@
-// What a control loop calls of this room, under the real-time guard.
+// Runs the functions of this room that a control loop calls, under the real-time guard.
 #include <doctest/doctest.h>
 
 #include <array>

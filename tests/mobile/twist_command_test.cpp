@@ -1,4 +1,4 @@
-// A commander that falls silent: the vehicle stops, within its limits.
+// If commands stop arriving, the vehicle stops within its limits.
 #include "takt/mobile/twist_command.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ TEST_CASE_TEMPLATE("a command is driven until it is as old as its time-out, and 
   auto command = BasicTwistCommand<Scalar>::make(Scalar(0.5)).value();
   const BasicTwist<Scalar> wanted{1, 0, Scalar(0.2)};
   const auto step = [&] { return command.step(static_cast<Scalar>(period)); };
-  CHECK(step().error == Errc::stale);  // there was none
+  CHECK(step().error == Errc::stale);  // no command yet
   for (int round = 0; round < 3; ++round) {
     REQUIRE(command.set(wanted).has_value());
     for (int k = 0; k < 32; ++k) {
@@ -51,7 +51,7 @@ TEST_CASE_TEMPLATE("what is no command does not keep an old one alive", Scalar, 
   }
   CHECK(command.step(static_cast<Scalar>(period)).error == Errc::stale);
   REQUIRE(command.set(wanted).has_value());
-  CHECK(command.step(1).error == Errc::stale);  // it would be driven for longer than its time-out
+  CHECK(command.step(1).error == Errc::stale);  // the period is longer than the timeout
   using Command = BasicTwistCommand<Scalar>;
   CHECK(Command::make(0).error() == Errc::not_positive);
   CHECK(Command::make(11).error() == Errc::out_of_domain);

@@ -1,4 +1,4 @@
-// How a vehicle comes to a stop, and to its limits: braking before the curve.
+// Tests how a vehicle stops and reaches its limits: braking has priority over the curve.
 #include "takt/mobile/twist_limiter.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double period = 0.01;
 
-/// How far (m) a vehicle drives on that brakes at 5 m/s^2 and turns more slowly than that.
+/// The stopping distance (m) of a vehicle that brakes at 5 m/s^2 and changes its rotation much more slowly.
 double way_to_standstill(const Twist& from, const Twist& wanted) {
   auto limiter = TwistLimiter::make({2, 1, 1, 1, 1, 5, 0.1}).value();
   limiter.reset(from);
@@ -73,7 +73,7 @@ TEST_CASE_TEMPLATE("a command however large is slowed down to the limits", Scala
   CHECK(limiter.step({most, 0, 0}, 1).value == BasicTwist<Scalar>{half, 0, 0});
   CHECK(limiter.step({-most, most, most}, 1).value == BasicTwist<Scalar>{-half, half, half});
   CHECK(limiter.step({most / 4, most, 0}, 1).value == BasicTwist<Scalar>{half / 4, half, 0});
-  // Without limits too there is nothing but numbers.
+  // Without limits the results are finite too.
   const Scalar none = std::numeric_limits<Scalar>::infinity();
   auto free = BasicTwistLimiter<Scalar>::make({none, none, none, none, none, none, none}).value();
   free.reset({most, most, most});

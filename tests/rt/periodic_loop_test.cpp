@@ -21,7 +21,7 @@ PeriodicConfig every_millisecond(OverrunPolicy policy = OverrunPolicy::skip) {
   return config;
 }
 
-/// The ticks of a loop whose cycles take the times given.
+/// The ticks of a loop whose cycles take these times.
 std::vector<Tick> ticks(const PeriodicConfig& config, const std::vector<Duration>& busy,
                         Time start = Time(100 * ms)) {
   ManualClock clock(start);
@@ -100,7 +100,7 @@ TEST_CASE("a cycle is told how many periods passed without one, under every poli
     return counts;
   };
   CHECK(missed(OverrunPolicy::skip) == std::vector<std::uint64_t>{0, 0, 2, 0, 5, 0});
-  // Caught up at once, the late cycles miss nothing more; one that was still due is skipped with the five.
+  // The late cycles that run at once miss nothing more. One that was still due is skipped with the five.
   CHECK(missed(OverrunPolicy::catch_up) == std::vector<std::uint64_t>{0, 0, 2, 0, 6, 0});
 }
 
@@ -124,8 +124,8 @@ TEST_CASE("a clock that oversleeps counts as periods missed in the very cycle th
   CHECK(seen[3].lateness == 7 * ms);
   CHECK(seen[3].missed == 7);
   CHECK(seen[3].overruns == 0);
-  CHECK(seen[4].due == Time(10 * ms));  // exactly now: it is executed
-  CHECK(seen[4].missed == 6);           // in nominal time it is now that they are missing
+  CHECK(seen[4].due == Time(10 * ms));  // exactly now: it runs
+  CHECK(seen[4].missed == 6);           // missed in nominal time
   CHECK(seen[4].overruns == 6);
   CHECK(seen[5].missed == 0);
 }
@@ -175,7 +175,7 @@ TEST_CASE("a second run starts afresh, statistics go on") {
   loop->run(stop_at_third);
   clock.advance(100 * ms);
   loop->run([&](const Tick& tick) noexcept {
-    CHECK(tick.missed == 0);  // the time between the runs is nobody's
+    CHECK(tick.missed == 0);  // the time between two runs does not count
     return stop_at_third(tick);
   });
   CHECK(loop->statistics().cycles == 6);

@@ -24,7 +24,7 @@ using namespace takt::rt;
 
 namespace {
 
-/// What a child process of its own writes: set-ups change the process for good, so each is tried in a child.
+/// The output of a child process. Set-ups change their process for good, so each one runs in a child.
 std::string in_child(const std::function<std::string()>& body) {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
@@ -52,7 +52,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Becomes a user without any right to real-time scheduling or locked memory.
+/// Switches to a user without the rights to real-time scheduling and locked memory.
 std::string lose_all_rights() {
   const rlimit none{0, 0};
   if (setrlimit(RLIMIT_RTPRIO, &none) != 0 || setrlimit(RLIMIT_MEMLOCK, &none) != 0)
@@ -125,10 +125,10 @@ TEST_CASE("what needs no permission is granted, and takes effect") {
     }
     config.timer_slack = Want::enforce;
     config.stack = Want::enforce;
-#ifndef TAKT_ADDRESS_SANITIZED  // has an allocator of its own, which cannot be told
+#ifndef TAKT_ADDRESS_SANITIZED  // its own allocator has no such setting
     config.keep_heap = Want::enforce;
 #endif
-    const std::string granted = result_text(set_up_thread(config));  // before the core is asked for
+    const std::string granted = result_text(set_up_thread(config));  // before the request for the core
     return granted + "on core " + std::to_string(sched_getcpu() - config.cores.front());
   });
   CAPTURE(text);

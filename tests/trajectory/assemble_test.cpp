@@ -20,7 +20,7 @@ using test::step_of;
 
 namespace {
 
-/// Jerk-limited motions of several joints, with limits that are the same both ways.
+/// Jerk-limited motions of several joints, with the same limits in both directions.
 template <class Scalar, std::size_t Joints>
 struct Planned {
   BasicPointToPoint<Scalar, Joints> motion;
@@ -179,7 +179,7 @@ TEST_CASE("motions that do not follow each other are refused") {
   };
   CHECK(refused(JointMotion(MotionState{0.1, 0, 0}).append(source, 0, 0)));
   CHECK(refused(JointMotion(source.at(0.5, 0)).append(source, 0, 0.4)));
-  // Each of the three counts, up to a millionth.
+  // Each of position, velocity and acceleration is checked, to a millionth.
   const MotionState here = source.at(0.4, 0);
   for (double MotionState::*member :
        {&MotionState::position, &MotionState::velocity, &MotionState::acceleration}) {

@@ -1,6 +1,6 @@
-// Everything that makes a motion, given whatever numbers, sizes and counts: inside the documented domain (domain.hpp) nothing that
-// comes out is NaN or infinite, outside it there is an error that has a name. Ordinary and impossible numbers come mixed, so that
-// now and then all is well but for one of them.
+// Gives every function that makes a motion arbitrary numbers, sizes and counts. Inside the documented domain
+// (domain.hpp) no result is NaN or infinite. Outside it the function returns a named error. Ordinary and
+// impossible numbers are mixed, so that sometimes exactly one number is bad.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class Source {
     return static_cast<std::size_t>(test::uniform_int(random_, 0, static_cast<std::int64_t>(most)));
   }
   bool rarely() { return up_to(rarity_) == 0; }
-  /// Of how many numbers one is not ordinary.
+  /// One in this many numbers is not ordinary.
   void set_rarity(std::size_t rarity) { rarity_ = rarity; }
 
   Scalar number(double low, double high) {
@@ -61,7 +61,7 @@ class Source {
     return table[up_to(table.size() - 1)];
   }
 
-  /// Of a control loop, or of one slower or faster than there are.
+  /// A period of a control loop, or one that no real loop has.
   Duration period() {
     using namespace std::chrono_literals;
     if (!rarely()) return std::chrono::microseconds(test::uniform_int(random_, 100, 20'000));
@@ -123,7 +123,7 @@ bool finite(const BasicMotionState<Scalar>& state) {
   return std::isfinite(state.position) && std::isfinite(state.velocity) && std::isfinite(state.acceleration);
 }
 
-/// Sampled within, at and beyond its ends.
+/// Samples within the motion, at its ends and beyond them.
 template <class Scalar>
 bool finite(const BasicTrajectory<Scalar>& trajectory) {
   const std::size_t joints = trajectory.joints();
@@ -160,7 +160,7 @@ bool all_in_domain(std::span<const Scalar> numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](Scalar x) { return std::abs(x) <= Scalar(1e9); });
 }
 
-/// What domain.hpp and BasicWaypoints ask for, said again.
+/// The requirements of domain.hpp and BasicWaypoints, written a second time.
 template <class Scalar>
 bool in_domain(const BasicWaypoints<Scalar>& table) {
   const std::size_t count = table.times.size();
@@ -374,7 +374,8 @@ TEST_CASE_TEMPLATE("whatever speed is asked for, in whatever periods, a motion g
       scaling.step(*trajectory, {}, limits, passes ? period : source.no_period());
       REQUIRE(finite(BasicMotionState<Scalar>{scaling.time(), scaling.speed(), scaling.rate()}));
       REQUIRE(scaling.speed() >= 0);
-      REQUIRE(scaling.speed() <= Scalar(1.1));  // passed by 2.5 % where a path breaks its limits as planned
+      // exceeded by 2.5 % where the planned path itself exceeds its limits
+      REQUIRE(scaling.speed() <= Scalar(1.1));
       REQUIRE((passes ? scaling.time() >= before.time() : scaling.time() == before.time()));
       Scalar velocity = 1, acceleration = 1;
       scaling.scale(std::span(&velocity, 1), std::span(&acceleration, 1));

@@ -66,7 +66,8 @@ std::vector<BasicJointLimits<Scalar>> any_limits(std::mt19937_64& random, std::s
   return limits;
 }
 
-/// Everything that can be asked of both, bit for bit; each sample also before the start, after the end, and back in time.
+/// Compares all results of both, bit for bit. Samples also before the start, after the end, and backwards in
+/// time.
 template <class Scalar, class A, class B>
 void check_same(std::mt19937_64& random, const A& a, const B& b) {
   REQUIRE(a.joints() == b.joints());
@@ -125,7 +126,7 @@ void check_same(std::mt19937_64& random, const A& a, const B& b) {
 TEST_CASE_TEMPLATE("a fixed trajectory through waypoints is the one on the heap, bit for bit", Scalar, double,
                    float) {
   auto random = test::generator(140);
-  Fixed<Scalar> fixed;  // one for all: what was there before leaves no trace
+  Fixed<Scalar> fixed;  // one object for all cases: an earlier motion must leave no trace
   for (std::size_t n = 0; n < test::count(200); ++n) {
     CAPTURE(n);
     const auto table = any_table<Scalar>(random);

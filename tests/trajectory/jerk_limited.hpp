@@ -1,4 +1,4 @@
-// Random problems of jerk-limited motion, and what must be true of an answer, for the tests of this room.
+// Random problems of jerk-limited motion, and checks of the answers, for the tests of this room.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ trajectory::BasicDirectionalLimits<Scalar> any_limits(std::mt19937_64& random) {
   return {-limit(0.2, 4), limit(0.2, 4), -limit(0.3, 10), limit(0.3, 10), limit(1, 300)};
 }
 
-/// Between two limits, now and then exactly one of them or zero.
+/// A random number between two limits, sometimes exactly a limit or zero.
 template <class Scalar>
 Scalar any_between(std::mt19937_64& random, Scalar low, Scalar high) {
   switch (uniform_int(random, 0, 9)) {
@@ -44,7 +44,8 @@ Scalar any_between(std::mt19937_64& random, Scalar low, Scalar high) {
   }
 }
 
-/// Within the limits at both ends, and so are what must follow the start and what must have been before the target.
+/// Whether the states at both ends are within the limits, and so are the inevitable velocities after the
+/// start and before the target.
 template <class Scalar>
 JointProblem<Scalar> any_problem(std::mt19937_64& random) {
   while (true) {
@@ -62,13 +63,14 @@ JointProblem<Scalar> any_problem(std::mt19937_64& random) {
   }
 }
 
-/// What is wrong with a motion that is said to solve the problem, looked at from outside: its phases are followed from the start,
-/// and the extrema in each phase come from formulas of their own. Empty if nothing is. `tolerance` is relative.
+/// The first error in a motion that should solve the problem; empty if there is none. Uses no code of the
+/// planner. It integrates the phases from the start and computes the extrema of each phase with its own
+/// formulas. `tolerance` is relative.
 template <class Scalar>
 std::string fault_of(const trajectory::BasicJerkProfile<Scalar>& motion, const JointProblem<Scalar>& problem,
                      double tolerance) {
   const auto& limits = problem.limits;
-  // Times are exact to rounding, and what is reached in them no more than that.
+  // Times are exact only to rounding, and so is every state at such a time.
   const double instant =
       4 * std::numeric_limits<Scalar>::epsilon() * static_cast<double>(motion.duration()) / tolerance;
   const double a_scale = std::max(limits.acceleration_max, -limits.acceleration_min) + limits.jerk * instant;
@@ -91,7 +93,7 @@ std::string fault_of(const trajectory::BasicJerkProfile<Scalar>& motion, const J
     if (std::abs(state.acceleration - a) > tolerance * a_scale) return "the acceleration steps";
     if (std::abs(j) > limits.jerk * (1 + tolerance)) return "too much jerk";
     p = state.position, v = state.velocity, a = state.acceleration;
-    const double turn = j == 0 ? -1 : -a / j;  // where the velocity has an extremum
+    const double turn = j == 0 ? -1 : -a / j;  // extremum of the velocity
     if (turn > 0 && turn < d && outside(v + a * turn / 2, v_scale, limits.velocity_min, limits.velocity_max))
       return "too fast between the ends of a phase";
     p += d * (v + d * (a / 2 + d * j / 6));

@@ -24,7 +24,7 @@ struct Variant {
   Kernels<double> kernels;
 };
 
-/// Those that this processor can run, for so many joints.
+/// The loops for so many joints that this processor can run.
 std::vector<Variant> variants(std::size_t joints) {
   std::vector<Variant> result{{"chosen", compiled_kernels(joints)}};
   if (joints == 1) return result;
@@ -72,13 +72,13 @@ TEST_CASE(
 }
 
 TEST_CASE("they solve alike, and read and write nothing beyond the tables") {
-  // Of the largest sum of terms that cancel: (15 * 2 + 8 + 7 + 3 + 2) times the largest number.
+  // Relative to the largest sum of terms that cancel: (15 * 2 + 8 + 7 + 3 + 2) times the largest number.
   constexpr double tolerance = 10 * epsilon * 50;
   constexpr double untouched = -12345;
   constexpr std::size_t segments = 3;
   auto random = test::generator(71);
   for (std::size_t joints = 1; joints <= 33; ++joints) {
-    // Sized exactly, so that the address sanitizer sees a read beyond them.
+    // Sized exactly, so that the address sanitizer detects a read beyond the end.
     std::vector<double> times{0}, p((segments + 1) * joints), v(p.size()), a(p.size());
     for (std::size_t k = 0; k < segments; ++k) times.push_back(times.back() + test::uniform(random, 0.1, 1));
     for (auto* column : {&p, &v, &a}) {
@@ -142,7 +142,7 @@ TEST_CASE("they doubt the same joints, but where a bound is met to rounding") {
     const auto doubted = [&](const Kernels<double>& kernels, double slower) {
       return kernels.may_exceed(c.data(), stride, joints, duration * slower, limits.data());
     };
-    // A bound that is a little wider allows what the portable loop allows, one that is a little tighter does not.
+    // A slightly wider bound accepts what the portable loop accepts; a slightly tighter one rejects it.
     const std::uint64_t expected = doubted(portable_kernels<double>, 1);
     doubts += static_cast<std::size_t>(std::popcount(expected));
     for (const Variant& variant : variants(joints)) {

@@ -21,14 +21,14 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Limits that hold everywhere but for one factor on acceleration.
+/// Limits that the motion keeps, except for a factor on the acceleration limit.
 std::vector<JointLimits> acceleration_limits(std::size_t joints, double acceleration) {
   JointLimits limits;
   limits.acceleration = acceleration;
   return std::vector<JointLimits>(joints, limits);
 }
 
-/// The largest ratio of any magnitude to its limit, by brute force.
+/// The largest ratio of a magnitude to its limit, by brute force.
 template <class Scalar>
 double sampled_ratio(const BasicTrajectory<Scalar>& trajectory,
                      const std::vector<BasicJointLimits<Scalar>>& limits) {
@@ -105,7 +105,8 @@ TEST_CASE_TEMPLATE("a violation is found exactly when sampling finds one", Scala
     if (sampled < 0.99) REQUIRE_FALSE(violation);
     if (!violation) continue;
     ++violations;
-    // The worst is what was asked for: no sample is worse, and it is where it says.
+    // The reported violation is the worst one: no sample exceeds its limit more, and the violation lies where
+    // it is reported.
     const double ratio = std::abs(static_cast<double>(violation->value / violation->limit));
     REQUIRE(ratio >= sampled * (1 - 1e-4));
     REQUIRE(ratio <= sampled * 1.2);
@@ -175,7 +176,7 @@ TEST_CASE("the worst of several violations is reported") {
   const std::vector<double> times{0, 1}, positions{0, 0, 1, 1};
   const auto trajectory = through(Waypoints{2, times, positions, {}, {}}, Through::stop).value();
   std::vector<JointLimits> limits(2);
-  limits[0].velocity = 1;      // 1.875 times exceeded
+  limits[0].velocity = 1;      // exceeded 1.875 times
   limits[1].acceleration = 4;  // 1.44 times
   CHECK(find_violation(trajectory, limits)->joint == 0);
   limits[1].acceleration = 1;  // 5.8 times

@@ -37,7 +37,7 @@ Problem<Scalar, Joints> any(std::mt19937_64& random) {
   return problem;
 }
 
-/// All joints at one point of the line from `start` towards `start` + `way`: everything is in proportion.
+/// All joints at one point of the line from `start` towards `start` + `way`, in proportion.
 template <std::size_t Joints>
 Problem<double, Joints> any_on_a_line(std::mt19937_64& random) {
   Problem<double, Joints> problem;
@@ -165,7 +165,7 @@ TEST_CASE("a duration that is asked for is kept exactly where it is possible, el
 }
 
 TEST_CASE("a duration in the gap between passing through and turning back becomes the end of the gap") {
-  // From 1 m/s to 1 m/s in half a metre: too short to stop within it, so a longer motion turns back first.
+  // From 1 m/s to 1 m/s over half a metre. This is too short to stop, so a longer motion first turns back.
   const MotionState start{0, 1, 0}, target{0.5, 1, 0};
   const DirectionalLimits limits{-1, 1, -2, 2, 20};
   const auto transfer = Transfer::between(start, target, limits).value();
@@ -208,7 +208,7 @@ TEST_CASE("in the middle of a motion the rest of it can be asked for") {
     const double left = motion.duration() - now;
     const std::array<MotionState, 2> here{motion.joint(0).at(now), motion.joint(1).at(now)};
     REQUIRE(rest.plan(here, problem.target, problem.limits, Synchronisation::time, left));
-    // Near a target that itself leads out of the limits, the start does too.
+    // A target near which the motion must leave the limits can make the start leave them too.
     if (rest.fits()) REQUIRE(rest.duration() <= left + 1e-9 * motion.duration());
   }
 }
@@ -300,7 +300,8 @@ TEST_CASE("many joints work in single precision") {
 
 TEST_CASE("a joint that others slow down stays in its range if that is possible at all") {
   PointToPoint<2> motion;
-  // The first joint moves towards the end of its range and has to turn back, but in no hurry: the second one has far to go.
+  // The first joint moves towards the end of its range and has to turn back. It has time, because the second
+  // joint moves far.
   const std::array<MotionState, 2> from{{{0.8, 1, 0}, {0, 0, 0}}};
   const std::array<MotionState, 2> to{{{0.5, 0, 0}, {20, 0, 0}}};
   const std::array<JointLimits, 2> limits{{{-2, 1.0, 2, 5, 100, 1}, {-30, 30, 2, 5, 100, 1}}};
@@ -316,7 +317,7 @@ TEST_CASE("a joint that others slow down stays in its range if that is possible 
   CHECK(joint.at(duration) == to[0]);
   CHECK(joint.position_extrema().max.value <= 1.0);
 
-  // Where nobody may be early, or need be, nothing changes.
+  // If no joint may or must be early, nothing changes.
   REQUIRE(motion.plan(from, from, bounds, Synchronisation::time, 5));
   const double furthest = motion.joint(0).position_extrema().max.value;
   motion.arrive_early(0);

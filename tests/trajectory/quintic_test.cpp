@@ -16,12 +16,12 @@ using test::uniform;
 
 namespace {
 
-/// Twenty roundings, half a last place each, in every term.
+/// Twenty rounding errors of half a unit in the last place in every term.
 template <class Scalar>
 constexpr Scalar rounding = 10 * std::numeric_limits<Scalar>::epsilon();
 
-/// What rounding may do where a derivative is computed from the coefficients c: for position to jerk, the sum of c's weights times
-/// the largest of them.
+/// The rounding error of a derivative computed from the coefficients c. For position to jerk it is the sum of
+/// the weights of c times the largest coefficient.
 template <class Scalar>
 Scalar tolerance(const BasicQuintic<Scalar>& quintic, std::size_t order) {
   constexpr std::array<Scalar, 4> weights{6, 1 + 2 + 3 + 4 + 5, 2 + 6 + 12 + 20, 6 + 24 + 60};
@@ -31,8 +31,8 @@ Scalar tolerance(const BasicQuintic<Scalar>& quintic, std::size_t order) {
          std::pow(quintic.duration(), -static_cast<Scalar>(order));
 }
 
-/// What it may do where the coefficients are computed, too: the upper three are sums of at most 34, 50 and 20 times the largest
-/// number they are made from.
+/// The rounding error if the coefficients are computed too. The upper three are sums of at most 34, 50 and 20
+/// times the largest input.
 template <class Scalar>
 Scalar tolerance(const BasicMotionState<Scalar>& start, const BasicMotionState<Scalar>& end, Scalar duration,
                  std::size_t order) {
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("a cubic and a straight line take over what they can, and the
     for (const auto& [degree, piece] : {std::pair{Degree::cubic, cubic}, std::pair{Degree::linear, line}}) {
       REQUIRE(segment.set(std::span(&start, 1), std::span(&end, 1), duration, degree));
       REQUIRE(segment.joint(0).coefficients() == piece.coefficients());
-      Scalar p = 0, v = 0, a = 0;  // where the segment has ended, it stands at the polynomial's end
+      Scalar p = 0, v = 0, a = 0;  // after the end of the segment, its final state
       segment.sample(duration, std::span(&p, 1), std::span(&v, 1), std::span(&a, 1));
       REQUIRE(p == end.position);
       REQUIRE(std::abs(v - piece.velocity(duration)) <= tolerance(piece, 1));

@@ -36,7 +36,9 @@ void finds_planted_roots() {
     const double scale = std::pow(10, uniform(random, -12, 12)) * (n % 2 == 0 ? 1 : -1);
     const auto roots = roots_in(from_roots(planted, scale), 0.0, 1.0);
     std::vector<double> inside;
-    double closest = 1;  // of two roots, or of a root and an end: where the answer is not well defined
+    // The smallest distance between two roots, or from a root to an end. If it is too small, the answer is
+    // not well defined.
+    double closest = 1;
     for (std::size_t i = 0; i < Degree; ++i) {
       if (planted[i] > 0 && planted[i] < 1) inside.push_back(planted[i]);
       closest = std::min({closest, std::abs(planted[i]), std::abs(planted[i] - 1)});

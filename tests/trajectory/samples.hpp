@@ -11,12 +11,12 @@
 
 namespace takt::test {
 
-/// Uniform exponent: every order of magnitude is as likely as another.
+/// A number with a uniform exponent: every order of magnitude is equally likely.
 inline double any_scale(std::mt19937_64& random, double low, double high) {
   return std::exp(uniform(random, std::log(low), std::log(high)));
 }
 
-/// Either sign, magnitude up to `magnitude`; now and then exactly zero or exactly the magnitude.
+/// A number of either sign with a magnitude up to `magnitude`; sometimes exactly zero or exactly the limit.
 inline double any_number(std::mt19937_64& random, double magnitude) {
   switch (uniform_int(random, 0, 9)) {
     case 0:
@@ -38,8 +38,8 @@ BasicMotionState<Scalar> any_state(std::mt19937_64& random, double position, dou
           static_cast<Scalar>(any_number(random, acceleration))};
 }
 
-/// The largest number, all in units of position, from which a quintic is made. Rounding in the quintic is a part of this, not of
-/// its coefficients, which can be smaller than what cancels in them.
+/// The largest input of a quintic, in units of position. Rounding errors of the quintic are relative to it,
+/// not to its coefficients, which can be smaller after cancellation.
 template <class Scalar>
 Scalar data_scale(const BasicMotionState<Scalar>& start, const BasicMotionState<Scalar>& end,
                   Scalar duration) {
@@ -51,7 +51,7 @@ Scalar data_scale(const BasicMotionState<Scalar>& start, const BasicMotionState<
   return scale;
 }
 
-/// Owned waypoints; view() is what the library takes.
+/// Waypoints that own their numbers; view() converts them for the library.
 template <class Scalar>
 struct WaypointTable {
   std::size_t joints = 0;
@@ -62,7 +62,8 @@ struct WaypointTable {
   }
 };
 
-/// Waypoints of a robot's usual size; durations between them differ by up to `duration_ratio`.
+/// Waypoints of typical size for a robot. Durations between them differ by a factor of at most
+/// `duration_ratio`.
 template <class Scalar>
 WaypointTable<Scalar> any_waypoints(std::mt19937_64& random, std::size_t waypoints, std::size_t joints,
                                     double duration_ratio = 10) {

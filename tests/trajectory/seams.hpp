@@ -1,4 +1,5 @@
-// Whether a trajectory's joints step anywhere, in units of what is usual for their motion, for the tests of this room.
+// Detects steps in the joints of a trajectory, relative to the typical magnitudes of their motion, for the
+// tests of this room.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,9 @@
 
 namespace takt::test {
 
-/// The magnitudes of position, velocity and acceleration in a motion between two states within limits, for comparisons with this
-/// tolerance. Times are exact to rounding, or the shortest piece; what changes in them is no more exact than that.
+/// The magnitudes of position, velocity and acceleration in a motion between two states within limits, for
+/// comparisons with this tolerance. Times are exact to rounding or to the shortest piece, so states are only
+/// exact to their change in that time.
 template <class Scalar>
 struct StateScale {
   double position, velocity, acceleration;

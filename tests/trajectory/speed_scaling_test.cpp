@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t joints = 7;
 
-/// Limits of a robot; jerk builds up the acceleration in 10 to 200 ms.
+/// Limits of a robot. The jerk builds up the acceleration in 10 to 200 ms.
 std::vector<JointLimits> any_joint_limits(std::mt19937_64& random) {
   const double ratio = test::any_scale(random, 5, 100);
   std::vector<JointLimits> limits(joints);
@@ -42,7 +42,7 @@ Trajectory any_spline(std::mt19937_64& random) {
   return through(Waypoints{joints, times, positions, {}, {}}, way).value();
 }
 
-/// A trajectory that touches its limits somewhere.
+/// A trajectory that touches a limit.
 Trajectory any_fitted(std::mt19937_64& random, const std::vector<JointLimits>& limits) {
   Trajectory motion = any_spline(random);
   REQUIRE(motion.slow_down(1e-2));
@@ -50,7 +50,7 @@ Trajectory any_fitted(std::mt19937_64& random, const std::vector<JointLimits>& l
   return motion;
 }
 
-/// A path whose jerk is always that of some joint's limit, or none, and steps from one to the other.
+/// A path whose jerk is always zero or at some joint's limit, with steps between them.
 PointToPoint<> any_jerk_limited(std::mt19937_64& random, const std::vector<JointLimits>& limits) {
   std::vector<MotionState> start(limits.size()), end(limits.size());
   for (MotionState& state : end) state.position = test::uniform(random, -2, 2);
@@ -61,7 +61,8 @@ PointToPoint<> any_jerk_limited(std::mt19937_64& random, const std::vector<Joint
   return motion;
 }
 
-/// By what part a limit (or what the path takes as planned, if that is more) is exceeded at a state of the path time.
+/// The fraction by which a limit is exceeded at a state of the path time. If the planned motion exceeds the
+/// limit, its planned value counts as the limit.
 template <class Path>
 double excess_at(const Path& path, const MotionState& progress, double u,
                  const std::vector<JointLimits>& limits) {
@@ -80,7 +81,8 @@ double excess_at(const Path& path, const MotionState& progress, double u,
   return worst;
 }
 
-/// The motion of one joint as a trajectory of its phases. It touches its limits up to the rounding of its derivatives.
+/// The motion of one joint as a trajectory with one segment per phase. It touches its limits up to the
+/// rounding of its derivatives.
 Trajectory in_one_piece_a_phase(const JerkProfile& profile) {
   Trajectory path(std::vector<MotionState>{profile.at(0)});
   for (std::size_t k = 0; k < profile.phases(); ++k) {
@@ -90,8 +92,8 @@ Trajectory in_one_piece_a_phase(const JerkProfile& profile) {
   return path;
 }
 
-/// The speed stays below `most` in the period that led from `before` to here, and limits are exceeded by what is reported and
-/// by what the path's derivatives change between two looks at it.
+/// The speed stays below `most` in the period from `before` to now. Limits are exceeded only by the reported
+/// excess and the path's change between two checks.
 template <class Path>
 void check_period(const Path& path, const std::vector<JointLimits>& limits, const MotionState& before,
                   const SpeedScaling& now, Duration period, double most) {
@@ -108,7 +110,7 @@ void check_period(const Path& path, const std::vector<JointLimits>& limits, cons
   REQUIRE(worst <= now.excess() + 0.04);
 }
 
-/// Asks for one speed after the other in the last 0.4 s of a path.
+/// Requests one speed after the other in the last 0.4 s of a path.
 template <class Path>
 void change_near_the_end(const Path& path, std::mt19937_64& random, const std::vector<JointLimits>& limits,
                          Duration period) {
@@ -124,14 +126,14 @@ void change_near_the_end(const Path& path, std::mt19937_64& random, const std::v
     const MotionState before{scaling.time(), scaling.speed(), scaling.rate()};
     scaling.step(path, {}, limits, period);
     if (scaling.time() >= path.duration()) break;
-    // While the speed rises it cannot turn back at once; it then stays below that of the path as planned.
+    // A rising speed cannot turn back at once. It then stays below the planned speed.
     const bool rises = before.acceleration > 0;
     check_period(path, limits, before, scaling, period,
                  rises ? 1 : std::max(before.velocity, scaling.target()));
   }
 }
 
-/// Travels to the end while the speed is changed at random times, and looks at everything on the way.
+/// Moves to the end with changes of the target speed at random times, and checks every period.
 template <class Path>
 double travel(const Path& path, std::mt19937_64& random, const std::vector<JointLimits>& limits,
               Duration period) {
@@ -212,7 +214,7 @@ TEST_CASE("along paths whose own jerk steps between its limits, they are exceede
     sum += excess;
     REQUIRE(excess <= 0.04);
   }
-  if (count >= 100) CHECK(sum / static_cast<double>(count) <= 1e-3);  // one path alone may exceed the mean
+  if (count >= 100) CHECK(sum / static_cast<double>(count) <= 1e-3);  // a single path may exceed the mean
   MESSAGE("at worst exceeded by ", worst, ", on average ", sum / static_cast<double>(count));
 }
 
@@ -230,7 +232,8 @@ TEST_CASE("near the end of a move at its limits, no request speeds the path up o
 }
 
 TEST_CASE("a stop that runs off the end of its path never speeds the path up, whenever it is asked for") {
-  // At 5 ms, aim(0) at 1.9307 s and at some 1 % of other times made the speed 1.02, the acceleration 1.04 and the jerk 1.06.
+  // With 5 ms, aim(0) at 1.9307 s raised the speed to 1.02, the acceleration to 1.04 and the jerk to 1.06. So
+  // did about 1 % of other times.
   const std::vector<JointLimits> limits{{-3, 3, 0.46258, 2.75221, 82.2812, 10}};
   PointToPoint<> move(1);
   REQUIRE(move.plan(std::vector<MotionState>{{-0.96631, 0, 0}}, std::vector<MotionState>{{-1.85826, 0, 0}},
@@ -280,7 +283,7 @@ TEST_CASE("a stop takes hardly longer than the slowest joint would need by itsel
     const auto limits = any_joint_limits(random);
     const Trajectory motion = any_fitted(random, limits);
     const double begin = test::uniform(random, 0, 0.9) * motion.duration();
-    double shortest = 0;  // no stop can be faster, on the path or off it
+    double shortest = 0;  // no stop can be faster, on the path or elsewhere
     for (std::size_t j = 0; j < joints; ++j)
       shortest = std::max(shortest, plan_stop(motion.at(begin, j), limits[j]).duration);
     SpeedScaling scaling(begin);
@@ -329,7 +332,7 @@ TEST_CASE("from a straight cruise a stop on the path takes hardly longer than th
 }
 
 TEST_CASE("where no change of speed keeps the limits, they are exceeded by the least, and it says so") {
-  // What remains of a limit after it was lowered in the midst of a change: the jerk that the joints have then is more than it.
+  // A limit is lowered during a change of speed, so that the joints' present jerk exceeds the limit.
   auto random = test::generator(99);
   int exceeded = 0;
   for (std::size_t n = 0; n < test::count(50, 1000); ++n) {
@@ -350,13 +353,13 @@ TEST_CASE("where no change of speed keeps the limits, they are exceeded by the l
     if (fits || scaling.excess() > 1e4) continue;
     ++exceeded;
     const auto worst_with = [&](double u) {
-      double worst = 0;  // what the acceleration is at first, it is with any u
+      double worst = 0;  // the acceleration at first does not depend on u
       for (int i = 1; i <= 4; ++i)
         worst = std::max(worst, excess_at(motion, advance(before, u, 0.25e-3 * i), u, lower));
       return worst;
     };
     CHECK(worst_with((scaling.rate() - before.acceleration) / 1e-3) <= scaling.excess() * 1.01 + 1e-3);
-    // Another u does not do better, but for the path's jerk, which might have stepped between the places.
+    // No other u is better, except that the path's jerk may have stepped between the checked places.
     for (int k = 0; k <= 100; ++k)
       CHECK(worst_with(-0.02 * k * before.acceleration / 1e-3) >= scaling.excess() * 0.7 - 1e-3);
   }

@@ -67,7 +67,7 @@ TEST_CASE("running before, next after, and between them a way without a step tha
     const Close close{std::vector<JointLimits>(joints, usual_limits())};
     const auto running = any_trajectory(random, joints, close.limits, 2 + i % 5);
     const auto next = any_trajectory(random, joints, close.limits, i % 4 == 0 ? 60 : 2 + i % 7);
-    // Now and then at the very start, a waypoint, the end, or after it.
+    // Sometimes exactly at the start, at a waypoint, at the end, or after it.
     const double at = i % 11 == 0   ? 0
                       : i % 11 == 1 ? running.knot_time(1)
                       : i % 11 == 2 ? running.duration()
@@ -78,7 +78,7 @@ TEST_CASE("running before, next after, and between them a way without a step tha
     REQUIRE(spliced);
     const Trajectory& motion = spliced->trajectory;
 
-    // The waypoint is none of those that are past, and the delay is what its own time says.
+    // The waypoint is not past, and the delay agrees with its own time.
     const double planned = start + next.knot_time(spliced->waypoint);
     REQUIRE(planned >= at - 1e-9);
     REQUIRE(spliced->joins == doctest::Approx(planned + spliced->delay).epsilon(1e-9));
@@ -103,7 +103,7 @@ TEST_CASE("running before, next after, and between them a way without a step tha
     const auto found = find_violation(motion, close.limits);
     REQUIRE(found.has_value() == spliced->violation.has_value());
     if (!found) continue;
-    // Both trajectories keep everything; what the bridge cannot keep is the range of positions.
+    // Both trajectories keep all limits; the bridge cannot keep the range of positions.
     REQUIRE(found->quantity == Quantity::position);
     REQUIRE(spliced->violation->joint == found->joint);
     REQUIRE(spliced->violation->time == doctest::Approx(found->time).epsilon(1e-6));
@@ -122,7 +122,7 @@ TEST_CASE("waypoints that are past are dropped, and the first that is left is re
   const auto at = [&](double now) { return splice(running, now, next, 2, limits).value(); };
   CHECK(at(0.5).waypoint == 0);
   CHECK(at(0.5).joins == 2);
-  CHECK(at(2).waypoint == 0);  // it is now
+  CHECK(at(2).waypoint == 0);  // now it is due
   CHECK(at(2).delay > 0);
   CHECK(at(2.1).waypoint == 1);
   const auto spliced = at(4.1);
@@ -166,7 +166,7 @@ TEST_CASE("where waypoints are dense, one that can be joined in time is joined")
   const auto course = through(Waypoints{1, times, positions, {}, {}}, Through::smooth).value();
   for (double& position : positions) position -= 2e-3;
   const auto next = through(Waypoints{1, times, positions, {}, {}}, Through::smooth).value();
-  // To be so little further back, and as fast, takes a detour.
+  // Falling back by 2 mm at the same velocity takes a detour.
   const auto spliced = splice(course, 1.003, next, 0, limits).value();
   CHECK(spliced.delay == 0);
   CHECK(spliced.joins > 1.02);

@@ -36,7 +36,8 @@ TEST_CASE("a stop from rest is no motion") {
 }
 
 TEST_CASE("a stop takes the time and the way that the textbook says") {
-  // v = 2, a = 4, j = 8: half a second each up and down, none between: distance v T / 2 with T = v/a + a/j.
+  // v = 2, a = 4, j = 8: half a second each up and down and no hold. So the distance is v T / 2 with T = v/a
+  // + a/j.
   const StopMotion stop = plan_stop(MotionState{0, 2, 0}, limits_of(2, 4, 8));
   CHECK(stop.duration == doctest::Approx(1.0));
   CHECK(stop.distance == doctest::Approx(1.0));
@@ -67,7 +68,7 @@ TEST_CASE(
       const MotionState now = stop.at(step * k);
       REQUIRE(std::abs(now.acceleration) <= limits.acceleration * (1 + 1e-9));
       REQUIRE(std::abs(now.velocity) <= (limits.velocity + overshoot) * (1 + 1e-9));
-      // Continuity: what happens in a step is bounded by the next derivative's bound.
+      // Continuity: the bound on the next derivative limits the change in each step.
       REQUIRE(std::abs(now.acceleration - before.acceleration) <=
               limits.jerk * step * (1 + 1e-6) + 1e-9 * limits.acceleration);
       REQUIRE(std::abs(now.velocity - before.velocity) <=
@@ -165,7 +166,7 @@ TEST_CASE("each joint of a trajectory comes to rest by itself, from any moment o
         const double t = now * test::uniform(random, 0, 1);
         REQUIRE(scale.difference(stopped->trajectory.at(t, j), running.at(t, j)) < 1e-9);
         const double then = alone.duration * test::uniform(random, 0, 1.1);
-        // The stop spares a millionth of the limits for the rounding of segments.
+        // The stop keeps a millionth of the limits in reserve for the rounding of segments.
         REQUIRE(scale.difference(stopped->trajectory.at(now + then, j), alone.at(then)) < 1e-4);
       }
       const MotionState rest = stopped->trajectory.at(1e9, j);

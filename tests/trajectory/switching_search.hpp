@@ -1,6 +1,6 @@
-// Brute force against which minimum-time planning is judged: looks for a jerk-limited motion of given duration by moving the
-// switching times of every pattern of jerk about, from many random beginnings, until the ends fit and the limits hold. It shares
-// nothing with the planner.
+// A brute-force reference for minimum-time planning. It searches for a jerk-limited motion of a given
+// duration and shares no code with the planner. From many random starts it shifts the switching times of
+// every pattern of jerk until the ends fit and the limits hold.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,8 @@ class SwitchingSearch {
   static constexpr double good_enough = 1e-16;  // sum of squares of relative errors
   using Pattern = std::array<int, phases>;
   using Roots =
-      std::array<double, phases>;  // of the phases' shares of the duration: a square is never negative
+      // Square roots of the phases' shares of the duration, because a square is never negative.
+      std::array<double, phases>;
 
   static constexpr std::array<Pattern, 4> patterns{
       {{1, 0, -1, 0, -1, 0, 1}, {-1, 0, 1, 0, 1, 0, -1}, {1, 0, -1, 0, 1, 0, -1}, {-1, 0, 1, 0, -1, 0, 1}}};
@@ -74,7 +75,7 @@ class SwitchingSearch {
     return sum;
   }
 
-  /// Levenberg and Marquardt's method.
+  /// The method of Levenberg and Marquardt.
   bool descend(const Pattern& pattern, double duration, Roots roots) const {
     double damping = 1e-3;
     std::vector<double> now = errors(pattern, duration, roots);

@@ -20,13 +20,13 @@ namespace {
 constexpr auto every_way = {Through::stop, Through::given, Through::smooth, Through::cubic,
                             Through::monotone};
 
-/// The derivative of the given order by time, at one end of a piece.
+/// The derivative of the given order by time at one end of a piece.
 template <std::size_t Order>
 double derivative_at(const Quintic& piece, double s) {
   return evaluate(piece.by_s<Order>(), s) / std::pow(piece.duration(), Order);
 }
 
-/// The scale of the derivative of the given order in the pieces around a knot.
+/// The magnitude of the derivative of the given order in the pieces around a knot.
 template <std::size_t Order>
 double scale_of(const Quintic& piece) {
   double scale = 0;
@@ -104,7 +104,7 @@ TEST_CASE("a quintic through its own points is found again by the smooth traject
   for (const double t : {0.0, 0.4, 1.5, 1.9, 3.0}) {
     times.push_back(t);
     positions.push_back(quintic.position(t));
-    velocities.push_back(t == 0 || t == 3 ? quintic.velocity(t) : 99);  // the inner ones are not looked at
+    velocities.push_back(t == 0 || t == 3 ? quintic.velocity(t) : 99);  // the inner ones are ignored
     accelerations.push_back(t == 0 || t == 3 ? quintic.acceleration(t) : 99);
   }
   const auto smooth =
@@ -132,7 +132,8 @@ TEST_CASE("a cubic trajectory is a cubic between waypoints, and continuous up to
     for (std::size_t j = 0; j < table.joints; ++j) {
       for (std::size_t k = 0; k <= last; ++k) {
         const auto c = trajectory.piece(k, j).coefficients();
-        // A velocity that is the small difference of what its neighbours contribute is as exact as these: as for the steps, 1e-9.
+        // A velocity can be a small difference of its neighbours' terms. Its error is relative to those
+        // terms: 1e-9, as for the steps.
         const double tolerance = 1e-9 * scale_of<0>(trajectory.piece(k, j));
         const bool quartic = full && (k == 0 || k == last);
         if (!quartic) REQUIRE(std::abs(c[4]) <= tolerance);
@@ -182,7 +183,7 @@ TEST_CASE("a cubic through its own points is found again by the cubic trajectory
   for (const double t : {0.0, 0.4, 1.5, 1.9, 3.0}) {
     times.push_back(t);
     positions.push_back(cubic.position(t));
-    velocities.push_back(t == 0 || t == 3 ? cubic.velocity(t) : 99);  // the inner ones are not looked at
+    velocities.push_back(t == 0 || t == 3 ? cubic.velocity(t) : 99);  // the inner ones are ignored
     accelerations.push_back(t == 0 || t == 3 ? cubic.acceleration(t) : 99);
   }
   for (const bool full : {false, true}) {
@@ -194,7 +195,7 @@ TEST_CASE("a cubic through its own points is found again by the cubic trajectory
       CHECK(spline.at(t, 0).acceleration == doctest::Approx(cubic.acceleration(t)).epsilon(1e-11));
     }
   }
-  // Without any derivatives two points are joined by a straight line.
+  // Without derivatives a straight line joins two points.
   const std::vector<double> two{0, 2}, places{1, 4};
   CHECK(through(Waypoints{1, two, places, {}, {}}, Through::cubic).value().at(0.5, 0) ==
         MotionState{1.75, 1.5, 0});
@@ -217,7 +218,7 @@ TEST_CASE_TEMPLATE("a monotone trajectory never leads beyond its waypoints, and 
         const auto extrema = piece.position_extrema();
         REQUIRE(extrema.min.value >= std::min(from, to) - 5 * rounding);
         REQUIRE(extrema.max.value <= std::max(from, to) + 5 * rounding);
-        // It never turns back either.
+        // It never reverses either.
         const auto velocities = piece.velocity_extrema();
         const Scalar still = rounding * 20 / piece.duration();
         if (to >= from) REQUIRE(velocities.min.value >= -still);

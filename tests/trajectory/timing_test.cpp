@@ -33,7 +33,7 @@ struct Problem {
       if (random() % 2 == 0) limit.jerk = static_cast<Scalar>(test::uniform(random, 10, 50));
     }
   }
-  /// Instead of to and fro.
+  /// Waypoints on a curve, instead of back and forth.
   void lie_on_a_curve() {
     for (std::size_t i = 0; i < positions.size(); ++i)
       positions[i] =
@@ -44,7 +44,7 @@ struct Problem {
   }
 };
 
-/// How long the motion with these durations takes once it is slowed down, or sped up, to the limits.
+/// The duration of the motion with these durations after it is slowed down, or sped up, to its limits.
 double shortest_uniform(const Problem<double>& problem, Through mode, const std::vector<double>& durations) {
   std::vector<double> times{0};
   for (const double duration : durations) times.push_back(times.back() + duration);
@@ -257,7 +257,7 @@ TEST_CASE("what no times can satisfy is refused by name") {
       }
     }
   }
-  limits[0] = {};  // without any limit the motion would be as fast as numbers go
+  limits[0] = {};  // without any limit the motion would have no bound on its speed
   for (const Through mode : ways) {
     CHECK(error(positions, {}, mode) == Errc::out_of_domain);
     CHECK(error(std::span(positions).first(2), {}, mode) == Errc::out_of_domain);
@@ -274,7 +274,7 @@ TEST_CASE("a joint without limits moves along with others, or as the times say")
     const auto along = through_within(Waypoints{2, {}, positions, {}, {}}, mode, limits).value();
     CHECK(along.trajectory.duration() > 2);
     CHECK(along.trajectory.duration() < 4);
-    // The second segment is the unlimited joint's alone.
+    // Only the joint without limits moves in the second segment.
     CHECK(through_within(Waypoints{2, {}, apart, {}, {}}, mode, limits).error() == Errc::out_of_domain);
     CHECK(through_within(Waypoints{2, times, apart, {}, {}}, mode, limits).value().mode == mode);
     const std::vector<JointLimits> none(2);
@@ -290,7 +290,7 @@ TEST_CASE("whether the motion goes through its waypoints or stops at each is tol
   std::size_t stopped = 0;
   for (std::size_t n = 0; n < test::count(60, 1000); ++n) {
     Problem<double> problem(random, 3 + n % 5, 1 + n % 3);
-    if (n % 3 == 0) {  // to and fro: nothing is gained by not stopping
+    if (n % 3 == 0) {  // back and forth: not stopping gains nothing
       for (std::size_t i = problem.joints; i < problem.positions.size(); ++i)
         problem.positions[i] = (i / problem.joints) % 2 == 0 ? -1 : 1;
     }

@@ -16,7 +16,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const double not_a_number = std::nan("");
 
-/// Two joints, with both kinds of tolerance and half a second to settle.
+/// Two joints with both kinds of tolerance, and half a second to settle.
 struct Watch {
   std::vector<JointTolerance> path{{0.1, 0, 0}, {0.2, 1, 0}};
   std::vector<JointTolerance> goal{{0.01, 0.05, 0}, {infinity, 0, 0}};
@@ -46,8 +46,8 @@ TEST_CASE("a joint within its path tolerance follows; one beyond it is named, wi
 
 TEST_CASE("the worst of several deviations is the one that is most times its tolerance") {
   Watch watch;
-  watch.measured[0].position = 1.3;   // 3 times
-  watch.measured[1].position = -1.5;  // 2.5 times
+  watch.measured[0].position = 1.3;   // 3 times the tolerance
+  watch.measured[1].position = -1.5;  // 2.5 times the tolerance
   CHECK(watch.at(-1).worst.joint == 0);
   watch.measured[1].velocity = 3.5;
   CHECK(watch.at(-1).worst.joint == 1);
@@ -56,7 +56,7 @@ TEST_CASE("the worst of several deviations is the one that is most times its tol
 
 TEST_CASE("from the end on only the goal tolerances count, and there is time to settle") {
   Watch watch;
-  watch.measured[1] = {5, 5, 5};  // beyond its path tolerances; of the goal nothing is asked of it
+  watch.measured[1] = {5, 5, 5};  // beyond its path tolerances; it has no goal tolerance
   CHECK(watch.at(0).tracking == Tracking::reached);
   watch.measured[0].position = 1.02;
   CHECK(watch.at(0).tracking == Tracking::settling);

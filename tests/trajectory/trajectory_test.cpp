@@ -86,7 +86,7 @@ TEST_CASE("before the start and after the end the trajectory stands at its ends,
   CHECK(trajectory.at(std::numeric_limits<double>::quiet_NaN(), 0) == MotionState{0.1, 0, 0});
   CHECK(trajectory.at(trajectory.duration(), 0) == MotionState{0.7, 0, 0});
   CHECK(trajectory.at(1e300, 0) == MotionState{0.7, 0, 0});
-  Cursor cursor{12345};  // a cursor of some other trajectory
+  Cursor cursor{12345};  // a cursor of another trajectory
   Sample<double> sample(1);
   trajectory.sample(0.3, cursor, sample.p, sample.v, sample.a);
   CHECK(close(sample[0], trajectory.at(0.3, 0)));

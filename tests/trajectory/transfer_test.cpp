@@ -31,7 +31,7 @@ BasicTransfer<Scalar> solve(const JointProblem<Scalar>& problem) {
   return BasicTransfer<Scalar>::between(problem.start, problem.target, problem.limits).value();
 }
 
-/// Any motion within the limits, made by going on at random; its end is the target.
+/// A random motion within the limits; its end is the target.
 JerkProfile any_motion(std::mt19937_64& random, JointProblem<double>& problem) {
   const auto& limits = problem.limits;
   JerkProfile motion(problem.start);
@@ -47,7 +47,7 @@ JerkProfile any_motion(std::mt19937_64& random, JointProblem<double>& problem) {
       if (test::uniform_int(random, 0, 1) == 0) duration = (to - now.acceleration) / jerk;
       duration = std::min(duration, (to - now.acceleration) / jerk);
     }
-    // Shorter, until what must follow is within the limits.
+    // Shorter, until the inevitable velocity is within the limits.
     for (; duration > 1e-6; duration *= 0.7) {
       const MotionState then = advance(now, jerk, duration);
       const double turn = jerk == 0 ? 0 : std::clamp(-now.acceleration / jerk, 0.0, duration);
@@ -71,9 +71,9 @@ TEST_CASE("from rest to rest takes the time that the textbook says") {
     return Transfer::between({1, 0, 0}, {1 + distance, 0, 0}, usual).value().shortest();
   };
   CHECK(time(0) == 0);
-  // Jerk alone: d = j T^3 / 32, up to where the acceleration limit is met at d = 2 a^3 / j^2.
+  // Jerk alone: d = j T^3 / 32, until the motion reaches the acceleration limit at d = 2 a^3 / j^2.
   CHECK(time(0.03) == doctest::Approx(std::cbrt(32 * 0.03 / 20)).epsilon(1e-12));
-  // Then a hold at the acceleration limit up to the velocity limit, at d = v (v/a + a/j).
+  // Then a hold at the acceleration limit, until the motion reaches the velocity limit at d = v (v/a + a/j).
   const double ramp = 2.0 / 20;
   CHECK(time(0.3) == doctest::Approx(ramp + std::sqrt(ramp * ramp + 4 * 0.3 / 2)).epsilon(1e-12));
   // Then a cruise.
@@ -113,7 +113,7 @@ TEST_CASE("whatever motion keeps the limits, the shortest is not longer, and its
     auto problem = any_problem<double>(random);
     const JerkProfile motion = any_motion(random, problem);
     const auto transfer = Transfer::between(problem.start, problem.target, problem.limits);
-    if (!transfer) continue;  // a target that only a start near it can reach
+    if (!transfer) continue;  // only a start near this target can reach it
     ++solved;
     REQUIRE(transfer->shortest() <= motion.duration() + 1e-7);
     REQUIRE(transfer->not_less_than(motion.duration()) <= motion.duration() + 1e-7);
@@ -147,7 +147,7 @@ TEST_CASE("on a grid of states, brute force finds what is a little longer and no
     }
   }
   CHECK(cases > 50);
-  // Not a search that finds nothing anyway: a planner that is a thousandth too slow would be caught.
+  // Proves that the search finds solutions: it would detect a planner that is a thousandth too slow.
   CHECK(found_longer > 0.75 * cases);
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("who plans again on the way gets the rest of the motion") {
     for (const double t : times) {
       const auto again = Transfer::between(motion.at(t), problem.target, problem.limits);
       REQUIRE(again);
-      // Near a target that itself leads out of the limits, the start does too.
+      // A target near which the motion must leave the limits can make the start leave them too.
       if (again->fits()) REQUIRE(again->shortest() <= motion.duration() - t + 1e-4);
     }
   }
@@ -221,7 +221,7 @@ TEST_CASE(
     REQUIRE(motion.at(motion.duration()) == problem.target);
     if (transfer.fits()) continue;
     ++outside;
-    // What cannot be avoided: the acceleration as it is, and the velocity that is left when jerk has taken it to zero.
+    // The inevitable part: the present acceleration, and the velocity after jerk has taken it to zero.
     const double a = problem.start.acceleration;
     const double v = problem.start.velocity;
     const double ahead = v + a * std::abs(a) / (2 * limits.jerk);
@@ -231,7 +231,7 @@ TEST_CASE(
     REQUIRE(speeds.min.value >= std::min({v, ahead, limits.velocity_min}) * (1 + 1e-9));
     REQUIRE(pushes.max.value <= std::max(a, limits.acceleration_max) * (1 + 1e-9));
     REQUIRE(pushes.min.value >= std::min(a, limits.acceleration_min) * (1 + 1e-9));
-    // Nor does it last longer than it must.
+    // It also lasts no longer than necessary.
     double back = 0;
     while (back < motion.duration()) {
       const MotionState state = motion.at(back);

@@ -1,5 +1,6 @@
-// The first half second of a trajectory as a planner really sent it to an arm (examples/data/ur_arm_planned.json): it keeps
-// 5 rad/s^2 at its waypoints, not between them, and does not end at rest.
+// The first half second of a trajectory that a planner sent to a real arm
+// (examples/data/ur_arm_planned.json). It keeps 5 rad/s^2 at its waypoints but not between them, and does not
+// end at rest.
 #pragma once
 
 #include <array>

@@ -20,7 +20,7 @@ Scalar rounding(Scalar angle, Scalar to) {
   return 4 * std::numeric_limits<Scalar>::epsilon() * std::max({std::abs(angle), std::abs(to), turn<Scalar>});
 }
 
-/// How far two angles are apart on the circle.
+/// The distance of two angles on the circle.
 double apart(long double a, long double b) {
   constexpr long double circle = 6.283185307179586476925286766559L;
   return static_cast<double>(std::abs(std::remainder(a - b, circle)));
@@ -39,7 +39,7 @@ TEST_CASE_TEMPLATE("the nearest equivalent is at most half a turn away and the s
     REQUIRE(std::abs(nearest - to) <= turn<Scalar> / 2 + rounding(angle, to));
     REQUIRE(apart(nearest, angle) <= static_cast<double>(rounding(angle, to)));
     if (std::abs(angle - to) < turn<Scalar> / 2) REQUIRE(nearest == angle);
-    // What is nearest stays, but for what lies half a turn away, where rounding decides which way is the nearer one.
+    // The nearest angle stays, except half a turn away, where rounding decides which direction is nearer.
     if (std::abs(nearest - to) < turn<Scalar> / 2) REQUIRE(nearest_equivalent(nearest, to) == nearest);
   }
 }

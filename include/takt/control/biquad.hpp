@@ -1,13 +1,16 @@
 // Second-order filters, alone and in a chain: low-pass, high-pass, band-pass, notch.
 //
-//     auto notch = Biquad::notch({.frequency = 35, .quality = 4, .period = 0.001});     // a resonance taken out of a torque
-//     const Step filtered = notch->step(sample);
+//     auto notch = Biquad::notch({.frequency = 35, .quality = 4, .period = 0.001});  // removes a resonance
 //
-// The analogue prototypes, with w0 = 2 pi f and quality Q, are  w0^2 / D,  s^2 / D,  (w0/Q) s / D,  (s^2 + w0^2) / D  with
-// D = s^2 + (w0/Q) s + w0^2, made discrete by the bilinear transform that keeps f in place. Source: R. Bristow-Johnson, "Cookbook
-// formulae for audio equalizer biquad filter coefficients". Realised in transposed direct form II, which rounds least. A cut-off
-// that is very low for the sampling rate lies in the last digits of the coefficients, so that there is a lowest one: 1/500 of the
-// sampling rate in float (2 Hz at 1 kHz), far below any use in double. Filter slower signals with fewer samples, or in double.
+//     const Step filtered = notch->step(sample);                                     // every period
+//
+// The analogue prototypes are w0^2 / D, s^2 / D, (w0/Q) s / D and (s^2 + w0^2) / D. Here D = s^2 + (w0/Q) s +
+// w0^2, w0 = 2 pi f, and Q is the quality. The bilinear transform makes them discrete and keeps f in place.
+// Source: R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter coefficients". The
+// realisation is transposed direct form II, which has the smallest rounding error. A cut-off far below the
+// sampling rate is contained only in the last digits of the coefficients. So there is a lowest cut-off. In
+// float it is 1/500 of the sampling rate (2 Hz at 1 kHz); in double it is far below any use. Filter slower
+// signals in double or at a lower sampling rate.
 #pragma once
 
 #include <algorithm>
@@ -24,37 +27,42 @@
 
 namespace takt::control {
 
-/// A value; every function is real-time safe.
+/// A second-order filter. A value; every function is real-time safe.
 template <class Scalar>
 class BasicBiquad {
  public:
+  /// The parameters of a filter.
   struct Design {
-    Scalar frequency = 0;  ///< Hz: cut-off, or middle of the band; below half the sampling rate
-    Scalar quality =
-        Scalar(0.70710678118654752);  ///< 1/sqrt(2): the flattest pass band (Butterworth); above 0
-    Scalar period = 0;                ///< s between samples
+    Scalar frequency = 0;  ///< Hz: cut-off, or centre of the band; below half the sampling rate
+    Scalar quality = Scalar(0.70710678118654752);  ///< 1/sqrt(2): the flattest pass band (Butterworth); > 0
+    Scalar period = 0;                             ///< s between samples
   };
 
-  /// All of them. Errors: not_finite, bad_period, out_of_domain (frequency not between 0 and half the sampling rate, quality not
-  /// positive; or so near to these bounds, or of so high a quality, that frequency, damping or the pass band's gain would be off by
-  /// more than 1e-3 for the rounding of the coefficients).
+  /// Each of the four designs fails with the same errors:
+  /// * not_finite, bad_period.
+  /// * out_of_domain: the frequency is not between 0 and half the sampling rate, or the quality is not
+  ///   positive.
+  /// * out_of_domain too: rounding of the coefficients changes frequency, damping or pass-band gain by more
+  ///   than 1e-3. This happens near those bounds or at a very high quality.
   [[nodiscard]] static Result<BasicBiquad> low_pass(const Design& design) noexcept {
     return from(design, {.steady = 1});
   }
+  /// Gain 1 far above the cut-off, 0 for a constant value.
   [[nodiscard]] static Result<BasicBiquad> high_pass(const Design& design) noexcept {
     return from(design, {.fastest = 1});
   }
-  /// Gain 1 at the middle frequency; half the power passes at a distance of about f/(2 Q).
+  /// Gain 1 at the centre frequency; half the power passes at a distance of about f/(2 Q).
   [[nodiscard]] static Result<BasicBiquad> band_pass(const Design& design) noexcept {
     return from(design, {.middle = 1});
   }
-  /// Gain 0 at the middle frequency, 1 far from it.
+  /// Gain 0 at the centre frequency, 1 far from it.
   [[nodiscard]] static Result<BasicBiquad> notch(const Design& design) noexcept {
     return from(design, {.steady = 1, .fastest = 1});
   }
 
-  /// One sample. The first one is taken to have been there for ever: no swinging in. Errors: not_finite (also of an overflow):
-  /// the sample does not count, the value is the last one.
+  /// Filters one sample. The first sample counts as if it had been there always, so the filter has no
+  /// start-up transient. Errors: not_finite (also an overflow). The sample is then ignored, and the value is
+  /// the last one.
   BasicStep<Scalar> step(Scalar x) noexcept {
     if (!started_) settle(x);
     const Scalar y = b_[0] * x + s1_;
@@ -68,26 +76,27 @@ class BasicBiquad {
     return {y, {}};
   }
 
+  /// The last output.
   [[nodiscard]] Scalar value() const noexcept { return value_; }
 
-  /// The next sample is the first again.
+  /// The next sample counts as the first again.
   void reset() noexcept { started_ = false; }
 
  private:
-  /// The gains for a value that stands still, at half the sampling rate and at the middle frequency. The denominator
-  /// p0 + p1/z + p2/z^2 has there, apart from its phase, the values 2 (1 - cos w), 2 (1 + cos w) and 2 alpha, which are p0 + p1 +
-  /// p2, p0 - p1 + p2 and p0 - p2; the numerator has these of them that pass.
+  /// The gains for a constant value, at half the sampling rate and at the centre frequency. Except for its
+  /// phase, the denominator p0 + p1/z + p2/z^2 there equals 2 (1 - cos w), 2 (1 + cos w) and 2 alpha. These
+  /// are p0 + p1 + p2, p0 - p1 + p2 and p0 - p2. The numerator has those of the three values that pass.
   struct Gains {
     double steady = 0;
     double fastest = 0;
     double middle = 0;
   };
 
-  /// The three values of the denominator, over p0, make frequency and damping: those of the rounded coefficients are off by about
-  /// an epsilon, which must be at most 1e-3 of each.
+  /// The three values of the denominator, divided by p0, determine frequency and damping. Rounding changes
+  /// them by about one epsilon, which may be at most 1e-3 of each.
   static constexpr double smallest = 1e3 * static_cast<double>(std::numeric_limits<Scalar>::epsilon());
 
-  /// Computed in double, where half the angle keeps the digits of 1 - cos w.
+  /// Computed in double; the half-angle formula keeps the digits of 1 - cos w.
   [[nodiscard]] static Result<BasicBiquad> from(const Design& design, const Gains& gains) noexcept {
     if (!std::isfinite(design.frequency) || !std::isfinite(design.quality)) return fail(Errc::not_finite);
     if (!is_period(design.period)) return fail(Errc::bad_period);
@@ -107,7 +116,7 @@ class BasicBiquad {
     return filter;
   }
 
-  /// With p0 + p1 + p2, p0 - p1 + p2 and p0 - p2.
+  /// The polynomial with these p0 + p1 + p2, p0 - p1 + p2 and p0 - p2.
   [[nodiscard]] static std::array<Scalar, 3> polynomial(double steady, double fastest,
                                                         double middle) noexcept {
     const double even = (steady + fastest) / 2;
@@ -115,7 +124,7 @@ class BasicBiquad {
             static_cast<Scalar>((even - middle) / 2)};
   }
 
-  /// The state after any number of samples x.
+  /// The state after infinitely many samples x.
   void settle(Scalar x) noexcept {
     const Scalar gain = (b_[0] + b_[1] + b_[2]) / (1 + a_[0] + a_[1]);
     s2_ = (b_[2] - a_[1] * gain) * x;
@@ -131,7 +140,7 @@ class BasicBiquad {
 };
 using Biquad = BasicBiquad<double>;
 
-/// Filters one after the other. A value; every function is real-time safe.
+/// Filters in series. A value; every function is real-time safe.
 template <class Filter, std::size_t Count>
 class FilterChain {
  public:
@@ -139,8 +148,8 @@ class FilterChain {
 
   explicit FilterChain(const std::array<Filter, Count>& filters) noexcept : filters_(filters) {}
 
-  /// One sample through all of them. Errors: not_finite: it does not count for the filter that it ends at, nor for those after it;
-  /// the value is the chain's last one.
+  /// Passes one sample through all filters. Errors: not_finite. The filter that fails and those after it then
+  /// ignore the sample, and the value is the last output of the chain.
   Step step(decltype(Step::value) sample) noexcept {
     for (Filter& filter : filters_) {
       const Step next = filter.step(sample);
@@ -150,6 +159,7 @@ class FilterChain {
     return {sample, {}};
   }
 
+  /// The next sample counts as the first again.
   void reset() noexcept {
     for (Filter& filter : filters_) filter.reset();
   }
@@ -158,8 +168,8 @@ class FilterChain {
   std::array<Filter, Count> filters_;
 };
 
-/// A Butterworth low-pass of order 2 Count: the flattest pass band of that order, 12 Count dB an octave beyond it. Errors: those of
-/// BasicBiquad::low_pass().
+/// A Butterworth low-pass of order 2 Count: the flattest pass band of that order, and 12 Count dB per octave
+/// beyond it. Errors: those of BasicBiquad::low_pass(). Real-time safe.
 template <std::size_t Count, class Scalar>
 [[nodiscard]] Result<FilterChain<BasicBiquad<Scalar>, Count>> butterworth(Scalar frequency,
                                                                           Scalar period) noexcept {

@@ -1,4 +1,4 @@
-// What can be wrong with the numbers that a controller is made from, or is given in a step.
+// The errors of the numbers that a controller is made from or receives in a step.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::control {
 
-/// Numbers are part of the C API: never reused.
+/// The numbers are part of the C API and are never reused.
 enum class Errc : std::uint16_t {
   not_finite = 1,
   min_above_max = 2,
@@ -19,6 +19,7 @@ enum class Errc : std::uint16_t {
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::control; }
 
+/// The message of an error, without a full stop at its end.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_finite:

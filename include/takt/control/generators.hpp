@@ -1,6 +1,7 @@
-// Test signals with their derivatives: what one sends through a joint to get to know it. Times are seconds from the signal's start;
-// before it, and where a signal has ended, the value stands still; a sinusoid has neither end. A time that is no number counts as
-// the start. What a made signal tells is always finite. Values; every function is real-time safe.
+// Test signals with their derivatives, for the identification of a joint. Times are seconds from the signal's
+// start. Before its start and after its end a signal keeps its value; a sinusoid has neither. A time of NaN
+// counts as the start. The output of a successfully made signal is always finite. All signals are values;
+// every function is real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +16,20 @@
 
 namespace takt::control {
 
-/// offset + amplitude sin(2 pi f t + phase).
+/// The signal offset + amplitude sin(2 pi f t + phase).
 template <class Scalar>
 class BasicSinusoid {
  public:
+  /// The parameters of the signal; offset and amplitude in units of the value.
   struct Configuration {
     Scalar offset = 0;
     Scalar amplitude = 0;
-    Scalar frequency = 0;  ///< Hz; not below zero
+    Scalar frequency = 0;  ///< Hz; >= 0
     Scalar phase = 0;      ///< rad
   };
 
-  /// Errors: not_finite; out_of_domain (a frequency below zero, or so large numbers that an acceleration would overflow).
+  /// Errors: not_finite; out_of_domain (a frequency < 0, or numbers so large that an acceleration would
+  /// overflow).
   [[nodiscard]] static Result<BasicSinusoid> make(const Configuration& c) noexcept {
     for (const Scalar number : {c.offset, c.amplitude, c.frequency, c.phase}) {
       if (!std::isfinite(number)) return fail(Errc::not_finite);
@@ -38,7 +41,8 @@ class BasicSinusoid {
     return BasicSinusoid(c);
   }
 
-  /// A time so long that the angle is no number counts as the start.
+  /// Position, velocity and acceleration at t seconds. A time so long that the angle overflows counts as the
+  /// start.
   [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept {
     const Scalar w = 2 * std::numbers::pi_v<Scalar> * c_.frequency;
     const Scalar angle = std::isfinite(w * t + c_.phase) ? w * t + c_.phase : c_.phase;
@@ -53,13 +57,15 @@ class BasicSinusoid {
 };
 using Sinusoid = BasicSinusoid<double>;
 
-/// A sine whose frequency grows, or falls, exponentially: as long in each octave, which identification wants.
-///     A sin(2 pi f0 L (e^(t/L) - 1)),   L = duration / ln(f1/f0)      (Farina, 2000); for f1 = f0 the limit A sin(2 pi f0 t)
+/// A sine whose frequency rises or falls exponentially. It spends equal time in each octave, as
+/// identification requires.
+///     A sin(2 pi f0 L (e^(t/L) - 1)),   L = duration / ln(f1/f0)   (Farina, 2000)
+/// For f1 = f0 it is the limit A sin(2 pi f0 t).
 template <class Scalar>
 class BasicSineSweep {
  public:
-  /// Frequencies in Hz, duration in s. Errors: not_finite, out_of_domain (a frequency or the duration is not positive, or the
-  /// numbers are so far apart or so large that the angle or an acceleration would overflow).
+  /// Frequencies in Hz, duration in s. Errors: not_finite; out_of_domain (a frequency or the duration is <=
+  /// 0, or the angle or an acceleration would overflow).
   [[nodiscard]] static Result<BasicSineSweep> make(Scalar amplitude, Scalar first, Scalar last,
                                                    Scalar duration) noexcept {
     for (const Scalar number : {amplitude, first, last, duration}) {
@@ -76,11 +82,12 @@ class BasicSineSweep {
     return BasicSineSweep(amplitude, first, growth, duration);
   }
 
+  /// Position, velocity and acceleration at t seconds.
   [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept {
     t = within(t);
     const Scalar w0 = 2 * std::numbers::pi_v<Scalar> * first_;
     const Scalar growth = growth_ * t;
-    // (e^x - 1)/x is precise for every x but zero.
+    // (e^x - 1)/x is precise for every x except zero.
     const Scalar angle = w0 * t * (growth != 0 ? std::expm1(growth) / growth : Scalar(1));
     const Scalar w = w0 * std::exp(growth);
     const Scalar s = amplitude_ * std::sin(angle);
@@ -89,7 +96,7 @@ class BasicSineSweep {
     return {s, w * c, growth_ * w * c - w * w * s};
   }
 
-  /// Hz at t.
+  /// The frequency in Hz at t seconds.
   [[nodiscard]] Scalar frequency(Scalar t) const noexcept { return first_ * std::exp(growth_ * within(t)); }
 
  private:
@@ -105,7 +112,7 @@ class BasicSineSweep {
 };
 using SineSweep = BasicSineSweep<double>;
 
-/// From one value to another at once.
+/// A step from one value to another.
 template <class Scalar>
 class BasicStepSignal {
  public:
@@ -115,6 +122,7 @@ class BasicStepSignal {
     return BasicStepSignal(from, to);
   }
 
+  /// Position, velocity and acceleration at t seconds; the derivatives are zero.
   [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept { return {t > 0 ? to_ : from_, 0, 0}; }
 
  private:
@@ -125,11 +133,11 @@ class BasicStepSignal {
 };
 using StepSignal = BasicStepSignal<double>;
 
-/// From one value to another in a time.
+/// A ramp from one value to another.
 template <class Scalar>
 class BasicRamp {
  public:
-  /// Duration in s. Errors: not_finite; out_of_domain (a duration that is not positive, or a speed that would overflow).
+  /// Duration in s. Errors: not_finite; out_of_domain (a duration <= 0, or a velocity that would overflow).
   [[nodiscard]] static Result<BasicRamp> make(Scalar from, Scalar to, Scalar duration) noexcept {
     for (const Scalar number : {from, to, duration}) {
       if (!std::isfinite(number)) return fail(Errc::not_finite);
@@ -139,6 +147,7 @@ class BasicRamp {
     return BasicRamp(from, to, duration);
   }
 
+  /// Position, velocity and acceleration at t seconds; the acceleration is zero.
   [[nodiscard]] BasicMotionState<Scalar> at(Scalar t) const noexcept {
     if (!(t > 0)) return {from_, 0, 0};
     if (t >= duration_) return {to_, 0, 0};
@@ -154,20 +163,20 @@ class BasicRamp {
 };
 using Ramp = BasicRamp<double>;
 
-/// White Gaussian noise, against stiction and for identification. The same seed gives the same numbers everywhere (up to the
-/// last digit of the platform's log and cos).
+/// White Gaussian noise, against stiction and for identification. The same seed gives the same numbers on
+/// every platform, up to the last digit of its log and cos.
 template <class Scalar>
 class BasicDither {
  public:
-  /// Errors: not_finite; out_of_domain (a deviation below zero, or of which a sample could overflow).
+  /// Errors: not_finite; out_of_domain (a deviation < 0, or one so large that a sample could overflow).
   [[nodiscard]] static Result<BasicDither> make(Scalar standard_deviation, std::uint64_t seed = 1) noexcept {
     if (!std::isfinite(standard_deviation)) return fail(Errc::not_finite);
-    // No sample is further out than sqrt(2 ln 2^digits) deviations.
+    // The magnitude of a sample is at most sqrt(2 ln 2^digits) deviations.
     if (standard_deviation < 0 || !std::isfinite(10 * standard_deviation)) return fail(Errc::out_of_domain);
     return BasicDither(standard_deviation, seed);
   }
 
-  /// The next sample. Box and Muller's transform: a fixed number of operations, no rejection.
+  /// The next sample, by the transform of Box and Muller: a fixed number of operations, no rejection.
   [[nodiscard]] Scalar next() noexcept {
     const Scalar radius = std::sqrt(-2 * std::log(uniform()));
     return deviation_ * radius * std::cos(2 * std::numbers::pi_v<Scalar> * uniform());
@@ -177,13 +186,13 @@ class BasicDither {
   BasicDither(Scalar standard_deviation, std::uint64_t seed) noexcept
       : deviation_(standard_deviation), state_(seed) {}
 
-  /// In (0, 1]. Splitmix64 (Steele, Lea & Flood, 2014): a word of state, any seed is good.
+  /// A number in (0, 1], by Splitmix64 (Steele, Lea & Flood, 2014): one word of state, any seed is good.
   [[nodiscard]] Scalar uniform() noexcept {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     z ^= z >> 31;
-    // As many bits as the number holds, and never zero.
+    // As many bits as the mantissa holds, and never zero.
     constexpr int digits = std::numeric_limits<Scalar>::digits - 1;
     return (static_cast<Scalar>(z >> (64 - digits)) + 1) / static_cast<Scalar>(std::uint64_t{1} << digits);
   }

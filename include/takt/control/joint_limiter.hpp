@@ -1,18 +1,19 @@
-// Keeps what is commanded to one joint within its limits of position, velocity, acceleration and jerk: a joint at speed can always
-// stop inside its range, because no step is taken after which it could not.
+// Keeps the commands to one joint within its limits of position, velocity, acceleration and jerk. A moving
+// joint can always stop inside its range.
 //
 //     auto limiter = JointLimiter::make(limits).value();
 //     limiter.reset({measured_position, 0, 0});
-//     ...
+//
 //     const MotionState reference = limiter.toward_position(command, period).value;     // every period
 //
-// Each step is the beginning of the time-optimal jerk-limited motion to the command (trajectory/transfer.hpp), planned anew. It is
-// taken if the joint could then still stop inside (trajectory/stop.hpp); else the joint goes on along the stop that was possible
-// before. So the limits hold by induction, whatever is commanded. A joint that is outside its range, as after an encoder's or a
-// limit's change, may move inward only, and does not move by itself.
+// Each step is the beginning of the time-optimal jerk-limited motion to the command
+// (trajectory/transfer.hpp), planned again. The limiter takes the step if the joint could then still stop
+// inside the range (trajectory/stop.hpp). Otherwise it continues along the stop of the step before. So the
+// limits hold by induction for every command. A joint outside its range may only move inward, and does not
+// move without a command. This happens, for example, after a change of encoder or limits.
 //
-// Efforts cannot be limited so without a model of the joint: effort() keeps the effort limit, and takes away what would drive the
-// joint on when its braking distance is used up.
+// Efforts cannot be limited in this way without a model of the joint. effort() keeps the effort limit. It
+// also removes effort that drives the joint outward when the remaining range is the braking distance or less.
 #pragma once
 
 #include <algorithm>
@@ -30,17 +31,19 @@
 
 namespace takt::control {
 
-/// A new reference, or the last one and why there is none.
+/// A new reference, or the last one with the reason for the error.
 template <class Scalar>
 struct BasicReferenceStep {
+  /// The reference (rad, rad/s, rad/s^2; m for linear joints); valid after an error too.
   BasicMotionState<Scalar> value;
-  Errc error{};  ///< 0 = none
+  Errc error{};  ///< 0: no error
 
+  /// Whether the step had no error.
   [[nodiscard]] constexpr bool ok() const noexcept { return error == Errc{}; }
 };
 using ReferenceStep = BasicReferenceStep<double>;
 
-/// A value; every function is real-time safe.
+/// The limiter of one joint. A value; every function is real-time safe.
 template <class Scalar>
 class BasicJointLimiter {
  public:
@@ -48,9 +51,10 @@ class BasicJointLimiter {
   using Limits = BasicJointLimits<Scalar>;
   using Step = BasicReferenceStep<Scalar>;
 
-  /// Position limits may be infinite; velocity, acceleration and jerk must be finite. At rest at zero, or at the nearest position
-  /// that is allowed. Errors: not_finite (also a range in which there is no number), min_above_max, out_of_domain (a limit of
-  /// zero, or beyond trajectory/domain.hpp).
+  /// Makes a limiter at rest at zero, or at the nearest allowed position. Position limits may be infinite;
+  /// velocity, acceleration and jerk limits must be finite. Errors: not_finite (also if both position limits
+  /// are the same infinity), min_above_max, out_of_domain (a limit of zero, or outside
+  /// trajectory/domain.hpp).
   [[nodiscard]] static Result<BasicJointLimiter> make(const Limits& limits) noexcept {
     if (const auto range = check_position_range(limits.position_min, limits.position_max); !range)
       return fail(range.error());
@@ -63,8 +67,8 @@ class BasicJointLimiter {
     return BasicJointLimiter(limits);
   }
 
-  /// Towards a position. What lies outside the range is approached as far as the range goes. Errors: bad_period, not_finite: the
-  /// joint then comes to a stop with each such step (bad_period: nothing changes).
+  /// Moves towards a position (rad or m) for `period` seconds. A position outside the range is clamped to it.
+  /// Errors: not_finite: each such step brakes the joint to rest. bad_period: nothing changes.
   Step toward_position(Scalar position, Scalar period) noexcept {
     if (!is_period(period)) return {state_, Errc::bad_period};
     const auto stop = profile_of_stop(state_);
@@ -74,7 +78,8 @@ class BasicJointLimiter {
     return {take(target, trajectory::both_ways(limits_), stop, period), {}};
   }
 
-  /// Towards a velocity, as long as the range lasts. Errors: as above.
+  /// Moves towards a velocity (rad/s or m/s) for `period` seconds, and stops at the end of the range. Errors:
+  /// as above.
   Step toward_velocity(Scalar velocity, Scalar period) noexcept {
     if (!is_period(period)) return {state_, Errc::bad_period};
     const auto stop = profile_of_stop(state_);
@@ -84,7 +89,7 @@ class BasicJointLimiter {
     if (speed < slowest) return {go_on(stop, period), {}};
     (velocity > 0 ? limits.velocity_max : limits.velocity_min) = std::copysign(speed, velocity);
     const Range range = range_around(stop);
-    // Further than it can matter within the period.
+    // Further than the joint can move within the period.
     const Scalar far =
         2 * limits_.velocity *
         (period + limits_.velocity / limits_.acceleration + limits_.acceleration / limits_.jerk);
@@ -93,10 +98,11 @@ class BasicJointLimiter {
     return {take(target, limits, stop, period), {}};
   }
 
-  /// An effort for a joint that is measured to move so: within the effort limit, and never outward where the joint would not come
-  /// to rest inside its range with its acceleration limit. So it may be braked on its way inward from outside, as soon as it
-  /// comes far enough; but at rest outside its range, or just at its end, nothing holds it against what pulls it inward until it
-  /// is inside. Errors: not_finite: the value is zero.
+  /// Limits an effort (N m or N) for a joint with this measured state. The result is within the effort limit.
+  /// It never drives the joint outward if the joint could not stop inside its range with its acceleration
+  /// limit. A joint that returns from outside may be braked once it would stop inside. A joint at rest
+  /// outside its range, or exactly at its end, is not held against an inward force. Errors: not_finite: the
+  /// value is zero.
   [[nodiscard]] BasicStep<Scalar> effort(Scalar wanted, const State& measured) const noexcept {
     if (!std::isfinite(wanted) || !std::isfinite(measured.position) || !std::isfinite(measured.velocity))
       return {0, Errc::not_finite};
@@ -108,9 +114,11 @@ class BasicJointLimiter {
     return {limited, {}};
   }
 
+  /// The present reference.
   [[nodiscard]] const State& state() const noexcept { return state_; }
 
-  /// Goes on from here: after taking the joint over, a fault, a stop. Errors: not_finite: nothing changes.
+  /// Continues from this state: after a take-over of the joint, a fault or a stop. Errors: not_finite:
+  /// nothing changes.
   Status reset(const State& state) noexcept {
     if (!trajectory::check_state(state)) return fail(Errc::not_finite);
     state_ = state;
@@ -120,11 +128,11 @@ class BasicJointLimiter {
  private:
   using Profile = trajectory::BasicJerkProfile<Scalar>;
 
-  /// Below this a velocity is none (rad/s).
+  /// Velocities below this (rad/s) count as zero.
   static constexpr Scalar slowest = Scalar(1e-6);
   static constexpr Scalar slack = 64 * std::numeric_limits<Scalar>::epsilon();
 
-  /// Where the joint may be.
+  /// A range of positions.
   struct Range {
     Scalar min;
     Scalar max;
@@ -155,13 +163,14 @@ class BasicJointLimiter {
 
   [[nodiscard]] Range allowed() const noexcept { return {limits_.position_min, limits_.position_max}; }
 
-  /// Where the joint may be sent: where it is allowed, or else no further out than it comes to rest by itself.
+  /// The range of positions to command: the allowed range, extended to where the joint stops by itself if
+  /// that is outside.
   [[nodiscard]] Range range_around(const Profile& stop) const noexcept {
     return allowed().with(stop.at(stop.duration()).position);
   }
 
-  /// Whether the joint is inside and can stop there; or else is no further out than it was, and its stop leads inward and nowhere
-  /// back.
+  /// Whether the joint is inside its range and can stop there. Outside, the joint must not move outward, and
+  /// its stop must lead inward without turning back.
   [[nodiscard]] bool is_safe(const State& next) const noexcept {
     const Profile stop = profile_of_stop(next);
     const auto passed = stop.position_extrema();

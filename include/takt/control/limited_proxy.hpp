@@ -1,15 +1,17 @@
-// Force control of a position that stays gentle when the joint is blocked: a spring, a damper and an integral pull the joint
-// towards a proxy, and the proxy follows what is desired within limits of position, velocity and acceleration. While the force is
-// at its limit the joint drags the proxy along: let go, it starts from where it is, at the proxy's pace, and not with what would
-// have wound up.
+// Position control by a force that stays gentle when the joint is blocked. A spring, a damper and an integral
+// pull the joint towards a proxy. The proxy follows the desired motion within limits of position, velocity
+// and acceleration. While the force is at its limit, the joint drags the proxy with it. When the joint is
+// released, it starts from its present position at the proxy's pace, without wind-up.
 //
 // With the desired x_d, v_d, a_d, the proxy x, v and the joint q, w:
-//     a = a_d + 2 l (v_d - v) + l^2 (x_d - x)                          critically damped with bandwidth l, then limited
-//     f = m a + k_p (x - q) + k_d (v - w) + I,    I += h k_i (x - q)      both limited
-// where v and x are those at the end of the period h (Euler's implicit rule: a double pole at 1/(1 + l h), stable for every l h).
-// The idea is that of the PR2's LimitedProxy. As there the proxy closes in on x_d no faster than the acceleration limit lets it
-// brake, so that a step is reached without overshoot; this, and the position limits, which that left out, are kept with the braking
-// distance of the discrete steps (setpoint_follower.hpp).
+//
+//     a = a_d + 2 l (v_d - v) + l^2 (x_d - x)                  critically damped (bandwidth l), limited
+//     f = m a + k_p (x - q) + k_d (v - w) + I,    I += h k_i (x - q)  both limited
+//
+// Here v and x are those at the end of the period h. This is Euler's implicit rule: a double pole at 1/(1 + l
+// h), stable for every l h. The idea is that of the PR2's LimitedProxy. As there, the proxy approaches x_d
+// only as fast as the acceleration limit lets it brake, so it reaches a step without overshoot. The position
+// limits are an addition. Both use the braking distance of the discrete steps (setpoint_follower.hpp).
 #pragma once
 
 #include <algorithm>
@@ -24,12 +26,13 @@
 
 namespace takt::control {
 
-/// A value; every function is real-time safe.
+/// The controller of one joint. A value; every function is real-time safe.
 template <class Scalar>
 class BasicLimitedProxy {
  public:
   using State = BasicMotionState<Scalar>;
 
+  /// The parameters of the controller, for a rotary joint; m and N replace rad and N m for a linear one.
   struct Configuration {
     BasicJointLimits<Scalar>
         limits;  ///< of the proxy; velocity and acceleration finite; effort: the largest force (N m)
@@ -41,8 +44,8 @@ class BasicLimitedProxy {
     Scalar integral_limit = 0;  ///< N m
   };
 
-  /// Errors: not_finite (also a range in which there is no number); min_above_max; out_of_domain (bandwidth, stiffness, velocity,
-  /// acceleration or effort not above zero, another number below zero).
+  /// Errors: not_finite (also if both position limits are the same infinity); min_above_max; out_of_domain.
+  /// The bandwidth, stiffness, velocity, acceleration and effort must be > 0, the other numbers >= 0.
   [[nodiscard]] static Result<BasicLimitedProxy> make(const Configuration& c) noexcept {
     for (const Scalar number : {c.limits.velocity, c.limits.acceleration, c.limits.effort, c.bandwidth,
                                 c.stiffness, c.mass, c.damping, c.integral, c.integral_limit}) {
@@ -58,9 +61,10 @@ class BasicLimitedProxy {
     return BasicLimitedProxy(c);
   }
 
-  /// The force (N m) for the next `period` seconds; what is desired is meant for their end. The first call after reset() puts the
-  /// proxy where the joint is. Errors: bad_period, not_finite (an overflow too): nothing changes, the value is the last force.
-  /// Periods of one proxy should be equal: its braking distance is counted in them.
+  /// The force (N m) for the next `period` seconds; `desired` is the state at their end. The first call after
+  /// reset() sets the proxy to the joint's position. Errors: bad_period, not_finite (also an overflow).
+  /// Nothing changes then, and the value is the last force. Use equal periods for one proxy, because its
+  /// braking distance is counted in them.
   BasicStep<Scalar> step(const State& desired, const State& measured, Scalar period) noexcept {
     if (!is_period(period)) return {force_, Errc::bad_period};
     for (const Scalar number :
@@ -78,9 +82,10 @@ class BasicLimitedProxy {
     return {force_, Errc::not_finite};
   }
 
-  /// Where the proxy is.
+  /// The present state of the proxy.
   [[nodiscard]] const State& proxy() const noexcept { return proxy_; }
 
+  /// The next step starts with the proxy at the joint.
   void reset() noexcept {
     started_ = false;
     integral_ = 0;
@@ -92,7 +97,7 @@ class BasicLimitedProxy {
 
   void advance(const State& desired, Scalar period) noexcept {
     const auto& l = c_.limits;
-    // In the frame that moves with what is desired, the distance before this period.
+    // The distance before this period, in the frame that moves with the desired motion.
     const Scalar distance = desired.position - desired.velocity * period - proxy_.position;
     const Scalar slower = 1 / (1 + c_.bandwidth * period);
     const Scalar gain = c_.bandwidth * slower;
@@ -110,7 +115,7 @@ class BasicLimitedProxy {
     proxy_.position += velocity * period;
   }
 
-  /// The velocity nearest to this one with which the proxy keeps its limit, and can stop inside its range.
+  /// The nearest velocity for which the proxy keeps its limit and can stop inside its range.
   [[nodiscard]] Scalar stoppable(Scalar velocity, Scalar period) const noexcept {
     const auto& l = c_.limits;
     velocity = std::clamp(velocity, -l.velocity, l.velocity);
@@ -130,7 +135,8 @@ class BasicLimitedProxy {
       integral_ = summed;
       return;
     }
-    // Dragged along: no more stretched than makes this force, and no faster than the joint.
+    // The joint drags the proxy. The spring is no more stretched than this force requires, and the proxy is
+    // no faster than the joint.
     const Scalar held =
         std::clamp((force_ - integral_) / c_.stiffness, -std::abs(stretch), std::abs(stretch));
     proxy_.position = std::clamp(measured.position + held, std::min(c_.limits.position_min, proxy_.position),

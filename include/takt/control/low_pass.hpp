@@ -1,10 +1,10 @@
 // First-order low-pass filter, the "exponential filter" of control toolboxes:  y += alpha (x - y).
 //
-// Between samples the input is taken to be constant, so that alpha = 1 - exp(-h/T) is exact for time constant T and period h.
-// The first sample sets the output: a filter does not swing in from zero.
+// The input counts as constant between samples. Then alpha = 1 - exp(-h/T) is exact for time constant T and
+// period h. The first sample sets the output, so the filter does not start from zero.
 //
-// The output stands still where alpha (x - y) rounds away beside it: within epsilon |y| / (2 alpha) of the input. That is 0.6 %
-// of the value in float with a time constant of 100 000 periods; in double it is nothing that can be measured.
+// The output stops changing when alpha (x - y) rounds away: within epsilon |y| / (2 alpha) of the input. In
+// float with a time constant of 100 000 periods this is 0.6 % of the value; in double it is not measurable.
 #pragma once
 
 #include <cmath>
@@ -16,19 +16,19 @@
 
 namespace takt::control {
 
-/// A value; every function is real-time safe.
+/// A first-order low-pass. A value; every function is real-time safe.
 template <class Scalar>
 class BasicLowPass {
  public:
-  /// From the weight of a new sample, above 0 (exclusive) and up to 1: no filter. Errors: not_finite, out_of_domain.
+  /// Takes the weight of a new sample, 0 < alpha <= 1; 1 means no filter. Errors: not_finite, out_of_domain.
   [[nodiscard]] static Result<BasicLowPass> from_weight(Scalar alpha) noexcept {
     if (!std::isfinite(alpha)) return fail(Errc::not_finite);
     if (!(alpha > 0 && alpha <= 1)) return fail(Errc::out_of_domain);
     return BasicLowPass(alpha);
   }
 
-  /// From the time constant (s), zero for no filter. Errors: not_finite, bad_period, out_of_domain (negative, or so long that a
-  /// sample would count for nothing).
+  /// Takes the time constant (s); zero means no filter. Period in s. Errors: not_finite, bad_period,
+  /// out_of_domain (negative, or so long that a sample would have no effect).
   [[nodiscard]] static Result<BasicLowPass> from_time_constant(Scalar time_constant, Scalar period) noexcept {
     if (!std::isfinite(time_constant)) return fail(Errc::not_finite);
     if (!is_period(period)) return fail(Errc::bad_period);
@@ -36,14 +36,16 @@ class BasicLowPass {
     return from_weight(-std::expm1(-period / time_constant));
   }
 
-  /// From the frequency (Hz) at which half the power passes. Errors: as above; out_of_domain for a frequency that is not positive.
+  /// Takes the frequency (Hz) at which half the power passes. Errors: as above; out_of_domain for a frequency
+  /// <= 0.
   [[nodiscard]] static Result<BasicLowPass> from_cutoff(Scalar frequency, Scalar period) noexcept {
     if (!std::isfinite(frequency)) return fail(Errc::not_finite);
     if (!(frequency > 0)) return fail(Errc::out_of_domain);
     return from_time_constant(1 / (2 * std::numbers::pi_v<Scalar> * frequency), period);
   }
 
-  /// One sample. Errors: not_finite (also of an overflow): the sample does not count, the value is the last one.
+  /// Filters one sample. Errors: not_finite (also an overflow). The sample is then ignored, and the value is
+  /// the last one.
   BasicStep<Scalar> step(Scalar sample) noexcept {
     const Scalar next = started_ ? value_ + alpha_ * (sample - value_) : sample;
     if (!std::isfinite(next)) return {value_, Errc::not_finite};
@@ -52,6 +54,7 @@ class BasicLowPass {
     return {value_, {}};
   }
 
+  /// The last output.
   [[nodiscard]] Scalar value() const noexcept { return value_; }
 
   /// The next sample sets the output again.

@@ -1,18 +1,21 @@
-// PID control with two degrees of freedom, and the conventions of other people's PIDs, so that gains can be brought along.
+// PID control with two degrees of freedom. It also offers the conventions of other PID implementations, so
+// that their gains can be used unchanged.
 //
-//     auto pid = Pid::make({.proportional = 80, .integral = 200, .derivative = 4, .output_min = -50, .output_max = 50});
-//     ...
-//     const Step torque = pid->step(setpoint, measured, 0.001);     // every period; torque.value may always be used
+//     auto pid = Pid::make({.proportional = 80, .integral = 200, .output_min = -50, .output_max = 50});
+//
+//     const Step torque = pid->step(setpoint, measured, 0.001);  // every period; use torque.value
 //
 // With set-point r, measurement y, period h, e = r - y and feed-forward f, one step is
 //
 //     u = kp (b r - y) + I + kd D + f                       output = u within [output_min, output_max]
-//     D = (Tf D' + (c r - y) - (c r' - y')) / (Tf + h)      the derivative, filtered by 1/(Tf s + 1)   (' = one step ago)
+//     D = (Tf D' + (c r - y) - (c r' - y')) / (Tf + h)      filtered by 1/(Tf s + 1); ' means one step ago
+//
 //     I = I' + h ki e                                       integrated as the form says
 //
-// where b weights the set-point in the proportional part, and c in the derivative: c = 0, derivative on measurement, gives no
-// kick when the set-point steps. Sources: Astrom & Hagglund, "Advanced PID Control" (2006), chapters 3 and 6; for the
-// conventions, the code of ros_control's control_toolbox (ROS 1 and ROS 2) and of the Dataspeed drive-by-wire controller.
+// Here b weights the set-point in the proportional part, and c in the derivative. The default c = 0,
+// derivative on measurement, gives no kick when the set-point steps. Sources: Astrom & Hagglund, "Advanced
+// PID Control" (2006), chapters 3 and 6. The conventions come from the code of ros_control's control_toolbox
+// (ROS 1 and ROS 2) and of the Dataspeed drive-by-wire controller.
 //
 // A value without heap; every function is real-time safe.
 #pragma once
@@ -28,58 +31,66 @@
 
 namespace takt::control {
 
-/// How the error is integrated over a period.
+/// How a PID integrates the error over a period.
 enum class Integration : std::uint8_t {
-  forward_euler,   ///< the output uses the integral of all errors but the present one
+  forward_euler,   ///< the output uses all errors before the present one
   backward_euler,  ///< the present error counts for the whole period
-  trapezoidal,     ///< the mean of the present and the last error does
+  trapezoidal,     ///< the mean of the present and the last error counts
 };
 
-/// What keeps the integral from growing while the output, or the integral's own part of it, is at its limit.
+/// How a PID limits its integral while the output, or the integral's contribution, is at its limit.
 enum class AntiWindup : std::uint8_t {
-  none,                 ///< nothing: only what the integral contributes is kept within the integral limits
-  clamping,             ///< the integral itself is kept within its limits; so it is with all that follow
-  hold_when_saturated,  ///< it stands still while the output is at a limit
-  hold_when_deeper,     ///< only if it would drive the output further beyond that limit
-  hold_when_outward,    ///< only if error and output have the same sign (ROS 2: for positive gains)
-  back_calculation,  ///< it is drawn back by (output - u) / tracking_time, or in one period, if that is shorter
+  none,                 ///< only the integral's contribution is kept within its limits
+  clamping,             ///< the integral itself is kept within its limits, as in all modes below
+  hold_when_saturated,  ///< the integral stops while the output is at a limit
+  hold_when_deeper,     ///< it stops only if it would drive the output further beyond that limit
+  hold_when_outward,    ///< it stops only if error and output have the same sign (ROS 2: for positive gains)
+  back_calculation,  ///< it is reduced by (output - u) / tracking_time, or in one period if that is shorter
 };
 
-/// What is summed up.
+/// The quantity that the integral sums up.
 enum class IntegralState : std::uint8_t {
   term,   ///< ki e: a change of ki does not step the output
-  error,  ///< e, multiplied by ki afterwards
+  error,  ///< e, multiplied by ki afterwards: a change of ki steps the output
 };
 
-/// The formulas of a PID, chosen when it is compiled.
+/// The formulas of a PID, chosen at compile time.
 struct PidForm {
   Integration integration = Integration::backward_euler;
   AntiWindup anti_windup = AntiWindup::hold_when_deeper;
   IntegralState integral = IntegralState::term;
   bool derivative_from_zero =
-      false;  ///< the first step's derivative is from zero, a kick; else there is none
+      false;  ///< true: the first derivative is taken from zero, a kick; false: it is zero
 
   friend constexpr bool operator==(const PidForm&, const PidForm&) = default;
 };
 
-/// Other people's conventions, to the rounding of their formulas. Where their step would fail (a period of zero, a NaN, a tracking
-/// time below the period) takt's rules hold. Derivatives are on the error: set derivative_weight to 1.
+/// The conventions of other PIDs, up to the rounding of their formulas. Where their step would fail, takt's
+/// rules apply: a period of zero, a NaN, a tracking time below the period. Their derivatives are on the
+/// error: set derivative_weight to 1.
 namespace conventions {
+/// control_toolbox of ROS 1 without anti-windup.
 inline constexpr PidForm ros1{Integration::backward_euler, AntiWindup::none, IntegralState::error, true};
+/// control_toolbox of ROS 1 with anti-windup.
 inline constexpr PidForm ros1_anti_windup{Integration::backward_euler, AntiWindup::clamping,
                                           IntegralState::error, true};
+/// control_toolbox of ROS 2 without an anti-windup strategy.
 inline constexpr PidForm ros2{Integration::forward_euler, AntiWindup::clamping, IntegralState::term, true};
+/// control_toolbox of ROS 2 with conditional integration.
 inline constexpr PidForm ros2_conditional{Integration::forward_euler, AntiWindup::hold_when_outward,
                                           IntegralState::term, true};
+/// control_toolbox of ROS 2 with back-calculation.
 inline constexpr PidForm ros2_back_calculation{Integration::forward_euler, AntiWindup::back_calculation,
                                                IntegralState::term, true};
+/// The Dataspeed drive-by-wire controller.
 inline constexpr PidForm dataspeed{Integration::forward_euler, AntiWindup::hold_when_saturated,
                                    IntegralState::error, true};
 }  // namespace conventions
 
-/// Gains and limits, in the units of output u, error e and seconds.
+/// Gains and limits, in units of output u, error e and seconds.
 template <class Scalar>
 struct BasicPidGains {
+  /// The value for no limit.
   static constexpr Scalar unlimited = std::numeric_limits<Scalar>::infinity();
 
   Scalar proportional = 0;  ///< u / e
@@ -88,10 +99,10 @@ struct BasicPidGains {
   Scalar setpoint_weight = 1;
   Scalar derivative_weight = 0;
   Scalar derivative_filter = 0;      ///< s: time constant; 0 = unfiltered
-  Scalar tracking_time = 0;          ///< s, of back-calculation; 0 = sqrt(kd/ki), without kd kp/ki
-  Scalar dead_band = 0;              ///< e: errors up to this size are not integrated
-  Scalar integral_min = -unlimited;  ///< u: of what the integral contributes; not above zero
-  Scalar integral_max = unlimited;   ///< not below zero
+  Scalar tracking_time = 0;          ///< s, of back-calculation; 0: sqrt(kd/ki), or kp/ki without kd
+  Scalar dead_band = 0;              ///< e: errors up to this magnitude are not integrated
+  Scalar integral_min = -unlimited;  ///< u: of the integral's contribution; <= 0
+  Scalar integral_max = unlimited;   ///< >= 0
   Scalar output_min = -unlimited;
   Scalar output_max = unlimited;
 
@@ -101,27 +112,28 @@ using PidGains = BasicPidGains<double>;
 
 namespace detail {
 
-// What follows is written for one number or for several side by side (pid_kernels.hpp): without branches, with select() for ?:.
+// The code below works on one number or on several side by side (pid_kernels.hpp): it has no branches, and
+// select() replaces ?:.
 
 template <class Mask, class Value>
 [[nodiscard, gnu::always_inline]] constexpr Value select(Mask mask, Value then, Value otherwise) noexcept {
   return mask ? then : otherwise;
 }
 
-/// A NaN stays one.
+/// Clamps a value; NaN stays NaN.
 template <class Value>
 [[nodiscard, gnu::always_inline]] constexpr Value limit(Value value, Value low, Value high) noexcept {
   value = select(value < low, low, value);
   return select(value > high, high, value);
 }
 
-/// Zero, but of a NaN or an infinity a NaN.
+/// Zero for a finite number, NaN for NaN or infinity.
 template <class Value>
 [[nodiscard, gnu::always_inline]] constexpr Value probe(Value value) noexcept {
-  return value - value;  // NOLINT(misc-redundant-expression): not redundant for what is not finite
+  return value - value;  // NOLINT(misc-redundant-expression): not redundant for NaN and infinity
 }
 
-/// Not for a NaN.
+/// False for NaN.
 template <class Value>
 [[nodiscard, gnu::always_inline]] constexpr auto is_number(Value value) noexcept {
   return value == value;  // NOLINT(misc-redundant-expression): as above
@@ -132,7 +144,7 @@ template <class Scalar>
   return probe(value) == 0;
 }
 
-/// The gains as the step uses them.
+/// The gains in the form that the step uses.
 template <class Value>
 struct PidCoefficients {
   Value proportional;
@@ -145,23 +157,24 @@ struct PidCoefficients {
   Value dead_band;
   Value state_min;  ///< of the integral's state
   Value state_max;
-  Value part_min;  ///< of what it contributes
+  Value part_min;  ///< of the integral's contribution
   Value part_max;
   Value output_min;
   Value output_max;
 };
 
-/// The integral, which the next step waits for, is not beside the others: compilers store neighbours together, when both are known.
+/// The integral is kept away from the other members, because the next step waits for it. Compilers store
+/// neighbours together, once both are known.
 template <class Value>
 struct PidState {
   Value slope;     ///< D
-  Value slope_of;  ///< c r - y one step ago; NaN: there was none and none is to be made up
+  Value slope_of;  ///< c r - y one step ago; NaN: the next step has no derivative
   Value output;
-  Value error;  ///< one step ago, or NaN; only where the form uses it
+  Value error;  ///< one step ago, or NaN; used only by some forms
   Value integral;
 };
 
-/// Calls visit(x, y) for each member x of `a` and the same of `b`.
+/// Calls visit(x, y) for each member x of `a` and the same member y of `b`.
 template <class A, class B, class Visit>
 [[gnu::always_inline]] constexpr void visit_coefficients(A&& a, B&& b, Visit visit) noexcept {
   visit(a.proportional, b.proportional);
@@ -189,7 +202,7 @@ template <class A, class B, class Visit>
   visit(a.integral, b.integral);
 }
 
-/// Output and integral within their limits: other gains may have others.
+/// Clamps output and integral to the limits of new gains.
 template <class Scalar>
 constexpr void limit_state(PidState<Scalar>& state, const PidCoefficients<Scalar>& c) noexcept {
   state.output = limit(state.output, c.output_min, c.output_max);
@@ -206,7 +219,7 @@ template <PidForm form, class Scalar>
   return state;
 }
 
-/// What PidForm makes of the gains. Errors: those of BasicPid::make().
+/// Converts gains for the form. Errors: those of BasicPid::make().
 template <PidForm form, class Scalar>
 [[nodiscard]] Result<PidCoefficients<Scalar>> coefficients_of(const BasicPidGains<Scalar>& g) noexcept {
   constexpr Scalar unlimited = BasicPidGains<Scalar>::unlimited;
@@ -226,7 +239,7 @@ template <PidForm form, class Scalar>
       g.proportional,      g.integral, g.derivative, g.setpoint_weight, g.derivative_weight,
       g.derivative_filter, 0,          g.dead_band,  -unlimited,        unlimited,
       -unlimited,          unlimited,  g.output_min, g.output_max};
-  // Either the state is limited or what it contributes, not both: one would not keep the other to the last digit.
+  // Only one of state and contribution is limited. Limiting one does not keep the other to the last digit.
   if constexpr (form.anti_windup == AntiWindup::none) {
     c.part_min = g.integral_min;
     c.part_max = g.integral_max;
@@ -252,7 +265,7 @@ template <PidForm form, class Scalar>
 template <class Value>
 struct PidOutcome {
   PidState<Value> next;
-  Value probe;  ///< zero if the numbers are finite, else NaN
+  Value probe;  ///< zero if all numbers are finite, otherwise NaN
 };
 
 /// One step. `by_slope_time` divides by Tf + h.
@@ -272,7 +285,7 @@ template <PidForm form, class Value, class Divide>
   Value summed = error;
   if constexpr (form.integration == Integration::trapezoidal)
     summed = (error + select(is_number(s.error), s.error, error)) / 2;
-  // In the dead band, no time passes for the integral.
+  // The integral does not advance in the dead band.
   const Value lasts = select(select(error < -error, -error, error) > g.dead_band, period, Value{});
   const Value rate = form.integral == IntegralState::term ? lasts * g.integral : lasts;
   Value integrated = s.integral + rate * summed;
@@ -282,7 +295,8 @@ template <PidForm form, class Value, class Divide>
   const Value used = form.integration == Integration::forward_euler ? s.integral : integrated;
   Value part = form.integral == IntegralState::term ? used : g.integral * used;
   if constexpr (form.anti_windup == AntiWindup::none) part = limit(part, g.part_min, g.part_max);
-  // Neither the division nor the integral, for which the next step waits, has to wait for more than it must.
+  // This order keeps the division and the integral, which the next step waits for, off the critical path as
+  // far as possible.
   const Value wanted =
       g.proportional * (g.setpoint_weight * setpoint - measured) + feed_forward + part + g.derivative * slope;
   const Value output = limit(wanted, g.output_min, g.output_max);
@@ -300,38 +314,40 @@ template <PidForm form, class Value, class Divide>
   } else if constexpr (form.anti_windup == AntiWindup::back_calculation) {
     const Value excess = output - wanted;
     const Value drawn = s.integral + lasts * (g.integral * summed + g.tracking_rate * excess);
-    const Value at_once = s.integral + lasts * g.integral * summed + excess;  // more would swing, ever wider
+    // a larger correction would oscillate and grow
+    const Value at_once = s.integral + lasts * g.integral * summed + excess;
     next = limit(select(lasts * g.tracking_rate > Value{} + 1, at_once, drawn), g.state_min, g.state_max);
   }
 
   const Value remembered = form.integration == Integration::trapezoidal ? error : s.error;
-  // A NaN or an overflow anywhere ends up in one of these two.
+  // Any NaN or overflow appears in one of these two.
   return {{slope, slope_of, output, remembered, next}, probe(wanted) + probe(next)};
 }
 
 }  // namespace detail
 
-/// What reset() does with the integral.
+/// Whether reset() clears or keeps the integral.
 enum class IntegralReset : std::uint8_t { clear, keep };
 
+/// A PID controller. A value without heap; every function is real-time safe.
 template <class Scalar, PidForm form = PidForm{}>
 class BasicPid {
  public:
   using Gains = BasicPidGains<Scalar>;
 
-  /// All gains zero: the output is the feed-forward.
+  /// All gains are zero: the output is the feed-forward.
   BasicPid() noexcept : BasicPid(*detail::coefficients_of<form>(Gains{})) {}
 
-  /// Errors: not_finite, min_above_max, out_of_domain (a time or the dead band is negative, the integral's limits leave out zero,
-  /// or back-calculation has no positive tracking time).
+  /// Errors: not_finite, min_above_max, out_of_domain. A time or the dead band must be >= 0, and the
+  /// integral's limits must include zero. Back-calculation needs a positive tracking time.
   [[nodiscard]] static Result<BasicPid> make(const Gains& gains) noexcept {
     const auto coefficients = detail::coefficients_of<form>(gains);
     if (!coefficients) return fail(coefficients.error());
     return BasicPid(*coefficients);
   }
 
-  /// One period (s) of control. Errors: bad_period, not_finite (a NaN, an infinity, an overflow): nothing changes then, and the
-  /// value is the last good output.
+  /// Controls for one period (s). Errors: bad_period, not_finite (a NaN, an infinity, an overflow). Nothing
+  /// changes then, and the value is the last good output.
   BasicStep<Scalar> step(Scalar setpoint, Scalar measured, Scalar period, Scalar feed_forward = 0) noexcept {
     if (!is_period(period)) return {state_.output, Errc::bad_period};
     const Scalar slope_time = coefficients_.derivative_filter + period;
@@ -339,14 +355,15 @@ class BasicPid {
         detail::pid_step<form>(coefficients_, state_, setpoint, measured, feed_forward, period,
                                [slope_time](Scalar rise) { return rise / slope_time; });
     if (!(outcome.probe == 0)) return {state_.output, Errc::not_finite};
-    // One by one: g++ 12 would copy the whole by way of the stack.
+    // One by one, because g++ 12 would copy the whole struct through the stack.
     detail::visit_state(state_, outcome.next, [](Scalar& to, Scalar from) { to = from; });
     return {state_.output, {}};
   }
 
-  /// A period in which somebody else has the output (manual mode, another controller): the integral follows, so that step()
-  /// goes on from there without a bump; there is one where no integral gain would ever take it back. Errors as step(); the value
-  /// is `output` within the output limits.
+  /// Follows for one period (s) while another owner sets the output, for example manual mode. The integral
+  /// follows, so that step() later continues without a bump. Without an integral gain there is a bump,
+  /// because the integral could never remove the difference. Errors: as step(); the value is `output`,
+  /// clamped to the output limits.
   BasicStep<Scalar> follow(Scalar output, Scalar setpoint, Scalar measured, Scalar period,
                            Scalar feed_forward = 0) noexcept {
     if (!detail::is_finite(output)) return {state_.output, Errc::not_finite};
@@ -362,7 +379,8 @@ class BasicPid {
     return {state_.output, Errc::not_finite};
   }
 
-  /// Other gains; the state is kept, so that the output may step. Errors: those of make(); the old gains then stand.
+  /// Replaces the gains and keeps the state, so the output may step. Errors: those of make(); the old gains
+  /// then stay.
   Status set(const Gains& gains) noexcept {
     const auto next = detail::coefficients_of<form>(gains);
     if (!next) return fail(next.error());
@@ -370,10 +388,10 @@ class BasicPid {
     return {};
   }
 
-  /// Other gains, without a bump: the integral takes up what the others would give differently for the last set-point and
-  /// measurement, which must be those of the last step. Without an integral gain nothing would ever take it back: the output
-  /// steps then, as it does with set(), which is also for a controller that has not made a step. Errors: those of make(); the old
-  /// gains then stand.
+  /// Replaces the gains without a bump. `setpoint` and `measured` must be those of the last step. The
+  /// integral takes up the difference between the outputs of the old and the new gains. The output steps, as
+  /// with set(), if there is no integral gain to remove the difference later, or if no step was made yet.
+  /// Errors: those of make(); the old gains then stay.
   Status change(const Gains& gains, Scalar setpoint, Scalar measured) noexcept {
     const auto next = detail::coefficients_of<form>(gains);
     if (!next) return fail(next.error());
@@ -390,15 +408,15 @@ class BasicPid {
     return {};
   }
 
-  /// Returns to the initial state; the integral is cleared, or kept within its limits. Until the next step, output() is zero,
-  /// or the output limit nearest to zero. The next step has no derivative; a form with derivative_from_zero has one from
-  /// zero, a kick.
+  /// Returns to the initial state. The integral is cleared, or kept within its limits. Until the next step,
+  /// output() is zero, or the output limit nearest to zero. The next step has no derivative. A form with
+  /// derivative_from_zero takes it from zero, a kick.
   void reset(IntegralReset integral = IntegralReset::clear) noexcept {
     const Scalar kept = integral == IntegralReset::keep ? state_.integral : Scalar(0);
     state_ = detail::fresh_state<form>(coefficients_, kept);
   }
 
-  /// What the integral contributes to the output, in units of the output.
+  /// The integral's contribution to the output, in units of the output.
   [[nodiscard]] Scalar integral_part() const noexcept {
     const Scalar part =
         form.integral == IntegralState::term ? state_.integral : coefficients_.integral * state_.integral;

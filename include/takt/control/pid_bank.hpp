@@ -1,11 +1,12 @@
-// Many PIDs of one form stepped together: structure of arrays, several with one instruction (pid_kernels.hpp). Each behaves as a
-// Pid of its own (pid.hpp), to the rounding of one division: the bank multiplies by 1/(Tf + h).
+// Many PIDs of one form that step together: structure of arrays, several per instruction (pid_kernels.hpp).
+// Each behaves as a Pid of its own (pid.hpp), up to the rounding of one division: the bank multiplies by
+// 1/(Tf + h).
 //
-//     auto bank = PidBank::make(gains);                                        // one entry for each joint
-//     ...
+//     auto bank = PidBank::make(gains);                                        // one entry per joint
+//
 //     const auto held = bank->step(setpoints, measured, 0.001, torques);       // every period
 //
-// The compiled library has faster loops for the default form and for the conventions, in double precision.
+// The compiled library has faster loops in double for the default form and for the conventions.
 #pragma once
 
 #include <array>
@@ -20,14 +21,14 @@
 
 namespace takt::control {
 
-/// Copyable; a copy allocates. At most max_joints controllers.
+/// At most max_joints PID controllers. Copyable; a copy allocates.
 template <class Scalar, PidForm form = PidForm{}>
 class BasicPidBank {
  public:
   using Gains = BasicPidGains<Scalar>;
 
-  /// One controller for each entry. Allocates: set-up time. Errors: wrong_size (none, or more than max_joints), those of
-  /// BasicPid::make().
+  /// Makes one controller per entry. Errors: wrong_size (no entry, or more than max_joints), those of
+  /// BasicPid::make(). For set-up only: allocates.
   [[nodiscard]] static Result<BasicPidBank> make(std::span<const Gains> gains) {
     if (gains.empty() || gains.size() > max_joints) return fail(Errc::wrong_size);
     BasicPidBank bank(gains.size());
@@ -39,24 +40,25 @@ class BasicPidBank {
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Replaces the gains of controller i, keeping its state, as BasicPid::set(). Real-time safe. Errors: wrong_size (no such
-  /// controller), those of BasicPid::make(); the old gains then stand.
+  /// Replaces the gains of controller i and keeps its state, as BasicPid::set(). Errors: wrong_size (no such
+  /// controller), those of BasicPid::make(); the old gains then stay. Real-time safe.
   Status set(std::size_t i, const Gains& gains) noexcept {
     if (i >= size_) return fail(Errc::wrong_size);
     const auto c = detail::coefficients_of<form>(gains);
     if (!c) return fail(c.error());
     detail::visit_coefficients(blocks_[i / lanes].coefficients, *c,
                                [lane = i % lanes](Row& to, Scalar from) { to.lane[lane] = from; });
-    period_ = 0;  // what depends on it is computed anew
+    period_ = 0;  // the next step computes what depends on the period
     auto state = this->state(i);
     detail::limit_state(state, *c);
     store(i, state);
     return {};
   }
 
-  /// One period (s) of all controllers; `outputs` gets the last good output of each. Returns those that were given what makes no
-  /// finite output, and whose state is therefore as it was. No feed-forward is that of zeros. Real-time safe. Errors: bad_period,
-  /// wrong_size: nothing is done.
+  /// Controls for one period (s) with one entry per controller; an empty `feed_forward` means zeros.
+  /// `outputs` receives the last good output of each controller. Returns the controllers whose inputs gave no
+  /// finite output; their state is unchanged. Errors: bad_period, wrong_size: nothing changes. Real-time
+  /// safe.
   Result<JointSet> step(std::span<const Scalar> setpoints, std::span<const Scalar> measured, Scalar period,
                         std::span<Scalar> outputs, std::span<const Scalar> feed_forward = {}) noexcept {
     if (!is_period(period)) return fail(Errc::bad_period);
@@ -65,18 +67,18 @@ class BasicPidBank {
     if (feed_forward.empty()) feed_forward = std::span(none).first(size_);
     if (feed_forward.size() != size_) return fail(Errc::wrong_size);
     if (period != period_) prepare(period);
-    // What lanes beyond the last controller hold means nothing.
+    // Clears the bits of lanes beyond the last controller.
     return JointSet::first(size_) &
            JointSet::from_bits(kernel_(blocks_.data(), size_, setpoints.data(), measured.data(),
                                        feed_forward.data(), period, outputs.data()));
   }
 
-  /// As BasicPid::reset(), of all. Real-time safe.
+  /// Resets all controllers, as BasicPid::reset(). Real-time safe.
   void reset(IntegralReset integral = IntegralReset::clear) noexcept {
     for (std::size_t i = 0; i < size_; ++i) reset(i, integral);
   }
 
-  /// Of controller i; of none if there is no such. Real-time safe.
+  /// Resets controller i; does nothing if it does not exist. Real-time safe.
   void reset(std::size_t i, IntegralReset integral = IntegralReset::clear) noexcept {
     if (i >= size_) return;
     const Scalar kept = integral == IntegralReset::keep ? state(i).integral : Scalar(0);

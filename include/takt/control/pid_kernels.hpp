@@ -1,6 +1,7 @@
-// The inner loop of a bank of PIDs (pid_bank.hpp): the step of pid.hpp for several controllers at a time. Its portable form is
-// here; where the compiled library is linked, it offers the same loop for the instruction sets of its processor, and a bank takes
-// the best one when it is made. All give the same results, to the bit: no multiplication is fused with an addition.
+// The inner loop of a bank of PIDs (pid_bank.hpp): the step of pid.hpp for several controllers at a time. The
+// portable form is here. If the compiled library is linked, it offers the same loop for the instruction sets
+// of the processor. A bank takes the best one when it is made. All forms give the same bits, because no
+// multiplication is fused with an addition.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,8 @@ namespace takt::control {
 
 namespace detail {
 
-/// As many numbers side by side as the widest registers hold, whatever the code that looks at them was compiled for.
+/// The lanes of the widest registers. It does not depend on the instruction set that the including code is
+/// compiled for.
 inline constexpr std::size_t pid_block = 8;
 
 template <class Scalar>
@@ -22,7 +24,7 @@ struct alignas(pid_block * sizeof(Scalar)) PidRow {
   Scalar lane[pid_block];
 };
 
-/// Eight controllers; those that are not there have no gains.
+/// Eight controllers; unused ones have zero gains.
 template <class Scalar>
 struct PidBlock {
   PidCoefficients<PidRow<Scalar>> coefficients;
@@ -32,8 +34,8 @@ struct PidBlock {
 
 }  // namespace detail
 
-/// One period of `size` controllers, at most 64, with one number in each array for each of them. Returns those that held their
-/// output, as bits. Real-time safe.
+/// Runs one period of `size` controllers, at most 64; each array has one number per controller. Returns, as
+/// bits, those that held their output. Real-time safe.
 template <class Scalar>
 using PidKernel = std::uint64_t (*)(detail::PidBlock<Scalar>* blocks, std::size_t size,
                                     const Scalar* setpoints, const Scalar* measured,
@@ -59,15 +61,15 @@ template <class Lanes, class Half, std::size_t... i>
   return __builtin_shufflevector(low, high, i...);
 }
 
-/// The lanes from `first` on, half as many.
+/// Half of the lanes, from `first` on.
 template <class Lanes, std::size_t first, std::size_t... i>
 [[nodiscard, gnu::always_inline]] inline typename Lanes::Half::Pack half_of(
     const typename Lanes::Pack& pack, std::index_sequence<i...>) noexcept {
   return __builtin_shufflevector(pack, pack, (first + i)...);
 }
 
-/// `count` numbers, fewer than there are lanes, and zeros. Not by one wide load that is masked: it would wait for whatever is
-/// just being written behind them.
+/// Loads `count` numbers, fewer than there are lanes, and fills up with zeros. One wide masked load would
+/// wait for stores just behind these numbers.
 template <class Lanes>
 [[nodiscard, gnu::always_inline]] inline typename Lanes::Pack load_part(const typename Lanes::Scalar* from,
                                                                         std::size_t count) noexcept {
@@ -103,7 +105,7 @@ template <class Lanes>
   }
 }
 
-/// Some controllers of a block, from `lane` on; those that held their output.
+/// Steps some controllers of a block, from `lane` on. Returns those that held their output.
 template <class Lanes, PidForm form>
 [[gnu::always_inline]] inline std::uint64_t step_pack(PidBlock<typename Lanes::Scalar>& block,
                                                       std::size_t lane, const typename Lanes::Pack& setpoint,
@@ -131,9 +133,10 @@ template <class Lanes, PidForm form>
   return held;
 }
 
-/// A PidKernel over `Lanes`, a few numbers at a time as an instruction set has them: their type Pack, their number, the Lanes for
-/// half of them, and which of them are not zero, or NaN, as bits. What is compiled for one instruction set must have Lanes of its
-/// own, in an unnamed namespace: then no function here has a name that the linker could share with code for another.
+/// A PidKernel over `Lanes`, the vector type of one instruction set. Lanes has the type Pack, the number of
+/// lanes, and the Lanes of half that number. It also returns a mask of the lanes that are NaN or not zero.
+/// Code for one instruction set must define its Lanes in an unnamed namespace. Then no function here has a
+/// name that the linker could share with other code.
 template <class Lanes, PidForm form>
 std::uint64_t step_pids(PidBlock<typename Lanes::Scalar>* blocks, std::size_t size,
                         const typename Lanes::Scalar* setpoints, const typename Lanes::Scalar* measured,
@@ -162,7 +165,7 @@ std::uint64_t step_pids(PidBlock<typename Lanes::Scalar>* blocks, std::size_t si
   return held;
 }
 
-// What GCC and Clang make of vector_size, as wide as the code may use.
+// The vector_size types of GCC and Clang, as wide as this code may use.
 #ifdef __AVX__
 inline constexpr std::size_t pack_size = 32;
 #else
@@ -184,19 +187,19 @@ struct PortableLanes {
 
 }  // namespace detail
 
-/// The loop in standard C++ but for vector_size.
+/// The loop in standard C++, except for vector_size.
 template <class Scalar, PidForm form>
 inline constexpr PidKernel<Scalar> portable_pid_kernel =
     &detail::step_pids<detail::PortableLanes<Scalar>, form>;
 
 #if defined(TAKT_COMPILED_KERNELS)
-/// The best loop of the compiled library for this processor, or null: it has those of the default form and of the conventions,
-/// where the processor offers more than every one of its kind does.
+/// The best loop of the compiled library for this processor, or null. It has loops for the default form and
+/// the conventions, if the processor offers more than the baseline of its architecture.
 [[nodiscard]] PidKernel<double> compiled_pid_kernel(PidForm form) noexcept;
 #endif
 
-/// The loop that a new bank uses. Where one program mixes parts that link the compiled library and parts that do not, either
-/// choice may be made for all of them: both are right.
+/// The loop that a new bank uses. A program may mix parts that link the compiled library with parts that do
+/// not. Then either choice may apply to all of them; both are correct.
 template <class Scalar, PidForm form>
 [[nodiscard]] PidKernel<Scalar> pid_kernel_for() noexcept {
 #if defined(TAKT_COMPILED_KERNELS)

@@ -1,4 +1,4 @@
-// The range of positions that a joint may have, as whatever keeps a joint within limits is given it.
+// Checks the range of positions that limiters receive.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace takt::control {
 
-/// An infinite end is no limit. Errors: not_finite (NaN, or no number lies between: both ends are the same infinity),
-/// min_above_max. Real-time safe.
+/// Checks a range (rad or m). An infinite end is no limit. Errors: not_finite (NaN, or both ends are the same
+/// infinity), min_above_max. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Status check_position_range(Scalar min, Scalar max) noexcept {
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();

@@ -1,19 +1,25 @@
-// The joint limits of ros_control, for robots that are moved over and must behave as before: saturation, and the soft limits
-// of the PR2. Each comment states the limit's formula and its weakness; takt's own limits are in joint_limiter.hpp.
+// The joint limits of ros_control, for robots that move to takt and must behave as before: saturation, and
+// the soft limits of the PR2. Each comment states the limit's formula and its weakness. takt's own limits are
+// in joint_limiter.hpp.
 //
-// Saturation of a position moves no further from the last command than the velocity limit allows; of a velocity, no further than
-// the acceleration limit; neither knows of braking distance. Soft limits slow a joint down in proportion to its distance from
-// them: with the velocity bounds
-//     lo = -k_p (x - soft_min),   hi = -k_p (x - soft_max),   both within the velocity limit,
-// a position moves by lo h .. hi h, and an effort is kept between -k_v (v - lo) and -k_v (v - hi). k_p h above 1 overshoots.
+// Saturation keeps a position within the velocity limit from the last command, and a velocity within the
+// acceleration limit. Neither considers the braking distance. Soft limits slow a joint down in proportion to
+// its distance from them. The velocity bounds are
 //
-// Source: joint_limits_interface of ros_control (ROS 1, noetic), joint_limits of ros2_control (ROS 2, August 2026). Where these
-// throw, or let a NaN pass, the step here is an error and the last command stands. An infinite limit is none; where both ends of
-// the range are, soft velocities and efforts know no range either, as with a continuous joint.
+//     lo = -k_p (x - soft_min),   hi = -k_p (x - soft_max),   both within the velocity limit.
 //
-// A joint may lack a position or a velocity sensor (BasicMeasuredState). As in ROS 2, a bound that needs the missing value is
-// left out, and the first command is bounded from itself. The acceleration limit of a position takes a missing velocity for
-// zero. ROS 1 has no joints without sensors; its formulas here leave out the same bounds.
+// A position moves by lo h .. hi h, and an effort is kept between -k_v (v - lo) and -k_v (v - hi). It
+// overshoots if k_p h is above 1.
+//
+// Source: joint_limits_interface of ros_control (ROS 1, noetic), joint_limits of ros2_control (ROS 2, August
+// 2026). Where these throw or pass a NaN, the step here returns an error and keeps the last command. An
+// infinite limit is no limit. If both ends of the range are infinite, soft velocities and efforts ignore the
+// range too, as with a continuous joint.
+//
+// A joint may lack a position or a velocity sensor (BasicMeasuredState). As in ROS 2, a bound that needs the
+// missing value is left out, and the first command is bounded from itself. The acceleration limit of a
+// position takes a missing velocity as zero. ROS 1 has no joints without sensors; its formulas here leave out
+// the same bounds.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +36,7 @@
 
 namespace takt::control {
 
+/// The version of ROS whose formulas apply.
 enum class RosConvention { ros1, ros2 };
 
 /// The safety_controller of a URDF.
@@ -42,8 +49,8 @@ struct BasicSoftLimits {
 };
 using SoftLimits = BasicSoftLimits<double>;
 
-/// The measured position (rad or m) and velocity (rad/s or m/s) of a joint. An empty optional means that the joint has no
-/// such sensor. NaN means a sensor fault, and each step rejects it.
+/// The measured position (rad or m) and velocity (rad/s or m/s) of a joint. An empty optional means that the
+/// joint has no such sensor. NaN means a sensor fault, and each step rejects it.
 template <class Scalar>
 struct BasicMeasuredState {
   std::optional<Scalar> position;
@@ -65,7 +72,7 @@ struct BasicLimitedStep : BasicStep<Scalar> {
 };
 using LimitedStep = BasicLimitedStep<double>;
 
-/// One joint that is commanded in one way. A value; every function is real-time safe.
+/// The limits of one joint in one command mode. A value; every function is real-time safe.
 template <class Scalar, RosConvention convention>
 class BasicRosLimits {
  public:
@@ -74,8 +81,8 @@ class BasicRosLimits {
   using State = BasicMeasuredState<Scalar>;
   using Step = BasicLimitedStep<Scalar>;
 
-  /// Errors: not_finite (NaN, a range in which there is no number, or a soft limit that is not finite), min_above_max,
-  /// out_of_domain (a limit or a gain below zero).
+  /// Errors: not_finite (NaN, both position limits the same infinity, an infinite soft limit), min_above_max,
+  /// out_of_domain (a limit or a gain < 0).
   [[nodiscard]] static Result<BasicRosLimits> make(const Limits& limits,
                                                    const std::optional<Soft>& soft = {}) noexcept {
     if (const auto range = check_position_range(limits.position_min, limits.position_max); !range)
@@ -95,10 +102,11 @@ class BasicRosLimits {
     return BasicRosLimits(limits, soft);
   }
 
-  /// A position (rad), given where the joint is measured (position and, with ROS 2, velocity). The first command after reset() is
-  /// bounded from the measured position. Errors: bad_period, not_finite (an overflow too); out_of_domain: with ROS 2, the joint is
-  /// measured more than 0.0087 rad outside its range. The value is then the last command; if there is none, where the joint was
-  /// last measured to be; if it never was, the position nearest to zero that is allowed.
+  /// Limits a position (rad) with the measured position and, for ROS 2, velocity. The first command after
+  /// reset() is bounded from the measured position. Errors: bad_period, not_finite (also an overflow),
+  /// out_of_domain (ROS 2: measured more than 0.0087 rad outside the range). After an error the value is the
+  /// last command. Without a last command it is the last measured position, or else the allowed position
+  /// nearest to zero.
   Step position(Scalar command, const State& measured, Scalar period) noexcept {
     if (measured.position && std::isfinite(*measured.position)) seen_ = *measured.position;
     const Scalar stays = last_or(seen_);
@@ -116,7 +124,8 @@ class BasicRosLimits {
     return keep(command, bounds, stays);
   }
 
-  /// A velocity (rad/s). Errors: bad_period, not_finite (an overflow too): the value is the last command, or zero if there is none.
+  /// Limits a velocity (rad/s). Errors: bad_period, not_finite (also an overflow). The value is then the last
+  /// command, or zero without one.
   Step velocity(Scalar command, const State& measured, Scalar period) noexcept {
     constexpr bool ros1 = convention == RosConvention::ros1;
     const Scalar stays = last_or(0);
@@ -139,7 +148,7 @@ class BasicRosLimits {
     return keep(command, bounds, stays);
   }
 
-  /// An effort (N m). Errors: not_finite (an overflow too): the value is zero.
+  /// Limits an effort (N m). Errors: not_finite (also an overflow): the value is zero.
   [[nodiscard]] Step effort(Scalar command, const State& measured) const noexcept {
     if (check(command, measured, Scalar(1)) != Errc{}) return refused(0, Errc::not_finite);
     if (convention == RosConvention::ros2 && !std::isfinite(limits_.effort)) return limited(command, command);
@@ -161,14 +170,16 @@ class BasicRosLimits {
     return std::isfinite(bounded) ? limited(bounded, command) : refused(0, Errc::not_finite);
   }
 
-  /// The next command is bounded from the measured state again: after a change of mode, an emergency stop. Of this joint alone.
+  /// The next command is bounded from the measured state again. Call it after a change of mode or an
+  /// emergency stop. Affects only this joint.
   void reset() noexcept { last_ = none; }
 
  private:
   static constexpr Scalar none = std::numeric_limits<Scalar>::quiet_NaN();
   static constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
   static constexpr Scalar nothing = Scalar(1e-10);
-  /// ROS 2: outside the range by no more than this a velocity may be zero only; by far_out a position is an error.
+  /// ROS 2: up to this far outside the range only a velocity of zero is allowed. At far_out a position is an
+  /// error.
   static constexpr Scalar little_out = Scalar(2e-3);
   static constexpr Scalar far_out = Scalar(8.7e-3);
 
@@ -182,7 +193,7 @@ class BasicRosLimits {
         soft_(soft),
         seen_(std::clamp(Scalar(0), limits.position_min, limits.position_max)) {}
 
-  /// The upper bound wins where they are the wrong way round, as in the originals.
+  /// If the bounds are in the wrong order, the upper bound wins, as in the originals.
   [[nodiscard]] static Scalar saturated(Scalar value, const Bounds& bounds) noexcept {
     return std::min(std::max(value, bounds.low), bounds.high);
   }
@@ -199,14 +210,14 @@ class BasicRosLimits {
     return {{value, {}}, value != command};
   }
 
-  /// Soft limits and gains so large that they overflow bound nothing: then `otherwise` is the value.
+  /// Soft limits and gains that overflow have no bound; the value is then `otherwise`.
   [[nodiscard]] Step keep(Scalar command, const Bounds& bounds, Scalar otherwise) noexcept {
     const Scalar bounded = saturated(command, bounds);
     if (!std::isfinite(bounded)) return refused(otherwise, Errc::not_finite);
     return limited(last_ = bounded, command);
   }
 
-  /// Whether the joint is measured outside its range by more than this.
+  /// Whether the joint is measured more than `by` outside its range.
   [[nodiscard]] bool is_outside(std::optional<Scalar> p, Scalar by) const noexcept {
     return p && (*p > limits_.position_max + by || *p < limits_.position_min - by);
   }
@@ -221,12 +232,12 @@ class BasicRosLimits {
     if constexpr (convention == RosConvention::ros1) return true;
     return std::isfinite(limits_.velocity) && has_soft_range() && std::abs(soft_->position_gain) > nothing;
   }
-  /// ROS 2: a soft range that is none is ignored.
+  /// ROS 2 ignores an empty soft range.
   [[nodiscard]] bool has_soft_range() const noexcept {
     return soft_->position_max - soft_->position_min > nothing;
   }
 
-  /// How fast the joint may move at x, which may be unknown.
+  /// The velocity bounds at position x, which may be missing.
   [[nodiscard]] Bounds soft_velocities(std::optional<Scalar> x) const noexcept {
     const Bounds limit{-limits_.velocity, limits_.velocity};
     if (!x || !softens()) return limit;
@@ -234,8 +245,9 @@ class BasicRosLimits {
             saturated(-soft_->position_gain * (*x - soft_->position_max), limit)};
   }
 
-  /// ROS 2 lets a joint that is measured (p) outside the soft range move at one degree a second, and outside the hard one not at
-  /// all. Both bounds then have one sign: the joint is driven, even by a command of zero.
+  /// ROS 2 lets a joint that is measured (p) outside the soft range move at one degree per second. Outside
+  /// the hard range it must not move. Both bounds then have the same sign, so even a command of zero drives
+  /// the joint.
   [[nodiscard]] Bounds ros2_soft_velocities(std::optional<Scalar> x, std::optional<Scalar> p) const noexcept {
     const Bounds bounds = soft_velocities(x);
     if (!p || !softens()) return bounds;
@@ -283,7 +295,8 @@ class BasicRosLimits {
     return {std::min(bounds.low, bounds.high), std::max(bounds.low, bounds.high)};
   }
 
-  /// Outside its range, or too fast, no effort drives the joint on. ROS 2: at its range, and moving outward.
+  /// No effort drives a joint further outside its range or above its velocity limit. ROS 2: also at the range
+  /// when moving outward.
   [[nodiscard]] Bounds effort_bounds(const State& measured) const noexcept {
     constexpr bool ros1 = convention == RosConvention::ros1;
     const auto& p = measured.position;
@@ -300,8 +313,8 @@ class BasicRosLimits {
 
   Limits limits_;
   std::optional<Soft> soft_;
-  Scalar last_ = none;  ///< the last command; NaN: there was none
-  Scalar seen_;         ///< the last position that was measured
+  Scalar last_ = none;  ///< the last command; NaN: none
+  Scalar seen_;         ///< the last measured position
 };
 using Ros1Limits = BasicRosLimits<double, RosConvention::ros1>;
 using Ros2Limits = BasicRosLimits<double, RosConvention::ros2>;

@@ -1,4 +1,4 @@
-// What a step of anything in this room answers: a number that may always be used, and whether it is new.
+// The result of a step of any controller in this room: a number that is always usable, and whether it is new.
 #pragma once
 
 #include "takt/control/error.hpp"
@@ -6,12 +6,13 @@
 
 namespace takt::control {
 
-/// The result of a step.
+/// The result of a step. Use `value` in any case.
 template <class Scalar>
 struct BasicStep {
   Scalar value = 0;  ///< the new output; after an error the last good one
-  Errc error{};      ///< 0 = none
+  Errc error{};      ///< 0: no error
 
+  /// Whether the step had no error.
   [[nodiscard]] constexpr bool ok() const noexcept { return error == Errc{}; }
 };
 using Step = BasicStep<double>;

@@ -1,14 +1,16 @@
-// What lies between actuators and joints: gear boxes, differentials, linkages, couplings. All of them are linear,
+// The mechanism between actuators and joints: gear boxes, differentials, linkages, couplings. All of them are
+// linear:
 //
 //     joint velocities = M actuator velocities,      joint positions = M actuator positions + offsets,
-//     actuator efforts = M^T joint efforts,
+//     actuator efforts = M^T joint efforts.
 //
-// so one class holds them, and power is the same on both sides, whatever M is. The way back is the inverse of
-// M. Where there are more actuators than joints it is the least motion of the actuators, where there are fewer the nearest to
-// what is asked for (Moore-Penrose); efforts go back by its transpose, so that power is the same that way too.
+// So one class represents them, and power is the same on both sides for every M. From joints to actuators it
+// uses the inverse of M. With more actuators than joints the result is the least motion of the actuators;
+// with fewer it is the nearest possible motion (Moore-Penrose). Efforts from actuators to joints use the
+// transpose of that inverse, so that power is the same in this direction too.
 //
-// Source of the special forms: the transmission_interface of ros_control, whose formulas its code has right and its comments
-// print wrong in three places; here they follow from M.
+// Source of the special forms: the transmission_interface of ros_control. Its code is right, but its comments
+// print three formulas wrong; here they follow from M.
 #pragma once
 
 #include <Eigen/Core>
@@ -23,17 +25,17 @@
 
 namespace takt::control {
 
-/// A value without heap. After make() every function is real-time safe.
+/// A transmission. A value without heap; after make() every function is real-time safe.
 template <class Scalar, std::size_t Joints, std::size_t Actuators = Joints>
 class BasicTransmission {
  public:
   using JointValues = std::array<Scalar, Joints>;
   using ActuatorValues = std::array<Scalar, Actuators>;
 
-  /// From the matrix, row by row: entry (j, a) is how far joint j turns when actuator a turns by one. Offsets are the joints'
-  /// positions where all actuators are at zero. Errors: not_finite; out_of_domain if a direction of motion is lost on the way
-  /// (M has not full rank, as with an infinite reduction), or would be found back with too few digits: M's condition is above 1e10
-  /// (float: 1e4) where each joint counts in units of its own greatest entry, or each actuator if they are fewer.
+  /// Takes the matrix row by row: entry (j, a) is the motion of joint j per motion of actuator a. Offsets are
+  /// the joints' positions at actuator position zero (rad or m). Errors: not_finite, out_of_domain (M has not
+  /// full rank, as with an infinite reduction, or its condition is above 1e10; float: 1e4). The condition is
+  /// computed with each joint, or each actuator if they are fewer, in units of its own greatest entry.
   [[nodiscard]] static Result<BasicTransmission> make(const std::array<Scalar, Joints * Actuators>& matrix,
                                                       const JointValues& offsets = {}) noexcept {
     BasicTransmission transmission;
@@ -45,22 +47,28 @@ class BasicTransmission {
     return transmission;
   }
 
+  /// Positions in rad or m.
   [[nodiscard]] JointValues joint_positions(const ActuatorValues& actuators) const noexcept {
     return joint_values(joint_by_actuator_ * vector(actuators) + offsets_);
   }
+  /// Velocities in rad/s or m/s.
   [[nodiscard]] JointValues joint_velocities(const ActuatorValues& actuators) const noexcept {
     return joint_values(joint_by_actuator_ * vector(actuators));
   }
+  /// Efforts in N m or N.
   [[nodiscard]] JointValues joint_efforts(const ActuatorValues& actuators) const noexcept {
     return joint_values(actuator_by_joint_.transpose() * vector(actuators));
   }
 
+  /// Positions in rad or m.
   [[nodiscard]] ActuatorValues actuator_positions(const JointValues& joints) const noexcept {
     return actuator_values(actuator_by_joint_ * (vector(joints) - offsets_));
   }
+  /// Velocities in rad/s or m/s.
   [[nodiscard]] ActuatorValues actuator_velocities(const JointValues& joints) const noexcept {
     return actuator_values(actuator_by_joint_ * vector(joints));
   }
+  /// Efforts in N m or N.
   [[nodiscard]] ActuatorValues actuator_efforts(const JointValues& joints) const noexcept {
     return actuator_values(joint_by_actuator_.transpose() * vector(joints));
   }
@@ -68,7 +76,7 @@ class BasicTransmission {
  private:
   static constexpr int rows = static_cast<int>(Joints);
   static constexpr int columns = static_cast<int>(Actuators);
-  // One row or one column: Eigen allows only one order of storage for each.
+  // Eigen allows only one storage order for a single row or a single column.
   using Matrix = Eigen::Matrix<Scalar, rows, columns, columns == 1 ? Eigen::ColMajor : Eigen::RowMajor>;
   using Inverse = Eigen::Matrix<Scalar, columns, rows, rows == 1 ? Eigen::ColMajor : Eigen::RowMajor>;
   using JointVector = Eigen::Matrix<Scalar, rows, 1>;
@@ -103,8 +111,9 @@ class BasicTransmission {
     return actuator_by_joint_.allFinite();
   }
 
-  /// Moore and Penrose's, of a matrix no higher than it is wide. With its rows scaled, D M = L Q by Gram and Schmidt's process,
-  /// each row twice for its last digits, it is Q^T L^-1 D. Infinite if there is none, or none to be trusted.
+  /// The Moore-Penrose inverse of a matrix with no more rows than columns. With scaled rows D M = L Q by the
+  /// Gram-Schmidt process, the inverse is Q^T L^-1 D. Each row is orthogonalised twice for its last digits.
+  /// The result is infinite if there is no inverse or it is too inexact.
   template <int height, int width>
   [[nodiscard]] static Eigen::Matrix<double, width, height> right_inverse(
       Eigen::Matrix<double, height, width> matrix) noexcept {
@@ -133,11 +142,12 @@ class BasicTransmission {
   Inverse actuator_by_joint_;
   JointVector offsets_;
 };
+/// A transmission in double precision.
 template <std::size_t Joints, std::size_t Actuators = Joints>
 using Transmission = BasicTransmission<double, Joints, Actuators>;
 
-/// One actuator, one joint: the joint turns `reduction` times slower; a negative one turns it round. Errors: not_finite,
-/// out_of_domain (a reduction of zero).
+/// One actuator, one joint. The joint turns `reduction` times slower; a negative reduction reverses it.
+/// Errors: not_finite, out_of_domain (a reduction of zero). Real-time safe.
 template <class Scalar>
 [[nodiscard]] Result<BasicTransmission<Scalar, 1>> simple_transmission(Scalar reduction,
                                                                        Scalar offset = 0) noexcept {
@@ -145,9 +155,11 @@ template <class Scalar>
   return BasicTransmission<Scalar, 1>::make({1 / reduction}, {offset});
 }
 
-/// Two actuators that turn one joint together and the other against each other, as in a wrist:
+/// Two actuators that move one joint together and the other joint against each other, as in a wrist:
+///
 ///     q1 = (a1/n1 + a2/n2) / (2 m1) + o1,    q2 = (a1/n1 - a2/n2) / (2 m2) + o2
-/// with the reductions n of the actuators and m of the joints. Errors: as above.
+///
+/// n are the reductions of the actuators, m those of the joints. Errors: as above. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Result<BasicTransmission<Scalar, 2>> differential_transmission(
     const std::array<Scalar, 2>& actuator_reductions, const std::array<Scalar, 2>& joint_reductions,
@@ -160,9 +172,12 @@ template <class Scalar>
                                             offsets);
 }
 
-/// Two actuators at the base, the second of which drives its joint through a four-bar linkage that the first one moves along:
+/// Two actuators at the base. The second drives its joint through a four-bar linkage, which the first one
+/// moves as well:
+///
 ///     q1 = a1 / (m1 n1) + o1,    q2 = (a2/n2 - a1/(m1 n1)) / m2 + o2
-/// Errors: as above.
+///
+/// Errors: as above. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Result<BasicTransmission<Scalar, 2>> four_bar_transmission(
     const std::array<Scalar, 2>& actuator_reductions, const std::array<Scalar, 2>& joint_reductions,

@@ -1,5 +1,5 @@
-// A two-way stream of bytes: a TCP connection, a serial line, a pipe, a pair of buffers in a test. Plain concept; what implements
-// it lives in platform/.
+// A two-way stream of bytes: a TCP connection, a serial line, a pipe, a pair of buffers in a test. This is
+// only the concept; implementations are in platform/.
 #pragma once
 
 #include <concepts>
@@ -12,10 +12,10 @@
 
 namespace takt {
 
-/// Neither function blocks longer than `timeout` (negative counts as zero).
-///   send(bytes, timeout)      sends all of them, or fails; after a failure the stream is of no more use
-///   receive(bytes, timeout)   takes what has come, at least one byte, at most bytes.size(); 0 means that none came in time.
-///                             The other side's end is an error
+/// A stream whose calls wait at most `timeout` (negative counts as zero).
+/// * send(bytes, timeout) sends all bytes or fails. After a failure the stream is unusable.
+/// * receive(bytes, timeout) reads at least one byte and at most bytes.size(). It returns 0 at the timeout.
+///   The end of the stream is an error.
 template <class S>
 concept ByteStream = requires(S& stream, std::span<const std::uint8_t> out, std::span<std::uint8_t> in,
                               Duration timeout) {
@@ -23,10 +23,10 @@ concept ByteStream = requires(S& stream, std::span<const std::uint8_t> out, std:
   { stream.receive(in, timeout) } -> std::same_as<Result<std::size_t>>;
 };
 
-/// The end of such a stream for a loop: neither function waits.
-///   write(bytes)   takes bytes from the front, as many as there is room for; returns how many
-///   read(bytes)    gives what has come, at most bytes.size(); returns how many
-/// A stream that is broken takes and gives nothing any more; how it says so is its own.
+/// The end of such a stream for a loop; its functions never wait.
+/// * write(bytes) takes as many bytes from the front as there is room for, and returns how many.
+/// * read(bytes) returns the received bytes, at most bytes.size(), and how many.
+/// * A broken stream takes and returns nothing. Each type reports this in its own way.
 // clang-format off
 template <class P>
 concept BytePort = requires(P& port, std::span<const std::uint8_t> out, std::span<std::uint8_t> in) {

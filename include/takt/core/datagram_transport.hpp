@@ -1,5 +1,5 @@
-// What carries datagrams to and from one peer: a UDP socket, a pair of queues in a test. Plain concept; what implements it lives in
-// platform/.
+// Carries datagrams to and from one peer: a UDP socket, or a pair of queues in a test. This is only the
+// concept; implementations are in platform/.
 #pragma once
 
 #include <concepts>
@@ -12,10 +12,11 @@
 
 namespace takt {
 
-/// Datagrams may be lost, late, doubled and out of order, but never in part, and never joined.
-///   send(bytes)               hands one over without waiting; false if there was no room or no way for it
-///   receive(buffer, timeout)  the size of the next one, which is now in the buffer; nothing if none came in time (negative
-///                             counts as zero). One of no bytes is a datagram, too. What does not fit is not given in part
+/// Datagrams may be lost, late, duplicated or reordered. They are never split or joined.
+/// * send(bytes) hands over one datagram without waiting; false if there was no room or no route.
+/// * receive(buffer, timeout) waits at most `timeout` (negative counts as zero). It copies the next datagram
+///   to the buffer and returns its size, or nothing at the timeout. An empty datagram counts too. A datagram
+///   that does not fit is never returned in part.
 // clang-format off
 template <class T>
 concept DatagramTransport = requires(T& transport, std::span<const std::uint8_t> bytes, std::span<std::uint8_t> buffer,

@@ -1,13 +1,15 @@
-// Errors as values. Every fallible function of takt returns Result<T>: a value, or a four-byte Error that names the room it
-// comes from and the code within it. Nothing here allocates or throws; all of it is real-time safe.
+// Errors as values. Every function that can fail returns Result<T>: a value, or a four-byte Error with a room
+// and a code of that room. Nothing here allocates or throws; everything is real-time safe.
 //
-// A room declares its codes as an enum in its own namespace, with two functions that argument-dependent lookup finds:
+// A room declares its codes as an enum in its own namespace, with two functions that argument-dependent
+// lookup finds:
 //
-//     enum class Errc : std::uint16_t { frame_too_long = 1, ... };          // 0 is never an error
+//     enum class Errc : std::uint16_t { frame_too_long = 1 };  // 0 is never an error
+//
 //     constexpr Room room_of(Errc) noexcept { return Room::can; }
-//     constexpr std::string_view describe(Errc code) noexcept { switch (code) { ... } }
+//     constexpr std::string_view describe(Errc) noexcept { return "the frame is too long"; }
 //
-// and writes `return fail(Errc::frame_too_long);`. takt/describe.hpp turns any Error back into text.
+// It then writes `return fail(Errc::frame_too_long);`. takt/describe.hpp converts any Error into text.
 #pragma once
 
 #include <concepts>
@@ -20,7 +22,7 @@
 
 namespace takt {
 
-/// The rooms, as they are numbered in an Error and in the C API. Numbers are never reused.
+/// The rooms and their numbers, for Error and the C API. Numbers are never reused.
 enum class Room : std::uint16_t {
   none = 0,
   core = 1,
@@ -43,7 +45,7 @@ enum class Room : std::uint16_t {
   secure = 19,
 };
 
-/// An enum whose values are error codes of one room.
+/// An enum whose values are the error codes of one room.
 template <class E>
 concept ErrorCode = std::is_enum_v<E> && std::same_as<std::underlying_type_t<E>, std::uint16_t> &&
     requires(E code) {
@@ -51,7 +53,7 @@ concept ErrorCode = std::is_enum_v<E> && std::same_as<std::underlying_type_t<E>,
   { describe(code) } -> std::same_as<std::string_view>;
 };
 
-/// What went wrong: trivially copyable, 32 bits, compares equal to the code that it was made from.
+/// An error: trivially copyable, 32 bits. It compares equal to the code that it was made from.
 struct Error {
   Room room = Room::none;
   std::uint16_t code = 0;
@@ -59,27 +61,27 @@ struct Error {
   constexpr Error() = default;
   constexpr Error(Room from, std::uint16_t number) noexcept : room(from), code(number) {}
   template <ErrorCode E>
-  // NOLINTNEXTLINE(google-explicit-constructor): a code *is* an error; `result.error() == Errc::x` reads as meant
+  // NOLINTNEXTLINE(google-explicit-constructor): a code is an error, as in `result.error() == Errc::x`
   constexpr Error(E errc) noexcept : room(room_of(errc)), code(static_cast<std::uint16_t>(errc)) {}
 
   friend constexpr bool operator==(const Error&, const Error&) = default;
 };
 static_assert(sizeof(Error) == 4 && std::is_trivially_copyable_v<Error>);
 
-/// A value or an Error. One type, whatever language standard the user compiles with.
+/// A value or an Error. It is the same type in every language standard.
 template <class T>
 using Result = tl::expected<T, Error>;
 
 /// Success or an Error.
 using Status = Result<void>;
 
-/// The failing return value: `return fail(Errc::frame_too_long);`
+/// The return value of a failed function: `return fail(Errc::frame_too_long);`
 template <ErrorCode E>
 [[nodiscard]] constexpr tl::unexpected<Error> fail(E code) noexcept {
   return tl::unexpected<Error>(Error(code));
 }
 
-/// Passes the error of another result on.
+/// Passes on the error of another result.
 [[nodiscard]] constexpr tl::unexpected<Error> fail(Error error) noexcept {
   return tl::unexpected<Error>(error);
 }

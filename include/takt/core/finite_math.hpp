@@ -1,12 +1,14 @@
-// Refuses compiler options under which takt would take NaN for a number.
+// Rejects compiler options that break takt's checks for NaN.
 //
-// takt rejects NaN and infinity where they enter, by comparing numbers. With -ffinite-math-only, which -ffast-math and -Ofast
-// include, the compiler removes these comparisons: a PID then answers NaN with 5 and no error. Every header of takt that works
-// with floating-point numbers includes this one, directly or through others; tests/layering sees to it.
+// takt rejects NaN and infinity by comparing numbers. With -ffinite-math-only, part of -ffast-math and
+// -Ofast, the compiler removes these comparisons. A PID then answers a NaN with 5 and no error. Every header
+// of takt that works with floating-point numbers includes this one, directly or indirectly; tests/layering
+// checks it.
 //
-// A second option changes numbers without a macro that a header could look at: -ffp-contract. The CMake targets and the files of
-// pkg-config compile with -ffp-contract=off, so that takt's headers give the same numbers as its library. A build without either
-// has to set it, where the processor has fused multiply-add (x86 with -mfma or -march=haswell and later, every AArch64).
+// -ffp-contract also changes results, but defines no macro that a header could check. The CMake targets and
+// the pkg-config files compile with -ffp-contract=off. So takt's headers give the same numbers as its
+// library. Other builds must set it if the processor has fused multiply-add: x86 with -mfma or -march=haswell
+// and later, every AArch64.
 #pragma once
 
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)

@@ -1,5 +1,5 @@
-// One way to describe a joint and its limits, used by every room. SI units: rad, rad/s, rad/s^2, rad/s^3, N m for rotary
-// joints; m, m/s, m/s^2, m/s^3, N for linear ones. Plain data; real-time safe.
+// Joints, their states and their limits, shared by all rooms. SI units: rad, rad/s, rad/s^2, rad/s^3, N m for
+// rotary joints; m, m/s, m/s^2, m/s^3, N for linear ones. Plain data; real-time safe.
 #pragma once
 
 #include <bit>
@@ -11,11 +11,11 @@
 
 namespace takt {
 
-/// The most joints that one robot can have: a set of joints is one machine word (JointSet).
+/// The maximum number of joints of one robot, so that a set of joints is one machine word (JointSet).
 inline constexpr std::size_t max_joints = 64;
 
-/// What a joint must never exceed. Velocity, acceleration, jerk and effort are magnitudes: the bound holds both ways.
-/// An infinite bound is no bound.
+/// Limits that a joint must never exceed. Velocity, acceleration, jerk and effort are magnitudes and hold in
+/// both directions. An infinite limit is no limit.
 template <class Scalar>
 struct BasicJointLimits {
   Scalar position_min = -std::numeric_limits<Scalar>::infinity();
@@ -29,7 +29,7 @@ struct BasicJointLimits {
 };
 using JointLimits = BasicJointLimits<double>;
 
-/// Position and its first two derivatives: what a reference is made of.
+/// Position, velocity and acceleration, for example of a reference.
 template <class Scalar>
 struct BasicMotionState {
   Scalar position = 0;
@@ -40,25 +40,29 @@ struct BasicMotionState {
 };
 using MotionState = BasicMotionState<double>;
 
-/// What a joint does when the robot is stopped by a fault, a lost client or a shutdown, after its bounded stop.
+/// The behaviour of a joint after a stop because of a fault, a lost client or a shutdown.
 enum class SafeBehaviour : std::uint8_t {
   hold,     ///< stays where it stopped, drive on
-  release,  ///< the drive is switched off: for joints that are safe without power
+  release,  ///< switches the drive off: for joints that are safe without power
 };
 
-/// A set of joints by index, as one machine word: ownership and claims are tested and changed in single instructions.
+/// A set of joints by index in one machine word, so that single instructions test and change ownership and
+/// claims. Real-time safe.
 class JointSet {
  public:
   constexpr JointSet() = default;
 
-  /// The joints 0 .. count-1; count beyond max_joints means all.
+  /// The joints 0 .. count-1. A count above max_joints means all joints.
   [[nodiscard]] static constexpr JointSet first(std::size_t count) noexcept {
     return JointSet(count >= max_joints ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
   }
+  /// The inverse of bits(): bit j stands for joint j.
   [[nodiscard]] static constexpr JointSet from_bits(std::uint64_t bits) noexcept { return JointSet(bits); }
 
+  /// An index >= max_joints is ignored, here and in erase().
   constexpr void insert(std::size_t joint) noexcept { bits_ |= bit(joint); }
   constexpr void erase(std::size_t joint) noexcept { bits_ &= ~bit(joint); }
+  /// False for an index >= max_joints.
   [[nodiscard]] constexpr bool contains(std::size_t joint) const noexcept {
     return (bits_ & bit(joint)) != 0;
   }
@@ -68,7 +72,7 @@ class JointSet {
   }
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
 
-  /// Calls visit(joint) for each member, in rising order.
+  /// Calls visit(joint) for each member in increasing order.
   template <class Visitor>
   constexpr void for_each(Visitor&& visit) const noexcept(noexcept(visit(std::size_t{}))) {
     for (std::uint64_t rest = bits_; rest != 0; rest &= rest - 1) {
@@ -76,7 +80,7 @@ class JointSet {
     }
   }
 
-  /// The member that has `column` smaller ones: the joint of a table's column. 0 where there is none.
+  /// The member with `column` smaller members: the joint of a table's column. 0 if there is none.
   [[nodiscard]] constexpr std::size_t at(std::size_t column) const noexcept {
     std::size_t found = 0;
     for_each([&](std::size_t joint) noexcept {
@@ -94,7 +98,7 @@ class JointSet {
 
  private:
   explicit constexpr JointSet(std::uint64_t bits) noexcept : bits_(bits) {}
-  /// Joints beyond the last are in no set, so an index from outside can be asked for without a check.
+  /// Joints >= max_joints are in no set, so an index from outside needs no check.
   [[nodiscard]] static constexpr std::uint64_t bit(std::size_t joint) noexcept {
     return joint < max_joints ? std::uint64_t{1} << joint : 0;
   }

@@ -1,6 +1,6 @@
-// A service that talks with many clients in lines of text: the concept between a protocol, which takes lines and the time and gives
-// lines back, and whoever carries the bytes (platform/line_server.hpp for TCP, a test by hand). The protocol never sees a
-// socket, the carrier never reads a line.
+// A service that talks with many clients in lines of text. The concept separates the protocol from the
+// carrier of bytes (platform/line_server.hpp for TCP, or a test). The protocol receives lines and the time
+// and returns lines; it never sees a socket. The carrier never interprets a line.
 #pragma once
 
 #include <concepts>
@@ -13,34 +13,37 @@
 
 namespace takt {
 
-/// Numbers a connection; never used again for another one.
+/// The number of a connection. It is never reused for another connection.
 using ClientId = std::uint64_t;
 
-/// Why a carrier gives up on a client before the service has seen a whole line of it.
+/// The reason for which a carrier drops a client.
 enum class LineFault : std::uint8_t {
-  too_long,          ///< a line beyond the cap
-  too_slow,          ///< a line that was begun and not ended in time
-  too_many_clients,  ///< no room for one more connection
+  too_long,          ///< a line longer than the limit
+  too_slow,          ///< a line that was not completed in time
+  too_many_clients,  ///< no room for another connection
 };
 
-/// Bytes for one client, and whether the connection is to be closed after them.
+/// Bytes for one client, and whether the carrier must close the connection after them.
 struct LineOutput {
+  /// The receiver of the bytes.
   ClientId client = 0;
   std::string bytes;
+  /// Whether to close the connection after the bytes.
   bool close = false;
 };
 
-/// All calls come from one thread, `now` never goes backwards.
-///   connected(client, now)            a client is there; what the service says first comes out of take_output()
-///   received(client, line, now)       one line, without its '\n'
-///   refused(client, fault, now)       the carrier will close this connection; the service may explain why in a last line.
-///                                     With too_many_clients, connected() was never called and disconnected() will not be
-///   disconnected(client, now)         nothing more comes from it and nothing more reaches it
-///   owes(client)                      whether more output for it will come; the carrier keeps a client that has ended its
-///                                     input connected for that time
-///   poll(now)                         does what is due; called after every batch of lines and disconnections with
-///                                     a fresh `now`, and at the latest after the time that the last call returned
-///   take_output()                     what is to be sent, in order; the carrier asks after every call above
+/// All calls come from one thread, and `now` never decreases.
+/// * connected(client, now): a client has connected. take_output() returns the greeting, if any.
+/// * received(client, line, now): one line, without its '\n'.
+/// * refused(client, fault, now): the carrier is about to close this connection. The service may send a last
+///   line that explains why. With too_many_clients the carrier calls neither connected() nor disconnected()
+///   for it.
+/// * disconnected(client, now): no more input comes from the client, and no more output reaches it.
+/// * owes(client): whether more output for the client will follow. For that time the carrier keeps a client
+///   connected that has ended its input.
+/// * poll(now): does the work that is due. The carrier calls it after every batch of lines and disconnections
+///   with a fresh `now`. It also calls it at the latest after the time that the last call returned.
+/// * take_output(): the output in order. The carrier calls it after every call above.
 template <class S>
 concept LineService = requires(S& service, ClientId client, std::string_view line, LineFault fault,
                                Time now) {

@@ -1,5 +1,5 @@
-// A clock that stands still until it is told to move: the same loop that runs in wall time on the robot runs over it as
-// fast as the processor goes, with the same numbers on every run.
+// A clock that moves only when it is set. A loop that runs in real time on the robot runs on this clock as
+// fast as the processor can. Every run gives the same numbers.
 #pragma once
 
 #include "takt/core/time.hpp"
@@ -14,7 +14,8 @@ class ManualClock {
 
   [[nodiscard]] constexpr Time now() const noexcept { return now_; }
 
-  /// Sleeping *is* the passing of time here: moves the clock to `time` at once. A time in the past changes nothing.
+  /// Moves the clock to `time` at once, because sleeping is the only way time passes here. A time in the past
+  /// changes nothing.
   constexpr void sleep_until(Time time) noexcept {
     if (time > now_) now_ = time;
   }

@@ -1,5 +1,5 @@
-// Errors of set-up, for people: the four-byte Error plus a sentence that says what was wrong, where, and what is allowed.
-// Used where files are loaded and threads are prepared, never in the cycle: the message lives on the heap.
+// Errors of set-up: the four-byte Error plus a sentence that states the mistake, its place, and the allowed
+// values. For loading files and preparing threads, never for the cycle: the message lies on the heap.
 #pragma once
 
 #include <string>
@@ -9,9 +9,11 @@
 
 namespace takt {
 
-/// An Error with its explanation, for example {Errc::bad_description, "/joints/3/limits/velocity: -1 is not positive"}.
+/// An Error with its explanation, for example {Errc::bad_description, "/joints/3/limits/velocity: -1 is not
+/// positive"}.
 struct SetupError {
   Error error;
+  /// The explanation for people.
   std::string message;
 };
 

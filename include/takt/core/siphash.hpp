@@ -1,6 +1,7 @@
-// SipHash-2-4 with 128 bits of output, of J.-P. Aumasson and D. J. Bernstein: "SipHash: a fast short-input PRF" (2012), and the
-// 128-bit variant of the authors' reference implementation. A pseudo-random function for short messages: about a nanosecond for
-// each two bytes, a few instructions on a microcontroller, no table, and no branch or address that depends on the key.
+// SipHash-2-4 with an output of 128 bits, a pseudo-random function for short messages. It takes about a
+// nanosecond per two bytes, and a few instructions on a microcontroller. It has no table, and no branch or
+// address that depends on the key. Source: J.-P. Aumasson and D. J. Bernstein: "SipHash: a fast short-input
+// PRF" (2012), and the 128-bit variant of the authors' reference implementation.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 namespace takt {
 
 namespace detail {
-/// Least significant byte first, as all of SipHash.
+/// Least significant byte first, as everywhere in SipHash.
 [[nodiscard]] constexpr std::uint64_t little_word(const std::uint8_t* bytes, std::size_t count = 8) noexcept {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < count; ++i) word |= std::uint64_t{bytes[i]} << (8 * i);
@@ -57,6 +58,7 @@ struct SipState {
 };
 }  // namespace detail
 
+/// SipHash-2-4-128 with one key; an Authenticator. Real-time safe.
 class SipHash128 {
  public:
   static constexpr std::size_t key_size = 16;
@@ -64,6 +66,7 @@ class SipHash128 {
   explicit constexpr SipHash128(std::span<const std::uint8_t, key_size> key) noexcept
       : k0_(detail::little_word(key.data())), k1_(detail::little_word(key.data() + 8)) {}
 
+  /// The tag of the bytes. Real-time safe; the time depends only on their number.
   [[nodiscard]] constexpr Tag tag(std::span<const std::uint8_t> bytes) const noexcept {
     detail::SipState state(k0_, k1_);
     const std::size_t whole = bytes.size() / 8 * 8;

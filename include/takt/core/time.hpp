@@ -1,5 +1,5 @@
-// Time is integer nanoseconds since the start of whatever clock is in use; seconds as floating point exist only inside
-// formulas, measured from a segment's start. All of it is real-time safe.
+// Time is integer nanoseconds since the epoch of the clock in use. Seconds as floating point appear only
+// inside formulas, counted from a segment's start. Everything here is real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 
 namespace takt {
 
-/// A length of time in nanoseconds.
+/// A duration in nanoseconds.
 using Duration = std::chrono::nanoseconds;
 
-/// The time line of a process. Not a clock: it has no now(); a Clock object gives times on it.
+/// The time line of a process. It is not a clock, because it has no now(); a Clock object returns times on
+/// it.
 struct Timeline {
   using duration = Duration;
   using rep = duration::rep;
@@ -36,10 +37,11 @@ using Time = Timeline::time_point;
   return Time(Duration(nanoseconds));
 }
 
-/// A clock further from its epoch than that is none. Up to there sums and differences of two times are numbers.
+/// The largest valid distance of a time from its epoch. Sums and differences of two times within it do not
+/// overflow.
 inline constexpr Duration time_reach = std::chrono::years(100);
 
-/// The time, or the nearest one within time_reach. For what is told the time by somebody else, where it comes in.
+/// The time, clamped to within time_reach. Apply it to times from outside where they enter.
 [[nodiscard]] constexpr Time within_reach(Time time) noexcept {
   return std::clamp(time, Time(-time_reach), Time(time_reach));
 }
@@ -49,8 +51,9 @@ inline constexpr Duration time_reach = std::chrono::years(100);
   return static_cast<double>(duration.count()) * 1e-9;
 }
 
-/// Seconds, rounded to the nearest nanosecond, ties away from zero. Saturates at the ends of the range (about +-292
-/// years); NaN gives zero: check numbers from outside with std::isfinite first.
+/// Converts seconds to a duration, rounded to the nearest nanosecond, ties away from zero. It saturates at
+/// the ends of the range, about +-292 years. NaN gives zero: check numbers from outside with std::isfinite()
+/// first.
 [[nodiscard]] constexpr Duration from_seconds(double seconds) noexcept {
   constexpr double edge = 9.223372036854775e18;  // the largest double below 2^63
   const double nanoseconds = seconds * 1e9;
@@ -60,10 +63,11 @@ inline constexpr Duration time_reach = std::chrono::years(100);
   return Duration(static_cast<std::int64_t>(nanoseconds + (nanoseconds < 0 ? -0.5 : 0.5)));
 }
 
-/// What tells the time and waits for it: a wall clock on the robot, a ManualClock in tests and simulation.
-///   now()            the present time; never goes backwards
-///   sleep_until(t)   returns at t or later; at once when t has passed
-/// Both are noexcept and may be called by a real-time loop every period.
+/// Tells the time and waits for it: a wall clock on the robot, a ManualClock in tests and simulation.
+/// * now() returns the present time, which never decreases.
+/// * sleep_until(t) returns at t or later; at once if t has passed.
+///
+/// Both are noexcept, and a real-time loop may call them every period.
 // clang-format off
 template <class C>
 concept Clock = requires(C& clock, Time time) {

@@ -1,4 +1,5 @@
-// Two driven sides, each of one wheel or several, and the turn that their difference makes: skid-steered and tracked vehicles too.
+// A vehicle with two driven sides, each of one or several wheels, which turns by their difference.
+// Skid-steered and tracked vehicles are included.
 //
 //     forward = (r_l w_l + r_r w_r) / 2,    rotation = (r_r w_r - r_l w_l) / track
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace takt::mobile {
 
-/// What the two sides do: wheel rates in rad/s, or how far the wheels turned in rad.
+/// The two sides: wheel rates in rad/s, or angles that the wheels turned in rad.
 template <class Scalar>
 struct BasicSides {
   Scalar left = 0;
@@ -23,14 +24,16 @@ struct BasicSides {
 };
 using Sides = BasicSides<double>;
 
-/// A value; every function is real-time safe.
+/// A differential drive. A value; every function is real-time safe.
 template <class Scalar>
 class BasicDifferentialDrive {
  public:
+  /// The wheel radii and the track.
   struct Geometry {
     Scalar left_radius = 0;   ///< m
     Scalar right_radius = 0;  ///< m
-    Scalar track = 0;  ///< m between the sides; of a skid-steered vehicle the effective one, which is larger
+    /// m between the sides; for a skid-steered vehicle the effective track, which is larger
+    Scalar track = 0;
   };
 
   /// Errors: not_finite, not_positive.
@@ -42,15 +45,16 @@ class BasicDifferentialDrive {
     return BasicDifferentialDrive(geometry);
   }
 
-  /// What the wheels' motion makes of the vehicle's. What is not finite stays so, for Odometry to refuse.
+  /// The vehicle's twist for these wheel rates (or its motion for these angles). NaN and infinity pass
+  /// through; Odometry rejects them.
   [[nodiscard]] BasicTwist<Scalar> twist(const BasicSides<Scalar>& wheels) const noexcept {
     const Scalar left = geometry_.left_radius * wheels.left;
     const Scalar right = geometry_.right_radius * wheels.right;
     return {(left + right) / 2, 0, (right - left) / geometry_.track};
   }
 
-  /// What the wheels must do; `left` of the twist cannot be done and is not looked at. What is not finite, or overflows, is not
-  /// finite: TwistLimiter gives no such twists.
+  /// The wheel rates for a twist. They ignore `left`, which the vehicle cannot drive. NaN, infinity and
+  /// overflow give results that are not finite; TwistLimiter returns no such twists.
   [[nodiscard]] BasicSides<Scalar> wheels(const BasicTwist<Scalar>& twist) const noexcept {
     const Scalar turn = twist.rotation * geometry_.track / 2;
     return {(twist.forward - turn) / geometry_.left_radius, (twist.forward + turn) / geometry_.right_radius};
@@ -62,7 +66,8 @@ class BasicDifferentialDrive {
 };
 using DifferentialDrive = BasicDifferentialDrive<double>;
 
-/// One side of several wheels: their mean, of those that say something. NaN if none does. Real-time safe.
+/// The rate of a side with several wheels: the mean of its finite values. NaN if there is none. Real-time
+/// safe.
 template <class Scalar>
 [[nodiscard]] Scalar mean_of_wheels(std::span<const Scalar> wheels) noexcept {
   Scalar sum = 0;

@@ -1,4 +1,4 @@
-// How far a wheel has turned, from a counter that wraps.
+// The angle that a wheel has turned, from a counter that wraps.
 #pragma once
 
 #include <cmath>
@@ -11,14 +11,15 @@
 
 namespace takt::mobile {
 
-/// A value; every function is real-time safe.
+/// An encoder of one wheel. A value; every function is real-time safe.
 template <class Scalar>
 class BasicEncoder {
  public:
+  /// The parameters of the counter and its wheel.
   struct Configuration {
-    Scalar counts_per_turn = 0;  ///< of the wheel; negative counts backwards
+    Scalar counts_per_turn = 0;  ///< of the wheel; negative if it counts backwards
     unsigned bits = 32;          ///< of the counter, 1..64: it wraps at 2^bits
-    Scalar max_rate = 0;         ///< rad/s that the wheel can turn at most
+    Scalar max_rate = 0;         ///< rad/s, the highest rate of the wheel
   };
 
   /// Errors: not_finite, not_positive (counts_per_turn of zero, max_rate), out_of_domain (bits).
@@ -29,11 +30,15 @@ class BasicEncoder {
     return BasicEncoder(c);
   }
 
-  /// How far (rad) the wheel has turned since the last call, `period` seconds ago. The first call, and the one after reset(), only
-  /// takes the count. Errors: bad_period (also of a gap longer than longest_period, in which the wheel may have gone anywhere:
-  /// reset()): nothing changes; stale: within the period the wheel could turn by half the counter's range, which cannot be told
-  /// from less the other way; encoder_jump: further than max_rate allows, as when the counter was set to zero. After these two it
-  /// goes on from the new count.
+  /// The angle (rad) that the wheel has turned since the last call, `period` seconds ago. The first call, and
+  /// the one after reset(), only stores the count and returns 0.
+  /// Errors:
+  /// * bad_period: nothing changes. After a gap longer than longest_period call reset().
+  /// * stale: within the period the wheel could turn by half the counter's range, so its direction is
+  ///   ambiguous.
+  /// * encoder_jump: the wheel turned faster than max_rate, for example because the counter was reset.
+  ///
+  /// After stale and encoder_jump the encoder continues from the new count.
   Result<Scalar> turned(std::uint64_t count, Scalar period) noexcept {
     if (!started_) {
       started_ = true;
@@ -41,7 +46,7 @@ class BasicEncoder {
       return Scalar(0);
     }
     if (!is_period(period)) return fail(Errc::bad_period);
-    // Shifted up, the counter's own highest bit is the sign.
+    // Shifted up, the counter's highest bit becomes the sign.
     const unsigned unused = 64 - configuration_.bits;
     const auto difference = static_cast<std::int64_t>((count - last_) << unused) >> unused;
     last_ = count;
@@ -52,6 +57,7 @@ class BasicEncoder {
     return angle;
   }
 
+  /// The next call only stores the count.
   void reset() noexcept { started_ = false; }
 
  private:

@@ -1,4 +1,4 @@
-// What can be wrong with a drive's dimensions, and with what its wheels say.
+// The errors of a drive's dimensions and of its wheels' measurements.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::mobile {
 
-/// Numbers are part of the C API: never reused.
+/// The numbers are part of the C API and are never reused.
 enum class Errc : std::uint16_t {
   not_finite = 1,
   not_positive = 2,
@@ -21,6 +21,7 @@ enum class Errc : std::uint16_t {
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::mobile; }
 
+/// The message of an error, without a full stop at its end.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_finite:

@@ -1,8 +1,8 @@
-// Vehicles that go in any direction: mecanum wheels, and omni wheels in any number and place.
+// Vehicles that move in any direction, with mecanum wheels, or with any number of omni wheels in any place.
 //
-// A wheel at (x, y) that can only push along the unit vector (c, s) turns by (c, s, c (-y) + s x) . (forward, left, rotation),
-// divided by its radius: one row of a matrix B for each wheel. The vehicle's motion is the least-squares solution of B twist =
-// wheels, which weighs all wheels alike; what they contradict each other by is slip.
+// A wheel at (x, y) that pushes only along the unit vector (c, s) turns by (c, s, c (-y) + s x) . (forward,
+// left, rotation) / radius. This is one row per wheel of a matrix B. The vehicle's motion is the
+// least-squares solution of B twist = wheels, with equal weights. The residual is slip.
 #pragma once
 
 #include <Eigen/Core>
@@ -20,25 +20,24 @@
 
 namespace takt::mobile {
 
-/// Where a wheel stands and where it pushes.
+/// The place of a wheel and its direction of push.
 template <class Scalar>
 struct BasicOmniWheel {
-  Scalar x = 0;  ///< m
-  Scalar y = 0;  ///< m
-  Scalar direction =
-      0;              ///< rad: in which direction the wheel pushes when it turns forward; 0 = the vehicle's x
-  Scalar radius = 0;  ///< m
+  Scalar x = 0;          ///< m
+  Scalar y = 0;          ///< m
+  Scalar direction = 0;  ///< rad, from the vehicle's x axis: direction of push when the wheel turns forward
+  Scalar radius = 0;     ///< m
 };
 using OmniWheel = BasicOmniWheel<double>;
 
-/// A value without heap; after make() every function is real-time safe.
+/// A drive with omni wheels. A value without heap; after make() every function is real-time safe.
 template <class Scalar, std::size_t Wheels>
 class BasicHolonomicDrive {
  public:
   using WheelValues = std::array<Scalar, Wheels>;
 
-  /// Errors: not_finite, not_positive (a radius), out_of_domain (the wheels cannot make every motion: all push the same way, or
-  /// through one point).
+  /// Errors: not_finite, not_positive (a radius), out_of_domain (some motion is impossible: all wheels push
+  /// in the same direction, or through one point).
   [[nodiscard]] static Result<BasicHolonomicDrive> make(
       const std::array<BasicOmniWheel<Scalar>, Wheels>& wheels) noexcept {
     BasicHolonomicDrive drive;
@@ -60,22 +59,22 @@ class BasicHolonomicDrive {
     return drive;
   }
 
-  /// What the wheels must do: rad/s (rad for a motion). What is not finite, or overflows, is not finite: TwistLimiter gives no such
-  /// twists.
+  /// The wheel rates in rad/s for a twist, or angles in rad for a motion. NaN, infinity and overflow give
+  /// results that are not finite; TwistLimiter returns no such twists.
   [[nodiscard]] WheelValues wheels(const BasicTwist<Scalar>& twist) const noexcept {
     WheelValues out;
     Eigen::Map<WheelVector>(out.data()) = rates_ * vector(twist);
     return out;
   }
 
-  /// What they make of the vehicle's motion. What is not finite stays so, for Odometry to refuse.
+  /// The vehicle's twist for these wheel rates. NaN and infinity pass through; Odometry rejects them.
   [[nodiscard]] BasicTwist<Scalar> twist(const WheelValues& wheels) const noexcept {
     const Eigen::Matrix<Scalar, 3, 1> t = twist_ * Eigen::Map<const WheelVector>(wheels.data());
     return {t[0], t[1], t[2]};
   }
 
-  /// By how much (rad/s) the wheel differs most that fits the others least: zero where no wheel slips, and for three wheels. Not
-  /// finite if a wheel's rate is not.
+  /// The largest deviation (rad/s) of a wheel's rate from the least-squares motion. Zero if no wheel slips,
+  /// and always for three wheels. Not finite if a rate is not finite.
   [[nodiscard]] Scalar slip(const WheelValues& wheels) const noexcept {
     const auto rolling = this->wheels(twist(wheels));
     Scalar most = 0;
@@ -101,8 +100,9 @@ class BasicHolonomicDrive {
 template <std::size_t Wheels>
 using HolonomicDrive = BasicHolonomicDrive<double, Wheels>;
 
-/// Wheels at equal distances on a circle about the origin, the first in front at `first` (rad from x), counted
-/// counter-clockwise, each pushing counter-clockwise along the circle. Lengths in m. M-Hubo has three. Errors: those of make().
+/// Wheels at equal distances on a circle about the origin; M-Hubo has three. The first wheel is at the angle
+/// `first` (rad from x), and they are counted counter-clockwise. Each pushes counter-clockwise along the
+/// circle. Lengths in m. Errors: those of make(). Real-time safe.
 template <std::size_t Wheels, class Scalar>
 [[nodiscard]] Result<BasicHolonomicDrive<Scalar, Wheels>> omni_drive(Scalar circle, Scalar wheel_radius,
                                                                      Scalar first = 0) noexcept {
@@ -115,9 +115,9 @@ template <std::size_t Wheels, class Scalar>
   return BasicHolonomicDrive<Scalar, Wheels>::make(wheels);
 }
 
-/// Four mecanum wheels, whose rollers form an X as seen from above: front left, front right, rear left, rear right. A roller
-/// at 45 degrees lets its wheel push along itself only, with sqrt(2) times the leverage. Lengths in m between the wheels' middles.
-/// Errors: those of make(), not_positive.
+/// Four mecanum wheels whose rollers form an X seen from above: front left, front right, rear left, rear
+/// right. A roller at 45 degrees lets its wheel push only along the roller, with sqrt(2) times the leverage.
+/// Lengths in m between the wheels' middles. Errors: those of make(), not_positive. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Result<BasicHolonomicDrive<Scalar, 4>> mecanum_drive(Scalar length, Scalar width,
                                                                    Scalar wheel_radius) noexcept {

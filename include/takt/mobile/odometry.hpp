@@ -1,15 +1,17 @@
-// Where a vehicle has got to, from what its wheels did, and how sure that is.
+// The pose of a vehicle from the motion of its wheels, and its covariance.
 //
 //     Odometry odometry;
-//     odometry.move(drive.twist(turned), 0.01);         // wheel angles since the last call, 0.01 s ago: encoders
-//     odometry.advance(drive.twist(rates), 0.01);       // or wheel rates, for a period
+//     odometry.move(drive.twist(turned), 0.01);    // angles since the last call, 0.01 s ago: encoders
+//     odometry.advance(drive.twist(rates), 0.01);  // or wheel rates for a period
+//
 //     const Pose pose = odometry.pose();
 //
-// Long runs of small steps do not stall, in float neither: what rounding takes from a sum is added again with the next step (Kahan,
-// "Further remarks on reducing truncation errors", 1965).
+// Long runs of small steps do not stall, even in float. The rounding error of a sum is added to the next step
+// (Kahan, "Further remarks on reducing truncation errors", 1965).
 //
-// The covariance P of (x, y, heading) grows by P = F P F^T + G Q G^T: F carries an error of the heading into the position, and
-// Q is what the motion itself adds, in proportion to the way it went (Thrun, Burgard & Fox, "Probabilistic Robotics", 5.4).
+// The covariance P of (x, y, heading) grows by P = F P F^T + G Q G^T. F carries a heading error into the
+// position. Q is the noise of the motion itself, in proportion to the distance (Thrun, Burgard & Fox,
+// "Probabilistic Robotics", 5.4).
 #pragma once
 
 #include <Eigen/Core>
@@ -24,30 +26,33 @@
 
 namespace takt::mobile {
 
-/// How much a motion adds to the variances.
+/// The variance that a motion adds.
 template <class Scalar>
 struct BasicOdometryNoise {
-  Scalar forward_by_way = 0;       ///< m^2 for each m
-  Scalar left_by_way = 0;          ///< m^2 for each m
-  Scalar heading_by_way = 0;       ///< rad^2 for each m
-  Scalar heading_by_rotation = 0;  ///< rad^2 for each rad
+  Scalar forward_by_way = 0;       ///< m^2 per m of distance
+  Scalar left_by_way = 0;          ///< m^2 per m of distance
+  Scalar heading_by_way = 0;       ///< rad^2 per m of distance
+  Scalar heading_by_rotation = 0;  ///< rad^2 per rad of rotation
 };
 
-/// A value without heap; every function is real-time safe.
+/// The odometry of one vehicle. A value without heap; every function is real-time safe.
 template <class Scalar>
 class BasicOdometry {
  public:
   using Covariance = Eigen::Matrix<Scalar, 3, 3>;
 
+  /// The noise of the motion and the timeout of rates.
   struct Configuration {
     Integration integration = Integration::exact_arc;
-    Scalar timeout = Scalar(0.5);  ///< s: rates are taken for as long as this, and not longer; at most ten
+    Scalar timeout = Scalar(0.5);  ///< s: the longest period for which rates are valid; at most ten
     BasicOdometryNoise<Scalar> noise{};
   };
 
+  /// At the origin, with zero covariance and the default configuration.
   BasicOdometry() = default;
 
-  /// Errors: not_finite, not_positive (the time-out), out_of_domain (a negative noise, a time-out above longest_period).
+  /// Errors: not_finite, not_positive (the timeout), out_of_domain (negative noise, a timeout above
+  /// longest_period).
   [[nodiscard]] static Result<BasicOdometry> make(const Configuration& c) noexcept {
     const auto& n = c.noise;
     for (const Scalar number :
@@ -62,7 +67,8 @@ class BasicOdometry {
     return odometry;
   }
 
-  /// The vehicle has made this motion (m, m, rad in its own frame). Errors: not_finite (an overflow too): nothing changes.
+  /// Adds a motion of the vehicle (m, m, rad in its own frame). Errors: not_finite (also an overflow):
+  /// nothing changes.
   Status move(const BasicTwist<Scalar>& motion) noexcept {
     if (!detail::is_finite(motion)) return fail(Errc::not_finite);
     const BasicPose<Scalar> change = displacement(pose_.heading, motion, configuration_.integration);
@@ -81,18 +87,21 @@ class BasicOdometry {
     return {};
   }
 
-  /// The same within `period` seconds: twist() is then the mean of these. Errors: bad_period: nothing changes; not_finite: the pose
-  /// stays, and the twist is zero.
+  /// Adds a motion that took `period` seconds; twist() is then its mean velocity. Errors: bad_period: nothing
+  /// changes; not_finite: the pose stays and the twist is zero.
   Status move(const BasicTwist<Scalar>& motion, Scalar period) noexcept {
     if (!is_period(period)) return fail(Errc::bad_period);
     return keep_twist({motion.forward / period, motion.left / period, motion.rotation / period},
                       move(motion));
   }
 
-  /// The vehicle has moved with these velocities for `period` seconds. Errors: bad_period: nothing changes; not_finite: the pose
-  /// stays, and the twist is zero; stale: the period is longer than the time-out: what the vehicle did meanwhile is not known. The
-  /// pose stays, the twist is zero, and the covariance grows as if it had gone on all the time, whichever way, with these
-  /// velocities or the ones before, whichever are faster (unless that overflows).
+  /// Adds a motion with these velocities (m/s, rad/s) for `period` seconds.
+  /// Errors:
+  /// * bad_period: nothing changes.
+  /// * not_finite: the pose stays and the twist is zero.
+  /// * stale: the period is longer than the timeout, so the motion is unknown. The pose stays and the twist
+  ///   is zero. The covariance grows as if the vehicle had moved in any direction all the time. The assumed
+  ///   velocities are the faster of these and the ones before. It does not grow if that overflows.
   Status advance(const BasicTwist<Scalar>& twist, Scalar period) noexcept {
     if (!(period > 0) || !std::isfinite(period)) return fail(Errc::bad_period);
     if (!(period > configuration_.timeout)) return keep_twist(twist, move(period * twist));
@@ -100,14 +109,16 @@ class BasicOdometry {
     return keep_twist({}, fail(Errc::stale));
   }
 
+  /// The present pose in the world (m, m, rad).
   [[nodiscard]] const BasicPose<Scalar>& pose() const noexcept { return pose_; }
-  /// The velocities that advance() or move() with a period had last, in the vehicle's own frame; zero where they are not known.
+  /// The last velocities of advance() or of move() with a period, in the vehicle's own frame; zero if they
+  /// are unknown.
   [[nodiscard]] const BasicTwist<Scalar>& twist() const noexcept { return twist_; }
-  /// Of (x, y, heading) in the world: m^2, m rad, rad^2.
+  /// The covariance of (x, y, heading) in the world: m^2, m rad, rad^2.
   [[nodiscard]] const Covariance& covariance() const noexcept { return covariance_; }
 
-  /// The vehicle is known to be here. Errors: not_finite, out_of_domain (what is not symmetric and positive semi-definite, but for
-  /// rounding, is no covariance): nothing changes.
+  /// Sets the pose and its covariance. Errors: not_finite, out_of_domain (not symmetric or not positive
+  /// semi-definite, beyond rounding): nothing changes.
   Status set(const BasicPose<Scalar>& pose, const Covariance& covariance = Covariance::Zero()) noexcept {
     if (!std::isfinite(pose.x) || !std::isfinite(pose.y) || !std::isfinite(pose.heading) ||
         !covariance.allFinite())
@@ -120,7 +131,7 @@ class BasicOdometry {
   }
 
  private:
-  /// Compensated summation: `lost` is what rounding has added to the sum so far.
+  /// Compensated summation: `lost` is the rounding error that the sum contains so far.
   static void add(Scalar& sum, Scalar& lost, Scalar term) noexcept {
     const Scalar due = term - lost;
     const Scalar next = sum + due;
@@ -133,7 +144,7 @@ class BasicOdometry {
     return status;
   }
 
-  /// Adds to the variances what a gap of `period` seconds leaves open.
+  /// Adds the variance of a gap of `period` seconds.
   void doubt(const BasicTwist<Scalar>& twist, Scalar period) noexcept {
     const Scalar way =
         period * std::max(std::hypot(twist.forward, twist.left), std::hypot(twist_.forward, twist_.left));
@@ -143,7 +154,7 @@ class BasicOdometry {
     if (std::isfinite(grown.trace())) covariance_ = grown;
   }
 
-  /// By the correlations: their matrix must have no negative principal minor, but for rounding.
+  /// Checks the correlations: their matrix must have no negative principal minor, up to rounding.
   [[nodiscard]] static bool is_covariance(const Covariance& c) noexcept {
     const Scalar rounding = std::sqrt(std::numeric_limits<Scalar>::epsilon());
     Covariance r;
@@ -176,7 +187,7 @@ class BasicOdometry {
     grown(0, 1) += c * s * (along - across);
     grown(1, 1) += s * s * along + c * c * across;
     grown(2, 2) += n.heading_by_way * way + n.heading_by_rotation * std::abs(motion.rotation);
-    // Symmetric to the last digit, however long it grows.
+    // Keeps the matrix exactly symmetric.
     grown(1, 0) = grown(0, 1);
     grown(2, 0) = grown(0, 2);
     grown(2, 1) = grown(1, 2);
@@ -185,7 +196,7 @@ class BasicOdometry {
 
   Configuration configuration_;
   BasicPose<Scalar> pose_;
-  BasicPose<Scalar> lost_;  ///< what rounding has added to it
+  BasicPose<Scalar> lost_;  ///< rounding error that pose_ contains
   BasicTwist<Scalar> twist_;
   Covariance covariance_ = Covariance::Zero();
 };

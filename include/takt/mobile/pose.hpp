@@ -1,4 +1,4 @@
-// Where a vehicle is and how it moves, in the plane. REP 103: x forward, y left, rotation counter-clockwise.
+// The pose and the motion of a vehicle in the plane. REP 103: x forward, y left, rotation counter-clockwise.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace takt::mobile {
 
-/// In the world.
+/// A pose in the world.
 template <class Scalar>
 struct BasicPose {
   Scalar x = 0;        ///< m
@@ -19,11 +19,11 @@ struct BasicPose {
 };
 using Pose = BasicPose<double>;
 
-/// Velocities in the vehicle's own frame; or, times a period, the motion within it.
+/// Velocities in the vehicle's own frame. Multiplied by a period it is the motion in that period.
 template <class Scalar>
 struct BasicTwist {
   Scalar forward = 0;   ///< m/s along x
-  Scalar left = 0;      ///< m/s along y: zero for whatever cannot move sideways
+  Scalar left = 0;      ///< m/s along y: zero for vehicles that cannot move sideways
   Scalar rotation = 0;  ///< rad/s
 
   friend constexpr bool operator==(const BasicTwist&, const BasicTwist&) = default;
@@ -41,27 +41,30 @@ template <class Scalar>
 }
 }  // namespace detail
 
-/// The same angle in (-pi, pi]. A NaN stays one. Real-time safe.
+/// The same angle in (-pi, pi]. NaN stays NaN. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Scalar wrap_angle(Scalar angle) noexcept {
   constexpr Scalar pi = std::numbers::pi_v<Scalar>;
-  // Within one and a half turns, one subtraction is exact (Sterbenz). std::remainder gives the same number, but takes longer.
+  // Up to one and a half turns, one subtraction is exact (Sterbenz). std::remainder gives the same number but
+  // takes longer.
   Scalar wrapped = std::abs(angle) > pi ? angle - std::copysign(2 * pi, angle) : angle;
   if (!(std::abs(wrapped) <= pi)) wrapped = std::remainder(angle, 2 * pi);
   return wrapped == -pi ? pi : wrapped;
 }
 
-/// How a motion within a period becomes a change of pose.
+/// The method that integrates a motion over a period.
 enum class Integration {
   exact_arc,    ///< exact for constant velocities
-  runge_kutta,  ///< second order: the mean heading. An arc comes out longer than it is, by rotation^2/24 of it
-  euler,        ///< first order: the heading before
+  runge_kutta,  ///< second order: the mean heading; makes an arc too long by rotation^2/24 of its length
+  euler,        ///< first order: the heading before the motion
 };
 
-/// By how much a motion (m, m, rad; a twist times its period) from this heading changes the pose in the world. Real-time safe.
+/// The change of the pose in the world by a motion (m, m, rad; a twist times its period) from this heading.
+/// Real-time safe.
 ///
-/// Constant velocities lead along an arc whose chord is sin(a)/a of its length, a being half the rotation, and points a to the
-/// left of the heading (the exponential map of SE(2)). sin(a)/a loses no precision near zero: only 0/0 is looked after.
+/// Constant velocities lead along an arc. Let a be half the rotation. The chord is sin(a)/a times the arc,
+/// and points a to the left of the heading (the exponential map of SE(2)). The quotient sin(a)/a loses no
+/// precision near zero; only 0/0 is a special case.
 template <class Scalar>
 [[nodiscard]] BasicPose<Scalar> displacement(Scalar heading, const BasicTwist<Scalar>& motion,
                                              Integration integration = Integration::exact_arc) noexcept {
@@ -73,7 +76,7 @@ template <class Scalar>
   return {c * motion.forward - s * motion.left, s * motion.forward + c * motion.left, motion.rotation};
 }
 
-/// The pose after a motion. The heading is wrapped. Real-time safe.
+/// The pose after a motion, with a wrapped heading. Real-time safe.
 template <class Scalar>
 [[nodiscard]] BasicPose<Scalar> moved(const BasicPose<Scalar>& pose, const BasicTwist<Scalar>& motion,
                                       Integration integration = Integration::exact_arc) noexcept {

@@ -1,8 +1,8 @@
-// The twist that was commanded last, for as long as it may be driven: a commander that falls silent makes the vehicle stop.
+// The last commanded twist, with a timeout. If commands stop arriving, the vehicle stops.
 //
 //     TwistCommand command = *TwistCommand::make(0.5);
-//     (void)command.set(wanted);                                            // whenever one arrives
-//     const Twist twist = limiter.step(command.step(h).value, h).value;     // every period: a stop within the limits
+//     (void)command.set(wanted);                                         // when a command arrives
+//     const Twist twist = limiter.step(command.step(h).value, h).value;  // every period, within the limits
 #pragma once
 
 #include <cmath>
@@ -15,11 +15,11 @@
 
 namespace takt::mobile {
 
-/// A value, of the loop alone; every function is real-time safe. It counts periods: no clock is needed.
+/// A value for use by one loop; every function is real-time safe. It counts periods, so it needs no clock.
 template <class Scalar>
 class BasicTwistCommand {
  public:
-  /// From the time-out in s. Errors: not_finite, not_positive, out_of_domain (above longest_period).
+  /// Takes the timeout in s. Errors: not_finite, not_positive, out_of_domain (above longest_period).
   [[nodiscard]] static Result<BasicTwistCommand> make(Scalar timeout) noexcept {
     if (!std::isfinite(timeout)) return fail(Errc::not_finite);
     if (!(timeout > 0)) return fail(Errc::not_positive);
@@ -27,7 +27,7 @@ class BasicTwistCommand {
     return BasicTwistCommand(timeout);
   }
 
-  /// A new command. Errors: not_finite: nothing changes, the one before grows older.
+  /// Stores a new command. Errors: not_finite: the command before stays and keeps its age.
   Status set(const BasicTwist<Scalar>& twist) noexcept {
     if (!detail::is_finite(twist)) return fail(Errc::not_finite);
     twist_ = twist;
@@ -35,8 +35,8 @@ class BasicTwistCommand {
     return {};
   }
 
-  /// What to drive for the next `period` seconds: the last command, if by their end it will not be older than the time-out. Errors:
-  /// stale: a standstill, also before the first command; bad_period: nothing changes.
+  /// The twist for the next `period` seconds: the last command, if it is not older than the timeout at their
+  /// end. Errors: stale: standstill, also before the first command; bad_period: nothing changes.
   BasicTwistStep<Scalar> step(Scalar period) noexcept {
     if (!is_period(period)) return {twist_, Errc::bad_period};
     if (period > left_) {
@@ -52,7 +52,7 @@ class BasicTwistCommand {
   explicit BasicTwistCommand(Scalar timeout) noexcept : timeout_(timeout) {}
 
   Scalar timeout_;
-  Scalar left_ = 0;  ///< s of the time-out
+  Scalar left_ = 0;  ///< s until the timeout
   BasicTwist<Scalar> twist_;
 };
 using TwistCommand = BasicTwistCommand<double>;

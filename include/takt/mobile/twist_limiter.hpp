@@ -1,6 +1,6 @@
-// Keeps a commanded twist within what a vehicle can do and stays on the same curve: forward speed and rotation are reduced by the
-// same factor, so that the ratio of the two, the curvature, stays what was asked for. Braking comes before the curve: no rotation
-// that changes slowly makes the way to a stop longer.
+// Keeps a commanded twist within a vehicle's limits and on the same curve. It reduces forward speed and
+// rotation by the same factor, so their ratio, the curvature, stays. Braking has priority over the curve: a
+// rotation that changes slowly never makes the stopping distance longer.
 #pragma once
 
 #include <algorithm>
@@ -14,25 +14,27 @@
 
 namespace takt::mobile {
 
-/// A new twist, or the last one and why.
+/// A new twist, or the last one with the reason for the error.
 template <class Scalar>
 struct BasicTwistStep {
+  /// The twist to drive (m/s, rad/s); valid after an error too.
   BasicTwist<Scalar> value;
-  Errc error{};  ///< 0 = none
+  Errc error{};  ///< 0: no error
 
+  /// Whether the step had no error.
   [[nodiscard]] constexpr bool ok() const noexcept { return error == Errc{}; }
 };
 using TwistStep = BasicTwistStep<double>;
 
-/// A value; every function is real-time safe.
+/// The limiter of one vehicle. A value; every function is real-time safe.
 template <class Scalar>
 class BasicTwistLimiter {
  public:
-  /// All above zero; infinite is no limit.
+  /// All > 0; infinity is no limit.
   struct Limits {
     Scalar forward = 0;                  ///< m/s
     Scalar backward = 0;                 ///< m/s
-    Scalar left = 0;                     ///< m/s, either side
+    Scalar left = 0;                     ///< m/s, in both directions
     Scalar rotation = 0;                 ///< rad/s
     Scalar acceleration = 0;             ///< m/s^2 along x and along y, while the magnitude grows
     Scalar braking = 0;                  ///< m/s^2, while it falls
@@ -49,10 +51,11 @@ class BasicTwistLimiter {
     return BasicTwistLimiter(limits);
   }
 
-  /// The twist for the next `period` seconds: on the curve that is asked for, slowed down as a whole to keep the velocity limits;
-  /// from there towards it as far as the accelerations allow. All three velocities go the same part of the way, but what brakes
-  /// (forward and left; if neither does, rotation) does not wait for what does not: that goes along as far as its own limit lets
-  /// it. Errors: bad_period: nothing changes; not_finite: the vehicle comes to a stop with each such step.
+  /// The twist for the next `period` seconds. The requested twist is slowed down as a whole to keep the
+  /// velocity limits. Then the present twist changes towards it as far as the accelerations allow. All three
+  /// velocities complete the same fraction of their change. A braking velocity (forward and left; rotation
+  /// only if neither brakes) does not wait for the others. They follow as far as their limits allow. Errors:
+  /// bad_period: nothing changes; not_finite: each such step brakes the vehicle to rest.
   BasicTwistStep<Scalar> step(const BasicTwist<Scalar>& wanted, Scalar period) noexcept {
     if (!is_period(period)) return {twist_, Errc::bad_period};
     const bool finite = detail::is_finite(wanted);
@@ -68,15 +71,17 @@ class BasicTwistLimiter {
     return {twist_, finite ? Errc{} : Errc::not_finite};
   }
 
+  /// The present twist.
   [[nodiscard]] const BasicTwist<Scalar>& twist() const noexcept { return twist_; }
 
-  /// Goes on from a twist that the vehicle has now. What is not finite, or nearly not, is taken as standstill.
+  /// Continues from the vehicle's present twist. A twist that is not finite, or near overflow, counts as
+  /// standstill.
   void reset(const BasicTwist<Scalar>& twist = {}) noexcept {
     twist_ = detail::is_finite(Scalar(4) * twist) ? twist : BasicTwist<Scalar>{};
   }
 
  private:
-  /// No limit is so large a one that differences of velocities cannot overflow.
+  /// Clamps the limits, so that differences of velocities cannot overflow.
   explicit BasicTwistLimiter(const Limits& limits) noexcept : limits_(limits) {
     constexpr Scalar most = std::numeric_limits<Scalar>::max() / 4;
     for (Scalar* limit : {&limits_.forward, &limits_.backward, &limits_.left, &limits_.rotation,
@@ -84,9 +89,9 @@ class BasicTwistLimiter {
       *limit = std::min(*limit, most);
   }
 
-  /// From one velocity to another.
+  /// The change from one velocity to another.
   struct Way {
-    Scalar part;  ///< of it that one period allows: 1 or more is all of it
+    Scalar part;  ///< fraction of the change that one period allows; >= 1 means all of it
     bool braking;
   };
 
@@ -101,7 +106,7 @@ class BasicTwistLimiter {
     return distance == 0 ? Scalar(1) : reach / std::abs(distance);
   }
 
-  /// What passes zero brakes up to there, and accelerates for the rest of the period.
+  /// A velocity that passes zero brakes up to there, and accelerates for the rest of the period.
   [[nodiscard]] Way way(Scalar from, Scalar to, Scalar period) const noexcept {
     const bool braking = brakes(from, to);
     Scalar reach = (braking ? limits_.braking : limits_.acceleration) * period;
@@ -127,7 +132,8 @@ class BasicTwistLimiter {
     const Scalar along = twist.forward >= 0 ? limits_.forward : limits_.backward;
     const BasicTwist<Scalar> size{std::abs(twist.forward), std::abs(twist.left), std::abs(twist.rotation)};
     if (size.forward <= along && size.left <= limits_.left && size.rotation <= limits_.rotation) return twist;
-    // The factor is worked out for the direction, whose largest part is 1: a quotient with a huge number would lose digits.
+    // The factor is computed for the direction, whose largest component is 1. A quotient with a huge number
+    // would lose digits.
     const Scalar largest = std::max({size.forward, size.left, size.rotation});
     const Scalar allowed = std::min({along / (size.forward / largest), limits_.left / (size.left / largest),
                                      limits_.rotation / (size.rotation / largest)});

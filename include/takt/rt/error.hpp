@@ -1,4 +1,4 @@
-// Why a loop or a thread cannot be set up.
+// The errors of setting up a loop or a thread.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 namespace takt::rt {
 
+/// The numbers are part of the C API and are never reused.
 enum class Errc : std::uint16_t {
   period_not_positive = 1,
   bad_priority = 2,
@@ -18,6 +19,7 @@ enum class Errc : std::uint16_t {
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::rt; }
 
+/// The message of an error, without a full stop at its end.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::period_not_positive:

@@ -1,6 +1,6 @@
-// Counts durations in buckets whose width grows with the duration, so that a microsecond and a second are
-// told apart equally well in a few kilobytes: what a loop keeps about its own timing. Recording is a handful
-// of instructions; no allocation.
+// Counts durations in buckets whose width grows with the duration. It resolves microseconds and seconds
+// equally well in a few kilobytes. A loop keeps its own timing in it. Recording takes a handful of
+// instructions and does not allocate.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,17 @@
 
 namespace takt::rt {
 
-/// A histogram of durations from 0 to 2^40 ns (18 minutes). Below 32 ns each nanosecond has its bucket;
-/// above, each octave is cut into 32, so that a percentile is within 1.6 % of a true sample. Negative
-/// durations count as 0, longer ones into the last bucket; minimum, maximum and mean are exact. All functions
-/// are real-time safe; percentile() visits each bucket once.
+/// A histogram of durations from 0 to 2^40 ns (18 minutes). Below 32 ns each nanosecond has its own bucket.
+/// Above, each octave has 32 buckets, so a percentile is within 1.6 % of a true sample. Negative durations
+/// count as 0, longer ones in the last bucket. Minimum, maximum and mean are exact. All functions are
+/// real-time safe; percentile() visits each bucket once.
 class Histogram {
  public:
   static constexpr std::size_t per_octave = 32;
   static constexpr int octaves = 35;
   static constexpr std::size_t bucket_count = per_octave * (octaves + 1);
 
+  /// Counts one duration. Real-time safe.
   void record(Duration duration) noexcept {
     const std::int64_t value = std::max<std::int64_t>(duration.count(), 0);
     ++counts_[bucket_of(value)];
@@ -33,7 +34,7 @@ class Histogram {
     ++count_;
   }
 
-  /// Adds all that `other` has recorded.
+  /// Adds all samples of `other`.
   void merge(const Histogram& other) noexcept {
     for (std::size_t i = 0; i < bucket_count; ++i) counts_[i] += other.counts_[i];
     min_ = std::min(min_, other.min_);
@@ -51,7 +52,7 @@ class Histogram {
     return Duration(count_ == 0 ? 0 : static_cast<std::int64_t>(sum_ / static_cast<double>(count_)));
   }
 
-  /// The duration that `percent` of the samples (0 to 100) do not exceed, as the middle of its bucket; 0
+  /// The duration that `percent` (0 to 100) of the samples do not exceed, as the middle of its bucket; 0
   /// without samples.
   [[nodiscard]] Duration percentile(double percent) const noexcept {
     if (count_ == 0) return Duration(0);
@@ -67,8 +68,9 @@ class Histogram {
     return Duration(max_);
   }
 
-  /// The counts, and the shortest duration in ns that each bucket holds: for plots.
+  /// The counts of the buckets, for plots.
   [[nodiscard]] std::span<const std::uint64_t> counts() const noexcept { return counts_; }
+  /// The shortest duration (ns) in a bucket.
   [[nodiscard]] static constexpr std::int64_t lower_bound(std::size_t bucket) noexcept {
     if (bucket < per_octave) return static_cast<std::int64_t>(bucket);
     const std::size_t octave = bucket / per_octave - 1;
@@ -88,7 +90,7 @@ class Histogram {
   std::array<std::uint64_t, bucket_count> counts_{};
   std::int64_t min_ = Duration::max().count();
   std::int64_t max_ = 0;
-  double sum_ = 0;  // ns; exact until 2^53 ns (104 days) have been summed up
+  double sum_ = 0;  // ns; exact up to a sum of 2^53 ns (104 days)
   std::uint64_t count_ = 0;
 };
 static_assert(sizeof(Histogram) == 8 * (Histogram::bucket_count + 4), "about 9 KiB");

@@ -1,6 +1,6 @@
-// The beat: calls a function once per period at absolute deadlines, over any Clock. On a robot the clock is a
-// SteadyClock or HybridClock; over a ManualClock the same loop runs as fast as the processor goes, with the
-// same ticks on every run.
+// Calls a function once per period at absolute deadlines, with any Clock. On a robot the clock is a
+// SteadyClock or HybridClock. With a ManualClock the same loop runs as fast as the processor can, with the
+// same ticks in every run.
 #pragma once
 
 #include <algorithm>
@@ -14,46 +14,53 @@
 
 namespace takt::rt {
 
-/// What happens when a cycle ends after the next one was due.
+/// The reaction to a cycle that ends after the next one was due.
 enum class OverrunPolicy : std::uint8_t {
-  /// Go on at the next multiple of the period that still lies ahead, and count the periods that were missed. Nominal time
-  /// jumps; a motion that advances one period for each executed cycle does not: a late loop delays the motion, and the
-  /// reference never jumps.
+  /// Continues at the next multiple of the period that lies ahead, and counts the missed periods. Nominal
+  /// time jumps. A motion that advances one period per executed cycle does not jump: a late loop delays the
+  /// motion, and the reference stays continuous.
   skip,
-  /// Run the late cycles at once, back to back, as long as no more than `catch_up_limit` are due; beyond that, skip. A motion
-  /// keeps up with the clock, and whoever obeys gets several commands in quick succession. For loops that count cycles.
+  /// Runs the late cycles at once, back to back, if at most `catch_up_limit` are due; otherwise skips. A
+  /// motion keeps up with the clock, but drives receive several commands in quick succession. For loops that
+  /// count cycles.
   catch_up,
 };
 
+/// The configuration of a loop.
 struct PeriodicConfig {
+  /// The time between two calls; must be positive.
   Duration period = std::chrono::milliseconds(1);
-  /// When the first call is due. The default, or a time that has passed, means at once.
+  /// The time of the first call. The default, or a past time, means at once.
   Time start = Time::min();
   OverrunPolicy overrun = OverrunPolicy::skip;
   std::uint32_t catch_up_limit = 4;  ///< cycles
 };
 
-/// What a cycle is told. In the first call index, lateness (nearly), overruns, missed and busy are 0.
+/// The argument of each call. In the first call index, lateness (nearly), overruns, missed and busy are 0.
 struct Tick {
   std::uint64_t index = 0;     ///< cycles executed before this one
   Time due{};                  ///< nominal time: start + (index + overruns) * period
-  Time woke{};                 ///< when the loop really woke up
+  Time woke{};                 ///< time at which the loop woke up
   Duration lateness{};         ///< woke - due
   Duration busy{};             ///< of the cycle before: from its waking to the end of its work
   std::uint64_t overruns = 0;  ///< periods since the start in which no cycle was executed
-  /// Periods in a row without a cycle, from the cycle before to this one: those that were skipped or, if more, those that passed
-  /// on the clock, to the nearest whole one. That is for how long nobody heard of the loop, whatever its policy.
+  /// Periods in a row without a cycle, between the cycle before and this one. It is the larger of the skipped
+  /// periods and the periods that passed on the clock, rounded. So it tells, for any policy, how long the
+  /// loop was silent.
   std::uint64_t missed = 0;
 };
 
-/// What a cycle answers.
+/// The return value of a cycle.
 enum class Verdict : std::uint8_t { proceed, stop };
 
+/// The statistics of all runs of a loop.
 struct LoopStatistics {
   std::uint64_t cycles = 0;
   std::uint64_t overruns = 0;     ///< periods in which no cycle was executed
   std::uint64_t late_cycles = 0;  ///< cycles that ended after the next one was due
+  /// Wake-up time minus due time of each cycle.
   Histogram lateness;
+  /// Time from the wake-up to the end of the work of each cycle.
   Histogram busy;
 };
 
@@ -61,14 +68,14 @@ struct LoopStatistics {
 template <Clock C>
 class PeriodicLoop {
  public:
-  /// The clock must outlive the loop. Fails with Errc::period_not_positive.
+  /// Makes a loop. The clock must outlive it. Errors: period_not_positive.
   [[nodiscard]] static Result<PeriodicLoop> create(C& clock, const PeriodicConfig& config) noexcept {
     if (config.period <= Duration(0)) return fail(Errc::period_not_positive);
     return PeriodicLoop(clock, config);
   }
 
-  /// Calls cycle(const Tick&) once per period until it answers Verdict::stop. Real-time safe if `cycle` is. A
-  /// second run() starts afresh, at once if the configured start has passed; statistics go on.
+  /// Calls cycle(const Tick&) once per period until it returns Verdict::stop. A second run() starts again, at
+  /// once if the configured start has passed; statistics continue. Real-time safe if `cycle` is.
   template <class Cycle>
   requires std::is_nothrow_invocable_r_v<Verdict, Cycle&, const Tick&>
   void run(Cycle&& cycle) noexcept {
@@ -94,14 +101,14 @@ class PeriodicLoop {
     }
   }
 
-  /// Of all runs so far. For the loop's own thread: inside the cycle, or after run().
+  /// Statistics of all runs so far. Call it only on the loop's own thread: inside the cycle, or after run().
   [[nodiscard]] const LoopStatistics& statistics() const noexcept { return statistics_; }
   [[nodiscard]] const PeriodicConfig& config() const noexcept { return config_; }
 
  private:
   PeriodicLoop(C& clock, const PeriodicConfig& config) noexcept : clock_(&clock), config_(config) {}
 
-  /// Whole periods between the wakings of two cycles, without the one that belongs there.
+  /// Whole periods between the wake-ups of two cycles, not counting the expected one.
   [[nodiscard]] std::uint64_t passed_between(Time before, Time now) const noexcept {
     const std::int64_t periods = (now - before + config_.period / 2) / config_.period;
     return periods > 1 ? static_cast<std::uint64_t>(periods - 1) : 0;
@@ -113,7 +120,8 @@ class PeriodicLoop {
     tick.due += config_.period;
     if (done <= tick.due) return;
     ++statistics_.late_cycles;
-    // The cycles whose time has passed, rounded up. A skipping loop executes the first one beyond them.
+    // The number of cycles whose time has passed, rounded up. With skip, the first cycle after them runs
+    // next.
     const std::int64_t missed = (done - tick.due - Duration(1)) / config_.period + 1;
     if (config_.overrun == OverrunPolicy::catch_up && missed <= config_.catch_up_limit) return;
     tick.due += missed * config_.period;

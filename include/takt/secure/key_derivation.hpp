@@ -1,4 +1,5 @@
-// Keys out of a key: the counter mode of NIST SP 800-108r1, 4.1, with an authenticator as its pseudo-random function.
+// Derives keys from a key, by the counter mode of NIST SP 800-108r1, 4.1, with an authenticator as
+// pseudo-random function.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,10 @@
 
 namespace takt {
 
-/// A key for one purpose: K(i) = PRF(key, i || label || 0 || context || bits of the result), i = 1, 2, ..., of which each gives 16
-/// bytes of the result. Keys of different labels or contexts tell nothing about each other. The label is a literal, whose end is
-/// the 0; the lengths are known to the compiler, so nothing can fail. Real-time safe.
+/// Derives a key of `Size` bytes for one purpose. Keys of different labels or contexts reveal nothing about
+/// each other. Block i = 1, 2, ... of 16 bytes is K(i) = PRF(key, i || label || 0 || context || bits of the
+/// result). The label is a literal, whose terminating NUL is the 0. The compiler knows all lengths, so
+/// nothing can fail. Real-time safe.
 template <std::size_t Size, Authenticator A, std::size_t LabelSize, std::size_t ContextSize>
 [[nodiscard]] std::array<std::uint8_t, Size> derive_key(
     const A& key, const char (&label)[LabelSize],

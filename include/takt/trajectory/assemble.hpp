@@ -1,11 +1,12 @@
-// One trajectory out of motions of single joints that change their polynomials when they like: jerk-limited motions, parts of
-// other trajectories, rests. The knots of the trajectory are those of all joints; between two of them each joint has the part of
-// its own polynomial, so that nothing about any joint's motion changes.
+// Makes one trajectory from one motion per joint. The joints may change their polynomials at different times:
+// jerk-limited motions, parts of other trajectories, rests. The trajectory has a knot wherever a joint
+// changes its polynomial. Between two knots each joint keeps its own polynomial, so its motion does not
+// change.
 //
 //     std::vector<JointMotion> motions;
-//     motions.emplace_back(running.at(0, 0)).append(running, 0, 0, 1.5);   // one joint goes on with something
-//     motions.emplace_back(bridge.joint(0).at(0)).append(bridge.joint(0));  // another one does something else
-//     Trajectory together = assemble(motions).value();
+//     motions.emplace_back(running.at(0, 0)).append(running, 0, 0, 1.5);    // part of a trajectory
+//     motions.emplace_back(bridge.joint(0).at(0)).append(bridge.joint(0));  // a jerk-limited move
+//     Trajectory together = assemble<double>(motions).value();
 #pragma once
 
 #include <algorithm>
@@ -26,30 +27,32 @@
 
 namespace takt::trajectory {
 
-/// One joint's motion in polynomials end to end. What is appended begins where the motion ended before, but for rounding: else
-/// assemble() says not_continuous. At set-up only: allocates.
+/// The motion of one joint as polynomials end to end. Each appended part must begin at end(), up to rounding;
+/// otherwise assemble() fails with not_continuous. For set-up only: it allocates.
 template <class Scalar>
 class BasicJointMotion {
  public:
   using State = BasicMotionState<Scalar>;
   using Quintic = BasicQuintic<Scalar>;
 
+  /// A polynomial and the time at which it begins.
   struct Piece {
     Scalar begins;  ///< s from the start of the motion
     Quintic polynomial;
   };
 
-  /// At `start` for no time.
+  /// A motion of zero duration at `start`. Positions are in rad or m, time is in s.
   explicit BasicJointMotion(const State& start) : start_(start), end_(start) {}
 
-  /// Seconds.
+  /// In seconds.
   [[nodiscard]] Scalar duration() const noexcept { return duration_; }
   [[nodiscard]] const State& start() const noexcept { return start_; }
   [[nodiscard]] const State& end() const noexcept { return end_; }
 
+  /// The polynomials in order of time.
   [[nodiscard]] std::span<const Piece> pieces() const noexcept { return pieces_; }
 
-  /// Stands still where it is, at rest. No time or less adds nothing.
+  /// Stays at the end position, at rest, for `duration` seconds. A duration <= 0 adds nothing.
   BasicJointMotion& hold(Scalar duration) {
     if (!(duration > 0)) return *this;
     const State rest{end_.position, 0, 0};
@@ -58,17 +61,19 @@ class BasicJointMotion {
     return end_at(rest, duration_);
   }
 
-  /// Whether everything that was appended began where the motion ended before: to 1e-6 of that, and of 1 SI unit (in float 1e-3).
+  /// Whether each part began where the motion ended before. The tolerance is 1e-6 of the value plus 1e-6 SI
+  /// units (float: 1e-3).
   [[nodiscard]] bool joins() const noexcept { return joins_; }
 
-  /// Whether it is about a trajectory whose derivatives may step.
+  /// Whether a part came from a trajectory whose derivatives may step.
   [[nodiscard]] bool may_step() const noexcept { return may_step_; }
 
+  /// The constant polynomial of a joint that rests at `position` for `duration` seconds.
   [[nodiscard]] static Quintic standing_at(Scalar position, Scalar duration) noexcept {
     return Quintic({position, 0, 0, 0, 0, 0}, duration);
   }
 
-  /// Goes on with a whole jerk-limited motion.
+  /// Appends a whole jerk-limited motion.
   BasicJointMotion& append(const BasicJerkProfile<Scalar>& motion) {
     const Scalar begin = duration_;
     join(motion.at(0));
@@ -85,7 +90,8 @@ class BasicJointMotion {
     return end_at(motion.end(), begin + motion.duration());
   }
 
-  /// Goes on with what one joint does in a trajectory between two times, as far as that lasts.
+  /// Appends the motion of `joint` in `source` from time `from` to time `to` (s). Both are clamped to the
+  /// duration of `source`.
   BasicJointMotion& append(const BasicTrajectory<Scalar>& source, std::size_t joint, Scalar from,
                            Scalar to = std::numeric_limits<Scalar>::infinity()) {
     from = std::max(from, Scalar(0));
@@ -133,13 +139,13 @@ using JointMotion = BasicJointMotion<double>;
 
 namespace detail {
 
-/// One joint's motion cut at times that rise.
+/// Cuts one joint's motion at increasing times.
 template <class Scalar>
 class Cutter {
  public:
   explicit Cutter(const BasicJointMotion<Scalar>& motion) noexcept : motion_(motion) {}
 
-  /// What lies between two times in which the joint changes its polynomial nowhere but near the ends.
+  /// The polynomial between two times. The joint may change its polynomial only near these times.
   [[nodiscard]] BasicQuintic<Scalar> cut(Scalar from, Scalar to) noexcept {
     const auto pieces = motion_.pieces();
     const Scalar middle = from + (to - from) / 2;
@@ -160,17 +166,18 @@ template <class Scalar>
   return state.velocity == 0 && state.acceleration == 0;
 }
 
-/// Times that differ by less are the same: rounding, or too short for a segment.
+/// Two times that differ by less than this count as equal: the difference is rounding, or too short for a
+/// segment.
 template <class Scalar>
 [[nodiscard]] Scalar same_time(Scalar duration) noexcept {
   return std::max(static_cast<Scalar>(min_piece_duration),
                   8 * std::numeric_limits<Scalar>::epsilon() * duration);
 }
 
-/// Knots that become one must not be further apart than this (s): in float that bounds the duration.
+/// Two knots further apart than this (s) must not be merged. In float this limits the duration.
 inline constexpr double longest_merge = 1e-4;
 
-/// When any of the joints changes its polynomial, from 0 to the end of the last.
+/// The times at which any joint changes its polynomial, from 0 to the end of the longest motion.
 template <class Scalar>
 [[nodiscard]] std::vector<Scalar> common_knots(std::span<const BasicJointMotion<Scalar>> motions) {
   std::vector<Scalar> times;
@@ -243,19 +250,20 @@ class Assembly {
 
 }  // namespace detail
 
-/// The motions of all joints as one trajectory; joint j of it does what motions[j] says. Those that end earlier than others must
-/// be at rest then, and stand still. Knots nearer to each other than min_piece_duration, or than rounding, become one: a joint's
-/// change of jerk may move by that little, and nothing else. Where nothing moves for any time, the trajectory has no segments. At
-/// set-up only: allocates. In float, whose times have seven digits, no motion may last longer than 100 s. Errors: wrong_size (no
-/// joints), not_continuous, not_at_rest_at_end, not_finite, out_of_domain.
+/// Makes one trajectory in which joint j makes the motion motions[j]. A joint whose motion ends earlier must
+/// end at rest, and stays there. Knots closer than min_piece_duration, or closer than rounding, become one.
+/// This shifts a joint's change of jerk by at most that time and changes nothing else. Motions of zero
+/// duration give a trajectory without segments. In float a motion may last at most 100 s, because a float
+/// time has seven digits. Errors: wrong_size (no joints), not_continuous, not_at_rest_at_end, not_finite,
+/// out_of_domain. For set-up only: it allocates.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> assemble(std::span<const BasicJointMotion<Scalar>> motions) {
   if (motions.empty()) return fail(Errc::wrong_size);
   return detail::Assembly<Scalar>(motions).run();
 }
 
-/// The same motion as a trajectory, which can be checked for its position limits, appended to, and sampled as all others.
-/// Allocates. Errors: those of assemble().
+/// Converts the motion into a trajectory, which can be checked against position limits, extended and sampled
+/// like any other. Errors: those of assemble(). Allocates.
 template <class Scalar, std::size_t Joints>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> to_trajectory(const BasicPointToPoint<Scalar, Joints>& motion) {
   std::vector<BasicJointMotion<Scalar>> motions;
@@ -264,8 +272,8 @@ template <class Scalar, std::size_t Joints>
   return assemble<Scalar>(motions);
 }
 
-/// The same motion of some of its joints, in this order. Allocates. Errors: wrong_size (none, or one that it does not have), and
-/// those of assemble(), as for a motion at the very edge of the domain.
+/// The motion of the given joints, in the given order. Errors: wrong_size (no joint, or a joint number that
+/// does not exist), and those of assemble() for a motion at the edge of the domain. Allocates.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> select(const BasicTrajectory<Scalar>& trajectory,
                                                      std::span<const std::size_t> joints) {
@@ -277,8 +285,9 @@ template <class Scalar>
   return assemble<Scalar>(motions);
 }
 
-/// The same motion from `from` to `to` seconds, as far as it lasts then; its time starts with 0 there. Allocates. Errors:
-/// wrong_size (no joints), not_finite (a NaN), and those of assemble(), as for a motion at the very edge of the domain.
+/// The motion from time `from` to time `to` (s), clamped to its duration. The time of the result starts at 0.
+/// Errors: wrong_size (no joints), not_finite (a NaN), and those of assemble() for a motion at the edge of
+/// the domain. Allocates.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> part(const BasicTrajectory<Scalar>& trajectory, Scalar from,
                                                    Scalar to = std::numeric_limits<Scalar>::infinity()) {

@@ -1,4 +1,5 @@
-// From outside the limits back inside by the shortest way, before anything else: no other way violates them less.
+// Brings a joint that is outside its velocity or acceleration limits back inside in the shortest time, before
+// any other motion. No other motion violates the limits less.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +15,16 @@
 namespace takt::trajectory {
 namespace detail {
 
-/// The velocity at which full jerk will have taken the acceleration to zero. With the acceleration's sign changed, the velocity
-/// at which it was zero before.
+/// The velocity at the moment when full jerk has reduced the acceleration to zero. With the sign of the
+/// acceleration flipped: the velocity when the acceleration was last zero.
 template <class Scalar>
 [[nodiscard]] Scalar inevitable_velocity(Scalar velocity, Scalar acceleration, Scalar jerk) noexcept {
   return velocity + acceleration * std::abs(acceleration) / (2 * jerk);
 }
 
-/// The phases that bring one joint inside its velocity and acceleration limits, so that it can stay there: none for a state that
-/// is inside. The acceleration comes first; then as much deceleration as is allowed until the velocity is back.
+/// The phases that bring one joint inside its velocity and acceleration limits, so that it can stay there. A
+/// state inside the limits needs no phase. First the acceleration returns to its limit. Then the joint
+/// decelerates as hard as allowed until its velocity is at the limit.
 template <class Scalar>
 class Brake {
  public:
@@ -45,7 +47,7 @@ class Brake {
   [[nodiscard]] const BasicJerkPhase<Scalar>& operator[](std::size_t k) const noexcept { return phases_[k]; }
   [[nodiscard]] Scalar duration() const noexcept { return duration_; }
 
-  /// Where the joint is then, inside the limits.
+  /// The state after the last phase, inside the limits.
   [[nodiscard]] const State& end() const noexcept { return state_; }
 
  private:
@@ -62,7 +64,8 @@ class Brake {
     state_.acceleration = acceleration;
   }
 
-  /// To the velocity limit, which is passed with no more deceleration than can be taken back before the opposite limit.
+  /// Decelerates to the velocity limit. The deceleration there stays small enough to vanish before the
+  /// opposite velocity limit.
   void slow_down(const Limits& limits) noexcept {
     const Scalar a = state_.acceleration;
     const Scalar over = state_.velocity - limits.velocity_max;
@@ -80,7 +83,7 @@ class Brake {
     mirror();
   }
 
-  /// Sees everything from the other direction.
+  /// Reverses the direction of motion.
   void mirror() noexcept {
     state_ = {-state_.position, -state_.velocity, -state_.acceleration};
     for (auto& phase : phases_) phase = {phase.duration, -phase.jerk, -phase.acceleration};
@@ -94,9 +97,9 @@ class Brake {
 
 }  // namespace detail
 
-/// The limits that a joint in this state can keep: velocity and acceleration raised to what it will exceed them by whatever it does
-/// within its jerk limit, and to no more. A motion that was planned with `limits` (transfer.hpp, point_to_point.hpp) keeps these.
-/// Positions stay as they are. Real-time safe.
+/// The limits that a joint in this state can keep. Velocity and acceleration limits rise to the excess that
+/// the joint's jerk limit makes inevitable, and no further. A motion planned with `limits` (transfer.hpp,
+/// point_to_point.hpp) keeps the result. Position limits do not change. Real-time safe.
 template <class Scalar>
 [[nodiscard]] BasicJointLimits<Scalar> raised_for(const BasicMotionState<Scalar>& state,
                                                   BasicJointLimits<Scalar> limits) noexcept {

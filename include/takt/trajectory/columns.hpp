@@ -1,6 +1,6 @@
-// Memory for numbers of many joints side by side (structure of arrays): rows of one number for each joint,
-// each row padded to a whole number of cache lines so that vector loads are aligned. One joint is not padded.
-// The memory is on the heap, or for a fixed number of numbers in the object itself.
+// Memory for numbers of many joints side by side (structure of arrays): each row holds one number per joint.
+// Each row is padded to whole cache lines, so that vector loads are aligned. A row of one joint is not
+// padded. The memory lies on the heap or, with a fixed capacity, in the object itself.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +15,22 @@
 
 namespace takt::trajectory::detail {
 
-/// Alignment of rows, in bytes. A microcontroller (Arm's M profile) has neither vector loads that need it nor memory to spare.
+/// Alignment of rows in bytes. Microcontrollers (Arm's M profile) have no vector loads that need it, and
+/// little memory.
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 inline constexpr std::size_t row_alignment = alignof(double);
 #else
 inline constexpr std::size_t row_alignment = 64;  // a cache line
 #endif
 
-/// Distance between rows, in numbers.
+/// Distance between the starts of two rows, in numbers.
 template <class Scalar>
 [[nodiscard]] constexpr std::size_t row_stride(std::size_t joints) noexcept {
   constexpr std::size_t lane = row_alignment / sizeof(Scalar);
   return joints <= 1 ? joints : (joints + lane - 1) / lane * lane;
 }
 
-/// Allocates with the alignment of rows.
+/// An allocator that aligns memory for rows.
 template <class T>
 struct RowAllocator {
   using value_type = T;
@@ -48,8 +49,8 @@ struct RowAllocator {
   friend bool operator==(const RowAllocator&, const RowAllocator&) noexcept { return true; }
 };
 
-/// Up to `Capacity` numbers in the object itself, with the part of std::vector's interface that trajectories use. The caller
-/// checks the capacity first. Real-time safe.
+/// At most `Capacity` numbers in the object itself, with the members of std::vector that trajectories use.
+/// The caller checks the capacity first. Real-time safe.
 template <class Scalar, std::size_t Capacity>
 class FixedColumns {
  public:
@@ -75,12 +76,13 @@ class FixedColumns {
   std::size_t size_ = 0;
 };
 
-/// Up to `Capacity` numbers: with std::dynamic_extent any number of them on the heap.
+/// At most `Capacity` numbers in the object. With std::dynamic_extent any number of them on the heap.
 template <class Scalar, std::size_t Capacity = std::dynamic_extent>
 using Columns = std::conditional_t<Capacity == std::dynamic_extent, std::vector<Scalar, RowAllocator<Scalar>>,
                                    FixedColumns<Scalar, Capacity>>;
 
-/// Numbers in `rows` rows for so many joints; std::dynamic_extent where there is no bound on the joints or the rows.
+/// How many numbers `rows` rows of `joints` joints take. Returns std::dynamic_extent if the joints or the
+/// rows are unbounded.
 template <class Scalar>
 [[nodiscard]] constexpr std::size_t row_capacity(std::size_t rows, std::size_t joints) noexcept {
   const bool bounded = rows != std::dynamic_extent && joints != std::dynamic_extent;

@@ -1,5 +1,6 @@
-// The textbook's way through via points: a cubic spline with continuous acceleration. The unknowns are the velocities at the
-// waypoints; continuity of acceleration couples neighbours only, so that they are found in O(waypoints).
+// The textbook's curve through via points: a cubic spline with continuous acceleration. The unknowns are the
+// velocities at the waypoints. Continuity of acceleration couples only neighbours, so the solution takes
+// O(waypoints).
 #pragma once
 
 #include <cstddef>
@@ -12,27 +13,32 @@
 
 namespace takt::trajectory {
 
-/// What a cubic spline keeps at its first and its last waypoint.
+/// Boundary conditions of a cubic spline at its first and its last waypoint.
 enum class CubicEnds : std::uint8_t {
-  natural,  ///< no acceleration; the velocity is free
-  clamped,  ///< the velocity that is given; the acceleration is free
-  full,  ///< the velocity and the acceleration that are given: the first and the last segment are quartic for it (4-3-...-3-4)
+  natural,  ///< zero acceleration; the spline finds the velocity
+  clamped,  ///< given velocity; the spline finds the acceleration
+  full,     ///< given velocity and acceleration: the first and the last segment become quartics (4-3-...-3-4)
 };
 
-/// Solves for velocities and accelerations of a cubic spline. The workspace is sized when it is made; solve() does not allocate.
+/// Solves for the velocities and accelerations of a cubic spline. The constructor sizes the workspace;
+/// solve() does not allocate.
 ///
-/// With r = 1/duration and d the distance of a segment, half the acceleration at the start and at the end of a cubic is
-///     3 r^2 d - r (2 v0 + v1)     and     -3 r^2 d + r (v0 + 2 v1),
-/// at the inner end of a quartic whose other end has acceleration a it is
-///     a/2 + 6 r^2 d - 3 r (v0 + v1) where it starts there, and a/2 - 6 r^2 d + 3 r (v0 + v1) where it ends there.
-/// Equating both sides of each waypoint gives a tridiagonal matrix whose diagonal dominates: elimination needs no pivoting.
-/// Source: de Boor, A Practical Guide to Splines, chapter IV; for the quartic ends Paul, Robot Manipulators, chapter 5.
+/// Let r = 1/duration and d the distance of a segment. Half the acceleration of a cubic at its start and its
+/// end is
+///     3 r^2 d - r (2 v0 + v1)     and     -3 r^2 d + r (v0 + 2 v1).
+/// For a quartic whose outer end has acceleration a, half the acceleration at its inner end is
+///     a/2 + 6 r^2 d - 3 r (v0 + v1)     and     a/2 - 6 r^2 d + 3 r (v0 + v1),
+/// if the inner end is the start and the end of the quartic.
+/// Equating both sides of each waypoint gives a tridiagonal, diagonally dominant matrix: elimination needs no
+/// pivoting. Source: de Boor, A Practical Guide to Splines, chapter IV; for the quartic ends Paul, Robot
+/// Manipulators, chapter 5.
 class CubicSpline {
  public:
+  /// Allocates for at most `max_waypoints` waypoints.
   explicit CubicSpline(std::size_t max_waypoints) : upper_(max_waypoints), pivots_(max_waypoints) {}
 
-  /// Fills all rows of `velocities` and `accelerations` but what `ends` keeps of the first and the last. Rows as in
-  /// BasicWaypoints; times must rise. Errors: one_waypoint, wrong_size.
+  /// Fills all rows of `velocities` and `accelerations`, except the boundary values that `ends` takes as
+  /// given. Rows as in BasicWaypoints; times must increase. Errors: one_waypoint, wrong_size. Real-time safe.
   [[nodiscard]] Status solve(std::size_t joints, std::span<const double> times,
                              std::span<const double> positions, std::span<double> velocities,
                              std::span<double> accelerations, CubicEnds ends) noexcept {
@@ -56,13 +62,14 @@ class CubicSpline {
   }
 
  private:
-  /// The weights in half the acceleration at one end of a segment: `distance` of d, `here` and `there` of the velocities at this
-  /// and at the other end, `other` of the other end's acceleration.
+  /// The weights that give half the acceleration at one end of a segment. Field `distance` multiplies
+  /// d. Fields `here` and `there` multiply the velocities at this and the other end. Field `other` multiplies
+  /// the acceleration at the other end.
   struct Side {
     double distance = 0, here = 0, there = 0, other = 0;
   };
 
-  /// Of segment k, whose ends it is symmetric in but for the sign of `other`.
+  /// The weights for segment k. They are the same at both of its ends, except for the sign of `other`.
   [[nodiscard]] Side side(std::size_t k, bool other_end_is_outer) const noexcept {
     const double rate = 1 / duration(k);
     if (other_end_is_outer && ends_ == CubicEnds::full) return {6 * rate * rate, 3 * rate, 3 * rate, 0.5};
@@ -88,7 +95,7 @@ class CubicSpline {
       if (known) continue;
       const double* const p = p_ + i * joints_;
       double* const v = v_ + i * joints_;
-      // Beyond the ends everything has the weight zero.
+      // A neighbour beyond the ends has the weight zero.
       const std::size_t b = i > 0 ? joints_ : 0;
       const std::size_t e = i < last_ ? joints_ : 0;
       for (std::size_t j = 0; j < joints_; ++j) {
@@ -108,7 +115,7 @@ class CubicSpline {
   void fill_accelerations(std::size_t i) noexcept {
     const bool outer = i == 0 || i == last_;
     if (outer && ends_ == CubicEnds::full) return;
-    // From the longer neighbour: rounding there does no harm in the shorter one.
+    // Computed from the longer neighbour: its rounding errors do not harm the shorter one.
     const bool use_after = i == 0 || (i < last_ && duration(i) > duration(i - 1));
     const Side side = use_after ? after(i) : before(i);
     const std::size_t other = use_after ? (i + 1) * joints_ : (i - 1) * joints_;
@@ -129,8 +136,8 @@ class CubicSpline {
   const double* p_ = nullptr;
   double* v_ = nullptr;
   double* a_ = nullptr;
-  std::vector<double> upper_;   // beside the diagonal, after elimination
-  std::vector<double> pivots_;  // their inverses
+  std::vector<double> upper_;   // above the diagonal, after elimination
+  std::vector<double> pivots_;  // inverse pivots
 };
 
 }  // namespace takt::trajectory

@@ -1,4 +1,5 @@
-// Limits that differ by direction: a lift that may rise faster than it may fall, a wheel that brakes harder than it speeds up.
+// Limits that differ by direction. Examples: a lift that may rise faster than it may fall, a wheel that
+// brakes harder than it accelerates.
 #pragma once
 
 #include <cmath>
@@ -10,16 +11,17 @@
 
 namespace takt::trajectory {
 
-/// What a jerk-limited motion of one joint keeps (SI units). The minima are negative, the rest is positive.
+/// The limits of a jerk-limited motion of one joint (SI units). The minima are negative; all other limits are
+/// positive.
 template <class Scalar>
 struct BasicDirectionalLimits {
   Scalar velocity_min = 0;
   Scalar velocity_max = 0;
   Scalar acceleration_min = 0;
   Scalar acceleration_max = 0;
-  Scalar jerk = 0;  ///< a magnitude
+  Scalar jerk = 0;  ///< magnitude, for both directions
 
-  /// Seen from the other direction.
+  /// The same limits for the reversed direction of motion.
   [[nodiscard]] constexpr BasicDirectionalLimits mirrored() const noexcept {
     return {-velocity_max, -velocity_min, -acceleration_max, -acceleration_min, jerk};
   }
@@ -28,16 +30,21 @@ struct BasicDirectionalLimits {
 };
 using DirectionalLimits = BasicDirectionalLimits<double>;
 
-/// The velocity, acceleration and jerk limits of a joint, which are the same in both directions.
+/// The velocity, acceleration and jerk limits of a joint that has the same limits in both directions.
 template <class Scalar>
 [[nodiscard]] constexpr BasicDirectionalLimits<Scalar> both_ways(
     const BasicJointLimits<Scalar>& limits) noexcept {
   return {-limits.velocity, limits.velocity, -limits.acceleration, limits.acceleration, limits.jerk};
 }
 
-/// Whether a motion can be planned with these limits. Errors: not_finite (NaN or no bound), limit_not_positive (a limit that
-/// allows nothing in its direction), out_of_domain: a limit beyond max_magnitude or a quotient of successive limits (the time
-/// that it takes to reach one at the other) beyond max_duration, a limit below 1/max_magnitude. Real-time safe.
+/// Checks that a motion can be planned with these limits.
+/// Errors:
+/// * not_finite: a limit is NaN or infinite.
+/// * limit_not_positive: a limit allows no motion in its direction.
+/// * out_of_domain: a limit is above max_magnitude or below 1/max_magnitude, or the time to reach the
+///   velocity or acceleration limit is above max_duration.
+///
+/// Real-time safe.
 template <class Scalar>
 [[nodiscard]] Status check_limits(const BasicDirectionalLimits<Scalar>& limits) noexcept {
   constexpr auto longest = static_cast<Scalar>(max_duration);

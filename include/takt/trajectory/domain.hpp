@@ -1,6 +1,6 @@
-// The range of numbers for which this room promises its results: inside it nothing overflows, nothing becomes
-// NaN, in double and in float; outside it every function that takes numbers from elsewhere answers with a
-// named error. Real-time safe.
+// The range of numbers for which this room guarantees its results, in double and in float. Inside it no
+// result overflows or becomes NaN. Outside it every function that takes numbers from a caller returns a named
+// error. Everything here is real-time safe.
 #pragma once
 
 #include <cmath>
@@ -11,24 +11,26 @@
 
 namespace takt::trajectory {
 
-/// Shortest and longest duration of a segment, and longest of a whole trajectory, in seconds.
+/// Shortest duration of a segment, and longest duration of a segment or a whole trajectory, in seconds.
 inline constexpr double min_duration = 1e-6;
 inline constexpr double max_duration = 1e6;
 
-/// Shortest duration of a segment that is cut out of a longer one (assemble.hpp): its coefficients are exact, not differences of
-/// numbers that are nearly equal, as those between two states so near each other would be.
+/// Shortest duration of a segment cut out of a longer one (assemble.hpp), in seconds. The cut computes the
+/// coefficients exactly. A segment made from two states so close together would lose its digits in
+/// differences of nearly equal numbers.
 inline constexpr double min_piece_duration = 1e-12;
 
-/// Largest magnitude of a position, a velocity or an acceleration at a waypoint (rad, rad/s, rad/s^2; m for
-/// linear joints).
+/// Largest magnitude of a position, velocity or acceleration at a waypoint (rad, rad/s, rad/s^2; m for linear
+/// joints).
 inline constexpr double max_magnitude = 1e9;
 
-/// The longest segment may last this many times the shortest where a spline is solved over all of them at once: as far
-/// as its higher derivatives are continuous to 1e-9 of their scale.
+/// Largest ratio of the longest to the shortest segment of a spline that is solved over all segments at once.
+/// Up to this ratio its higher derivatives are continuous to 1e-9 of their scale.
 inline constexpr double max_duration_ratio = 1e4;
 
 namespace detail {
-/// False for NaN too. One part in a million of tolerance: a difference of two time stamps is not exactly what it was meant to be.
+/// False for NaN. The tolerance of one part in a million allows for rounding in the difference of two time
+/// stamps.
 template <class Scalar>
 [[nodiscard]] bool duration_in_domain(Scalar duration, double shortest = min_duration) noexcept {
   constexpr double tolerance = 1e-6;
@@ -37,7 +39,7 @@ template <class Scalar>
 }
 }  // namespace detail
 
-/// Whether a duration is one that a segment can have.
+/// Checks that a segment can have this duration (s). Errors: not_finite, out_of_domain. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Status check_duration(Scalar duration, double shortest = min_duration) noexcept {
   if (detail::duration_in_domain(duration, shortest)) return {};
@@ -45,20 +47,21 @@ template <class Scalar>
 }
 
 namespace detail {
-/// One comparison: false for NaN too.
+/// Checks NaN and range in one comparison: false for NaN.
 template <class Scalar>
 [[nodiscard]] bool in_domain(Scalar value) noexcept {
   return std::abs(value) <= static_cast<Scalar>(max_magnitude);
 }
 }  // namespace detail
 
-/// Whether a number is one that a waypoint can hold.
+/// Checks that a waypoint can hold this number. Errors: not_finite, out_of_domain. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Status check_number(Scalar value) noexcept {
   if (detail::in_domain(value)) return {};
   return fail(std::isfinite(value) ? Errc::out_of_domain : Errc::not_finite);
 }
 
+/// Checks position, velocity and acceleration. Errors: not_finite, out_of_domain. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Status check_state(const BasicMotionState<Scalar>& state) noexcept {
   for (const Scalar value : {state.position, state.velocity, state.acceleration}) {

@@ -1,4 +1,4 @@
-// What can be wrong with the numbers from which a trajectory is made.
+// The errors of the numbers from which trajectories are made.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::trajectory {
 
-/// Numbers are part of the C API: never reused.
+/// The numbers are part of the C API and are never reused.
 enum class Errc : std::uint16_t {
   no_waypoints = 1,
   one_waypoint = 2,
@@ -17,7 +17,7 @@ enum class Errc : std::uint16_t {
   wrong_size = 5,
   out_of_domain = 6,
   no_velocities = 7,
-  // 8 was no_bounded_stop: a way to rest is always found.
+  // 8 was no_bounded_stop. It is unused, because a stop is always found.
   limit_not_positive = 9,
   target_outside_limits = 10,
   not_in_phase = 11,
@@ -30,6 +30,7 @@ enum class Errc : std::uint16_t {
 
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::trajectory; }
 
+/// The message of an error, without a full stop at its end.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::no_waypoints:

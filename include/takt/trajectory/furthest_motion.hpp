@@ -1,22 +1,28 @@
-// Of all jerk-limited motions of one joint that last T seconds and begin and end with given velocities and accelerations, the
-// one that goes furthest, in closed form. Everything about point-to-point motion follows from it (transfer.hpp): whatever lies
-// between the furthest forward and the furthest backward can be reached in T, and the shortest T is the one for which the target
-// is itself the furthest.
+// Finds the jerk-limited motion of one joint that goes furthest in T seconds between given velocities and
+// accelerations, in closed form. Point-to-point motion (transfer.hpp) is built on it. Every distance between
+// the furthest backward and the furthest forward can be reached in T. The shortest T is the one whose
+// furthest motion ends exactly at the target.
 //
 // By Pontryagin's principle its jerk is +j, -j, +j, with holds where a limit is reached:
 //
 //     acceleration    hi ____                          T
-//                      /     \                         |
-//               a0 ___/       \                   /a1  |     hi - lo = D,  hi^2 - lo^2 = K = j (w1 - w0)   (without holds)
+//                      /     \                         |     hi - lo = D
+//               a0 ___/       \                   /a1  |     hi^2 - lo^2 = K = j (w1 - w0) without holds
 //                              \_____            /     |
-//                               cruise \        /      |     w0 = v0 - a0^2/(2j): the velocity where the first ramp, drawn
-//                                       \______/ lo    |     longer, has no acceleration; w1 likewise for the last ramp
+//                               cruise \        /      |
+//                                       \______/ lo    |
 //
-// Drawn with these longer ramps it goes from rest to rest of the acceleration, in T + (a0 - a1)/j, and its two halves are point
-// symmetric: each goes its duration times the mean of its end velocities. Where K > D^2 the acceleration has no zero between hi
-// and lo; the same formulas then hold with one half of negative duration. Derived for takt. The bang-bang structure is that of
-// Kroeger & Wahl, "Online trajectory generation", IEEE T-RO 26 (2010), and Berscheid & Kroeger, "Jerk-limited real-time
-// trajectory generation with arbitrary target states", RSS 2021.
+// Here w0 = v0 - a0^2/(2j) is the velocity where the first ramp, extended backward, has zero
+// acceleration. The last ramp, extended forward, has zero acceleration at the velocity w1.
+//
+// With these extended ramps the motion starts and ends at zero acceleration and lasts T + (a0 - a1)/j.
+// Its two halves are point symmetric. So the distance of each half is its duration times the mean of its
+// end velocities. If K > D^2, the acceleration has no zero between hi and lo. The same formulas then hold
+// with a negative duration of one half.
+//
+// Derived for takt. Source of the bang-bang structure: Kroeger & Wahl, "Online trajectory generation",
+// IEEE T-RO 26 (2010), and Berscheid & Kroeger, "Jerk-limited real-time trajectory generation with
+// arbitrary target states", RSS 2021.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +36,7 @@
 
 namespace takt::trajectory::detail {
 
-/// How a motion of one joint begins and ends, but for where.
+/// Velocity and acceleration at the start and at the end of one joint's motion. It holds no positions.
 template <class Scalar>
 struct Boundary {
   Scalar v0 = 0;
@@ -46,7 +52,8 @@ class FurthestMotion {
  public:
   using Phases = std::array<BasicJerkPhase<Scalar>, 7>;
 
-  /// How far the motion goes, and how much further it would go if it lasted longer (m and m/s; the Hamiltonian).
+  /// The distance of the motion, and the derivative of the distance by the duration (m and m/s; the
+  /// Hamiltonian).
   struct Reach {
     Scalar distance;
     Scalar rate;
@@ -54,7 +61,8 @@ class FurthestMotion {
 
   FurthestMotion() = default;
 
-  /// Both ends must lie within the limits, and so must what is inevitable after the start and before the end.
+  /// Both ends must lie within the limits. So must inevitable_velocity() after the start and before the end
+  /// (brake.hpp).
   FurthestMotion(const Boundary<Scalar>& ends, const BasicDirectionalLimits<Scalar>& limits) noexcept
       : a0_(ends.a0),
         a1_(ends.a1),
@@ -68,7 +76,7 @@ class FurthestMotion {
     w0_ = ends.v0 - a0_ * ramp0 / 2;
     w1_ = ends.v1 - a1_ * ramp1 / 2;
     gain_ = jerk_ * (w1_ - w0_);
-    // What the longer ramps add to the distance, which the motion does not go.
+    // The distance that the extended ramps add, and that the motion itself does not go.
     const Scalar before = ramp0 * (ends.v0 - a0_ * ramp0 / 3);
     const Scalar after = ramp1 * (ends.v1 - a1_ * ramp1 / 3);
     beyond_ = before - after;
@@ -76,13 +84,14 @@ class FurthestMotion {
     cruise_ = plan_cruise();
   }
 
-  /// The magnitude of what distances are the sum of: they are exact to rounding in this.
+  /// The magnitude of the terms that a distance sums up. Distances are exact up to rounding relative to it.
   [[nodiscard]] Scalar scale() const noexcept { return scale_; }
 
-  /// The distance that the motion of this duration goes. The duration must be possible: see transfer.hpp.
+  /// The distance of the motion that lasts `duration` seconds. The duration must be possible: see
+  /// transfer.hpp.
   [[nodiscard]] Reach reach(Scalar duration) const noexcept { return reach(shape(duration)); }
 
-  /// The motion of this duration.
+  /// The phases of the motion that lasts `duration` seconds.
   [[nodiscard]] Phases phases(Scalar duration) const noexcept {
     const Shape s = shape(duration);
     const Scalar turn = s.cruise > 0 ? 0 : s.lo;
@@ -96,9 +105,10 @@ class FurthestMotion {
              {ramp(s.lo, a1_), jerk_, s.lo}}};
   }
 
-  /// The first duration in [from, until] that goes the distance, given that `from` does not go so far; infinite if there is
-  /// none. Reach against duration is concave up to bend() and convex from there to the cruise, then a straight line, so that
-  /// Newton's iteration from the outer side of each piece never passes over a root.
+  /// The first duration in [from, until] whose motion goes at least `distance`; infinity if there is none.
+  /// The motion of duration `from` must not go that far. The distance is a concave function of the duration
+  /// up to bend_duration(), then convex up to the cruise, then a straight line. So Newton's iteration from
+  /// the outer side of each piece never passes a root.
   [[nodiscard]] Scalar first_to_go(Scalar distance, Scalar from, Scalar until) const noexcept {
     const Scalar bend = std::clamp(bend_duration(), from, until);
     if (const Scalar found = climb(distance, from, bend); found <= bend) return found;
@@ -115,13 +125,13 @@ class FurthestMotion {
  private:
   static constexpr int most_steps = 64;
 
-  /// One half of a motion: from no acceleration to none.
+  /// One half of a motion: from zero acceleration to zero acceleration.
   struct Leg {
-    Scalar peak = 0;  ///< a magnitude
+    Scalar peak = 0;  ///< magnitude
     Scalar hold = 0;
 
-    /// The shortest that changes the velocity by `gain`. Its peak is not below the acceleration `outer` at the end of the
-    /// motion, which decides where the gain is mere rounding.
+    /// The shortest half that changes the velocity by `gain`. Its peak is at least `outer`, the acceleration
+    /// at the end of the motion. `outer` decides where `gain` is only rounding.
     Leg(Scalar gain, Scalar limit, Scalar jerk, Scalar outer) noexcept {
       const Scalar square = jerk * std::max(gain, Scalar(0));
       if (square <= limit * limit) {
@@ -141,10 +151,10 @@ class FurthestMotion {
     Scalar hold_lo = 0;
   };
 
-  /// The motion that reaches the velocity limit without staying there.
+  /// The motion that reaches the velocity limit and leaves it at once.
   struct Cruise {
     Shape shape;
-    Scalar from = 0;  ///< its duration
+    Scalar from = 0;  ///< duration of this motion
     Scalar distance = 0;
   };
 
@@ -158,7 +168,7 @@ class FurthestMotion {
     return cruise;
   }
 
-  /// hi - lo, if there were no holds.
+  /// hi - lo of a motion without holds.
   [[nodiscard]] Scalar swing(Scalar duration) const noexcept {
     return std::max((jerk_ * duration + a0_ - a1_) / 2, Scalar(0));
   }
@@ -177,7 +187,8 @@ class FurthestMotion {
   }
 
   [[nodiscard]] Shape shape_without_holds(Scalar whole) const noexcept {
-    // The bounds are those of ramps that take no negative time; only where rounding decides do they differ from the mean.
+    // The bounds keep the durations of the ramps from becoming negative. They differ from the mean only by
+    // rounding.
     const Scalar mean = whole > 0 ? gain_ / (2 * whole) : 0;
     const Scalar half = whole / 2;
     const Scalar bounded = std::max(std::min(mean, a1_ + half), a0_ - half);
@@ -196,7 +207,7 @@ class FurthestMotion {
     return {least_ + d, 0, 0, least_, 2 * (whole - d) * per_jerk_};
   }
 
-  /// Or with the other one alone, if it leaves no time for the first.
+  /// Falls back to one hold if there is no time for the other.
   [[nodiscard]] Shape shape_with_both_holds(Scalar whole) const noexcept {
     const Scalar d = most_ - least_;
     const Scalar holds = 2 * (whole - d) * per_jerk_;
@@ -215,8 +226,9 @@ class FurthestMotion {
     return {distance, s.cruise > 0 ? velocity_max_ : peak - s.hi * s.lo * per_jerk_ / 2};
   }
 
-  /// The duration at which the rate of the reach is least. With the acceleration limit A that belongs to the sign of K, from the
-  /// derivative of the rate: D^2 = |K|/sqrt(3) without holds, D = 3A/4 with one, else where the hold vanishes.
+  /// The duration at which the rate of reach() is smallest, from the derivative of the rate. A is the
+  /// acceleration limit in the direction of K's sign. Without holds D^2 = |K|/sqrt(3), with one hold D =
+  /// 3A/4, otherwise D is where the hold vanishes.
   [[nodiscard]] Scalar bend_duration() const noexcept {
     const Scalar limit = gain_ > 0 ? most_ : -least_;
     const Scalar gain = std::abs(gain_);
@@ -230,7 +242,7 @@ class FurthestMotion {
     return (2 * whole - a0_ + a1_) * per_jerk_;
   }
 
-  /// Newton from the left on the concave piece; infinite if the distance is not reached in it.
+  /// Newton's iteration from the left on the concave piece. Infinity if no motion in the piece goes that far.
   [[nodiscard]] Scalar climb(Scalar distance, Scalar from, Scalar until) const noexcept {
     Scalar t = from;
     for (int i = 0; i < most_steps && t < until; ++i) {
@@ -245,10 +257,12 @@ class FurthestMotion {
     return std::numeric_limits<Scalar>::infinity();
   }
 
-  /// Newton on the convex piece [left, right], at whose right end the distance is passed.
+  /// Newton's iteration on the convex piece [left, right]. The motion of duration `right` goes further than
+  /// `distance`.
   [[nodiscard]] Scalar descend(Scalar distance, Scalar left, Scalar right, Reach end) const noexcept {
     constexpr Scalar tolerance = 2 * std::numeric_limits<Scalar>::epsilon();
-    // The reach grows with about the square of the duration: a first guess. Wherever it lies, the step after is to the right.
+    // First guess: the distance grows about with the square of the duration. From any guess the next step
+    // lands right of the root.
     const Scalar start = reach(left).distance;
     const Scalar part = (distance - start) / (end.distance - start);
     Scalar t = left + (right - left) * std::sqrt(std::clamp(part, Scalar(0), Scalar(1)));
@@ -257,7 +271,7 @@ class FurthestMotion {
       const Scalar over = here.distance - distance;
       const Scalar next = here.rate > 0 ? std::clamp(t - over / here.rate, left, right) : right;
       if (std::abs(next - t) <= tolerance * t) return next;
-      if (i > 0 && next > t) break;  // from the right it only descends: what is left is rounding
+      if (i > 0 && next > t) break;  // from the right the iteration only descends; the rest is rounding
       t = next;
     }
     return t;
@@ -273,7 +287,7 @@ class FurthestMotion {
   Scalar w0_ = 0;
   Scalar w1_ = 0;
   Scalar gain_ = 0;    // K
-  Scalar beyond_ = 0;  // distance of the longer ramps
+  Scalar beyond_ = 0;  // distance of the extended ramps
   Scalar scale_ = 0;
   Cruise cruise_;
 };

@@ -1,5 +1,6 @@
-// One joint's motion in phases of constant jerk: a piecewise cubic whose position, velocity and acceleration never step. What
-// jerk-limited planning makes (point_to_point.hpp), as a value of fixed size that a control loop samples.
+// The motion of one joint in phases of constant jerk: a piecewise cubic whose position, velocity and
+// acceleration never step. Jerk-limited planning (point_to_point.hpp) returns it as a value of fixed size,
+// which a control loop samples.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace takt::trajectory {
 
-/// Where constant jerk (rad/s^3) leads from `state` within t seconds. Real-time safe.
+/// The state after t seconds of constant jerk (rad/s^3) from `state`. Real-time safe.
 template <class Scalar>
 [[nodiscard]] constexpr BasicMotionState<Scalar> advance(const BasicMotionState<Scalar>& state, Scalar jerk,
                                                          Scalar t) noexcept {
@@ -21,12 +22,12 @@ template <class Scalar>
           state.velocity + t * (state.acceleration + t * jerk / 2), state.acceleration + t * jerk};
 }
 
-/// A phase of constant jerk.
+/// One phase of constant jerk (s, rad/s^3, rad/s^2).
 template <class Scalar>
 struct BasicJerkPhase {
   Scalar duration = 0;
   Scalar jerk = 0;
-  Scalar acceleration = 0;  ///< at its beginning
+  Scalar acceleration = 0;  ///< at the start of the phase
 };
 
 /// Phases of constant jerk, one after the other. A value without heap; every function is real-time safe.
@@ -35,17 +36,18 @@ class BasicJerkProfile {
  public:
   using State = BasicMotionState<Scalar>;
 
-  /// Three to come back inside the limits, and thirteen for the blend of two profiles of seven: see transfer.hpp.
+  /// Three phases return inside the limits, and thirteen blend two profiles of seven phases: see
+  /// transfer.hpp.
   static constexpr std::size_t capacity = 16;
 
-  /// Stands still at zero.
+  /// Rests at zero.
   BasicJerkProfile() = default;
 
-  /// No motion yet: at `start` for no time.
+  /// A motion of zero duration at `start`.
   explicit BasicJerkProfile(const State& start) noexcept : end_(start) { states_[0] = start; }
 
-  /// Goes on. The acceleration is the one that the motion has there, but for the rounding that would add up over the phases. No
-  /// time or less adds nothing; nor does a phase beyond the capacity.
+  /// Appends a phase at the end. The acceleration there is set to that of the phase, so that rounding does
+  /// not add up over the phases. Ignores a phase with a duration <= 0, and a phase beyond the capacity.
   void append(const BasicJerkPhase<Scalar>& phase) noexcept {
     if (!(phase.duration > 0) || phases_ == capacity) return;
     end_.acceleration = phase.acceleration;
@@ -57,13 +59,14 @@ class BasicJerkProfile {
     duration_ += phase.duration;
   }
 
-  /// Ends exactly here and then: for a planner, whose last phase ends there but for rounding.
+  /// Sets the final state and duration exactly. A planner calls it when its last phase ends there up to
+  /// rounding.
   void end_at(const State& end, Scalar duration) noexcept {
     end_ = end;
     duration_ = duration;
   }
 
-  /// The motion of a joint that goes `ratio` times as far as this one at all times, but for rounding.
+  /// The motion of a joint that moves `ratio` times as far as this one at all times, up to rounding.
   [[nodiscard]] BasicJerkProfile in_phase(Scalar ratio, const State& start, const State& end) const noexcept {
     BasicJerkProfile profile(start);
     for (std::size_t k = 0; k < phases_; ++k) {
@@ -73,28 +76,28 @@ class BasicJerkProfile {
     return profile;
   }
 
-  /// Seconds.
+  /// In seconds.
   [[nodiscard]] Scalar duration() const noexcept { return duration_; }
   [[nodiscard]] std::size_t phases() const noexcept { return phases_; }
-  /// When phase k begins, in seconds; for k >= phases() the duration.
+  /// The start time of phase k in seconds; for k >= phases() the duration.
   [[nodiscard]] Scalar begins(std::size_t k) const noexcept { return k < phases_ ? begins_[k] : duration_; }
-  /// In phase k < phases().
+  /// The jerk of phase k < phases().
   [[nodiscard]] Scalar jerk(std::size_t k) const noexcept { return jerks_[k]; }
 
-  /// The state at t seconds: before 0 the first, at the end and after it exactly the last.
+  /// The state at t seconds. Before 0 it is exactly the first state, from the end on exactly the last.
   [[nodiscard]] State at(Scalar t) const noexcept {
     if (t >= duration_) return end_;
-    if (!(t > 0)) return states_[0];  // a NaN is the start
+    if (!(t > 0)) return states_[0];  // NaN gives the start
     const std::size_t k = phase_at(t);
     return advance(states_[k], jerks_[k], t - begins_[k]);
   }
 
-  /// The jerk there; at the end and after it none.
+  /// The jerk at t seconds; zero from the end on.
   [[nodiscard]] Scalar jerk_at(Scalar t) const noexcept { return t >= duration_ ? 0 : jerks_[phase_at(t)]; }
 
   [[nodiscard]] const State& end() const noexcept { return end_; }
 
-  /// Exact extrema over the whole motion: the ends of the phases, and within them the roots of the derivative.
+  /// Exact extrema over the whole motion. They lie at the ends of the phases or at roots of the derivative.
   [[nodiscard]] Extrema<Scalar> position_extrema() const noexcept { return extrema<0>(); }
   [[nodiscard]] Extrema<Scalar> velocity_extrema() const noexcept { return extrema<1>(); }
   [[nodiscard]] Extrema<Scalar> acceleration_extrema() const noexcept { return extrema<2>(); }

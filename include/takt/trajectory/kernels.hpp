@@ -1,6 +1,7 @@
-// The inner loops over joints, as a table that each trajectory points at: the portable forms are here; where the compiled library
-// is linked, it offers the same loops for the instruction sets of its processor, and a trajectory takes the best ones when it is
-// made. Results of different instruction sets differ by rounding only.
+// The inner loops over joints, as a table of functions that each trajectory points to. The portable forms are
+// here. If the compiled library is linked, it offers the same loops for the instruction sets of the
+// processor. A trajectory takes the best ones when it is made. Results of different instruction sets differ
+// only by rounding.
 #pragma once
 
 #include <algorithm>
@@ -16,26 +17,28 @@
 
 namespace takt::trajectory {
 
-/// The loops that are worth having for each instruction set. Coefficients are those of quintics in powers of s = 0 .. 1:
-/// coefficient k of joint j is c[k * stride + j], rows aligned and padded as columns.hpp does it. Real-time safe.
+/// The loops that have a faster form for some instruction set. Coefficients are those of quintics in powers
+/// of s = 0 .. 1. Coefficient k of joint j is c[k * stride + j]; rows are aligned and padded as in
+/// columns.hpp. Every loop is real-time safe.
 template <class Scalar>
 struct Kernels {
-  /// How many joints the masks of may_exceed() cover, and the distance between the rows of its bounds.
+  /// The number of joints in one mask of may_exceed(), and the distance between the rows of its bounds.
   static constexpr std::size_t block = 64;
 
-  /// Position, velocity and acceleration of `joints` quintics at s in one pass. `rate` = 1/duration turns derivatives by s
-  /// into derivatives by time.
+  /// Position, velocity and acceleration of `joints` quintics at s, in one pass. `rate` = 1/duration turns
+  /// derivatives by s into derivatives by time.
   using Sample = void (*)(const Scalar* c, std::size_t stride, std::size_t joints, Scalar s, Scalar rate,
                           Scalar* position, Scalar* velocity, Scalar* acceleration) noexcept;
-  /// The quintics between waypoints: from rows of `joints` positions, velocities and accelerations, one row for each of
-  /// segments + 1 times, to six rows of coefficients for each segment.
+  /// The quintics between waypoints. Takes rows of `joints` positions, velocities and accelerations, one row
+  /// for each of segments + 1 times. Writes six rows of coefficients for each segment.
   using Solve = void (*)(const Scalar* p, const Scalar* v, const Scalar* a, std::size_t joints,
                          const Scalar* times, std::size_t segments, Scalar* c, std::size_t stride) noexcept;
-  /// Whether the magnitude of every number is at most `largest`; NaN is not.
+  /// Whether the magnitude of every number is at most `largest`. A NaN gives false.
   using AllWithin = bool (*)(const Scalar* numbers, std::size_t count, Scalar largest) noexcept;
-  /// Which of up to `block` joints a bound cannot clear of leaving their limits within a segment of `duration` seconds, one
-  /// bit for each: those where the Bernstein coefficients of the position or of a derivative are not within. Rows of `limits`,
-  /// `block` numbers each, aligned as the coefficients: least and largest position, then velocity, acceleration and jerk.
+  /// Which of at most `block` joints may leave their limits within a segment of `duration` seconds, one bit
+  /// per joint. A joint's bit is 0 if the Bernstein coefficients of its position and derivatives prove that
+  /// it keeps its limits. The rows of `limits` hold `block` numbers, aligned as the coefficients: position
+  /// minimum and maximum, velocity, acceleration, jerk.
   using MayExceed = std::uint64_t (*)(const Scalar* c, std::size_t stride, std::size_t joints,
                                       Scalar duration, const Scalar* limits) noexcept;
   Sample sample;
@@ -46,8 +49,8 @@ struct Kernels {
 
 namespace detail {
 
-/// Repeated synthetic division: one Horner pass whose partial results are the value, the first and half the
-/// second derivative (Knuth, The Art of Computer Programming 2, 4.6.4).
+/// Repeated synthetic division. One Horner pass gives the value, the first derivative and half the second
+/// derivative (Knuth, The Art of Computer Programming 2, 4.6.4).
 template <class Scalar>
 void sample_portable(const Scalar* c, std::size_t stride, std::size_t joints, Scalar s, Scalar rate,
                      Scalar* position, Scalar* velocity, Scalar* acceleration) noexcept {
@@ -74,8 +77,9 @@ void sample_portable(const Scalar* c, std::size_t stride, std::size_t joints, Sc
   }
 }
 
-/// The upper three coefficients by s of the quintic that moves by d and has velocities v0, v1 and half accelerations a0, a1
-/// (both by s) at its ends; the lower three are its start, v0 and a0. Source: the Hermite conditions, solved by hand.
+/// The upper three coefficients by s of a quintic. It moves by d and has velocities v0, v1 and half
+/// accelerations a0, a1 (both by s) at its ends. The lower three coefficients are its start, v0 and a0.
+/// Source: the Hermite conditions, solved by hand.
 template <class Scalar>
 struct UpperCoefficients {
   Scalar third;
@@ -94,7 +98,8 @@ void solve_portable(const Scalar* p, const Scalar* v, const Scalar* a, std::size
   for (std::size_t k = 0; k < segments; ++k, p += joints, v += joints, a += joints, c += 6 * stride) {
     const Scalar duration = times[k + 1] - times[k];
     const Scalar half_square = duration * duration / 2;
-    // The rows do not overlap: too many of them for the compiler to check by itself, and vector instructions pay.
+    // The rows do not overlap. The compiler cannot check that for so many rows, and vector instructions are
+    // faster.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
@@ -113,9 +118,9 @@ void solve_portable(const Scalar* p, const Scalar* v, const Scalar* a, std::size
   }
 }
 
-/// The bits of non-negative floating-point numbers rise with their values, infinity and NaN above all others, so that a
-/// difference of bits turns negative where a number is too large: a run over integers without a branch, which compilers turn
-/// into vector instructions.
+/// The bit pattern of a non-negative float grows with its value; infinity and NaN are above all others. So a
+/// difference of bits is negative if a number is too large. Compilers turn this loop over integers, which has
+/// no branch, into vector instructions.
 template <class Scalar>
 [[nodiscard]] bool all_within_portable(const Scalar* numbers, std::size_t count, Scalar largest) noexcept {
   using Bits = std::conditional_t<sizeof(Scalar) == 8, std::uint64_t, std::uint32_t>;
@@ -134,8 +139,9 @@ template <class Scalar>
   return result;
 }
 
-/// Turns the coefficients of a polynomial, each divided by binomial(Count - 1, k), into its Bernstein coefficients on [0, 1],
-/// b[i] = sum over k <= i of binomial(i, k) c[k] (Farin, Curves and Surfaces for CAGD): Pascal's triangle, by additions.
+/// Converts polynomial coefficients, each divided by binomial(Count - 1, k), into Bernstein coefficients on
+/// [0, 1]. Formula: b[i] = sum over k <= i of binomial(i, k) c[k], by the additions of Pascal's triangle.
+/// Source: Farin, Curves and Surfaces for CAGD.
 template <class Number, std::size_t Count>
 constexpr void to_bernstein(std::array<Number, Count>& c) noexcept {
   for (std::size_t row = 1; row < Count; ++row) {
@@ -143,14 +149,15 @@ constexpr void to_bernstein(std::array<Number, Count>& c) noexcept {
   }
 }
 
-/// What coefficient k of a quintic contributes to the input of to_bernstein() for its derivative of the given order by s.
+/// The weight of coefficient k of a quintic in the input of to_bernstein(), for the derivative of the given
+/// order by s.
 [[nodiscard]] constexpr double bernstein_weight(std::size_t order, std::size_t k) noexcept {
   double weight = 1 / binomial(5 - order, k - order);
   for (std::size_t i = 0; i < order; ++i) weight *= static_cast<double>(k - i);
   return weight;
 }
 
-/// The Bernstein coefficients of the derivative of the given order by s of one joint.
+/// The Bernstein coefficients of one joint's derivative of the given order by s.
 template <std::size_t Order, class Scalar>
 [[nodiscard]] std::array<Scalar, 6 - Order> bernstein(const Scalar* c, std::size_t stride) noexcept {
   std::array<Scalar, 6 - Order> b;
@@ -160,8 +167,8 @@ template <std::size_t Order, class Scalar>
   return b;
 }
 
-/// Least and largest of some Bernstein coefficients; NaN where the last one is: it is the sum of everything, and no number where
-/// any other is none.
+/// The smallest and the largest of some Bernstein coefficients. Both are NaN if the last coefficient is NaN.
+/// The last coefficient is the sum of all terms, so it is NaN if any other one is.
 template <class Scalar>
 struct Hull {
   Scalar least;
@@ -174,7 +181,7 @@ struct Hull {
       most = std::max(b[i], most);
     }
   }
-  /// Written so that NaN is not within.
+  /// The comparisons make NaN count as outside.
   [[nodiscard]] bool within(Scalar low, Scalar high) const noexcept { return least >= low && most <= high; }
 };
 
@@ -208,12 +215,13 @@ inline constexpr Kernels<Scalar> portable_kernels{
     &detail::may_exceed_portable<Scalar>};
 
 #if defined(TAKT_COMPILED_KERNELS)
-/// The best loops of the compiled library for this processor and so many joints: the rows of one joint are not padded.
+/// The best loops of the compiled library for this processor and `joints` joints. Rows of one joint are not
+/// padded and need other loops.
 [[nodiscard]] const Kernels<double>& compiled_kernels(std::size_t joints) noexcept;
 #endif
 
-/// The loops that a new motion of so many joints uses. Where one program mixes parts that link the compiled library and parts
-/// that do not, either choice may be made for all of them: both are right.
+/// The loops that a new motion of `joints` joints uses. A program may mix parts that link the compiled
+/// library with parts that do not. Then either choice may apply to all of them; both are correct.
 template <class Scalar>
 [[nodiscard]] const Kernels<Scalar>& kernels_for([[maybe_unused]] std::size_t joints) noexcept {
 #if defined(TAKT_COMPILED_KERNELS)

@@ -1,5 +1,6 @@
-// Whether a motion keeps its limits everywhere, between the waypoints too. The extrema are exact, but roots are looked for only
-// where cheap bounds cannot exclude a violation: a polynomial stays within the hull of its Bernstein coefficients.
+// Checks that a motion keeps its limits everywhere, between the waypoints too. The extrema are exact. Roots
+// are computed only where cheap bounds cannot exclude a violation: a polynomial stays within the hull of its
+// Bernstein coefficients.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +21,17 @@
 
 namespace takt::trajectory {
 
-/// A motion may exceed a limit by this part of it: what was slowed down to fit must fit.
+/// A motion may exceed a limit by this fraction. So a motion that was slowed down to fit passes the check.
 inline constexpr double limit_slack = 1e-9;
 
-/// Where a limit is exceeded.
+/// A place where a motion exceeds a limit (SI units).
 template <class Scalar>
 struct BasicViolation {
   Quantity quantity = Quantity::position;
   std::size_t joint = 0;
   Scalar time = 0;   ///< s from the start of the motion
   Scalar value = 0;  ///< signed
-  Scalar limit = 0;  ///< the bound that it exceeds; a magnitude, except for positions
+  Scalar limit = 0;  ///< the exceeded bound; a magnitude, except for positions
 };
 using Violation = BasicViolation<double>;
 
@@ -40,17 +41,18 @@ template <class Scalar>
 inline constexpr Scalar slack = std::max(static_cast<Scalar>(limit_slack),
                                          32 * std::numeric_limits<Scalar>::epsilon());
 
-/// How often a polynomial is halved before roots are looked for: each time the bounds come four times nearer.
+/// How often a polynomial is halved before roots are computed. Each halving makes the bounds four times
+/// tighter.
 inline constexpr int halvings = 3;
 
-/// Whether bounds show that the polynomial with these Bernstein coefficients stays between `low` and `high` on [0, 1]: as the
-/// coefficients themselves do, or those of its halves (de Casteljau).
+/// Whether the Bernstein coefficients prove that the polynomial stays between `low` and `high` on [0, 1]. If
+/// they do not, those of its halves may (de Casteljau).
 template <class Scalar, std::size_t Count>
 [[nodiscard]] bool surely_within(std::array<Scalar, Count> b, Scalar low, Scalar high,
                                  int depth = halvings) noexcept {
   if (Hull<Scalar>(b).within(low, high)) return true;
   const bool ends_within = b.front() >= low && b.front() <= high && b.back() >= low && b.back() <= high;
-  if (!ends_within || depth == 0) return false;  // the ends are values, not only bounds
+  if (!ends_within || depth == 0) return false;  // the coefficients at the ends are values of the polynomial
   std::array<Scalar, Count> left;
   for (std::size_t row = 0; row < Count; ++row) {
     left[row] = b[0];
@@ -59,7 +61,7 @@ template <class Scalar, std::size_t Count>
   return surely_within(left, low, high, depth - 1) && surely_within(b, low, high, depth - 1);
 }
 
-/// The limits of a joint for which none were given: nothing satisfies them.
+/// The limits of a joint for which the caller gave none: every motion violates them.
 template <class Scalar>
 inline constexpr BasicJointLimits<Scalar> nothing_allowed{
     std::numeric_limits<Scalar>::quiet_NaN(), std::numeric_limits<Scalar>::quiet_NaN(),
@@ -72,13 +74,13 @@ template <class Scalar>
   return joint < limits.size() ? limits[joint] : nothing_allowed<Scalar>;
 }
 
-/// The limits of some joints side by side, with which whole rows of polynomials are checked at once.
+/// The limits of several joints side by side. They check whole rows of polynomials at once.
 template <class Scalar>
 class LimitBlock {
  public:
   static constexpr std::size_t size = Kernels<Scalar>::block;
 
-  /// Those of the joints `first` .. first + size - 1, as far as there are so many.
+  /// Takes the limits of the joints `first` .. first + size - 1 that exist.
   LimitBlock(std::span<const BasicJointLimits<Scalar>> limits, std::size_t first, std::size_t joints) noexcept
       : first_(first), count_(std::min(size, joints - first)) {
     for (std::size_t j = 0; j < count_; ++j) {
@@ -90,7 +92,8 @@ class LimitBlock {
     }
   }
 
-  /// Calls visit(joint) for each joint that a cheap bound does not show to keep its limits in a segment that is slowed down.
+  /// Calls visit(joint) for each joint whose limits the cheap bounds cannot prove. The segment is slowed down
+  /// by `slowdown`.
   template <class Visit>
   void for_each_in_doubt(const SegmentRows<Scalar>& segment, Scalar slowdown, Visit&& visit) const {
     const std::uint64_t doubts = segment.kernels->may_exceed(
@@ -104,7 +107,7 @@ class LimitBlock {
   alignas(row_alignment) std::array<Scalar, 5 * size> rows_{};
 };
 
-/// Largest magnitude of a derivative, unless a bound already shows that it is at most `enough`.
+/// The largest magnitude of a derivative; nothing if a bound proves that it is at most `enough`.
 template <std::size_t Order, class Scalar>
 [[nodiscard]] std::optional<Extremum<Scalar>> peak_above(const BasicQuintic<Scalar>& quintic,
                                                          Scalar enough) noexcept {
@@ -116,7 +119,7 @@ template <std::size_t Order, class Scalar>
   return peak;
 }
 
-/// Collects the worst violation. Comparisons are written so that a NaN, in a limit or in a value, is a violation.
+/// Collects the worst violation. A NaN in a limit or a value counts as a violation.
 template <class Scalar>
 class WorstViolation {
  public:
@@ -128,7 +131,7 @@ class WorstViolation {
     check_derivative<3>(quintic, Quantity::jerk, joint, start, limits.jerk);
   }
 
-  /// A velocity that steps takes an acceleration and a jerk without end, an acceleration that steps such a jerk.
+  /// A step in velocity needs infinite acceleration and jerk. A step in acceleration needs infinite jerk.
   void check_step(const BasicMotionState<Scalar>& step, std::size_t joint, Scalar time,
                   const BasicJointLimits<Scalar>& limits) noexcept {
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
@@ -140,7 +143,7 @@ class WorstViolation {
     check(Quantity::jerk, step.velocity != 0 ? step.velocity : step.acceleration, limits.jerk);
   }
 
-  /// A profile whose jerk keeps its limit.
+  /// Checks a profile whose jerk keeps its limit.
   void check(const BasicJerkProfile<Scalar>& profile, std::size_t joint,
              const BasicJointLimits<Scalar>& limits) noexcept {
     check_position(profile.position_extrema(), joint, 0, limits);
@@ -148,13 +151,13 @@ class WorstViolation {
     record_peak(profile.acceleration_extrema().peak(), Quantity::acceleration, joint, 0, limits.acceleration);
   }
 
-  /// A profile whose jerk was chosen where a limit allows none.
+  /// Checks a profile whose jerk was chosen although a limit allows no jerk.
   void check_jerk(const BasicJerkProfile<Scalar>& profile, std::size_t joint, Scalar limit) noexcept {
     for (std::size_t k = 0; k < profile.phases(); ++k)
       record_peak({profile.begins(k), profile.jerk(k)}, Quantity::jerk, joint, 0, limit);
   }
 
-  /// What another one collected counts, too.
+  /// Takes over the worst violation of `other` if it is worse.
   void include(const WorstViolation& other) noexcept {
     if (other.worst_ && (!worst_ || other.ratio_ > ratio_)) *this = other;
   }
@@ -164,13 +167,13 @@ class WorstViolation {
  private:
   void record(Quantity quantity, std::size_t joint, Scalar time, Scalar value, Scalar limit,
               Scalar ratio) noexcept {
-    if (!(ratio >= 0)) ratio = std::numeric_limits<Scalar>::infinity();  // by a limit that nothing can keep
+    if (!(ratio >= 0)) ratio = std::numeric_limits<Scalar>::infinity();  // a limit that no motion can keep
     if (worst_ && !(ratio > ratio_)) return;
     worst_ = {quantity, joint, time, value, limit};
     ratio_ = ratio;
   }
 
-  /// What the excess over a position limit is measured by.
+  /// The scale that turns the excess over a position limit into a ratio.
   [[nodiscard]] static Scalar scale(const BasicJointLimits<Scalar>& limits, Scalar limit) noexcept {
     const Scalar range = limits.position_max - limits.position_min;
     return range > 0 && std::isfinite(range) ? range : std::max(Scalar{1}, std::abs(limit));
@@ -219,7 +222,7 @@ class WorstViolation {
   Scalar ratio_ = 1;
 };
 
-/// Checks the waypoints at which derivatives step, if there are any.
+/// Checks the waypoints at which derivatives step.
 template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
 void check_steps(const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajectory,
                  std::span<const BasicJointLimits<Scalar>> limits, WorstViolation<Scalar>& worst) noexcept {
@@ -230,7 +233,7 @@ void check_steps(const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajecto
   }
 }
 
-/// Checks the segments from `first` to before `last`.
+/// Checks the segments `first` .. last - 1.
 template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
 void check_segments(const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajectory,
                     std::span<const BasicJointLimits<Scalar>> limits, std::size_t first, std::size_t last,
@@ -249,12 +252,14 @@ void check_segments(const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& traje
 
 }  // namespace detail
 
-/// The worst violation of the limits (one entry for each joint) anywhere in the trajectory, or nothing. The worst is the largest
-/// ratio of value to limit; a position counts 1 + its excess over the allowed range (over max(1, |limit|), where one side is
-/// open). Infinite limits are none; a limit that is NaN or missing is violated by anything. Where a derivative steps
-/// (Continuity::position), the acceleration or the jerk is infinite.
-/// No heap. O(segments x joints): where bounds clear everything 3 ns for each joint and segment; where nothing can be cleared, each
-/// joint beyond every limit and worse in each segment, 0.11 us (trajectory/check_100pts_* in bench/, 2026).
+/// Finds the worst violation of the limits anywhere in the trajectory; nothing if there is none. `limits` has
+/// one entry per joint. The worst violation has the largest ratio of value to limit. For a position the ratio
+/// is 1 + its excess divided by the width of the allowed range. If that width is zero or infinite, max(1,
+/// |limit|) replaces it. An infinite limit is no limit. A NaN limit or a missing entry counts as violated. If
+/// a derivative steps (Continuity::position), the acceleration or the jerk counts as infinite. Real-time
+/// safe: no heap, O(segments x joints). If the bounds prove all limits, it takes 3 ns for each joint and
+/// segment. In the worst case, where each joint exceeds every limit more in each segment, it takes 0.11 us
+/// for each (trajectory/check_100pts_* in bench/, 2026).
 template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
     const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajectory,
@@ -265,7 +270,7 @@ template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
   return worst.result();
 }
 
-/// The same for one segment. Real-time safe.
+/// Finds the worst violation in one segment, as above. Real-time safe.
 template <class Scalar, std::size_t Joints>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
     const BasicQuinticSegment<Scalar, Joints>& segment,
@@ -285,21 +290,21 @@ namespace detail {
 
 template <std::size_t Order, class Scalar>
 void raise_slowdown(const BasicQuintic<Scalar>& quintic, Scalar limit, Scalar& slowdown) noexcept {
-  Scalar relief = 1;  // a derivative falls with this power of the slow-down
+  Scalar relief = 1;  // a derivative of order n falls with slowdown^n
   for (std::size_t i = 0; i < Order; ++i) relief *= slowdown;
   const auto peak = peak_above<Order>(quintic, limit * relief);
   if (!peak) return;
   const Scalar ratio = std::abs(peak->value) / limit;
   const Scalar needed = Order == 1 ? ratio : Order == 2 ? std::sqrt(ratio) : std::cbrt(ratio);
-  // A limit of NaN, or of zero for a joint that moves, is met at no speed.
+  // No speed keeps a limit of NaN, or a limit of zero for a joint that moves.
   slowdown = needed >= 0 ? std::max(slowdown, needed) : std::numeric_limits<Scalar>::infinity();
 }
 
 }  // namespace detail
 
-/// The smallest factor >= 1 by which the whole trajectory must be slowed down so that velocity, acceleration and jerk keep their
-/// limits; infinity where no factor helps (a position out of range, a limit of zero, a derivative that steps). Exact: from the
-/// extrema. No heap.
+/// The smallest factor >= 1 that slows the whole trajectory down so far that velocity, acceleration and jerk
+/// keep their limits. Infinity if no factor helps: a position out of range, a limit of zero, a derivative
+/// that steps. Exact, from the extrema. Real-time safe: no heap.
 template <class Scalar, std::size_t MaxJoints, std::size_t MaxSegments>
 [[nodiscard]] Scalar required_slowdown(
     const BasicTrajectory<Scalar, MaxJoints, MaxSegments>& trajectory,

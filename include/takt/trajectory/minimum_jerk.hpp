@@ -1,6 +1,7 @@
-// The smoothest way through via points: of all motions through given positions at given times, the one with the least integral
-// of squared jerk is a quintic spline whose third and fourth derivatives are continuous. Its unknowns are the velocity and
-// acceleration at each inner waypoint; the conditions couple neighbours only, so that they are found in O(waypoints).
+// The smoothest motion through given positions at given times: the one with the least integral of squared
+// jerk. It is a quintic spline whose third and fourth derivatives are continuous. The unknowns are velocity
+// and acceleration at each inner waypoint. The conditions couple only neighbours, so the solution takes
+// O(waypoints).
 #pragma once
 
 #include <algorithm>
@@ -13,16 +14,21 @@
 
 namespace takt::trajectory {
 
-/// Solves for the inner velocities and accelerations of a minimum-jerk spline. The workspace is sized when it is made;
-/// solve() does not allocate. Always in double: the fourth derivative has nothing left of a float.
+/// Solves for the inner velocities and accelerations of a minimum-jerk spline. The constructor sizes the
+/// workspace; solve() does not allocate. It always computes in double: float has too few digits for the
+/// fourth derivative.
 ///
-/// Continuity of snap and jerk at waypoint i, with l and r the durations of the segments before and after it, reads
+/// Let l and r be the durations of the segments before and after waypoint i. Continuity of snap and jerk
+/// there reads
+///
 ///     B(l) x[i-1] + A(l, r) x[i] + B(r)^T x[i+1] = y[i],    x = (velocity, acceleration)
-/// where A is symmetric and the whole matrix positive definite (it is the Hessian of the integral), so block elimination
-/// without pivoting is stable. Where durations differ by orders of magnitude it still loses digits: solving once more
-/// for what is left over (iterative refinement) brings them back.
+///
+/// Here A is symmetric and the whole matrix positive definite, because it is the Hessian of the integral. So
+/// block elimination is stable without pivoting. It loses digits if durations differ by orders of magnitude.
+/// One step of iterative refinement, a second solution for the residual, restores them.
 class MinimumJerkSpline {
  public:
+  /// Allocates for at most that many waypoints and joints.
   MinimumJerkSpline(std::size_t max_waypoints, std::size_t max_joints)
       : durations_(max_waypoints),
         inverses_(max_waypoints),
@@ -30,8 +36,8 @@ class MinimumJerkSpline {
         rest_v_(max_waypoints * max_joints),
         rest_a_(max_waypoints * max_joints) {}
 
-  /// Fills the rows between the first and the last of `velocities` and `accelerations`; those two rows are the boundary
-  /// conditions. Rows as in BasicWaypoints; times must rise. Errors: wrong_size.
+  /// Fills the inner rows of `velocities` and `accelerations`; their first and last rows are the boundary
+  /// conditions. Rows as in BasicWaypoints; times must increase. Errors: wrong_size. Real-time safe.
   [[nodiscard]] Status solve(std::size_t joints, std::span<const double> times,
                              std::span<const double> positions, std::span<double> velocities,
                              std::span<double> accelerations) noexcept {
@@ -66,7 +72,7 @@ class MinimumJerkSpline {
     return {x.vv * y.vv + x.va * y.av, x.vv * y.va + x.va * y.aa, x.av * y.vv + x.aa * y.av,
             x.av * y.va + x.aa * y.aa};
   }
-  /// How a waypoint depends on the one before it, `duration` earlier.
+  /// The coupling of a waypoint with the one that is `duration` seconds before it.
   [[nodiscard]] static Matrix coupling(double duration) noexcept {
     const double rate = 1 / duration;
     return {168 * rate * rate * rate, 24 * rate * rate, -24 * rate * rate, -3 * rate};
@@ -95,7 +101,7 @@ class MinimumJerkSpline {
     }
   }
 
-  /// rest = y - M x, for the x that `v` and `a` hold now.
+  /// Residual: rest = y - M x, for the present x in `v` and `a`.
   void leave_over(const double* p, const double* v, const double* a) noexcept {
     for (std::size_t i = 1; i < last_; ++i) {
       const double l = 1 / durations_[i - 1];
@@ -105,7 +111,7 @@ class MinimumJerkSpline {
       const Matrix before = coupling(durations_[i - 1]);
       const Matrix here = diagonal(i);
       const Matrix after = transposed(coupling(durations_[i]));
-      // The tables do not overlap, which is more than the compiler can check by itself.
+      // The tables do not overlap, which the compiler cannot check.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif

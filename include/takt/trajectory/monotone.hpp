@@ -1,6 +1,6 @@
-// Velocities with which a motion keeps the shape of its waypoints: between two of them it only rises or only falls, so that it
-// never goes beyond them, and where they turn round it stands. What it pays for that is speed: the velocity dips or swells
-// where other splines would swing out.
+// Computes velocities that keep the shape of the waypoints. Between two waypoints the position only rises or
+// only falls, so it never overshoots them. Where the direction changes, the velocity is zero. The price is a
+// less even velocity: it dips and swells where other splines would overshoot.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,17 @@
 
 namespace takt::trajectory {
 
-/// Fills the rows between the first and the last of `velocities`; rows as in BasicWaypoints, times must rise. At each waypoint
-/// that of the parabola through it and its neighbours, but at most twice the mean velocity of either segment, and zero where
-/// these differ in sign (Steffen, Astronomy and Astrophysics 239, 1990). Errors: wrong_size. Real-time safe.
+/// Fills the inner rows of `velocities`. Rows as in BasicWaypoints; times must increase. Errors: wrong_size.
+/// Real-time safe.
 ///
-/// These velocities, made for cubics, serve quintics whose acceleration is zero at the waypoints, and thereby continuous. With
-/// x = v0/m and y = v1/m, m the mean velocity of a segment, the velocity of such a quintic is m times
-///     x (1-s)^2 (1+2s) + y s^2 (3-2s) + (30 - 15x - 15y) s^2 (1-s)^2;
-/// linear in x and y, it is nowhere negative for x and y in 0 .. 2 because it is not in the four corners.
+/// Each velocity is that of the parabola through the waypoint and its neighbours, limited to twice the mean
+/// velocity of either segment. If the mean velocities differ in sign, it is zero (Steffen, Astronomy and
+/// Astrophysics 239, 1990). Steffen's velocities are made for cubics. They also suit quintics with zero
+/// acceleration at the waypoints, whose acceleration is then continuous. Let m be the mean velocity of a
+/// segment, x = v0/m and y = v1/m. The velocity of such a quintic is m times
+///     x (1-s)^2 (1+2s) + y s^2 (3-2s) + (30 - 15x - 15y) s^2 (1-s)^2.
+/// It is linear in x and y, and not negative in the four corners of x, y = 0 .. 2. So it is not negative
+/// between them.
 template <class Scalar>
 [[nodiscard]] Status monotone_velocities(std::size_t joints, std::span<const Scalar> times,
                                          std::span<const Scalar> positions,

@@ -1,15 +1,20 @@
-// Jerk-limited motion of many joints from any state to any other in the shortest time, all of them arriving together: planned
-// within a control period, without heap, in a bounded number of steps.
+// Jerk-limited motion of many joints from any state to any other in the shortest time; all joints arrive
+// together. The motion is planned within a control period, without heap, in a bounded number of steps.
 //
-//     PointToPoint<7> motion;                                    // or PointToPoint<> motion(joints): sized at set-up
-//     std::array<MotionState, 7> from = ..., to = ...;           // moving or at rest
-//     std::array<DirectionalLimits, 7> limits = ...;             // both_ways(joint_limits), or different ones
-//     if (Status status = motion.plan(from, to, limits); !status) ...
-//     motion.sample(t, position, velocity, acceleration);        // t = 0 .. motion.duration()
+//     PointToPoint<7> motion;                              // or PointToPoint<> motion(joints)
+//     std::array<MotionState, 7> from{}, to{};             // rad, rad/s, rad/s^2; in motion or at rest
 //
-// The duration is the shortest that is possible for every joint, or, where one is asked for that is possible, exactly that.
-// Joints that could be faster move with less jerk, not at once and then wait. Positions between start and target are not limited:
-// joint(j).position_extrema() has them exactly, and keep_in_range() lets joints that would leave their range turn back earlier.
+//     std::array<DirectionalLimits, 7> limits;
+//     limits.fill({-2, 2, -5, 5, 50});                     // both_ways() converts JointLimits
+//
+//     if (Status status = motion.plan(from, to, limits); !status) return status;
+//
+//     motion.sample(t, position, velocity, acceleration);  // each period, t = 0 .. motion.duration()
+//
+// The duration is the shortest that all joints can have. If the caller asks for a longer duration that is
+// possible, it is exactly that. Faster joints move with less jerk; they do not arrive early and wait.
+// Positions between start and target are not limited. joint(j).position_extrema() returns them exactly, and
+// keep_in_range() lets joints that would leave their range turn back earlier.
 #pragma once
 
 #include <algorithm>
@@ -34,23 +39,23 @@
 
 namespace takt::trajectory {
 
-/// How joints that move together keep together.
+/// How the joints of one motion are coordinated.
 enum class Synchronisation : std::uint8_t {
-  time,   ///< they start and arrive together
+  time,   ///< all joints start and arrive together
   phase,  ///< they also move in proportion, along the straight line from start to target
 };
 
 namespace detail {
 
-/// The straight line through start and target that all joints move along in phase: joint j goes ratio(j) times as far as the one
-/// that goes furthest, which stands for all.
+/// The straight line through start and target, along which all joints move in phase. Joint j moves ratio(j)
+/// times as far as the joint that moves furthest, the leader.
 template <class Scalar>
 class StraightLine {
  public:
   using State = BasicMotionState<Scalar>;
   using Limits = BasicDirectionalLimits<Scalar>;
 
-  /// What is not parallel by no more than this part of it is parallel.
+  /// Directions that differ by at most this fraction count as parallel.
   static constexpr Scalar tolerance = slack<Scalar>;
 
   StraightLine(std::span<const State> start, std::span<const State> target) noexcept
@@ -65,7 +70,7 @@ class StraightLine {
     if (const Scalar most = component(direction_, leader_); most != 0) per_leader_ = 1 / most;
   }
 
-  /// The joint that stands for all.
+  /// The joint that moves furthest.
   [[nodiscard]] std::size_t leader() const noexcept { return leader_; }
 
   [[nodiscard]] Scalar ratio(std::size_t joint) const noexcept {
@@ -85,7 +90,7 @@ class StraightLine {
     return true;
   }
 
-  /// What the leader may do so that no joint exceeds its limits.
+  /// Limits for the leader that keep every joint within its own limits.
   [[nodiscard]] Limits limits(std::span<const Limits> limits) const noexcept {
     Limits common = limits[leader_];
     for (std::size_t j = 0; j < start_.size(); ++j) {
@@ -119,7 +124,7 @@ class StraightLine {
     }
   }
 
-  /// Of the difference of two positions; the rest is as it was given.
+  /// The rounding error of the difference of two positions. The other quantities are given exactly.
   [[nodiscard]] Scalar rounding(std::size_t quantity, std::size_t joint) const noexcept {
     if (quantity != 0) return 0;
     return 4 * std::numeric_limits<Scalar>::epsilon() *
@@ -136,19 +141,19 @@ class StraightLine {
 
   std::span<const State> start_;
   std::span<const State> target_;
-  std::size_t direction_ = 0;  // the first quantity that says where the line leads
+  std::size_t direction_ = 0;  // the first quantity that defines the direction of the line
   std::size_t leader_ = 0;
   Scalar per_leader_ = 0;
 };
 
 }  // namespace detail
 
-/// Instead of a number of joints: of as many as there is room for in memory that belongs to someone else.
+/// Extent for motions in borrowed memory: the number of joints is the size of that memory.
 inline constexpr std::size_t borrowed_extent = std::dynamic_extent - 1;
 
-/// The motion of `Joints` joints, a value without heap; with std::dynamic_extent of as many as it is constructed for, the only
-/// time that it allocates; with borrowed_extent in memory that must outlive it, and that its copies share. plan() and everything
-/// else is real-time safe.
+/// The motion of `Joints` joints, a value without heap. With std::dynamic_extent the constructor sizes it;
+/// nothing else allocates. With borrowed_extent it lies in memory that must outlive it, and its copies share
+/// that memory. plan() and all other functions are real-time safe.
 template <class Scalar, std::size_t Joints = std::dynamic_extent>
 class BasicPointToPoint {
  public:
@@ -156,13 +161,14 @@ class BasicPointToPoint {
   using Limits = BasicDirectionalLimits<Scalar>;
   using Transfer = BasicTransfer<Scalar>;
   using Profile = BasicJerkProfile<Scalar>;
-  struct Cursor {};  ///< nothing to remember
+  struct Cursor {};  ///< holds nothing; the interface of a path requires it
 
-  /// Stands still at zero.
+  /// Rests at zero.
   BasicPointToPoint() = default;
+  /// Sizes the motion for `joints` joints, at rest at zero. Allocates.
   explicit BasicPointToPoint(std::size_t joints) requires(Joints == std::dynamic_extent)
       : transfers_(joints), profiles_(joints) {}
-  /// One of each for each joint.
+  /// Uses the caller's memory: one transfer and one profile per joint.
   BasicPointToPoint(std::span<Transfer> transfers, std::span<Profile> profiles) noexcept
       requires(Joints == borrowed_extent)
       : transfers_(transfers.first(std::min(transfers.size(), profiles.size()))),
@@ -170,20 +176,23 @@ class BasicPointToPoint {
 
   [[nodiscard]] std::size_t joints() const noexcept { return profiles_.size(); }
 
-  /// Seconds.
+  /// In seconds.
   [[nodiscard]] Scalar duration() const noexcept { return duration_; }
 
-  /// False if a joint starts outside its limits, or cannot stay inside: it then comes back with the least violation first.
+  /// False if a joint starts outside its limits or cannot stay inside. The joint then first returns inside
+  /// the limits, with the least violation.
   [[nodiscard]] bool fits() const noexcept { return fits_; }
 
-  /// One joint's motion; `joint` < joints().
+  /// The motion of one joint; `joint` must be less than joints().
   [[nodiscard]] const Profile& joint(std::size_t joint) const noexcept { return profiles_[joint]; }
 
-  /// Plans the motion from `start` to `target`, one state and one set of limits for each joint, in the shortest duration that is
-  /// possible for all and not below `at_least` seconds (zero or less: the shortest). duration() is exactly `at_least` where that
-  /// is possible; there may be gaps above it too, see transfer.hpp. In O(joints) for most problems, in O(joints^2) at worst, as
-  /// joints may rule out durations for each other. Errors: wrong_size, not_finite, those of BasicTransfer::between(),
-  /// out_of_domain (it would last longer than max_duration), not_in_phase; the old motion then stands.
+  /// Plans the motion from `start` to `target`; each has one state per joint, and `limits` one entry per
+  /// joint (SI units). The duration is the shortest that all joints can have and that is at least `at_least`
+  /// seconds. A value <= 0 asks for the shortest. duration() is exactly `at_least` if that is possible.
+  /// Durations above it may be impossible too: see transfer.hpp. Errors: wrong_size, not_finite, those of
+  /// BasicTransfer::between(), out_of_domain (longer than max_duration), not_in_phase. After an error the old
+  /// motion stays. Real-time safe. O(joints) for most problems, O(joints^2) at worst, because joints may
+  /// exclude durations for each other.
   [[nodiscard]] Status plan(std::span<const State> start, std::span<const State> target,
                             std::span<const Limits> limits,
                             Synchronisation synchronisation = Synchronisation::time,
@@ -196,8 +205,9 @@ class BasicPointToPoint {
                                                      : plan_in_time(start, target, limits, at_least);
   }
 
-  /// Lets a joint be as fast as it can alone, and wait at its target for the others: it then turns back as early as it can, too.
-  /// Changes nothing where the joints are in phase, and for a joint whose target does not rest.
+  /// Lets a joint move as fast as it can, and wait at its target for the others. So it also turns back as
+  /// early as it can. Does nothing if the joints move in phase or if the joint's target is not at rest.
+  /// Real-time safe.
   void arrive_early(std::size_t joint) noexcept {
     if (!in_time_ || joint >= joints()) return;
     const State target = profiles_[joint].end();
@@ -209,8 +219,9 @@ class BasicPointToPoint {
     profiles_[joint].end_at(target, duration_);
   }
 
-  /// Position, velocity and acceleration of all joints at t seconds from the start; before it the start's state, at the end and
-  /// after it exactly the target's. A span shorter than joints() gets that many joints.
+  /// Writes position, velocity and acceleration of all joints at t seconds. Before the start they are those
+  /// of the start, from the end on exactly those of the target. A span shorter than joints() receives that
+  /// many joints. Real-time safe.
   void sample(Scalar t, std::span<Scalar> position, std::span<Scalar> velocity,
               std::span<Scalar> acceleration) const noexcept {
     const std::size_t count = std::min({joints(), position.size(), velocity.size(), acceleration.size()});
@@ -222,7 +233,8 @@ class BasicPointToPoint {
     }
   }
 
-  /// Calls visit(joint, velocity, acceleration, jerk) for each joint with its derivatives at t; after the end for none.
+  /// Calls visit(joint, velocity, acceleration, jerk) for each joint at t seconds. Makes no calls after the
+  /// end. Real-time safe.
   template <class Visit>
   void derivatives(Scalar t, const Cursor&, Visit&& visit) const noexcept {
     if (t >= duration_) return;
@@ -258,8 +270,8 @@ class BasicPointToPoint {
     return {};
   }
 
-  /// The shortest that is possible for all and not less than this. Each round but the last passes a gap between the possible
-  /// durations of one joint, and no joint has more than three.
+  /// The shortest duration that all joints can have and that is at least `duration`. Each round except the
+  /// last passes a gap in the possible durations of one joint. No joint has more than three gaps.
   [[nodiscard]] Scalar common_duration(Scalar duration) const noexcept {
     for (std::size_t round = 0; round <= 4 * joints(); ++round) {
       const Scalar before = duration;
@@ -294,15 +306,16 @@ class BasicPointToPoint {
 
   Scalar duration_ = 0;
   bool fits_ = true;
-  bool in_time_ = false;  // transfers_ are those of the motion
+  bool in_time_ = false;  // transfers_ belong to the present motion
   Storage<Transfer> transfers_{};
   Storage<Profile> profiles_{};
 };
 template <std::size_t Joints = std::dynamic_extent>
 using PointToPoint = BasicPointToPoint<double, Joints>;
 
-/// The worst violation of the limits (limits.hpp) anywhere in a motion that was planned with their velocities, accelerations and
-/// jerks: of a position, or of what the start makes unavoidable. Exact, from the extrema. Real-time safe.
+/// Finds the worst violation of the limits (limits.hpp) in a motion that was planned with their velocities,
+/// accelerations and jerks. It can be a violation of a position, or one that the start makes inevitable.
+/// Exact, from the extrema. Real-time safe.
 template <class Scalar, std::size_t Joints>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
     const BasicPointToPoint<Scalar, Joints>& motion,
@@ -313,8 +326,8 @@ template <class Scalar, std::size_t Joints>
   return worst.result();
 }
 
-/// Lets joints that would leave their position limits arrive early (BasicPointToPoint::arrive_early). The worst violation that is
-/// left, if any. Real-time safe.
+/// Lets joints that would leave their position limits arrive early (BasicPointToPoint::arrive_early()).
+/// Returns the worst remaining violation, if any. Real-time safe.
 template <class Scalar, std::size_t Joints>
 [[nodiscard]] std::optional<BasicViolation<Scalar>> keep_in_range(
     BasicPointToPoint<Scalar, Joints>& motion,

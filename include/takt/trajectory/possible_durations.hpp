@@ -1,4 +1,5 @@
-// In which durations one joint can change its velocity and acceleration as asked, before it is asked where that leads.
+// The durations in which one joint can change its velocity and acceleration as requested, at whatever
+// distance.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +12,16 @@
 
 namespace takt::trajectory::detail {
 
-/// What differs by no more than this part of its magnitude counts as equal: more than the rounding errors of a long motion, so
-/// that whoever plans again from the middle of a motion gets the rest of it, not a detour for the last digit.
+/// Values that differ by at most this fraction count as equal. It exceeds the rounding error of a long
+/// motion. So a plan made again in the middle of a motion returns the rest of that motion, and no detour for
+/// the last digit.
 template <class Scalar>
 inline constexpr Scalar exactness = std::max(Scalar(1e-11), 64 * std::numeric_limits<Scalar>::epsilon());
 
-/// The durations, in seconds, in which one joint's velocity and acceleration can be changed as asked, wherever that leads: one
-/// interval without end, or one that ends and another. Source: the velocity gained in T seconds lies between that of jerk -j, +j
-/// and that of +j, -j, each with a hold where it reaches the acceleration limit; both are quadratic in T, then linear.
+/// The durations (s) in which one joint's velocity and acceleration can be changed as requested, at whatever
+/// distance. They are one unbounded interval, or a bounded and an unbounded one. Source: jerk -j, +j and jerk
+/// +j, -j give the bounds of the velocity gained in T seconds. Each has a hold where it reaches the
+/// acceleration limit. Both bounds are quadratic in T, then linear.
 template <class Scalar>
 struct PossibleDurations {
   struct Interval {
@@ -45,7 +48,7 @@ struct PossibleDurations {
   }
 
  private:
-  /// A change of velocity not less than that of the straight ramp from a0 to a1.
+  /// A change of velocity that is at least that of the straight ramp from a0 to a1.
   struct Rise {
     Scalar sum;
     Scalar gain;
@@ -68,7 +71,8 @@ struct PossibleDurations {
       low_square = squares - gain;
     }
 
-    /// By way of the acceleration with this square and sign, or, if that is beyond the limit, of a hold there.
+    /// The duration through a peak acceleration, given by its square and sign. If the peak exceeds the limit,
+    /// the motion holds at the limit.
     [[nodiscard]] Scalar by_way_of(Scalar square, Scalar limit, Scalar sign) const noexcept {
       if (square <= limit * limit) return (2 * std::sqrt(square) - sign * sum) / jerk;
       return (2 * limit - sign * sum + (square - limit * limit) / limit) / jerk;
@@ -76,8 +80,8 @@ struct PossibleDurations {
 
     [[nodiscard]] Scalar first() const noexcept { return by_way_of(high_square, most, 1); }
 
-    /// With both accelerations positive, too much velocity is gained in a duration for which the acceleration can dip but not
-    /// far enough.
+    /// Whether the durations have a gap. Both accelerations are then positive, and in the gap the joint gains
+    /// too much velocity: the acceleration can dip, but not far enough.
     [[nodiscard]] bool has_gap() const noexcept { return smaller > 0 && low_square > 0; }
     [[nodiscard]] Scalar gap_begin() const noexcept {
       return (sum - 2 * std::min(std::sqrt(low_square), smaller)) / jerk;

@@ -1,4 +1,4 @@
-// What of a motion a limit or a tolerance is about.
+// The quantities of motion that limits and tolerances apply to.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace takt::trajectory {
 
 enum class Quantity : std::uint8_t { position, velocity, acceleration, jerk };
 
-/// The word for people. Real-time safe.
+/// The name for messages. Real-time safe.
 [[nodiscard]] constexpr std::string_view quantity_name(Quantity quantity) noexcept {
   switch (quantity) {
     case Quantity::position:

@@ -1,8 +1,8 @@
 // Quintic polynomials: the lowest degree that joins two states of position, velocity and acceleration.
-// Quintic is one joint; QuinticSegment is one motion of many joints, as a control loop samples it. Cubics and straight lines
-// are quintics whose upper coefficients are zero. Both are
-// written in s = t/duration, 0 .. 1: every coefficient is then a position (rad or m), none can overflow, and
-// a change of speed changes only the duration.
+// Quintic describes one joint; QuinticSegment describes one motion of many joints, for sampling in a control
+// loop. Cubics and straight lines are quintics whose upper coefficients are zero. All are written in s =
+// t/duration, 0 .. 1. Then every coefficient is a position (rad or m), none can overflow, and a change of
+// speed changes only the duration.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace takt::trajectory {
 
-/// A value and when it is reached, in seconds from the start of the segment.
+/// A value and its time, in seconds from the start of the segment.
 template <class Scalar>
 struct Extremum {
   Scalar time = 0;
@@ -35,14 +35,14 @@ struct Extrema {
   Extremum<Scalar> min;
   Extremum<Scalar> max;
 
-  /// The one of larger magnitude.
+  /// The extremum of larger magnitude.
   [[nodiscard]] constexpr Extremum<Scalar> peak() const noexcept {
     return -min.value > max.value ? min : max;
   }
 };
 
 namespace detail {
-/// The coefficients of one segment of many joints as they lie in memory, for the loops of kernels.hpp.
+/// The coefficients of one segment of many joints, in memory order, for the loops of kernels.hpp.
 template <class Scalar>
 struct SegmentRows {
   const Kernels<Scalar>* kernels;
@@ -53,11 +53,12 @@ struct SegmentRows {
 };
 }  // namespace detail
 
-/// Of which degree the polynomial between two states is: which of their numbers it takes over. The others are its own.
+/// The degree of the polynomial between two states. It decides which of their values the polynomial takes
+/// over.
 enum class Degree : std::uint8_t {
-  linear = 1,   ///< the positions
+  linear = 1,   ///< positions only
   cubic = 3,    ///< positions and velocities
-  quintic = 5,  ///< everything
+  quintic = 5,  ///< positions, velocities and accelerations
 };
 
 /// One joint's quintic over [0, duration]. A value; every function is real-time safe.
@@ -66,16 +67,16 @@ class BasicQuintic {
  public:
   using State = BasicMotionState<Scalar>;
 
-  /// Stands still at zero.
+  /// Rests at zero.
   constexpr BasicQuintic() = default;
 
-  /// From its coefficients in powers of s = t/duration. The duration must be positive.
+  /// Takes coefficients in powers of s = t/duration. The duration (s) must be positive.
   constexpr BasicQuintic(const Polynomial<Scalar, 6>& coefficients, Scalar duration) noexcept
       : c_(coefficients), duration_(duration), rate_(1 / duration) {}
 
-  /// The polynomial that leads from `start` to `end` in `duration` seconds (positive, see domain.hpp; not
-  /// checked); of a lower degree it is a quintic whose upper coefficients are zero. Source: the Hermite conditions at both
-  /// ends, solved by hand.
+  /// The polynomial from `start` to `end` in `duration` seconds. The duration must be positive (domain.hpp);
+  /// it is not checked. A lower degree gives a quintic whose upper coefficients are zero. Source: the Hermite
+  /// conditions at both ends, solved by hand.
   [[nodiscard]] static constexpr BasicQuintic between(const State& start, const State& end, Scalar duration,
                                                       Degree degree = Degree::quintic) noexcept {
     const Scalar squared = duration * duration;
@@ -92,28 +93,33 @@ class BasicQuintic {
     return BasicQuintic({start.position, v0, a0, upper.third, upper.fourth, upper.fifth}, duration);
   }
 
+  /// In seconds.
   [[nodiscard]] constexpr Scalar duration() const noexcept { return duration_; }
 
   /// In powers of s = t/duration.
   [[nodiscard]] constexpr const Polynomial<Scalar, 6>& coefficients() const noexcept { return c_; }
 
-  /// Values at t seconds; outside [0, duration] the polynomial goes on.
+  /// Values at t seconds. Outside [0, duration] they are those of the same polynomial.
   [[nodiscard]] constexpr Scalar position(Scalar t) const noexcept { return evaluate(c_, t * rate_); }
+  /// rad/s or m/s.
   [[nodiscard]] constexpr Scalar velocity(Scalar t) const noexcept {
     return rate_ * evaluate(by_s<1>(), t * rate_);
   }
+  /// rad/s^2 or m/s^2.
   [[nodiscard]] constexpr Scalar acceleration(Scalar t) const noexcept {
     return rate_ * rate_ * evaluate(by_s<2>(), t * rate_);
   }
+  /// rad/s^3 or m/s^3.
   [[nodiscard]] constexpr Scalar jerk(Scalar t) const noexcept {
     return rate_ * rate_ * rate_ * evaluate(by_s<3>(), t * rate_);
   }
+  /// Position, velocity and acceleration at t seconds.
   [[nodiscard]] constexpr State at(Scalar t) const noexcept {
     return {position(t), velocity(t), acceleration(t)};
   }
 
-  /// The same motion seen from `from` seconds on for `duration` seconds, as a polynomial of its own. Source: Taylor's expansion,
-  /// by repeated synthetic division.
+  /// The part from time `from` on that lasts `duration` (s), as a polynomial of its own. Source: Taylor's
+  /// expansion, by repeated synthetic division.
   [[nodiscard]] constexpr BasicQuintic part(Scalar from, Scalar duration) const noexcept {
     const Scalar shift = from * rate_;
     const Scalar stretch = duration * rate_;
@@ -127,13 +133,13 @@ class BasicQuintic {
     return BasicQuintic(c, duration);
   }
 
-  /// Exact extrema over [0, duration]: the ends and the roots of the derivative.
+  /// Exact extrema over [0, duration], from the ends and the roots of the derivative.
   [[nodiscard]] Extrema<Scalar> position_extrema() const noexcept { return extrema<0>(); }
   [[nodiscard]] Extrema<Scalar> velocity_extrema() const noexcept { return extrema<1>(); }
   [[nodiscard]] Extrema<Scalar> acceleration_extrema() const noexcept { return extrema<2>(); }
   [[nodiscard]] Extrema<Scalar> jerk_extrema() const noexcept { return extrema<3>(); }
 
-  /// The n-th derivative by s as a polynomial in s; times duration^-n it is the derivative by time.
+  /// The n-th derivative by s, as a polynomial in s. Multiplied by duration^-n it is the derivative by time.
   template <std::size_t Order>
   [[nodiscard]] constexpr auto by_s() const noexcept {
     if constexpr (Order == 0) {
@@ -143,7 +149,7 @@ class BasicQuintic {
     }
   }
 
-  /// Exact extrema of the derivative of the given order (0 position .. 3 jerk) over [0, duration].
+  /// Exact extrema over [0, duration] of the derivative of the given order (0 position .. 3 jerk).
   template <std::size_t Order>
   [[nodiscard]] Extrema<Scalar> extrema() const noexcept {
     const auto polynomial = by_s<Order>();
@@ -167,8 +173,8 @@ class BasicQuintic {
 };
 using Quintic = BasicQuintic<double>;
 
-/// One motion of joints that share a duration. With a number of `Joints` it is a value without heap; with std::dynamic_extent
-/// the constructor allocates for its number of joints. set() and everything else is real-time safe.
+/// One motion of joints that share a duration. With a fixed number of `Joints` it is a value without heap.
+/// With std::dynamic_extent the constructor allocates. set() and all other functions are real-time safe.
 template <class Scalar, std::size_t Joints = std::dynamic_extent>
 class BasicQuinticSegment {
   static constexpr bool is_fixed = Joints != std::dynamic_extent;
@@ -176,23 +182,23 @@ class BasicQuinticSegment {
  public:
   using State = BasicMotionState<Scalar>;
 
-  /// No joints: a place to move a sized one into.
+  /// An empty object without joints; assign a sized one to it.
   BasicQuinticSegment() requires(!is_fixed) = default;
 
-  /// Stands still at zero for one second.
+  /// Rests at zero for one second.
   BasicQuinticSegment() noexcept requires(is_fixed) : BasicQuinticSegment(Sized{}, Joints) {}
 
-  /// The same. Allocates.
+  /// Rests at zero for one second, with `joints` joints. Allocates.
   explicit BasicQuinticSegment(std::size_t joints) requires(!is_fixed)
       : BasicQuinticSegment(Sized{}, joints) {}
   [[nodiscard]] std::size_t joints() const noexcept { return joints_; }
 
-  /// Seconds.
+  /// In seconds.
   [[nodiscard]] Scalar duration() const noexcept { return duration_; }
 
-  /// Leads from `start` to `end` (one state for each joint) in `duration` seconds. Of a lower degree than quintic it has its own
-  /// derivatives at both ends, from which and to which the motion steps. Errors: wrong_size, not_finite, out_of_domain
-  /// (domain.hpp); the old motion then stands.
+  /// Replaces the motion by one from `start` to `end` (one state per joint) in `duration` seconds. If
+  /// `degree` is below quintic, the derivatives that it does not take over step at both ends. Errors:
+  /// wrong_size, not_finite, out_of_domain (domain.hpp). After an error the old motion stays. Real-time safe.
   [[nodiscard]] Status set(std::span<const State> start, std::span<const State> end, Scalar duration,
                            Degree degree = Degree::quintic) noexcept {
     if (start.size() != joints_ || end.size() != joints_) return fail(Errc::wrong_size);
@@ -214,8 +220,9 @@ class BasicQuinticSegment {
     return {};
   }
 
-  /// Position, velocity and acceleration of all joints at t seconds from the start; before it the start's
-  /// state, at the end and after it exactly the end's. A span shorter than joints() gets that many joints.
+  /// Writes position, velocity and acceleration of all joints at t seconds. Before the start they are those
+  /// of the start, from the end on exactly those of the end. A span shorter than joints() receives that many
+  /// joints. Real-time safe.
   void sample(Scalar t, std::span<Scalar> position, std::span<Scalar> velocity,
               std::span<Scalar> acceleration) const noexcept {
     const std::size_t count = std::min({joints_, position.size(), velocity.size(), acceleration.size()});
@@ -226,12 +233,12 @@ class BasicQuinticSegment {
       std::copy_n(end_.data() + 2 * stride_, count, acceleration.data());
       return;
     }
-    const Scalar s = t > 0 ? t * rate_ : 0;  // a NaN is the start
+    const Scalar s = t > 0 ? t * rate_ : 0;  // NaN gives the start
     kernels_->sample(coefficients_.data(), stride_, count, s, rate_, position.data(), velocity.data(),
                      acceleration.data());
   }
 
-  /// One joint's polynomial; of a joint that does not exist, the one that stands still at zero.
+  /// The polynomial of one joint. If the joint does not exist, a polynomial that rests at zero.
   [[nodiscard]] BasicQuintic<Scalar> joint(std::size_t joint) const noexcept {
     if (joint >= joints_) return {};
     Polynomial<Scalar, 6> c{};
@@ -239,6 +246,7 @@ class BasicQuinticSegment {
     return {c, duration_};
   }
 
+  /// The coefficients in memory order, for the loops of kernels.hpp.
   [[nodiscard]] detail::SegmentRows<Scalar> rows() const noexcept {
     return {kernels_, coefficients_.data(), stride_, joints_, duration_};
   }

@@ -1,6 +1,6 @@
-// Real roots of polynomials up to degree four in an interval, for the extrema of quintics: never by sampling.
-// The roots of the derivative cut the interval into pieces on which the polynomial is monotone; each piece
-// with a change of sign holds exactly one root, which a Newton iteration, guarded by bisection, finds in a
+// Real roots of polynomials up to degree four in an interval, without sampling. The extrema of quintics need
+// them. The roots of the derivative cut the interval into pieces on which the polynomial is monotone. A piece
+// holds exactly one root if the sign changes over it. Newton's iteration, guarded by bisection, finds it in a
 // bounded number of steps. Real-time safe.
 #pragma once
 
@@ -33,10 +33,11 @@ requires(Count > 1) [[nodiscard]] constexpr Polynomial<Scalar, Count - 1> deriva
   return result;
 }
 
-/// Up to Capacity roots, rising.
+/// At most `Capacity` roots in increasing order.
 template <class Scalar, std::size_t Capacity>
 class Roots {
  public:
+  /// Appends a root; ignored beyond the capacity. Roots must come in increasing order.
   constexpr void push(Scalar root) noexcept {
     if (count_ < Capacity) values_[count_++] = root;
   }
@@ -52,8 +53,8 @@ class Roots {
 
 namespace detail {
 
-/// The root of a polynomial between `low` and `high`, where its signs differ: Newton, and bisection wherever
-/// Newton would leave the bracket or does not halve its step.
+/// The root between `low` and `high`, where the polynomial's signs differ. Newton's iteration, with bisection
+/// where Newton would leave the bracket or does not halve its step.
 template <class Scalar, std::size_t Count>
 [[nodiscard]] Scalar root_between(const Polynomial<Scalar, Count>& c, Scalar low, Scalar high) noexcept {
   constexpr int most_steps = 2 * std::numeric_limits<Scalar>::digits;
@@ -67,7 +68,7 @@ template <class Scalar, std::size_t Count>
     if (value == 0) return x;
     ((value < 0) == rising ? low : high) = x;
     Scalar step = -value / evaluate(slope, x);
-    // Written so that the NaN and infinity of a zero slope bisect.
+    // A zero slope gives NaN or infinity; the comparisons then choose bisection.
     if (!(std::abs(step) < std::abs(last_step) / 2) || !(x + step > low && x + step < high)) {
       step = low + (high - low) / 2 - x;
     }
@@ -83,10 +84,10 @@ template <class Scalar>
   Roots<Scalar, 2> roots;
   const Scalar scale = std::max({std::abs(c[0]), std::abs(c[1]), std::abs(c[2])});
   if (!(scale > 0)) return roots;
-  for (Scalar& coefficient : c) coefficient /= scale;  // the discriminant can then not overflow
+  for (Scalar& coefficient : c) coefficient /= scale;  // so the discriminant cannot overflow
   const Scalar discriminant = c[1] * c[1] - 4 * c[2] * c[0];
   if (discriminant < 0) return roots;
-  // The form without cancellation; a root at infinity falls out of the interval by itself.
+  // This form avoids cancellation. A root at infinity lies outside the interval.
   const Scalar q = -(c[1] + std::copysign(std::sqrt(discriminant), c[1])) / 2;
   Scalar first = q / c[2];
   Scalar second = q == 0 ? first : c[0] / q;
@@ -98,9 +99,9 @@ template <class Scalar>
 
 }  // namespace detail
 
-/// The real roots in [low, high], rising. The zero polynomial has none. Where the polynomial touches zero
-/// without crossing it, rounding decides whether the double root is seen: for extrema of the integral it does
-/// not matter. At most about 100 polynomial evaluations for each root; real-time safe.
+/// The real roots in [low, high], in increasing order. The zero polynomial has none. If the polynomial
+/// touches zero without crossing it, rounding decides whether the double root is found. This does not matter
+/// for the extrema of its integral. Real-time safe: about 100 evaluations of the polynomial per root at most.
 template <class Scalar, std::size_t Count>
 requires(Count >= 1 && Count <= 5)
     [[nodiscard]] Roots<Scalar, Count - 1> roots_in(const Polynomial<Scalar, Count>& c, Scalar low,

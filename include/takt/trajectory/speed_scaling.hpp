@@ -1,32 +1,41 @@
-// Travelling along a path slower than it was planned: the speed r (1 = as planned, 0 = at rest) may be asked to change at any time,
-// and changes as fast as the joints can follow within their limits. Slowing down, stopping and going on never leave the path.
+// Moves along a path more slowly than planned. The speed r is 1 as planned and 0 at rest; the target speed
+// may change at any time. The speed changes as fast as the joints can follow within their limits. Slowing
+// down, stopping and resuming never leave the path.
 //
-// A path q(s) is a motion as planned; s is the path time. While s moves with the speed r = ds/dt, the rate w = dr/dt and u = dw/dt,
-// the joints have
+// A path q(s) is a planned motion; s is the path time. With the speed r = ds/dt, the rate w = dr/dt and u =
+// dw/dt, the joints have
+//
 //     velocity q' r,   acceleration q'' r^2 + q' w,   jerk q''' r^3 + 3 q'' r w + q' u.
-// u is constant in each period. s, r and w are its exact integrals, so that positions are always q(s), and positions, velocities
-// and accelerations never step. Limits of jerk, and of the acceleration at the end of the period, leave an interval of u.
 //
-// A path that keeps its limits at the planned speed keeps them at any lower constant speed. So a state is safe if it has a
-// way back: w can reach 0 within the limits. Each period takes the u that leads fastest to the requested speed, if its next
-// state has a way back that does not pass that speed. Otherwise it searches between this u and the one that begins the way
-// back, and takes the way back itself at last. While the path itself moves at its limits, a change has to wait. A path must
-// end at rest: then a stop on it always exists.
+// u is constant in each period, and s, r and w are its exact integrals. So positions are always q(s), and
+// positions, velocities and accelerations never step. The limits of jerk, and of the acceleration at the end
+// of the period, leave an interval of u.
 //
-// Each period checks the limits at five places with its u, also where the path's own jerk steps between two of them. If the
-// planned motion exceeds a limit, its planned value there counts as the limit. Ways back are checked in few steps, longer
-// than a period for long ones, and with a small margin. One that runs off the end of the path is safe there, and its final
-// speed is judged. Between the checked places the limits are exceeded by the change of the path's derivatives, and excess()
-// does not include it. Measured at 1 kHz and 200 Hz over random motions that touch their limits: less than 0.2 % along
-// splines with some waypoints a second; up to 3 % where waypoints are a few periods apart. Where the path's own jerk steps
-// between its limits, the worst period of a motion exceeds them by 0.01 % on average, most where it steps several times in
-// that period; the worst of 18 200 motions exceeds them by 2.1 %. These are samples, not bounds: more motions find a little
-// more. A speed that does not rise passes the larger of itself and its target by 0.1 % at worst.
+// A path that keeps its limits at the planned speed keeps them at any lower constant speed. So a state is
+// safe if it has a way back: w can reach 0 within the limits. Each period takes the u that leads fastest to
+// the target speed. The next state must have a way back that does not pass that speed. Otherwise it searches
+// between this u and the u that starts the present way back. If the search fails, it takes the way back.
+// While the planned motion itself is at its limits, a change of speed has to wait. A path must end at rest,
+// so that a stop on it always exists.
 //
-// If no u keeps the limits, such as after they were lowered, it takes one with nearly the least violation that does not
-// change the speed ever faster; excess() reports it. The margin for ways back makes a stop take 8 % longer in the median than
-// the slowest joint would alone, and 5 to 10 % from a straight cruise (tests/trajectory/speed_scaling_test.cpp). The speed
-// takes at least 20 periods from one end of its range to the other, however light the joints are.
+// Each period checks the limits at five places for its u, and also where the path's own jerk steps between
+// two of them. If the planned motion exceeds a limit, its planned value there counts as the limit. Ways back
+// are checked in a few steps with a small margin. The steps of long ways back are longer than a period. A way
+// back that passes the end of the path is safe there, and its final speed is checked.
+//
+// Between the checked places the path's derivatives change, so the limits can be exceeded. excess() does not
+// include this. Measured at 1 kHz and 200 Hz over random motions that touch their limits: less than 0.2 %
+// along splines with some waypoints a second. Where waypoints are a few periods apart, it is up to 3 %. If
+// the path's own jerk steps between its limits, the worst period of a motion exceeds them by 0.01 % on
+// average. Several steps in one period are worst. The worst of 18 200 motions exceeds them by 2.1 %. These
+// are samples, not bounds: more motions find slightly more. A speed that does not rise exceeds the larger of
+// itself and its target by at most 0.1 %.
+//
+// Sometimes no u keeps the limits, for example after they were lowered. Then the search takes a u with nearly
+// the least violation, which does not accelerate the change of speed. excess() reports the violation. The
+// margin for ways back makes a stop 8 % longer in the median than the slowest joint alone would need. From a
+// straight cruise it is 5 to 10 % (tests/trajectory/speed_scaling_test.cpp). The speed takes at least 20
+// periods from one end of its range to the other, even if the joints could change it faster.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +54,7 @@
 
 namespace takt::trajectory {
 
-/// Bounds on the change of a speed, besides those that the joints set.
+/// Bounds on the change of a speed, in addition to those that follow from the joints' limits.
 template <class Scalar>
 struct BasicSpeedBounds {
   Scalar rate = std::numeric_limits<Scalar>::infinity();          ///< of w, 1/s
@@ -53,9 +62,9 @@ struct BasicSpeedBounds {
 };
 using SpeedBounds = BasicSpeedBounds<double>;
 
-/// What a motion can travel along, of which BasicTrajectory is one.
+/// A motion that speed scaling can follow; BasicTrajectory is one.
 ///   duration()                           s
-///   derivatives(time, cursor, visit)     calls visit(joint, velocity, acceleration, jerk) for each joint that moves at that time
+///   derivatives(time, cursor, visit)     calls visit(joint, velocity, acceleration, jerk) per moving joint
 // clang-format off
 template <class P, class Scalar>
 concept TimedPath = requires(const P& path, typename P::Cursor& cursor, Scalar time,
@@ -67,7 +76,7 @@ concept TimedPath = requires(const P& path, typename P::Cursor& cursor, Scalar t
 
 namespace detail {
 
-/// The values of u that some constraints leave.
+/// The interval of u that some constraints leave.
 template <class Scalar>
 struct SpeedWindow {
   Scalar low;
@@ -77,10 +86,11 @@ struct SpeedWindow {
 
   [[nodiscard]] bool empty() const noexcept { return !(low <= high); }
   [[nodiscard]] bool contains(Scalar u) const noexcept { return u >= low && u <= high; }
-  /// The window must not be empty.
+  /// The nearest value in the window, which must not be empty.
   [[nodiscard]] Scalar nearest(Scalar u) const noexcept { return std::clamp(u, low, high); }
 
-  /// Keeps |value + slope u| <= limit. Without a slope that is all or nothing; at the limit then, it is a NaN and changes nothing.
+  /// Keeps |value + slope u| <= limit. A zero slope keeps the window or empties it. If the value is exactly
+  /// at the limit then, NaN keeps the window.
   void narrow(Scalar value, Scalar slope, Scalar limit) noexcept {
     const Scalar inverse = 1 / slope;
     const Scalar one = (-limit - value) * inverse;
@@ -90,18 +100,18 @@ struct SpeedWindow {
   }
 };
 
-/// Looks for the u of one period.
+/// Searches for the u of one period.
 template <class Scalar, class Path>
 class SpeedSearch {
  public:
-  using Progress = BasicMotionState<Scalar>;  ///< of the path time: s, r, w
+  using Progress = BasicMotionState<Scalar>;  ///< path time s, speed r, rate w
   using Limits = std::span<const BasicJointLimits<Scalar>>;
   using Cursor = typename Path::Cursor;
 
   struct Choice {
     Scalar u = 0;
-    bool lands = false;  ///< at the target, with w = 0
-    Scalar excess = 0;   ///< the part by which limits have to be exceeded
+    bool lands = false;  ///< the speed reaches the target with w = 0
+    Scalar excess = 0;   ///< fraction by which limits must be exceeded
   };
 
   SpeedSearch(const Path& path, Limits limits, const BasicSpeedBounds<Scalar>& bounds, Scalar target,
@@ -110,8 +120,8 @@ class SpeedSearch {
     for (const auto& limit : limits) ramp_ = std::max(ramp_, limit.acceleration / limit.jerk);
   }
 
-  /// Removes the rounding error of a constant speed. On a path that brakes at its limits, the error would grow with the third
-  /// power of the remaining time.
+  /// Removes the rounding error of a constant speed. On a path that brakes at its limits, the error would
+  /// grow with the third power of the remaining time.
   [[nodiscard]] static Progress without_rounding(Progress at, Scalar period) noexcept {
     if (!is_constant(at, period)) return at;
     at.acceleration = 0;
@@ -140,32 +150,36 @@ class SpeedSearch {
 
   struct WayBack {
     bool safe = false;
-    Scalar speed = 0;  ///< at its end
+    Scalar speed = 0;  ///< at the end of the way back
   };
 
-  /// Steps of a way back: as many as it should take, and as may be taken.
+  /// The planned and the largest number of steps of a way back.
   static constexpr int planned_steps = 16;
   static constexpr int most_steps = 2 * planned_steps;
-  /// The part of the limits that ways back may use, so that what is found in long steps is still there in short ones.
+  /// The fraction of the limits that ways back may use. The margin keeps a way back that was found in long
+  /// steps valid in short ones.
   static constexpr Scalar share = Scalar(0.85);
-  /// How often the path is looked at in a period.
+  /// The number of intervals into which the checks divide a period.
   static constexpr int looks = 4;
-  /// The part of what is missing to the target that is left for later: where a way back ends is known only so well.
+  /// The fraction of the remaining change of speed that is left for later, because the end of a way back is
+  /// known only approximately.
   static constexpr Scalar short_of_target = Scalar(0.01);
-  /// How many values between the best and the way back are tried.
+  /// The number of values that are tried between the best u and the way back.
   static constexpr int tries = 4;
-  /// The largest u, times the square of the period: what is looked at once a period must not change much in it.
+  /// The largest u, times the square of the period. It keeps the change within a period small, because checks
+  /// are made once per period.
   static constexpr Scalar quickest = Scalar(0.01);
-  /// Between what the part is looked for by which limits must be exceeded, and how often what brackets it is halved.
+  /// The range in which the least necessary excess is searched for, and the number of bisections.
   static constexpr Scalar least_excess = Scalar(1e-4);
   static constexpr Scalar most_excess = Scalar(1e4);
   static constexpr int bisections = 10;
-  /// A speed that differs by no more than this is the same.
+  /// Speeds that differ by at most this count as equal.
   static constexpr Scalar same = 32 * std::numeric_limits<Scalar>::epsilon();
-  /// An excess that is no larger is rounding: a path that is at its limits as planned keeps them.
+  /// A smaller excess is rounding: a path that is planned at its limits keeps them.
   static constexpr Scalar rounding = 64 * same;
 
-  /// The jerk of a joint some seconds ahead, with a path that is as it is somewhere else: a linear function of u.
+  /// The jerk of one joint some seconds ahead, for the path's derivatives at another time: a linear function
+  /// of u.
   class JerkTerms {
    public:
     JerkTerms(const Progress& from, Scalar t) noexcept {
@@ -188,7 +202,8 @@ class SpeedSearch {
     Scalar slope_j_;
   };
 
-  /// What u may be for the next `ahead` seconds, from looks at the path at both their ends and at `gaps` - 1 places between.
+  /// The values of u that keep the limits for the next `ahead` seconds. Checks the path at both ends and at
+  /// `gaps` - 1 places between.
   [[nodiscard]] Window window(const Progress& from, Scalar ahead, int gaps, Cursor cursor,
                               Scalar part) const noexcept {
     Window window(std::min(quickest / (period_ * period_), bounds_.acceleration));
@@ -201,8 +216,9 @@ class SpeedSearch {
     return window;
   }
 
-  /// Looks at the path `at` seconds ahead: accelerations keep their limits there. The path's own jerk may have stepped to what it
-  /// is there since `first`, or step away from it until `last`: jerks keep their limits with it at both.
+  /// Checks the path `at` seconds ahead; accelerations must keep their limits there. The path's own jerk may
+  /// step between `first` and `at`, or between `at` and `last`. So jerks must keep their limits with this
+  /// jerk at both times.
   void look(const Progress& from, Scalar at, Scalar first, Scalar last, Cursor& cursor, Scalar part,
             Window& window) const noexcept {
     const Progress there = advance(from, Scalar(0), at);
@@ -215,7 +231,7 @@ class SpeedSearch {
     const JerkTerms end(from, last);
     path_.derivatives(there.position, cursor, [&](std::size_t joint, Scalar v, Scalar a, Scalar j) {
       const BasicJointLimits<Scalar>& limit = limits_of(limits_, joint);
-      // What the path takes as planned it may take; of a limit that is a NaN there is only that.
+      // The planned motion may take what it needs. A limit of NaN leaves only this.
       const Scalar acceleration = std::max(std::abs(a) * planned_acceleration, part * limit.acceleration);
       const Scalar jerk = std::max(std::abs(j) * planned_jerk, part * limit.jerk);
       if (at > 0) window.narrow(a * square + v * w, (v + a * r * at) * at, acceleration);
@@ -224,7 +240,8 @@ class SpeedSearch {
     });
   }
 
-  /// The least excess with which `leaves_a_choice`: it is bracketed, then bisected. More than `most_excess` if none was found.
+  /// The least excess for which `leaves_a_choice` is true, bracketed and then bisected. A result above
+  /// `most_excess` means that none was found.
   template <class Predicate>
   [[nodiscard]] static Scalar least_that(const Predicate& leaves_a_choice) noexcept {
     Scalar high = least_excess;
@@ -240,13 +257,14 @@ class SpeedSearch {
     return high;
   }
 
-  /// Whether some u does not lead further away from constant speed.
+  /// Whether some u does not increase |w|.
   [[nodiscard]] static bool leads_back(const Window& allowed, const Progress& from) noexcept {
     return from.acceleration < 0 ? allowed.high >= 0 : from.acceleration == 0 || allowed.low <= 0;
   }
 
-  /// Takes w to 0 as fast as is allowed in each step. Steps are longer than a period where that takes long, but no longer than
-  /// those that the path may take to change its mind: a part of the time in which jerk builds up acceleration.
+  /// Takes w to 0 as fast as each step allows. The steps of a long way back are longer than a period. They
+  /// are at most a fraction of the time in which jerk builds up acceleration, because the path can change in
+  /// that time.
   [[nodiscard]] WayBack way_back(Progress from, Cursor cursor) const noexcept {
     Scalar ahead = period_;
     for (int k = 0; k < most_steps && !is_constant(from); ++k) {
@@ -267,12 +285,12 @@ class SpeedSearch {
 
   [[nodiscard]] bool is_constant(const Progress& at) const noexcept { return is_constant(at, period_); }
 
-  /// Whether a period changes the speed by no more than rounding does.
+  /// Whether one period changes the speed only by rounding.
   [[nodiscard]] static bool is_constant(const Progress& at, Scalar period) noexcept {
     return std::abs(at.acceleration) * period <= same;
   }
 
-  /// The u that leads fastest to the target and from which there is a way back.
+  /// The u that leads fastest to the target among those that leave a way back.
   [[nodiscard]] Scalar approach(const Progress& from, const Cursor& cursor,
                                 const Window& allowed) const noexcept {
     const auto way_after = [&](Scalar u) { return way_back(advance(from, u, period_), cursor); };
@@ -302,7 +320,8 @@ class SpeedSearch {
     return good;
   }
 
-  /// Whether the target can be reached, without passing it, in two periods or in the second of them; then the choice is that.
+  /// Whether two periods, or the second of them, can reach the target without passing it. If so, sets
+  /// `choice` to it.
   [[nodiscard]] bool land(const Progress& from, const Cursor& cursor, const Window& allowed,
                           Choice& choice) const noexcept {
     const Scalar w = from.acceleration;
@@ -331,42 +350,46 @@ class SpeedSearch {
 
 }  // namespace detail
 
-/// Where a motion is on its path, and how fast it goes. A value; every function is real-time safe.
+/// The place of a motion on its path, and its speed. A value; every function is real-time safe.
 template <class Scalar>
 class BasicSpeedScaling {
  public:
-  /// Begins at the path time 0, as planned.
+  /// Starts at the path time 0 with speed 1.
   BasicSpeedScaling() = default;
 
-  /// Begins at the path time `time` (s), as planned. What is not finite is taken as 0.
+  /// Starts at the path time `time` (s) with speed 1. A time that is not finite counts as 0.
   explicit BasicSpeedScaling(Scalar time, const BasicSpeedBounds<Scalar>& bounds = {}) noexcept
       : bounds_(bounds), anchor_(std::isfinite(time) ? time : 0), progress_{anchor_, 1, 0} {}
 
-  /// Asks for another speed: 0 (rest on the path) to 1 (as planned). What is beyond is taken as the nearer of these, NaN as 0.
+  /// Sets the target speed: 0 (rest on the path) to 1 (as planned). Other values are clamped to this range;
+  /// NaN counts as 0.
   void aim(Scalar speed) noexcept {
     target_ = speed > 0 ? std::min(speed, Scalar(1)) : Scalar(0);
     settle();
   }
 
-  /// Path time, s.
+  /// Path time in s.
   [[nodiscard]] Scalar time() const noexcept { return progress_.position; }
+  /// Speed on the path: 1 as planned, 0 at rest.
   [[nodiscard]] Scalar speed() const noexcept { return progress_.velocity; }
-  /// By which the speed changes, 1/s.
+  /// Rate of change of the speed, 1/s.
   [[nodiscard]] Scalar rate() const noexcept { return progress_.acceleration; }
-  /// The speed that was asked for last.
+  /// The target speed.
   [[nodiscard]] Scalar target() const noexcept { return target_; }
-  /// By what part limits were exceeded in the last period, because no change of the speed would have kept them: 0 where they were
-  /// kept, more than 1e4 where nothing below that would do. It is the least with which they are not exceeded further wherever the
-  /// path's jerk steps; where it does not step, up to 30 % less might do.
+  /// The fraction by which limits were exceeded in the last period, because no change of the speed would have
+  /// kept them. Zero if they were kept. A value above 1e4 means that no excess up to 1e4 was enough. It is
+  /// the least excess that holds wherever the path's jerk steps. Where the jerk does not step, up to 30 %
+  /// less might be enough.
   [[nodiscard]] Scalar excess() const noexcept { return excess_; }
-  /// Whether the speed is the one that was asked for, and stays so.
+  /// Whether the speed has reached its target and stays there.
   [[nodiscard]] bool steady() const noexcept { return steady_; }
 
-  /// Goes on by one period, always the same: positive, and at most 10 s; with any other nothing changes. A steady speed costs
-  /// nothing, and its path time is counted in whole nanoseconds from where it was reached: as planned, path time is the time that
-  /// has passed, exactly. Beyond the end of the path, where nothing moves, the speed is as planned at once. False where limits had
-  /// to be exceeded: excess() says by how much, which is the least without changing the speed ever faster. O(joints), and up to
-  /// some hundred times a sample of the path while the speed changes.
+  /// Advances by one period. The period must be the same in each call, positive and at most 10 s; otherwise
+  /// nothing changes. Returns false if limits had to be exceeded; excess() returns by how much. A steady
+  /// speed counts its path time in whole nanoseconds from where it was reached. At speed 1 path time advances
+  /// exactly with real time. Beyond the end of the path, where nothing moves, the speed becomes 1 at once.
+  /// Real-time safe. O(joints); up to some hundred times a sample of the path while the speed changes, and
+  /// almost nothing while it is steady.
   template <TimedPath<Scalar> Path>
   bool step(const Path& path, const typename Path::Cursor& cursor,
             std::type_identity_t<std::span<const BasicJointLimits<Scalar>>> limits,
@@ -394,7 +417,7 @@ class BasicSpeedScaling {
     return excess_ == 0;
   }
 
-  /// Turns velocities and accelerations of the path at time() into those of the joints.
+  /// Converts velocities and accelerations of the path at time() into those of the joints. Real-time safe.
   void scale(std::span<Scalar> velocity, std::span<Scalar> acceleration) const noexcept {
     if (speed() == 1 && rate() == 0) return;
     const Scalar square = speed() * speed();
@@ -419,7 +442,7 @@ class BasicSpeedScaling {
   Scalar target_ = 1;
   bool steady_ = true;
   Scalar anchor_ = 0;   // path time at which the steady speed was reached
-  Duration elapsed_{};  // since then
+  Duration elapsed_{};  // time since then
   Scalar excess_ = 0;
   BasicMotionState<Scalar> progress_{0, 1, 0};
 };

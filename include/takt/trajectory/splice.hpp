@@ -1,15 +1,18 @@
-// From a trajectory that is running into another one, without a step and within the limits. Times are those of a user who sends
-// trajectories with time stamps: both are given on the clock of the running one, and what of the next one is past then is dropped.
+// Joins a running trajectory to another one, without a step and within the limits. It suits callers who send
+// trajectories with time stamps. Both trajectories use the clock of the running one, and the part of the next
+// one that is already past is dropped.
 //
-//     auto spliced = splice(running, now, next, start_of_next, limits).value();   // or for some of the joints only
-//     if (spliced.delay > 0) ...      // the rest of `next` is that much later than its time stamps say
-//     if (spliced.violation) ...      // the way to it had to leave a limit: which, where and by how much
-//     follow(spliced.trajectory);     // on the same clock as before: `running` until now, then the way to `next`, then `next`
+//     Splice spliced = splice<double>(running, now, next, start_of_next, limits).value();
 //
-// The way leads to the first waypoint that is left and arrives there at its time, if the limits allow that. If not, waypoints
-// are still not simply skipped: who cannot be in time at the first is late there, and the rest of `next` is delayed by as much.
-// Only where waypoints are so dense that another one can be joined in time before even the first could have been reached, that
-// one is joined.
+//     if (spliced.delay > 0) report(spliced.delay);           // s by which the rest of `next` is late
+//     if (spliced.violation) report(*spliced.violation);      // the bridge exceeds this limit
+//
+//     follow(spliced.trajectory);  // same clock: `running` until now, then the bridge, then `next`
+//
+// The bridge leads to the first waypoint that is not past, and arrives there at its time if the limits allow
+// it. If they do not, the joints arrive there late, and the rest of `next` is delayed by the same time.
+// Waypoints are not simply skipped. One case joins a later waypoint: waypoints so dense that a later one can
+// be reached in time before the first one could be reached.
 #pragma once
 
 #include <algorithm>
@@ -33,22 +36,24 @@
 
 namespace takt::trajectory {
 
-/// What became of it. Times are seconds on the running trajectory's clock.
+/// The result of splice(). Times are seconds on the running trajectory's clock.
 template <class Scalar>
 struct BasicSplice {
+  /// `running` until the splice, then the bridge, then `next`.
   BasicTrajectory<Scalar> trajectory;
-  std::size_t waypoint = 0;  ///< of `next`, to which the bridge leads
-  Scalar joins = 0;          ///< when it arrives there
-  Scalar delay = 0;          ///< by how much that and all that follows is later than asked for
-  /// The worst of the bridge: of a position limit between its ends, or of any limit that the state at the splice does not keep or
-  /// cannot keep any more; the bridge then comes back with the least violation. Nothing: the bridge keeps all limits.
+  std::size_t waypoint = 0;  ///< waypoint of `next` at the end of the bridge
+  Scalar joins = 0;          ///< time of arrival there
+  Scalar delay = 0;          ///< s by which this waypoint and the rest of `next` are late
+  /// The worst violation on the bridge; nothing if it keeps all limits. It exceeds a position limit between
+  /// its ends, or any limit that the state at the splice exceeds or must exceed. In that case the bridge
+  /// returns with the least violation.
   std::optional<BasicViolation<Scalar>> violation;
 };
 using Splice = BasicSplice<double>;
 
 namespace detail {
 
-/// Looks for the way from one state of all joints to the waypoints of a trajectory.
+/// Searches for the bridge from one state of all joints to the waypoints of a trajectory.
 template <class Scalar>
 class BridgeSearch {
  public:
@@ -62,7 +67,7 @@ class BridgeSearch {
     Violation violation;
   };
 
-  /// `limits` must outlive it. The first waypoint that is not past is `waypoint`, which must exist.
+  /// `limits` must outlive this object. `waypoint` is the first waypoint that is not past; it must exist.
   BridgeSearch(std::vector<State> start, const BasicTrajectory<Scalar>& next, Scalar elapsed,
                std::span<const BasicJointLimits<Scalar>> limits)
       : start_(std::move(start)), next_(next), elapsed_(elapsed), limits_(limits) {
@@ -90,7 +95,7 @@ class BridgeSearch {
     return bridge.delay == 0 && !bridge.violation;
   }
 
-  /// To one waypoint, at its time or else as soon after it as possible.
+  /// The bridge to one waypoint, which arrives at its time or as soon after it as possible.
   [[nodiscard]] Result<Bridge> lead_to(std::size_t waypoint) const {
     const Scalar time = next_.knot_time(waypoint) - elapsed_;
     std::vector<State> target;
@@ -100,7 +105,7 @@ class BridgeSearch {
       return fail(status.error());
     const Scalar late = bridge.motion.duration() - time;
     if (late > same_time(next_.knot_time(waypoint))) bridge.delay = late;
-    // From within the limits only those of positions are left to be checked: the others are kept but for rounding.
+    // A start within the limits leaves only positions to check; the other limits are kept up to rounding.
     bridge.violation = find_violation(bridge.motion, bridge.motion.fits() ? positions_ : limits_);
     return bridge;
   }
@@ -113,7 +118,7 @@ class BridgeSearch {
   std::vector<BasicDirectionalLimits<Scalar>> planned_;
 };
 
-/// Which joints of the running trajectory those of the next one are.
+/// Maps the joints of the next trajectory to those of the running one.
 template <class Scalar>
 [[nodiscard]] Result<std::vector<std::size_t>> columns_of(const BasicTrajectory<Scalar>& running,
                                                           const BasicTrajectory<Scalar>& next,
@@ -132,7 +137,7 @@ template <class Scalar>
   return columns;
 }
 
-/// The first waypoint that is not past when so much time has elapsed on the trajectory's own clock.
+/// The first waypoint that is not past when the trajectory's own clock shows this time (s).
 template <class Scalar>
 [[nodiscard]] std::optional<std::size_t> first_left(const BasicTrajectory<Scalar>& trajectory,
                                                     Scalar elapsed) noexcept {
@@ -145,19 +150,28 @@ template <class Scalar>
 
 }  // namespace detail
 
-/// Follows `running` until `at`, from its state there a jerk-limited bridge to the first waypoint of `next` that is not past then,
-/// and from that on `next`, whose first waypoint has its time `start`. `next` may be about some of the joints only: `joints` says
-/// about which of `running`, in the order of `next`; the others go on with `running`. Empty, it is about all. One entry of
-/// `limits` for each joint of `running`: the bridge keeps velocity, acceleration and jerk, which must be finite, and is checked for
-/// positions; what is left of `next` is the caller's to check. When the bridge cannot arrive in time: see the top of this file.
+/// Follows `running` until time `at`, then a jerk-limited bridge to the first waypoint of `next` that is not
+/// past, then `next`.
+/// * `at` and `start`: seconds on the clock of `running`. `start` is the time of the first waypoint of
+///   `next`.
+/// * `limits`: one entry per joint of `running`. The bridge keeps velocity, acceleration and jerk, which must
+///   be finite. It is checked for positions. The rest of `next` is not checked.
+/// * `joints`: the joint of `running` for each joint of `next`, in the order of `next`. The other joints
+///   continue with `running`. An empty list means all joints.
 ///
-/// After the end of `running` the joints stand at its end; a splice at 0 keeps nothing of it. The past stays in the result: who
-/// splices again and again drops it by part().
+/// The top of this file says what happens if the bridge cannot arrive in time. After the end of `running` the
+/// joints rest at its end. A splice at 0 keeps no part of `running`. The past stays in the result: a caller
+/// who splices repeatedly drops it with part().
+/// Errors:
+/// * wrong_size: of `limits`, or `joints` names a joint that does not exist, repeats one, or has another
+///   number of joints than `next`.
+/// * not_finite, out_of_domain: `at` is before the start of `running`, or a time is outside domain.hpp.
+/// * no_waypoints: all waypoints of `next` are past.
+/// * not_at_rest_at_end: the splice is after the end of `running`, which does not end at rest; or joints end
+///   in motion while others continue.
+/// * Those of BasicPointToPoint::plan(), for example for a waypoint outside the limits.
 ///
-/// At set-up only: allocates; O(waypoints x joints). Errors: wrong_size (limits; joints that `running` does not have, that are
-/// named twice, or of another number than those of `next`), not_finite, out_of_domain (`at` before the start of `running`; times
-/// beyond domain.hpp), no_waypoints (all of `next` is past), not_at_rest_at_end (of `running` after whose end the splice is, or of
-/// joints that end in motion while others go on), and those of BasicPointToPoint::plan(), as of a waypoint beyond the limits.
+/// For set-up only: allocates; O(waypoints x joints).
 template <class Scalar>
 [[nodiscard]] Result<BasicSplice<Scalar>> splice(
     const BasicTrajectory<Scalar>& running, std::type_identity_t<Scalar> at,

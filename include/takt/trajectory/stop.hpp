@@ -1,13 +1,16 @@
-// From motion to rest at once, as fast as the limits allow: one joint (plan_stop(), in the loop), each joint of a trajectory by
-// itself (stop_each()), or all of them together (append_stop(), after part() has cut the trajectory off). None of these stays on
-// the path: along the path, see speed_scaling.hpp. Jerk brings the acceleration to the deceleration limit (or as far as is
-// needed), that is held, and jerk takes it back to zero. Position, velocity and acceleration never step; acceleration and jerk
-// keep their limits by construction, and the velocity rises above the present one only as far as the jerk limit makes it.
+// Brings joints from motion to rest as fast as the limits allow. For one joint use plan_stop(), which may run
+// in the loop. For each joint of a trajectory by itself use stop_each(). For all joints together use
+// append_stop(), after part() has cut the trajectory off. None of them stays on the path: speed_scaling.hpp
+// stops along the path. Jerk brings the acceleration to the deceleration limit or as far as needed, the
+// deceleration is held, and jerk returns it to zero. Position, velocity and acceleration never step;
+// acceleration and jerk keep their limits by construction. The velocity rises above the present one only as
+// far as the jerk limit makes inevitable.
 //
-// In the direction of motion, with u, b the present velocity and acceleration and j the jerk limit, the three phases take
-//     t1 = |b + p| / j,   t2 = (u - (p - b) t1 / 2 - p^2 / (2 j)) / p,   t3 = p / j
-// where the deceleration peaks at p = min(limit, sqrt(j u + b^2 / 2)), the root for which t2 is zero. The direction is the sign
-// of v + a |a| / (2 j): the velocity that would be left if the acceleration were taken straight to zero.
+// Let u and b be the present velocity and acceleration in the direction of motion, and j the jerk limit. The
+// three phases take
+//     t1 = |b + p| / j,   t2 = (u - (p - b) t1 / 2 - p^2 / (2 j)) / p,   t3 = p / j.
+// The deceleration peaks at p = min(limit, sqrt(j u + b^2 / 2)), the root for which t2 is zero. The direction
+// is the sign of v + a |a| / (2 j), the velocity after jerk has taken the acceleration straight to zero.
 #pragma once
 
 #include <algorithm>
@@ -32,27 +35,27 @@
 
 namespace takt::trajectory {
 
-/// One joint's way to rest. A value; real-time safe.
+/// The stop of one joint. A value; real-time safe.
 template <class Scalar>
 struct BasicStopMotion {
   using State = BasicMotionState<Scalar>;
 
-  /// A stretch of constant jerk.
+  /// A phase of constant jerk.
   struct Phase {
     Scalar begins = 0;  ///< s from the start of the stop
-    State state;        ///< there
+    State state;        ///< at the start of the phase
     Scalar jerk = 0;
 
     [[nodiscard]] State at(Scalar t) const noexcept { return advance(state, jerk, t - begins); }
   };
 
-  Scalar duration = 0;  ///< s; 0 for a joint that is at rest
-  Scalar distance = 0;  ///< signed: where it comes to rest minus where it was
-  bool fits =
-      true;  ///< false: the state is outside the limits, or must leave them before it can come to rest
+  Scalar duration = 0;  ///< s; 0 for a joint at rest
+  Scalar distance = 0;  ///< signed: position at rest minus position at the start
+  bool fits = true;     ///< false: the state is outside the limits, or must exceed them before it can rest
+  /// The phases in order of time.
   std::array<Phase, 3> phases{};
 
-  /// The state t seconds after the stop began; at the end and after it exactly at rest.
+  /// The state t seconds after the start of the stop; from its end on exactly at rest.
   [[nodiscard]] State at(Scalar t) const noexcept {
     if (t >= duration) return {phases[0].state.position + distance, 0, 0};
     if (!(t > 0)) return phases[0].state;
@@ -63,7 +66,8 @@ struct BasicStopMotion {
 };
 using StopMotion = BasicStopMotion<double>;
 
-/// The same motion as a profile. With a finite jerk limit only: else its acceleration steps.
+/// The stop as a profile. The jerk limit must be finite; otherwise the acceleration would step. Real-time
+/// safe.
 template <class Scalar>
 [[nodiscard]] BasicJerkProfile<Scalar> to_profile(const BasicStopMotion<Scalar>& stop) noexcept {
   BasicJerkProfile<Scalar> profile(stop.phases[0].state);
@@ -78,8 +82,8 @@ template <class Scalar>
 
 namespace detail {
 
-/// The bounds that a stop is planned with. A bound that is no positive number says nothing of how to stop: the joint then rests
-/// within about half a second, whatever jerk that takes.
+/// The bounds of a planned stop. If a bound is not a positive number, the joint stops within about half a
+/// second, with any jerk that this takes.
 template <class Scalar>
 struct StopBounds {
   Scalar acceleration;
@@ -94,7 +98,8 @@ struct StopBounds {
 template <class Scalar>
 struct RampBounds : StopBounds<Scalar> {
   static constexpr Scalar spare = std::is_same_v<Scalar, float> ? Scalar(1e-3) : Scalar(1e-6);
-  /// A phase shorter than this is made this long: no limit is nearer then, and the derivatives of the segment stay exact.
+  /// Shorter phases are extended to this duration (s). This exceeds no limit and keeps the derivatives of the
+  /// segment exact.
   static constexpr Scalar shortest_phase = Scalar(5e-3);
 
   RampBounds(const BasicMotionState<Scalar>& state, const BasicJointLimits<Scalar>& limits) noexcept
@@ -106,13 +111,13 @@ struct RampBounds : StopBounds<Scalar> {
     }
     const Scalar ramp = std::max(speed / this->acceleration, Scalar(0.01));
     if (!std::isfinite(this->jerk)) this->jerk = std::max(this->acceleration, push) / ramp;
-    // To spare for the rounding of the segments that are built from it.
+    // A reserve for the rounding of the segments that are made with these bounds.
     this->acceleration *= 1 - spare;
     this->jerk *= 1 - spare;
   }
 };
 
-/// The durations of the three phases and the deceleration between them, in the direction of motion.
+/// The durations of the three phases, and the deceleration of the second, in the direction of motion.
 template <class Scalar>
 struct StopPlan {
   std::array<Scalar, 3> durations{};
@@ -134,10 +139,11 @@ struct StopPlan {
 
 }  // namespace detail
 
-/// The shortest stop of one joint from `state` within the acceleration and jerk limits. Position limits are not looked at: see
-/// StopMotion::distance. Where no stop keeps the limits, `fits` is false and this is the one with the least violation. Without a
-/// jerk limit the acceleration steps; without either the stop takes no time. A velocity or acceleration outside domain.hpp is
-/// taken as zero, and limits that let the stop take more than max_duration as none that were given. Real-time safe: closed formulas.
+/// The shortest stop of one joint from `state` within the acceleration and jerk limits. It ignores position
+/// limits: see BasicStopMotion::distance. If no stop keeps the limits, `fits` is false and the stop has the
+/// least violation. Without a jerk limit the acceleration steps. With neither limit the stop takes no time. A
+/// velocity or acceleration outside domain.hpp counts as zero. Limits for which the stop takes longer than
+/// max_duration count as missing. Real-time safe: closed formulas.
 template <class Scalar>
 [[nodiscard]] BasicStopMotion<Scalar> plan_stop(
     const BasicMotionState<Scalar>& state,
@@ -183,13 +189,15 @@ template <class Scalar>
   return stop;
 }
 
-/// Brings a trajectory that does not end at rest to a stop of all joints together: at most three more segments, in which all joints change the sign of
-/// their jerk together. With T1, T2, T3 as above but common to all, joint i decelerates at
-///     p_i = (v_i + a_i T1 / 2) / (T1 / 2 + T2 + T3 / 2)
-/// and T1 = max (|a_i| + limit_i) / j_i, T3 = max limit_i / j_i and the least T2 that makes |p_i| <= limit_i keep acceleration
-/// and jerk within their limits. Without a jerk limit the ramps take as long as the bare deceleration would. A trajectory that
-/// ends at rest stays as it is. Whether the stop leaves the position or velocity limits, find_violation() says. Allocates.
-/// Errors: wrong_size (limits), and those of append().
+/// Appends a stop of all joints together to a trajectory that does not end at rest. The stop has at most
+/// three segments, in which all joints change their jerk at the same times. T1, T2, T3 are the durations of
+/// the phases as above, common to all joints. Joint i decelerates at
+///     p_i = (v_i + a_i T1 / 2) / (T1 / 2 + T2 + T3 / 2).
+/// The ramps take T1 = max (|a_i| + limit_i) / j_i and T3 = max limit_i / j_i. T2 is the least with |p_i| <=
+/// limit_i. These durations keep acceleration and jerk within their limits. Without a jerk limit each ramp
+/// takes as long as the deceleration alone would. A trajectory that ends at rest stays unchanged. The stop
+/// may exceed position or velocity limits: check with find_violation(). Errors: wrong_size (limits), and
+/// those of append(). Allocates.
 template <class Scalar>
 [[nodiscard]] Status append_stop(BasicTrajectory<Scalar>& trajectory,
                                  std::span<const std::type_identity_t<BasicJointLimits<Scalar>>> limits) {
@@ -236,20 +244,20 @@ template <class Scalar>
   return {};
 }
 
-/// A trajectory that ends in a stop. Times are those of the trajectory.
+/// A trajectory that ends in a stop, on the clock of the original trajectory.
 template <class Scalar>
 struct BasicStopped {
   BasicTrajectory<Scalar> trajectory;
-  /// The worst of the stop: of a position limit, or of any limit that the state at its begin does not keep or cannot keep any more;
-  /// no stop violates it less. Nothing: the stop keeps all limits.
+  /// The worst violation during the stop; nothing if it keeps all limits. It exceeds a position limit, or any
+  /// limit that the state at the start of the stop exceeds or must exceed. No stop violates that limit less.
   std::optional<BasicViolation<Scalar>> violation;
 };
 using Stopped = BasicStopped<double>;
 
-/// Follows `running` until `at`; then each joint comes to rest by itself, as soon as its acceleration and jerk limits allow
-/// (plan_stop()). After the end of `running`, at its end. Without a jerk limit the ramps take as long as the bare deceleration
-/// would. At set-up only: allocates. Errors: wrong_size (limits, no joints), not_finite, out_of_domain (before the start, or
-/// beyond domain.hpp).
+/// Follows `running` until time `at` (s); then each joint stops by itself, as soon as its acceleration and
+/// jerk limits allow (plan_stop()). After the end of `running` the joints stop from its end. Without a jerk
+/// limit each ramp takes as long as the deceleration alone would. Errors: wrong_size (limits, no joints),
+/// not_finite, out_of_domain (before the start, or outside domain.hpp). For set-up only: allocates.
 template <class Scalar>
 [[nodiscard]] Result<BasicStopped<Scalar>> stop_each(
     const BasicTrajectory<Scalar>& running, std::type_identity_t<Scalar> at,

@@ -1,5 +1,5 @@
-// A trajectory number by number, as it lies in memory: how it is brought into another process without a bit of it changing. What
-// comes back from outside is checked where it is put together: a motion that is accepted is one motion, without jumps.
+// Rebuilds a trajectory from its stored numbers, for example in another process, without changing a bit.
+// Numbers from outside are checked: an accepted trajectory is one motion without jumps.
 #pragma once
 
 #include <algorithm>
@@ -21,27 +21,29 @@
 
 namespace takt::trajectory {
 
-/// Puts a trajectory together from what another one is made of. Allocates; no global state.
+/// Builds a trajectory from the numbers of another one. Allocates; has no global state.
 template <class Scalar>
 class BasicStoredTrajectory {
  public:
   using Trajectory = BasicTrajectory<Scalar>;
   using State = BasicMotionState<Scalar>;
 
-  /// How many joints it will have, and how many segments room is made for.
+  /// Allocates for `joints` joints and `segments` segments.
   BasicStoredTrajectory(std::size_t joints, std::size_t segments) : trajectory_(std::vector<State>(joints)) {
     trajectory_.reserve(segments);
   }
 
-  /// What append() wants to know of segment k: when it ends (s from the trajectory's start), 1/duration, and
-  /// rows.coefficients[power * rows.stride + joint].
+  /// The rate 1/duration of segment k, for append(). append() also needs its end time (s from the
+  /// trajectory's start) and its coefficients. The coefficients are rows.coefficients[power * rows.stride +
+  /// joint].
   [[nodiscard]] static Scalar rate(const Trajectory& trajectory, std::size_t k) noexcept {
     return trajectory.rates_[k];
   }
 
-  /// Goes on with a segment; coefficients [power of s][joint]. Errors: wrong_size, not_finite, out_of_domain (domain.hpp, or the
-  /// rate is not that of the time that it takes), times_not_increasing, not_continuous (to 1e-6 of the state and of 1 SI unit, or
-  /// rounding); the trajectory is then as it was.
+  /// Appends a segment with coefficients [power of s][joint]. Errors: wrong_size, not_finite, out_of_domain
+  /// (domain.hpp, or the rate does not fit the duration), times_not_increasing. Also not_continuous: the
+  /// joints differ by more than 1e-6 of the state plus 1e-6 SI units, or rounding. After an error the
+  /// trajectory is unchanged.
   [[nodiscard]] Status append(Scalar end_time, Scalar rate, std::span<const Scalar> coefficients) {
     const std::size_t joints = trajectory_.joints_;
     if (joints == 0 || coefficients.size() != 6 * joints) return fail(Errc::wrong_size);
@@ -68,7 +70,8 @@ class BasicStoredTrajectory {
     return {};
   }
 
-  /// Where it ends, one state for each joint. Errors: wrong_size (no segments, too), not_finite, out_of_domain, not_continuous.
+  /// Sets the final states, one per joint. Errors: wrong_size (also without segments), not_finite,
+  /// out_of_domain, not_continuous.
   [[nodiscard]] Status end_at(std::span<const State> end) {
     if (end.size() != trajectory_.joints_ || trajectory_.segments() == 0) return fail(Errc::wrong_size);
     for (std::size_t j = 0; j < end.size(); ++j) {
@@ -80,8 +83,9 @@ class BasicStoredTrajectory {
     return {};
   }
 
-  /// The worst violation of the limits from segment `first` to before `last`, as find_violation() of the whole; and where rounding
-  /// makes a segment last longer than its polynomial, until then.
+  /// Finds the worst violation of the limits in the segments `first` .. `last` - 1, as find_violation() does
+  /// for a whole trajectory. If rounding makes a segment last longer than its polynomial, it checks the whole
+  /// segment.
   [[nodiscard]] std::optional<BasicViolation<Scalar>> find_violation(
       std::span<const BasicJointLimits<Scalar>> limits, std::size_t first, std::size_t last) const noexcept {
     detail::WorstViolation<Scalar> worst;
@@ -97,13 +101,14 @@ class BasicStoredTrajectory {
     return worst.result();
   }
 
-  /// What there is so far; its end is that of end_at().
+  /// The trajectory so far. Its end is correct only after end_at().
   [[nodiscard]] const Trajectory& trajectory() const noexcept { return trajectory_; }
   [[nodiscard]] Trajectory&& take() noexcept { return std::move(trajectory_); }
 
  private:
   static constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-  /// How well a segment's rate agrees with its knots, where they are not so near to each other that rounding tells.
+  /// Relative tolerance between a segment's rate and its knots, for knots so far apart that rounding is
+  /// smaller.
   static constexpr Scalar relative = std::max(Scalar(1e-9), 32 * epsilon);
 
   [[nodiscard]] Scalar duration(std::size_t k) const noexcept {
@@ -121,13 +126,14 @@ class BasicStoredTrajectory {
     return std::abs(lasts - 1 / rate) <= allowed ? Status{} : fail(Errc::out_of_domain);
   }
 
-  /// Whether a state is that in which the last segment leaves the joint; `piece` is what was or comes there.
+  /// Whether a state agrees with the end of the last segment. `piece` is the polynomial before or after it.
   [[nodiscard]] bool joins(const State& state, std::size_t joint,
                            const BasicQuintic<Scalar>& piece) const noexcept {
     const std::size_t k = trajectory_.segments() - 1;
     const BasicQuintic<Scalar> before = trajectory_.piece(k, joint);
     const State from = before.at(duration(k));
-    // Derivatives of what is shorter than any segment between waypoints are exact: it was cut out of one.
+    // Segments shorter than any segment between waypoints were cut out of longer ones, so their derivatives
+    // are exact.
     const auto rounding = [](const BasicQuintic<Scalar>& of) {
       const Scalar lasts = std::max(of.duration(), static_cast<Scalar>(min_duration));
       return detail::rounding_of(of).position / (lasts * lasts);

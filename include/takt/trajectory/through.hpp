@@ -1,5 +1,5 @@
-// From waypoints to a trajectory: checks everything that came from outside, finds the derivatives that were not given, and
-// joins the waypoints by quintics.
+// Makes a trajectory from waypoints: checks all input, computes missing derivatives, and joins the waypoints
+// by quintics.
 #pragma once
 
 #include <algorithm>
@@ -37,13 +37,13 @@ template <class Scalar>
   return {};
 }
 
-/// Velocities and accelerations of a trajectory's waypoints, where they are not simply those that were given.
+/// Velocities and accelerations at the waypoints, for modes that compute them.
 template <class Scalar>
 struct DerivativeTables {
   std::vector<Scalar> velocities;
   std::vector<Scalar> accelerations;
 
-  /// Those that were given, else rest.
+  /// Copies the given derivatives; missing ones are zero.
   explicit DerivativeTables(const BasicWaypoints<Scalar>& waypoints)
       : velocities(waypoints.velocities.begin(), waypoints.velocities.end()),
         accelerations(waypoints.accelerations.begin(), waypoints.accelerations.end()) {
@@ -84,7 +84,7 @@ template <class Scalar>
                          });
 }
 
-/// Replaces the derivatives by those of the cubic spline, but at the ends those that are given.
+/// Replaces the derivatives by those of the cubic spline; derivatives given at the ends stay.
 template <class Scalar>
 [[nodiscard]] Status fill_cubic(const BasicWaypoints<Scalar>& waypoints, DerivativeTables<Scalar>& tables) {
   CubicSpline spline(waypoints.times.size());
@@ -97,7 +97,7 @@ template <class Scalar>
       });
 }
 
-/// Replaces the derivatives at the inner waypoints by those that keep the shape.
+/// Replaces the derivatives at the inner waypoints by velocities that keep the shape.
 template <class Scalar>
 [[nodiscard]] Status fill_monotone(const BasicWaypoints<Scalar>& waypoints,
                                    DerivativeTables<Scalar>& tables) {
@@ -109,14 +109,17 @@ template <class Scalar>
 
 }  // namespace detail
 
-/// The trajectory through the waypoints. Its time starts with 0 at the first of them. At set-up only: allocates.
-/// With `stop` it is at rest at each waypoint, the ends included; with `given` it has the derivatives that are given. With the
-/// others only those of the first and the last waypoint count. Where none are given, it is at rest there, but with `cubic`: it
-/// then has no acceleration at its ends and the velocity that follows (natural spline); where velocities alone are given, it has
-/// those and the acceleration that follows (clamped). Where both are, the first and the last segment are quartic.
-/// Errors: no_waypoints, one_waypoint, wrong_size, not_finite, times_not_increasing, no_velocities (`given` without), and
-/// out_of_domain: a number outside domain.hpp, `smooth` over durations more than max_duration_ratio apart, or a spline that
-/// would itself be faster than the domain allows.
+/// Makes the trajectory through the waypoints. Its time is 0 at the first waypoint.
+/// * `stop`: at rest at each waypoint, the ends included.
+/// * `given`: with the given derivatives.
+/// * Other modes: only the derivatives of the first and the last waypoint count. If they are missing, the
+///   motion is at rest there.
+/// * `cubic` without velocities: zero acceleration at its ends, and the velocity of the natural spline. With
+///   velocities only: the clamped spline. With both: the first and the last segment are quartic.
+///
+/// Errors: no_waypoints, one_waypoint, wrong_size, not_finite, times_not_increasing, no_velocities (`given`
+/// without velocities). Also out_of_domain: a number is outside domain.hpp, `smooth` has durations with a
+/// ratio above max_duration_ratio, or the spline exceeds the domain's velocities. For set-up only: allocates.
 template <class Scalar>
 [[nodiscard]] Result<BasicTrajectory<Scalar>> through(const BasicWaypoints<Scalar>& waypoints, Through mode) {
   BasicTrajectory<Scalar> trajectory;

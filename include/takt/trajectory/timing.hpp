@@ -1,6 +1,7 @@
-// Times for waypoints that have none: how long each segment must take at least so that the motion, from rest to rest, keeps the
-// limits. With a stop at each waypoint there is a formula; otherwise every duration changes the whole spline, and the durations
-// are searched for. For a motion that starts or ends at speed there is no such search: slowed down it would be another path.
+// Finds times for waypoints that have none: the shortest segments for which the motion, from rest to rest,
+// keeps its limits. With a stop at each waypoint a formula gives them. Otherwise every duration changes the
+// whole spline, so a search finds them. The search works only from rest to rest: slowing a motion down keeps
+// its path only if it starts and ends at rest.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +25,8 @@
 
 namespace takt::trajectory {
 
-/// How long the quintic from rest to rest over `distance` (a magnitude) takes at least: its peaks are 15/8 d/T, 10/sqrt(3) d/T^2
-/// and 60 d/T^3. Infinite or NaN where no duration will do. Real-time safe.
+/// The shortest duration (s) of the quintic from rest to rest over `distance` >= 0. Its peaks are 15/8 d/T,
+/// 10/sqrt(3) d/T^2 and 60 d/T^3. Infinity or NaN if no duration keeps the limits. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Scalar shortest_from_rest(
     Scalar distance, const std::type_identity_t<BasicJointLimits<Scalar>>& limits) noexcept {
@@ -37,25 +38,25 @@ template <class Scalar>
   return std::isfinite(sum) ? std::max({velocity, acceleration, jerk}) : sum;
 }
 
-/// A trajectory whose durations were found.
+/// A trajectory with computed durations.
 template <class Scalar>
 struct BasicTimed {
   BasicTrajectory<Scalar> trajectory;
-  Through mode =
-      Through::stop;  ///< how it goes through its waypoints: as was asked for, or `stop` where that is faster
+  Through mode = Through::stop;  ///< the requested mode, or `stop` if that is faster
 };
 using Timed = BasicTimed<double>;
 
 namespace detail {
 
-/// Searches for the durations of a spline's segments. The need of a segment is by what its duration must be multiplied to keep
-/// the limits in it if the durations of all others are multiplied by the same: a motion from rest to rest keeps its path when it
-/// is slowed down. So any durations are a solution, after multiplication by the largest need; the search is for those whose sum
-/// is then the smallest.
+/// Searches for the durations of a spline's segments. The need of a segment is a factor for the durations of
+/// all segments: multiplied by it, this segment keeps the limits. Slowing down a motion from rest to rest
+/// keeps its path. So any durations become a solution when multiplied by the largest need. The search
+/// minimises the sum of the durations after that.
 ///
-/// A spline forgets within a few segments what it does elsewhere. So the segments are searched in blocks, all at once: a change is
-/// proposed to every block, one solution of the spline judges them all, and each block keeps what is good for itself. Where blocks
-/// meet, the other half of the rounds has a block's middle.
+/// A change in a spline fades within a few segments. So the segments are searched in blocks, all at once. A
+/// change is proposed to every block, and one solution of the spline evaluates all changes. Each block keeps
+/// its change if it improves the block. Half of the rounds shift the blocks by half a block, so that their
+/// borders lie in the middle.
 template <class Scalar>
 class DurationSearch {
  public:
@@ -88,31 +89,33 @@ class DurationSearch {
     return BasicTimed<Scalar>{*std::move(best.motion), mode};
   }
 
-  /// How many trajectories were made and judged, and how many there can be: a round that has begun is ended, by up to four more.
+  /// The number of trajectories that were made and evaluated, and its bound. A round that has started may
+  /// exceed the bound by up to four.
   [[nodiscard]] std::size_t evaluations() const noexcept { return evaluations_; }
   [[nodiscard]] static constexpr std::size_t evaluation_bound() noexcept {
     return most_evaluations + 4 + last_evaluations;
   }
 
  private:
-  /// Evaluations times segments times joints of one search, about a second's worth; and bounds on the evaluations.
+  /// The bound on evaluations x segments x joints of one search, about a second of work; and bounds on the
+  /// evaluations.
   static constexpr std::size_t work = 4'000'000;
   static constexpr std::size_t fewest_evaluations = 10;
   static constexpr std::size_t most_evaluations = 500;
-  /// And on those that follow, by which the durations of many segments are evened out.
+  /// The bound on the final evaluations, which even out the durations of many segments.
   static constexpr std::size_t last_evaluations = 30;
-  /// By how much (its logarithm) one duration is changed at first, and at last.
+  /// The first and the last change of one duration (logarithm of the factor).
   static constexpr Scalar first_step = Scalar(0.3);
   static constexpr Scalar last_step = Scalar(0.01);
-  /// What is not worth another round.
+  /// A smaller relative gain is not worth another round.
   static constexpr Scalar least_gain = Scalar(1e-4);
-  /// A round that gains more than this by levelling does without the slower search for single segments.
+  /// If levelling gains more than this, the round skips the slower search over single segments.
   static constexpr Scalar great_gain = Scalar(1e-2);
-  /// Needs are not computed below this: so slow is no first guess.
+  /// Needs are not computed below this: no first guess is that slow.
   static constexpr Scalar least_need = Scalar(0.1);
-  /// Segments in a block.
+  /// The number of segments in a block.
   static constexpr std::size_t block_size = 10;
-  /// How many neighbours of the segment that needs most are tried.
+  /// The number of neighbours that are tried on each side of the segment with the largest need.
   static constexpr std::size_t reach = 2;
 
   struct Candidate {
@@ -120,7 +123,7 @@ class DurationSearch {
     Result<BasicTrajectory<Scalar>> motion = fail(Errc::out_of_domain);
     std::vector<Scalar> needs;
 
-    /// The segment in [first, last) that needs most.
+    /// The segment in [first, last) with the largest need.
     [[nodiscard]] std::size_t neediest(std::size_t first, std::size_t last) const {
       const auto begin = needs.begin() + static_cast<std::ptrdiff_t>(first);
       const auto end = needs.begin() + static_cast<std::ptrdiff_t>(last);
@@ -135,7 +138,7 @@ class DurationSearch {
     std::size_t first;
     std::size_t last;
 
-    /// How long the block would take if it were alone.
+    /// The duration of the block if it were alone.
     [[nodiscard]] Scalar time(const Candidate& candidate) const {
       Scalar sum = 0;
       for (std::size_t k = first; k < last; ++k) sum += candidate.durations[k];
@@ -148,8 +151,8 @@ class DurationSearch {
     return std::max(given, static_cast<Scalar>(min_duration));
   }
 
-  /// How long segment k takes at least if the motion stops at both its ends; infinite where no duration will do, or where nothing
-  /// says which one.
+  /// The shortest duration of segment k with stops at both its ends. Infinity if no duration keeps the
+  /// limits, or if no limit determines one.
   [[nodiscard]] Scalar shortest_stopping(std::size_t k) const {
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
     Scalar shortest = this->shortest(k);
@@ -204,7 +207,7 @@ class DurationSearch {
     return need;
   }
 
-  /// Cuts the segments into blocks, from where the middles of the last ones were.
+  /// Divides the segments into blocks, with borders at the middles of the previous blocks.
   void cut_blocks() {
     const bool halves_first =
         segments_ > block_size && !blocks_.empty() && blocks_.front().last == block_size;
@@ -216,14 +219,14 @@ class DurationSearch {
     }
   }
 
-  /// How long all takes if each block keeps the limits by itself.
+  /// The total duration if each block keeps the limits by itself.
   [[nodiscard]] Scalar time_of_blocks(const Candidate& candidate) const {
     Scalar sum = 0;
     for (const Block& block : blocks_) sum += block.time(candidate);
     return sum;
   }
 
-  /// Lets every block take over the durations if they are better for it, and says which ones did.
+  /// Proposes durations to every block. Returns which blocks accepted them because they improve the block.
   std::vector<bool> propose(std::vector<Scalar> durations) {
     std::vector<bool> taken(blocks_.size());
     Candidate proposed = evaluate(std::move(durations), mode_);
@@ -239,13 +242,14 @@ class DurationSearch {
     if (count < blocks_.size()) proposed = evaluate(std::move(merged), mode_);
     if (proposed.motion && time_of_blocks(proposed) < time_of_blocks(now_)) {
       now_ = std::move(proposed);
-    } else {  // they were bad for each other
+    } else {  // the accepted changes harm each other
       taken.assign(blocks_.size(), false);
     }
     return taken;
   }
 
-  /// Shortens every segment that needs less than the neediest one of its block, by a part of the difference.
+  /// Shortens every segment that needs less than the largest need in its block, by a fraction of the
+  /// difference.
   void level(Scalar step) {
     std::vector<Scalar> durations = now_.durations;
     for (const Block& block : blocks_) {
@@ -256,8 +260,8 @@ class DurationSearch {
     propose(std::move(durations));
   }
 
-  /// Makes one segment of each block longer, or else shorter: first the second before its neediest one, at last the second
-  /// behind it.
+  /// Lengthens, else shortens, one segment of each block. Starts two segments before the one with the largest
+  /// need, and ends two after it.
   void vary(Scalar step) {
     std::vector<std::size_t> neediest;
     for (const Block& block : blocks_) neediest.push_back(now_.neediest(block.first, block.last));
@@ -275,8 +279,8 @@ class DurationSearch {
     }
   }
 
-  /// Multiplies each duration by the largest need around it, smoothed: where it hardly changes from one segment to the next the
-  /// path stays, and the largest need becomes one everywhere. False if that does no good.
+  /// Multiplies each duration by the largest need around it, smoothed. Where this factor hardly changes
+  /// between segments, the path stays and the largest need becomes one. Returns false if this does not help.
   bool even_out() {
     const auto around = [&](std::size_t k, const std::vector<Scalar>& values, auto&& visit) {
       for (std::size_t i = k; i <= k + 2 * reach; ++i)
@@ -314,30 +318,37 @@ class DurationSearch {
   Through mode_;
   std::span<const BasicJointLimits<Scalar>> limits_;
   std::size_t segments_;
-  std::vector<Scalar> rest_;  // zeros: velocities and accelerations that are not given
+  std::vector<Scalar> rest_;  // zeros: derivatives that are not given
   std::size_t evaluations_ = 0;
-  std::size_t most_ = 0;  // evaluations
+  std::size_t most_ = 0;  // bound on evaluations_
   std::vector<Block> blocks_;
   Candidate now_;
 };
 
 }  // namespace detail
 
-/// The trajectory through the waypoints, from rest to rest, with durations of its own that keep the limits of velocity,
-/// acceleration and jerk (one entry for each joint), and touch one of them or the shortest durations that there may be: those of
-/// `times`, which may be empty, and min_duration. Velocities and accelerations are not looked at, and positions between the
-/// waypoints are not held to their limits: whether they leave them, find_violation() says of the result.
+/// Makes the trajectory through the waypoints, from rest to rest, with computed durations. It keeps the
+/// limits of velocity, acceleration and jerk (one entry per joint). It touches at least one limit or one
+/// minimum duration. Minimum durations are min_duration and those of `times`, which may be empty. Given
+/// velocities and accelerations are ignored. Positions between the waypoints may exceed their limits: check
+/// the result with find_violation().
+/// Errors:
+/// * Those of through(), except for missing times.
+/// * no_velocities: the mode `given` is not possible.
+/// * wrong_size: of the limits.
+/// * out_of_domain: A limit is NaN, or zero for a joint that moves. A segment without a given time moves no
+///   joint that has a limit. The motion is outside domain.hpp.
 ///
-/// The shortest there is with `stop`. With the others a local search, whose result over up to ten segments was within 1 % of the
-/// shortest that brute force found in the mean; in the worst of a hundred cases within 4 %, with `monotone` 10 %. Over 100 to
-/// 10 000 random waypoints of six joints it took 0.83 to 0.89 (`smooth`), 0.75 to 0.76 (`cubic`) and 0.97 (`monotone`) of the time
-/// that stopping at each waypoint takes, along smooth paths a half to a quarter. Where going through turns out slower than
-/// stopping, as at waypoints that lie to and fro, the motion stops at each, and `mode` says so: it is never slower than that.
-/// At set-up only: allocates, and takes up to some seconds (100 000 waypoints; usually milliseconds), in which it makes at most
-/// 534 trajectories.
-/// Errors: those of through() but for missing times; no_velocities (`given` has none), wrong_size (limits), out_of_domain (a
-/// limit of NaN, or of zero for a joint that moves; a segment without a given time in which no joint moves that has a limit; a
-/// motion beyond domain.hpp).
+/// For set-up only: allocates. It usually takes milliseconds, for 100 000 waypoints some seconds, and makes
+/// at most 534 trajectories.
+///
+/// `stop` gives the shortest possible motion. The other modes use a local search. Over up to ten segments its
+/// result was on average within 1 % of the shortest found by brute force. The worst of a hundred cases was
+/// within 4 %, with `monotone` within 10 %. Over 100 to 10 000 random waypoints of six joints it took less
+/// time than stopping at each waypoint. The fractions were 0.83 to 0.89 (`smooth`), 0.75 to 0.76 (`cubic`)
+/// and 0.97 (`monotone`). Along smooth paths it took a half to a quarter. The result is never slower than
+/// stopping. If stopping is faster, as with waypoints back and forth, the motion stops at each waypoint and
+/// `mode` is `stop`.
 template <class Scalar>
 [[nodiscard]] Result<BasicTimed<Scalar>> through_within(
     const BasicWaypoints<Scalar>& waypoints, Through mode,

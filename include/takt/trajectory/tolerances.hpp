@@ -1,5 +1,6 @@
-// How far joints may be from their trajectory, as users of joint_trajectory_controller and control_msgs/FollowJointTrajectory
-// know it: a tolerance on the way, another at the end, and the time that joints may take to settle there. One verdict per cycle.
+// How far joints may deviate from their trajectory, with the meaning of joint_trajectory_controller and
+// control_msgs/FollowJointTrajectory. There is a tolerance along the path, another at the goal, and a time
+// for settling at the goal. judge() gives one verdict per cycle.
 #pragma once
 
 #include <cmath>
@@ -16,8 +17,8 @@
 
 namespace takt::trajectory {
 
-/// How far a measured state may be from the reference (rad, rad/s, rad/s^2; m for linear joints). Zero or infinite: not
-/// checked, so that what is not measured may hold anything.
+/// The largest allowed deviation of a measured state from the reference (rad, rad/s, rad/s^2; m for linear
+/// joints). Zero or infinity: not checked, and the measurement may then hold any value.
 template <class Scalar>
 struct BasicJointTolerance {
   Scalar position = 0;
@@ -28,42 +29,44 @@ struct BasicJointTolerance {
 };
 using JointTolerance = BasicJointTolerance<double>;
 
-/// Not owned: one entry for each joint; joints beyond the end of a list are not checked.
+/// Tolerances in the caller's memory, one entry per joint. Joints beyond the end of a list are not checked.
 template <class Scalar>
 struct BasicTolerances {
   std::span<const BasicJointTolerance<Scalar>> path;           ///< before the trajectory's end
   std::span<const BasicJointTolerance<Scalar>> goal;           ///< from its end on
   Scalar goal_time = std::numeric_limits<Scalar>::infinity();  ///< s after the end by which the goal must be
-                                                               ///< reached; infinite: whenever
+                                                               ///< reached; infinity: no time limit
 };
 using Tolerances = BasicTolerances<double>;
 
-/// Which measurement is too far from its reference.
+/// A measurement that is too far from its reference.
 template <class Scalar>
 struct BasicDeviation {
   Quantity quantity = Quantity::position;
   std::size_t joint = 0;
-  Scalar value = 0;    ///< |reference - measured|; NaN if that is
+  Scalar value = 0;    ///< |reference - measured|, or NaN
   Scalar allowed = 0;  ///< the tolerance
 };
 using Deviation = BasicDeviation<double>;
 
+/// The state of the tracking of a trajectory.
 enum class Tracking : std::uint8_t {
-  following,      ///< on the way, within the path tolerances
-  path_violated,  ///< on the way, beyond one of them
-  settling,       ///< at the end, not within the goal tolerances yet, and there is time
-  reached,        ///< at the end, within the goal tolerances
-  not_in_time,    ///< at the end, not within the goal tolerances, and the time is over
+  following,      ///< before the end, within the path tolerances
+  path_violated,  ///< before the end, beyond a path tolerance
+  settling,       ///< after the end, not yet within the goal tolerances, time remains
+  reached,        ///< after the end, within the goal tolerances
+  not_in_time,    ///< after the end, not within the goal tolerances, time is over
 };
 
+/// The result of judge().
 template <class Scalar>
 struct BasicVerdict {
   Tracking tracking = Tracking::following;
-  BasicDeviation<Scalar> worst;  ///< unless following or reached
+  BasicDeviation<Scalar> worst;  ///< empty if following or reached
 };
 using Verdict = BasicVerdict<double>;
 
-/// Errors: not_finite (NaN), tolerance_negative.
+/// Checks the tolerance of one joint. Errors: not_finite (NaN), tolerance_negative. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Status check_tolerance(const BasicJointTolerance<Scalar>& tolerance) noexcept {
   for (const Scalar value : {tolerance.position, tolerance.velocity, tolerance.acceleration}) {
@@ -73,7 +76,7 @@ template <class Scalar>
   return {};
 }
 
-/// The same for all of them, and for the goal time.
+/// Checks all tolerances and the goal time. Errors: not_finite (NaN), tolerance_negative. Real-time safe.
 template <class Scalar>
 [[nodiscard]] Status check_tolerances(const BasicTolerances<Scalar>& tolerances) noexcept {
   for (const auto& list : {tolerances.path, tolerances.goal}) {
@@ -84,11 +87,12 @@ template <class Scalar>
   return check_tolerance<Scalar>({tolerances.goal_time, 0, 0});
 }
 
-/// Collects the worst deviation of joints that are looked at one after the other: the one whose ratio to its tolerance is largest,
-/// a NaN as if it were infinite. Real-time safe.
+/// Collects the worst deviation over joints: the one with the largest ratio to its tolerance. NaN counts as
+/// infinite. Real-time safe.
 template <class Scalar>
 class WorstDeviation {
  public:
+  /// Compares one joint's measured state with its reference.
   void look_at(std::size_t joint, const BasicJointTolerance<Scalar>& tolerance,
                const BasicMotionState<Scalar>& reference, const BasicMotionState<Scalar>& measured) noexcept {
     look_at(Quantity::position, joint, tolerance.position, reference.position - measured.position);
@@ -97,7 +101,7 @@ class WorstDeviation {
             reference.acceleration - measured.acceleration);
   }
 
-  /// Nothing while every joint is within its tolerance.
+  /// Empty while every joint is within its tolerance.
   [[nodiscard]] const std::optional<BasicDeviation<Scalar>>& result() const noexcept { return worst_; }
 
  private:
@@ -114,9 +118,10 @@ class WorstDeviation {
   Scalar ratio_ = 1;
 };
 
-/// Judges one cycle: `measured` beside the `reference` that it answers to, `time_after_end` seconds after the trajectory's end
-/// (negative: before it). Before the end the path tolerances count, from the end on only those of the goal. A joint of which
-/// no state is given is as NaN: a violation of what is checked. Real-time safe, O(joints).
+/// Judges one cycle. The states in `reference` and `measured`, one per joint, belong to the same time. The
+/// time `time_after_end` (s) is negative before the trajectory's end. Before the end the path tolerances
+/// apply, then only the goal tolerances. A joint without a state counts as NaN: it violates every tolerance
+/// that is checked. Real-time safe, O(joints).
 template <class Scalar>
 [[nodiscard]] BasicVerdict<Scalar> judge(const BasicTolerances<Scalar>& tolerances,
                                          std::span<const BasicMotionState<Scalar>> reference,

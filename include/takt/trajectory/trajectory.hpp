@@ -1,6 +1,7 @@
-// A motion of many joints through many waypoints: quintic segments end to end, held as structure of arrays so
-// that one sample of all joints is one straight run over memory. Made at set-up (through.hpp, or append() by
-// hand), sampled in the loop. A trajectory of fixed size has no heap and is made in the loop too (fixed_trajectory.hpp).
+// A motion of many joints through many waypoints: quintic segments end to end, stored as structure of arrays.
+// One sample of all joints reads memory in one pass. Make it at set-up (through.hpp, or append() by hand) and
+// sample it in the loop. A trajectory of fixed size has no heap and can also be made in the loop
+// (fixed_trajectory.hpp).
 #pragma once
 
 #include <algorithm>
@@ -21,21 +22,22 @@
 
 namespace takt::trajectory {
 
-/// Where the last sample was: the next one is usually in the same segment or the one after it.
+/// The place of the last sample. The next sample is usually in the same segment or the next one.
 struct Cursor {
   std::size_t segment = 0;
 };
 
-/// How far pieces agree with what is there when they are appended.
+/// Which quantities of appended pieces must be continuous with the motion before them.
 enum class Continuity : std::uint8_t {
-  acceleration,  ///< in position, velocity and acceleration
-  position,      ///< derivatives may step, as those of straight lines do: find_violation() reports where
+  acceleration,  ///< position, velocity and acceleration
+  /// only position: derivatives may step, as between straight lines; find_violation() reports where
+  position,
 };
 
 namespace detail {
 
-/// By how much the state of a polynomial may be off, as far as rounding goes: a part of the way that its terms make, and
-/// so of the speeds and accelerations that they make of it.
+/// The rounding error of a polynomial's states. It is a fraction of the distance that the terms make up, and
+/// of the speeds and accelerations that follow.
 template <class Scalar>
 [[nodiscard]] BasicMotionState<Scalar> rounding_of(const BasicQuintic<Scalar>& piece) noexcept {
   constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
@@ -55,7 +57,7 @@ template <class Scalar>
           std::max(a.acceleration, b.acceleration)};
 }
 
-/// Puts trajectories together whose pieces join by construction (assemble.hpp).
+/// Builds trajectories whose pieces join by construction (assemble.hpp).
 template <class Scalar>
 class Assembly;
 
@@ -64,8 +66,9 @@ class Assembly;
 template <class Scalar>
 class BasicStoredTrajectory;
 
-/// Copyable, movable. Times are seconds from the trajectory's start. With bounds on joints and segments (both or neither) it is
-/// a value without heap, and every function is real-time safe; else a copy and the functions that say so allocate.
+/// Copyable and movable. Times are seconds from the trajectory's start. With bounds on joints and segments
+/// (both or neither) it is a value without heap, and every function is real-time safe. Without bounds, copies
+/// and the functions that say so allocate.
 template <class Scalar, std::size_t MaxJoints = std::dynamic_extent,
           std::size_t MaxSegments = std::dynamic_extent>
 class BasicTrajectory {
@@ -81,13 +84,12 @@ class BasicTrajectory {
   /// No joints, no segments.
   BasicTrajectory() = default;
 
-  /// Stands at `start`, one state for each joint, with no segment yet. Allocates. The states are not checked:
-  /// append() does.
+  /// At `start`, one state per joint, without segments. Allocates. append() checks these states.
   explicit BasicTrajectory(std::span<const State> start) requires(!is_fixed) { stand_at(start); }
 
-  /// Forgets the motion and stands at `start`, one state for each joint, with no segment yet. Allocates only where there is no
-  /// room yet from before. Errors: wrong_size (no joints), too_many_joints, not_finite, out_of_domain; the trajectory is then as
-  /// it was.
+  /// Discards the motion and starts at `start`, one state per joint, without segments. Allocates only if the
+  /// memory from before is too small. Errors: wrong_size (no joints), too_many_joints, not_finite,
+  /// out_of_domain. After an error the trajectory is unchanged.
   [[nodiscard]] Status restart(std::span<const State> start) noexcept(is_fixed) {
     if (start.empty()) return fail(Errc::wrong_size);
     if (Status status = check_room(start.size(), 0); !status) return status;
@@ -98,18 +100,19 @@ class BasicTrajectory {
     return {};
   }
 
-  /// Makes room, so that as many append() calls do not allocate.
+  /// Allocates memory, so that this many append() calls do not allocate.
   void reserve(std::size_t segments) requires(!is_fixed) {
     knots_.reserve(segments + 1);
     rates_.reserve(segments);
     coefficients_.reserve(6 * stride_ * segments);
   }
 
-  /// Goes on from the present end to the states `end` in `duration` seconds. Allocates where reserve() did not.
-  /// Errors: wrong_size, too_many_segments, not_finite, out_of_domain (domain.hpp); the trajectory is then as it was.
+  /// Continues from the present end to the states `end` in `duration` seconds. Errors: wrong_size,
+  /// too_many_segments, not_finite, out_of_domain (domain.hpp). After an error the trajectory is unchanged.
+  /// Allocates unless reserve() did.
   [[nodiscard]] Status append(std::span<const State> end, Scalar duration) noexcept(is_fixed) {
     if (Status status = check_append(end, duration); !status) return status;
-    if (segments() == 0) {  // nothing has looked at the start yet
+    if (segments() == 0) {  // the start is checked here first
       for (std::size_t j = 0; j < joints_; ++j) {
         if (Status status = check_state(end_state(j)); !status) return status;
       }
@@ -120,10 +123,10 @@ class BasicTrajectory {
     return {};
   }
 
-  /// Goes on with one polynomial for each joint, all of one duration, that leads from the present end to the states
-  /// `end`: to 1e-9 of the way, speed and acceleration that the piece, or the one before it, makes (of float: 3e-5), else the
-  /// error is not_continuous. Allocates and fails otherwise as append() above does. The first pieces have to begin with
-  /// the start's position, velocity and acceleration, whatever `continuity` says: the start is a state in motion.
+  /// Continues with one polynomial per joint, all of one duration, from the present end to the states `end`.
+  /// The pieces must fit to 1e-9 (float: 3e-5) of the distance, speed and acceleration of this piece or the
+  /// one before it. The first pieces must begin with the position, velocity and acceleration of the start for
+  /// any `continuity`. Errors: not_continuous, and those of append() above. Allocates as that does.
   [[nodiscard]] Status append(std::span<const BasicQuintic<Scalar>> pieces, std::span<const State> end,
                               Continuity continuity = Continuity::acceleration) noexcept(is_fixed) {
     if (Status status = check_pieces(pieces, end, min_duration); !status) return status;
@@ -136,9 +139,10 @@ class BasicTrajectory {
     return {};
   }
 
-  /// Replaces the motion by the one through waypoints whose derivatives are all given. Allocates only where there is no
-  /// room yet from before. Errors: those of check_waypoints(), no_velocities (velocities or accelerations are missing),
-  /// too_many_joints, too_many_segments; the trajectory is then as it was.
+  /// Replaces the motion by the one through waypoints with all derivatives given. Allocates only if the
+  /// memory from before is too small. Errors: those of check_waypoints(), no_velocities (velocities or
+  /// accelerations are missing), too_many_joints, too_many_segments. After an error the trajectory is
+  /// unchanged.
   [[nodiscard]] Status assign(const BasicWaypoints<Scalar>& waypoints) noexcept(is_fixed) {
     if (Status status = check_waypoints(waypoints); !status) return status;
     if (waypoints.velocities.empty() || waypoints.accelerations.empty()) return fail(Errc::no_velocities);
@@ -151,8 +155,9 @@ class BasicTrajectory {
     return {};
   }
 
-  /// Replaces the motion by the one that rests at each waypoint, whatever derivatives are given. Allocates as assign() does.
-  /// Errors: those of check_waypoints(), too_many_joints, too_many_segments; the trajectory is then as it was.
+  /// Replaces the motion by the one that rests at each waypoint. Ignores given derivatives. Allocates as
+  /// assign() does. Errors: those of check_waypoints(), too_many_joints, too_many_segments. After an error
+  /// the trajectory is unchanged.
   [[nodiscard]] Status assign_stops(const BasicWaypoints<Scalar>& waypoints) noexcept(is_fixed) {
     if (Status status = check_waypoints(waypoints); !status) return status;
     if (Status status = take_times(waypoints); !status) return status;
@@ -173,18 +178,19 @@ class BasicTrajectory {
   /// Seconds from the first waypoint to the last.
   [[nodiscard]] Scalar duration() const noexcept { return knots_.empty() ? 0 : knots_.back(); }
 
-  /// When waypoint k is passed; beyond the last, the end.
+  /// The time of waypoint k in s; beyond the last waypoint the duration.
   [[nodiscard]] Scalar knot_time(std::size_t k) const noexcept {
     return k < knots_.size() ? knots_[k] : duration();
   }
 
-  /// The state at waypoint k; beyond the last, the end's.
+  /// The state at waypoint k; beyond the last waypoint the end.
   [[nodiscard]] State knot(std::size_t k, std::size_t joint) const noexcept {
     if (joint >= joints_) return {};
     return k < segments() ? piece(k, joint).at(0) : end_state(joint);
   }
 
-  /// One joint's state at t; before the start and after the end the state there. O(log segments).
+  /// One joint's state at t seconds; before the start and after the end the state there. Real-time safe,
+  /// O(log segments).
   [[nodiscard]] State at(Scalar t, std::size_t joint) const noexcept {
     if (joint >= joints_) return {};
     if (segments() == 0 || t >= duration()) return end_state(joint);
@@ -193,14 +199,14 @@ class BasicTrajectory {
     return piece(segment, joint).at(t - knots_[segment]);
   }
 
-  /// All joints at t; before the start and after the end the state there, exactly. Amortised O(1) when t
-  /// rises from call to call, O(log segments) for any t. A span shorter than joints() gets that many joints.
-  /// Each caller has its own cursor.
+  /// Writes the state of all joints at t seconds; before the start and after the end exactly the state there.
+  /// A span shorter than joints() receives that many joints. Each caller needs its own cursor. Real-time
+  /// safe: amortised O(1) per joint if t increases from call to call, and O(log segments) more for any t.
   void sample(Scalar t, Cursor& cursor, std::span<Scalar> position, std::span<Scalar> velocity,
               std::span<Scalar> acceleration) const noexcept {
     const std::size_t count = std::min({joints_, position.size(), velocity.size(), acceleration.size()});
     if (count == 0) return;
-    t = t > 0 ? t : 0;  // a NaN is the start
+    t = t > 0 ? t : 0;  // NaN gives the start
     if (t >= knots_.back()) {
       std::copy_n(end_.data(), count, position.data());
       std::copy_n(end_.data() + stride_, count, velocity.data());
@@ -212,10 +218,11 @@ class BasicTrajectory {
                      rates_[k], position.data(), velocity.data(), acceleration.data());
   }
 
-  /// Whether pieces were appended whose derivatives may step from those before them.
+  /// Whether pieces were appended whose derivatives may step.
   [[nodiscard]] bool may_step() const noexcept { return may_step_; }
 
-  /// By how much one joint's state changes at once at waypoint k; all zero where it does not but for rounding, and at the ends.
+  /// The step of one joint's state at waypoint k. All zero if the state steps only by rounding, and at the
+  /// ends.
   [[nodiscard]] State step(std::size_t k, std::size_t joint) const noexcept {
     if (k == 0 || k >= segments() || joint >= joints_) return {};
     const BasicQuintic<Scalar> before = piece(k - 1, joint);
@@ -231,12 +238,13 @@ class BasicTrajectory {
             beyond(to.acceleration - from.acceleration, rounding.acceleration)};
   }
 
-  /// Calls visit(joint, velocity, acceleration, jerk) for each joint with its derivatives at t; after the end for none: there
-  /// is no motion. At a knot they are those of the segment that begins there. Costs what sample() costs, and cursors are as there.
+  /// Calls visit(joint, velocity, acceleration, jerk) for each joint at t seconds. At a knot the values are
+  /// those of the segment that starts there. Makes no calls after the end. Real-time safe; costs and cursor
+  /// are those of sample().
   template <class Visit>
   void derivatives(Scalar t, Cursor& cursor, Visit&& visit) const noexcept {
     if (segments() == 0 || t >= knots_.back()) return;
-    if (!(t > 0)) t = 0;  // a NaN is the start
+    if (!(t > 0)) t = 0;  // NaN gives the start
     const std::size_t k = find(t, cursor);
     const Scalar rate = rates_[k];
     const Scalar s = (t - knots_[k]) * rate;
@@ -252,7 +260,7 @@ class BasicTrajectory {
     }
   }
 
-  /// One joint's polynomial in one segment; out of range, the one that stands still at zero.
+  /// One joint's polynomial in one segment; out of range, a polynomial that rests at zero.
   [[nodiscard]] BasicQuintic<Scalar> piece(std::size_t segment, std::size_t joint) const noexcept {
     if (segment >= segments() || joint >= joints_) return {};
     const Scalar* row = coefficients_.data() + 6 * stride_ * segment + joint;
@@ -265,9 +273,9 @@ class BasicTrajectory {
     return {kernels_, coefficients_.data() + 6 * stride_ * segment, stride_, joints_, 1 / rates_[segment]};
   }
 
-  /// The same path, `factor` times slower: velocities are divided by it, accelerations by its square. Errors:
-  /// not_finite, out_of_domain (not positive, or the durations would leave domain.hpp); the trajectory is
-  /// then as it was.
+  /// Slows the motion down on the same path: divides velocities by `factor` and accelerations by its square.
+  /// Errors: not_finite, out_of_domain (not positive, or durations outside domain.hpp). After an error the
+  /// trajectory is unchanged. Real-time safe.
   Status slow_down(Scalar factor) noexcept {
     if (!std::isfinite(factor)) return fail(Errc::not_finite);
     if (!(factor > 0)) return fail(Errc::out_of_domain);
@@ -295,7 +303,7 @@ class BasicTrajectory {
     return {};
   }
 
-  /// Makes room for joints and segments whose coefficients come next.
+  /// Makes room for joints and segments; the caller then writes the coefficients.
   void resize(std::size_t joints, std::size_t segments) noexcept(is_fixed) {
     joints_ = joints;
     stride_ = detail::row_stride<Scalar>(joints);
@@ -323,7 +331,7 @@ class BasicTrajectory {
     return {};
   }
 
-  /// The last waypoint's numbers of one column become a row of the end's state.
+  /// Copies the last waypoint's numbers of one column to a row of the end's state.
   void take_end_row(std::size_t row, std::span<const Scalar> column) noexcept {
     std::copy_n(column.data() + segments() * joints_, joints_, end_.data() + row * stride_);
   }
@@ -365,7 +373,8 @@ class BasicTrajectory {
     return {};
   }
 
-  /// Whether a piece begins where the joint's motion ends now (only its position, if derivatives may step), and ends at `end`.
+  /// Whether a piece begins at the present end of the joint's motion and ends at `end`. If derivatives may
+  /// step, only the position at its start counts.
   [[nodiscard]] bool joins(const BasicQuintic<Scalar>& piece, std::size_t joint, const State& end,
                            bool may_step) const noexcept {
     const State own = detail::rounding_of(piece);
@@ -401,13 +410,13 @@ class BasicTrajectory {
     set_end(end);
   }
 
-  /// The segment that holds t in [0, duration).
+  /// The segment that contains t in [0, duration).
   [[nodiscard]] std::size_t find(Scalar t) const noexcept {
     const auto after = std::upper_bound(knots_.begin() + 1, knots_.end() - 1, t);
     return static_cast<std::size_t>(after - knots_.begin()) - 1;
   }
 
-  /// The same; usually where the cursor is, or the one after.
+  /// The same segment, usually at the cursor or directly after it.
   [[nodiscard]] std::size_t find(Scalar t, Cursor& cursor) const noexcept {
     std::size_t k = cursor.segment;
     if (k >= segments() || t < knots_[k] || t >= knots_[k + 1]) {
@@ -426,7 +435,7 @@ class BasicTrajectory {
   Columns<MaxSegments> rates_;                                               // 1/duration of each segment
   Columns<detail::row_capacity<Scalar>(max_rows, MaxJoints)> coefficients_;  // [segment][power of s][joint]
   Columns<detail::row_capacity<Scalar>(3, MaxJoints)> end_;  // rows: position, velocity, acceleration
-  // Set with the joints: an empty object is all zeros and takes no flash.
+  // Set together with the joints, so that an empty object is all zeros and takes no flash.
   const Kernels<Scalar>* kernels_ = nullptr;
   bool may_step_ = false;
 };

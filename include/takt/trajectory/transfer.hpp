@@ -1,17 +1,18 @@
-// One joint's way from a state of motion to another, within limits of velocity, acceleration and jerk: which durations it can
-// have, the shortest first, and the motion for each of them. Many joints together: point_to_point.hpp.
+// The motion of one joint from one state to another, within limits of velocity, acceleration and jerk. A
+// transfer knows its possible durations, the shortest first, and the motion for each. Many joints together:
+// point_to_point.hpp.
 //
 //     const auto transfer = Transfer::between({0, 0, 0}, {1, 0, 0}, {-2, 2, -5, 5, 50}).value();
 //     const JerkProfile fastest = transfer.profile(transfer.shortest());
 //     MotionState reference = fastest.at(0.1);
 //
-// Jerk that keeps the limits forms a convex set, and where it leads is linear in it. Hence what a joint can reach in T seconds is
-// everything between two extremes, the furthest forward and the furthest backward (furthest_motion.hpp), and the same mixture of
-// both extremes' jerk leads there and keeps the limits. The shortest duration is the first whose extremes enclose the target. So
-// no search over kinds of profiles is needed, and none can be missed.
+// The jerks that keep the limits form a convex set, and the final state depends linearly on the jerk. So in T
+// seconds a joint can reach every distance between two extremes, the furthest forward and the furthest
+// backward (furthest_motion.hpp). A mixture of the extremes' jerks leads to each of these distances and keeps
+// the limits. The shortest duration is the first one whose extremes enclose the target. So no search over
+// kinds of profiles is needed, and none can be missed.
 //
-// Durations that are possible may have gaps between them: a joint that is moving fast arrives at once, or only after it has
-// turned back.
+// The possible durations may have gaps: a fast joint arrives at once, or only after it has turned back.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +36,8 @@
 namespace takt::trajectory {
 namespace detail {
 
-/// The magnitudes of velocities and positions in a motion of one joint: of the numbers themselves, and where these are small
-/// (near rest, near zero), of what the limits make usual, but no more than 1 SI unit of it.
+/// The magnitudes of velocities and positions in one joint's motion. The numbers themselves count. If they
+/// are small (near rest, near zero), values that the limits make typical count, at most 1 SI unit.
 template <class Scalar>
 struct Scales {
   Scalar velocity;
@@ -56,7 +57,8 @@ struct Scales {
 
 }  // namespace detail
 
-/// A value; every function is real-time safe, in a bounded number of steps.
+/// The possible motions of one joint between two states. A value; every function is real-time safe and takes
+/// a bounded number of steps.
 template <class Scalar>
 class BasicTransfer {
  public:
@@ -65,9 +67,11 @@ class BasicTransfer {
 
   BasicTransfer() = default;
 
-  /// Errors: not_finite, limit_not_positive, out_of_domain (check_state(), check_limits(), or it takes more than max_duration to
-  /// come back inside the limits), target_outside_limits: also of a target from before which the velocity must have exceeded its
-  /// limit. What exceeds a limit by no more than limit_slack of it keeps it.
+  /// Plans the motion between two states. Both states may exceed a limit by the fraction limit_slack. Errors:
+  /// * not_finite, limit_not_positive: from check_state() and check_limits().
+  /// * out_of_domain: also from them, or the return inside the limits takes more than max_duration.
+  /// * target_outside_limits: the target is outside the limits, or the velocity must have exceeded its limit
+  ///   before it.
   [[nodiscard]] static Result<BasicTransfer> between(const State& start, const State& target,
                                                      const Limits& limits) noexcept {
     if (Status status = check_state(start); !status) return fail(status.error());
@@ -80,21 +84,22 @@ class BasicTransfer {
     return BasicTransfer(start, target, slack, brake);
   }
 
-  /// False if the start is outside the limits or cannot stay inside: the motion then begins with the least violation.
+  /// False if the start is outside the limits or cannot stay inside. The motion then begins with the least
+  /// violation.
   [[nodiscard]] bool fits() const noexcept { return brake_size_ == 0; }
 
-  /// The shortest duration, in seconds.
+  /// The shortest duration in seconds.
   [[nodiscard]] Scalar shortest() const noexcept { return brake_duration_ + next_possible(0); }
 
-  /// The shortest duration that is not less than this one.
+  /// The shortest possible duration that is at least `duration` (s).
   [[nodiscard]] Scalar not_less_than(Scalar duration) const noexcept {
     const Scalar rest = std::max(duration - brake_duration_, Scalar(0));
     const Scalar next = next_possible(rest);
     return next > rest ? brake_duration_ + next : std::max(duration, brake_duration_);
   }
 
-  /// The motion of this duration, which must be one that shortest() or not_less_than() gave. It has at most seven phases for the
-  /// shortest duration from within the limits.
+  /// The motion of this duration, which must come from shortest() or not_less_than(). The shortest motion
+  /// from within the limits has at most seven phases.
   [[nodiscard]] BasicJerkProfile<Scalar> profile(Scalar duration) const noexcept {
     BasicJerkProfile<Scalar> profile(start_);
     for (std::size_t k = 0; k < brake_size_; ++k) profile.append(brake_[k]);
@@ -123,7 +128,7 @@ class BasicTransfer {
     scale_ = scales.position + forward_.scale();
   }
 
-  /// `time` 1 looks at what comes after the state, -1 at what came before it.
+  /// The velocity that is inevitable after the state (`time` = 1) or before it (`time` = -1).
   [[nodiscard]] static Scalar inevitable(const State& state, Scalar time, const Limits& limits) noexcept {
     return detail::inevitable_velocity(state.velocity, time * state.acceleration, limits.jerk);
   }
@@ -135,7 +140,7 @@ class BasicTransfer {
            std::max(state.velocity, ahead) <= limits.velocity_max;
   }
 
-  /// The limits, stretched to where the state is, by no more than the slack.
+  /// The limits, extended to the state by at most the slack.
   [[nodiscard]] static Limits with_slack_for(const State& state, Scalar time, Limits limits) noexcept {
     const Scalar ahead = inevitable(state, time, limits);
     const auto stretch = [](Scalar& limit, Scalar value) {
@@ -149,7 +154,7 @@ class BasicTransfer {
     return limits;
   }
 
-  /// The least possible duration of the motion after the brake that is not less than `least`.
+  /// The shortest possible duration of the motion after the brake that is at least `least`.
   [[nodiscard]] Scalar next_possible(Scalar least) const noexcept {
     Scalar t = least;
     for (const auto& interval : possible_.intervals) {
@@ -157,16 +162,17 @@ class BasicTransfer {
       if (t < interval.begin - detail::exactness<Scalar> * interval.begin) t = interval.begin;
       const Scalar found = first_enclosing(std::min(t, interval.end), interval.end);
       if (found <= interval.end) return found;
-      // Both extremes meet at the end of an interval: what lies just there can be missed by rounding.
+      // Both extremes meet at the end of an interval, so rounding can miss a solution there.
       t = std::max(t, interval.end);
       if (Extremes(*this, t).enclose(distance_)) return t;
     }
     return t;
   }
 
-  /// The first duration from t to `until` whose extremes enclose the target; infinite if there is none.
+  /// The first duration from t to `until` whose extremes enclose the target; infinity if there is none.
   [[nodiscard]] Scalar first_enclosing(Scalar t, Scalar until) const noexcept {
-    // Where a search ends, one extreme is the target and the other lies beyond it: a third round is for rounding.
+    // At the end of the search one extreme is the target and the other lies beyond it. The third round allows
+    // for rounding.
     for (int round = 0; round < 3; ++round) {
       const Extremes extremes(*this, t);
       if (extremes.enclose(distance_)) break;
@@ -177,7 +183,7 @@ class BasicTransfer {
     return t;
   }
 
-  /// How far the joint can get in both directions.
+  /// The furthest motions in both directions.
   struct Extremes {
     Scalar forward;
     Scalar backward;
@@ -192,7 +198,7 @@ class BasicTransfer {
       return distance <= forward + slack && distance >= backward - slack;
     }
 
-    /// How much of the forward extreme makes the mixture that goes this far.
+    /// The fraction of the forward extreme in the mixture that goes this distance.
     [[nodiscard]] Scalar part(Scalar distance) const noexcept {
       if (distance >= forward - slack) return 1;
       if (distance <= backward + slack) return 0;
@@ -213,7 +219,7 @@ class BasicTransfer {
     }
   }
 
-  /// Both motions side by side, cut wherever one of them goes into its next phase.
+  /// Mixes both motions, cut wherever one of them enters its next phase.
   void append_mixture(BasicJerkProfile<Scalar>& profile, Scalar duration, Scalar part) const noexcept {
     Walk forward(forward_.phases(duration));
     Walk backward(backward_.phases(duration));
@@ -239,7 +245,8 @@ class BasicTransfer {
       return phases[phase].acceleration + (phases[phase].duration - left) * jerk();
     }
 
-    /// To the next phase that lasts. What rounding left of those before is added to it, so that no time is lost.
+    /// Advances to the next phase of positive duration. It adds the rounding residue of the phases before, so
+    /// that no time is lost.
     [[nodiscard]] bool skip(Scalar nothing) noexcept {
       while (left <= nothing) {
         if (phase + 1 == phases.size()) return false;
@@ -255,7 +262,7 @@ class BasicTransfer {
   std::array<BasicJerkPhase<Scalar>, 3> brake_{};
   Scalar brake_duration_ = 0;
   Scalar distance_ = 0;  // after the brake
-  Scalar scale_ = 0;     // of what distances are the sum of
+  Scalar scale_ = 0;     // magnitude of the terms that distances sum up
   detail::PossibleDurations<Scalar> possible_;
   Furthest forward_;
   Furthest backward_;

@@ -1,4 +1,4 @@
-// Waypoints as planners give them, and what must be true of them before anything is computed from them.
+// Waypoints as planners give them, and the checks that come before every computation with them.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,9 @@
 
 namespace takt::trajectory {
 
-/// Not owned; row-major, value [waypoint * joints + joint]. Times in seconds, rising; the first waypoint is the
-/// state that the trajectory starts from. Empty velocities or accelerations are not given.
+/// Waypoints in the caller's memory; row-major, value [waypoint * joints + joint]. Times in seconds,
+/// increasing. The first waypoint is the start of the trajectory. Empty velocities or accelerations count as
+/// missing. Positions in rad or m.
 template <class Scalar>
 struct BasicWaypoints {
   std::size_t joints = 0;
@@ -24,14 +25,14 @@ struct BasicWaypoints {
 };
 using Waypoints = BasicWaypoints<double>;
 
-/// How a trajectory passes the waypoints between its ends. The acceleration is continuous whichever way: straight lines, whose
-/// velocity steps at every waypoint, are not among them.
+/// How a trajectory passes its inner waypoints. Every mode has continuous acceleration. Straight lines are no
+/// mode, because their velocity steps at every waypoint.
 enum class Through {
-  stop,    ///< at rest at each
-  given,   ///< with the velocities (and accelerations, else zero) that are given
-  smooth,  ///< with those that minimise the integral of squared jerk: continuous up to the fourth derivative
-  cubic,   ///< with those of a cubic spline: of least squared acceleration, the jerk steps
-  monotone,  ///< with velocities that never lead beyond the waypoints, and no acceleration: the jerk steps
+  stop,      ///< at rest at each waypoint
+  given,     ///< with the given velocities and accelerations (missing accelerations are zero)
+  smooth,    ///< minimal integral of squared jerk; continuous up to the fourth derivative
+  cubic,     ///< cubic spline with the least squared acceleration; the jerk steps
+  monotone,  ///< never overshoots the waypoints; zero acceleration there; the jerk steps
 };
 
 namespace detail {
@@ -64,8 +65,8 @@ template <class Scalar>
 
 }  // namespace detail
 
-/// Errors: no_waypoints, one_waypoint, wrong_size, not_finite, times_not_increasing, out_of_domain (domain.hpp).
-/// O(numbers), no heap.
+/// Checks sizes, numbers and times. Errors: no_waypoints, one_waypoint, wrong_size, not_finite,
+/// times_not_increasing, out_of_domain (domain.hpp). Real-time safe: O(numbers), no heap.
 template <class Scalar>
 [[nodiscard]] Status check_waypoints(const BasicWaypoints<Scalar>& waypoints) noexcept {
   if (waypoints.times.empty()) return fail(Errc::no_waypoints);
