@@ -26,7 +26,7 @@ namespace takt::shm {
 class JointClient {
  public:
   /// `seat` is the owner slot. `session` is any number except 0 that differs from the previous session at
-  /// this owner slot: a clock reading or a random number. The client replaces 0 by 1.
+  /// this owner slot. Use a clock reading or a random number. The client replaces 0 by 1.
   JointClient(const BroadcastValue<JointImage>::Reader& image, const JointSeat& seat,
               std::uint32_t session) noexcept
       : reader_(image), writer_(*seat.memory), number_(seat.number) {
