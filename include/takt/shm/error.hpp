@@ -45,8 +45,10 @@ enum class Errc : std::uint16_t {
   broken = 42,
 };
 
+/// The room of these codes, for core/error.hpp.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::shm; }
 
+/// The error in words; a fixed text for an unknown number. Real-time safe.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_ready:

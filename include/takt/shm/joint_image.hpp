@@ -3,8 +3,8 @@
 // (joint_hub.hpp), applies their references and alone decides which process owns which joint. Everything here
 // is real-time safe.
 //
-//     motion process -- JointCommand, once per its cycle --> its owner slot --> hub: take(), drive the joints, publish()
-//     any process    <-- JointImage, once per cycle of the hub ------------------------/
+//     motion process -- JointCommand, each cycle --> its owner slot --> hub: take(), drive joints, publish()
+//     any process    <-- JointImage, each cycle of the hub ------------------/
 //
 // The rules:
 //
@@ -112,8 +112,7 @@ struct JointMeasurement {
 
 /// The command of a motion process, sent through its owner slot in each of its cycles.
 struct JointCommand {
-  std::uint32_t session =
-      0;  ///< of this start of the process: any number but 0 that the one before it did not have
+  std::uint32_t session = 0;    ///< this start of the process: not 0, and not the number of the start before
   std::uint32_t heartbeat = 0;  ///< differs in each command
   std::uint64_t seen = 0;       ///< cycle of the newest image that the process has read
   std::int64_t stamp = 0;       ///< ns on the clock of the process
@@ -128,6 +127,7 @@ struct JointCommand {
   [[nodiscard]] JointReference reference(std::size_t joint) const noexcept {
     return {{position[joint], velocity[joint], acceleration[joint]}, effort[joint], mode[joint]};
   }
+  /// Sets the reference of one joint, which must be below max_joints.
   void set(std::size_t joint, const JointReference& to) noexcept {
     position[joint] = to.motion.position;
     velocity[joint] = to.motion.velocity;
@@ -218,6 +218,7 @@ struct JointImage {
   std::array<SeatAnswer, max_joint_seats> answer{};
   std::array<std::uint8_t, max_joint_seats> refused_joint{};
 
+  /// The applied reference of one joint, which must be below max_joints.
   [[nodiscard]] JointReference reference(std::size_t joint) const noexcept {
     return {
         {ref_position[joint], ref_velocity[joint], ref_acceleration[joint]}, ref_effort[joint], mode[joint]};

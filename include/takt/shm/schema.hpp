@@ -221,8 +221,8 @@ struct Opaque {
   }
 };
 
-template <class T>
 /// A type with a schema.
+template <class T>
 concept Described = requires {
   { Schema<T>::text } -> std::convertible_to<std::string_view>;
 };

@@ -266,6 +266,7 @@ class RingProducer : private detail::RingWriteEnd<detail::TypedElement<T>, Machi
 
   /// Free slots now. The consumer can only increase their number.
   using End::free_slots;
+  /// Slots of the ring.
   [[nodiscard]] std::size_t capacity() const noexcept { return End::capacity(); }
 };
 
@@ -294,6 +295,7 @@ class RingConsumer : private detail::RingReadEnd<detail::TypedElement<T>, Machin
 
   /// Messages that can be popped now. The producer can only increase their number.
   using End::size;
+  /// Slots of the ring.
   [[nodiscard]] std::size_t capacity() const noexcept { return End::capacity(); }
 };
 
