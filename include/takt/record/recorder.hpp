@@ -4,7 +4,7 @@
 //
 //     auto recorder = Recorder::create("run.takt", metadata);    // set-up
 //     recorder->start();                                         // real time: a thread writes
-//     recorder->loop().cycle(cycle, [&](std::size_t joint) { return sample(joint); });// in the loop
+//     recorder->loop().cycle(cycle, [&](std::size_t joint) { return sample(joint); });  // in the loop
 //     recorder->server().mark(now, "10 Hz stream");              // the server's thread
 //     recorder->drain();                                         // virtual time: each cycle, no thread
 //     recorder->finish();                                        // after loop and server have stopped
