@@ -115,8 +115,8 @@ class BroadcastWriteEnd {
 
 }  // namespace detail
 
-/// The writing end. One thread at a time may use it. Over memory in use it continues after the previous
-/// writer, at whatever instruction that one stopped. Real-time safe.
+/// The writing end. One thread at a time may use it. Over memory in use it continues after a writer that
+/// stopped at any instruction. Real-time safe.
 template <class T, class Machine = Processor>
 class BroadcastWriter : private detail::BroadcastWriteEnd<BroadcastSlot<T, Machine>*, Machine> {
   using End = detail::BroadcastWriteEnd<BroadcastSlot<T, Machine>*, Machine>;

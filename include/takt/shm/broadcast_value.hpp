@@ -166,8 +166,8 @@ class BroadcastValue {
   BroadcastValue(const BroadcastValue&) = delete;
   BroadcastValue& operator=(const BroadcastValue&) = delete;
 
-  /// The writing end. One thread at a time may use it. After the death of a writer, the next one continues,
-  /// at whatever instruction the first one stopped.
+  /// The writing end. One thread at a time may use it. A writer may die at any instruction; the next one
+  /// continues.
   class Writer : private detail::BroadcastValueWriteEnd<Slot*, Machine> {
     using End = detail::BroadcastValueWriteEnd<Slot*, Machine>;
 

@@ -180,8 +180,8 @@ class LatestReadEnd {
 
 }  // namespace detail
 
-/// The writing end. One thread at a time may use it. Over memory in use it continues after the previous
-/// writer, at whatever instruction that one stopped.
+/// The writing end. One thread at a time may use it. Over memory in use it continues after a writer that
+/// stopped at any instruction.
 template <class T, class Machine = Processor>
 class LatestWriter : private detail::LatestWriteEnd<LatestMemory<T, Machine>*, Machine> {
   using End = detail::LatestWriteEnd<LatestMemory<T, Machine>*, Machine>;
@@ -202,9 +202,8 @@ class LatestWriter : private detail::LatestWriteEnd<LatestMemory<T, Machine>*, M
   using End::publish;
 };
 
-/// The reading end. One thread at a time may use it. Over memory in use it continues after the previous
-/// reader, at whatever instruction that one stopped. It reports the value that the previous reader took last
-/// as new.
+/// The reading end. One thread at a time may use it. Over memory in use it continues after a reader that
+/// stopped at any instruction. It reports the value that the previous reader took last as new.
 template <class T, class Machine = Processor>
 class LatestReader : private detail::LatestReadEnd<LatestMemory<T, Machine>*, Machine> {
   using End = detail::LatestReadEnd<LatestMemory<T, Machine>*, Machine>;

@@ -27,8 +27,8 @@ struct alignas(cache_line) Slot {
 };
 static_assert(sizeof(Slot<std::uint64_t[7]>) == cache_line, "56 bytes fit beside the sequence number");
 
-/// The writing end. One thread at a time may use it. Over memory in use it continues after the previous
-/// producer, at whatever instruction that one stopped. Real-time safe.
+/// The writing end. One thread at a time may use it. Over memory in use it continues after a producer that
+/// stopped at any instruction. Real-time safe.
 ///
 /// A peer that writes invalid numbers can make the ring reject or overwrite messages, but this end never
 /// writes outside the slots. The ring works again once the peer stops, with the same ends or their

@@ -1,8 +1,8 @@
 // The exchanges of the room with uniform names for these tests: the memory and the two ends.
 //
-//     a queue:  Sender(memory, lane).send(messages)    sends what fits of `batch` messages; returns the number
-//               Receiver(memory).receive(use)          calls use(message) for each message; returns the number
-//               in_hands                               messages that a receiver may have taken before use()
+//     a queue:  Sender(memory, lane).send(messages)  sends what fits of `batch` messages; returns the number
+//               Receiver(memory).receive(use)        calls use(message) for each message; returns the number
+//               in_hands                             messages that a receiver may have taken before use()
 //     a value:  Writer(memory, seat).write(value);  Reader(memory).read(value) as in the room
 //
 // If an exchange allows several receivers or readers, they only read.

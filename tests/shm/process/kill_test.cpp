@@ -1,6 +1,6 @@
 // Kills writers and readers in all roles (kill -9) at random moments. The survivors continue, no message is
-// torn, no committed message is lost, and a successor continues over the memory as it is. --count=N sets the
-// number of kills.
+// torn, no committed message is lost, and a successor continues over the memory as it is. The option
+// --count=N sets the number of kills.
 #include <doctest/doctest.h>
 
 #include <array>
