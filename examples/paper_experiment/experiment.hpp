@@ -49,9 +49,9 @@ class Experiment {
 
   [[nodiscard]] Session& session() { return *session_; }
 
-  /// Runs `body`, a section of the experiment, between two marks in the recording. After an interruption by a
-  /// pause of the machine, it resets the robot, moves the joints back to the start, and repeats the section at
-  /// most three times. Throws Interruption if the last try was interrupted too.
+  /// Runs `body`, a section of the experiment, between two marks in the recording. If a pause of the machine
+  /// interrupts it, resets the robot, moves the joints back to the start, and repeats it, at most three times.
+  /// Throws Interruption if the last try was interrupted too.
   void measure(const std::string& name, const std::function<void()>& body);
 
   /// Sends a request and waits for its answer, not for the end of its goal.
