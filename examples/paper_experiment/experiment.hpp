@@ -50,7 +50,7 @@ class Experiment {
   [[nodiscard]] Session& session() { return *session_; }
 
   /// Runs `body`, a section of the experiment, between two marks in the recording. If a pause of the machine
-  /// interrupts it, resets the robot, moves the joints back to the start, and repeats it, at most three times.
+  /// interrupts it, resets the robot, moves the joints back to the start, and repeats it up to three times.
   /// Throws Interruption if the last try was interrupted too.
   void measure(const std::string& name, const std::function<void()>& body);
 
