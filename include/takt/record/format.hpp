@@ -39,8 +39,8 @@ inline constexpr std::size_t header_size = magic.size() + 8;
 inline constexpr std::size_t record_header_size = 8;
 inline constexpr std::size_t max_metadata_size = std::size_t{1} << 20;
 inline constexpr std::size_t max_record_size = std::size_t{1} << 16;
-inline constexpr std::size_t max_mark_size =
-    1024;  ///< bytes of a mark's text; the recorder cuts off the rest
+/// Bytes of a mark's text; the recorder cuts off the rest.
+inline constexpr std::size_t max_mark_size = 1024;
 
 /// The reader rejects times and durations beyond this (about 36 years), so sums of a few cannot overflow.
 inline constexpr Duration time_bound{std::int64_t{1} << 60};

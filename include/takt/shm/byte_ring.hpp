@@ -23,14 +23,11 @@
 namespace takt::shm {
 
 namespace detail {
-inline constexpr std::uint32_t record_header =
-    // The length word, and padding that keeps records at multiples of 8.
-    8;
-inline constexpr std::uint32_t record_wrap =
-    // In place of a length: the record lies at the beginning of the memory.
-    0xffffffff;
 
-/// Bytes of the ring that a record of `size` bytes takes.
+/// The length word, and padding that keeps records at multiples of 8.
+inline constexpr std::uint32_t record_header = 8;
+/// In place of a length: the record lies at the beginning of the memory.
+inline constexpr std::uint32_t record_wrap = 0xffffffff;
 [[nodiscard]] constexpr std::uint32_t record_footprint(std::uint32_t size) noexcept {
   return record_header + (size + 7) / 8 * 8;
 }

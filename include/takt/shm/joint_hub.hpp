@@ -42,8 +42,8 @@ struct JointSafety {
 /// Options of the hub.
 struct JointHubOptions {
   Duration period{1'000'000};  ///< time between two take(); positive
-  std::uint32_t silent_cycles =
-      20;  ///< an owner loses its joints after this many take() without a valid command
+  /// An owner may be without a valid command for this many take(). After one more it loses its joints.
+  std::uint32_t silent_cycles = 20;
 };
 
 /// The hub. One thread at a time may use it, and one hub at a time may use the memory. Everything except

@@ -44,11 +44,8 @@ inline constexpr std::uint32_t layout_version = 1;
 /// Limits of a layout.
 inline constexpr std::size_t max_exchanges = 32;
 inline constexpr std::size_t max_exchange_name = 31;  ///< characters
-inline constexpr std::uint32_t max_seats =
-    /// Owner slots of all exchanges together. The segment itself has one more.
-    256;
-
-/// A wanted exchange, made by declare(). The texts must outlive it.
+/// Owner slots of all exchanges together. The segment itself has one more.
+inline constexpr std::uint32_t max_seats = 256;
 struct Declaration {
   std::string_view name;
   Kind kind = Kind::raw;
@@ -106,8 +103,8 @@ struct Exchange {
   std::uint32_t element_alignment = 0;
   Extent extent;
   std::uint32_t index = 0;  ///< index in the directory
-  std::uint32_t first_seat =
-      0;  ///< first owner slot in the segment; the producers' come first, then the consumers'
+  /// First owner slot within the segment; the producers' come first, then the consumers'.
+  std::uint32_t first_seat = 0;
   std::uint32_t schema_length = 0;
   std::uint64_t schema_hash = 0;
   std::uint64_t offset = 0;  ///< bytes from the beginning of the memory

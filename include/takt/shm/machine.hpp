@@ -45,9 +45,8 @@ struct Processor {
   /// core.
   template <class T>
   static void copy_value(T& to, const T& from) noexcept {
-    constexpr std::size_t longest_assigned =
-        // Bytes. The compiler copies a longer value with a string instruction.
-        256;
+    // Bytes. The compiler copies a longer value with a string instruction.
+    constexpr std::size_t longest_assigned = 256;
     if constexpr (std::is_copy_assignable_v<T> && sizeof(T) <= longest_assigned) {
       to = from;
     } else {
