@@ -21,9 +21,11 @@ namespace takt::platform::detail {
 
 enum class Lock : std::uint8_t { shared, exclusive };
 
-/// The meaning of the bytes that are locked. Their contents do not matter.
+// The meaning of the bytes that are locked. Their contents do not matter.
+
 /// Shared lock of every process that has a named segment open.
 inline constexpr std::int64_t presence_byte = 0;
+/// Exclusive lock of the process that has owner slot `seat` of the segment.
 [[nodiscard]] constexpr std::int64_t seat_byte(std::uint32_t seat) noexcept { return std::int64_t{1} + seat; }
 
 /// Identifies a file, even if it is open several times.

@@ -28,6 +28,8 @@ namespace detail {
 inline constexpr std::uint32_t record_header = 8;
 /// In place of a length: the record lies at the beginning of the memory.
 inline constexpr std::uint32_t record_wrap = 0xffffffff;
+
+/// Bytes of the ring that a record of `size` bytes takes.
 [[nodiscard]] constexpr std::uint32_t record_footprint(std::uint32_t size) noexcept {
   return record_header + (size + 7) / 8 * 8;
 }

@@ -46,6 +46,8 @@ inline constexpr std::size_t max_exchanges = 32;
 inline constexpr std::size_t max_exchange_name = 31;  ///< characters
 /// Owner slots of all exchanges together. The segment itself has one more.
 inline constexpr std::uint32_t max_seats = 256;
+
+/// A wanted exchange, made by declare(). The texts must outlive it.
 struct Declaration {
   std::string_view name;
   Kind kind = Kind::raw;
