@@ -34,17 +34,17 @@ enum class CanController : std::uint8_t {
 /// no bit rate.
 struct CanInterface {
   std::string name;
-  std::string kind;  ///< "can", "vcan", "vxcan"; empty for interfaces without a kind
-  int index = 0;
-  bool is_can = false;
-  bool is_up = false;
+  std::string kind;       ///< "can", "vcan", "vxcan"; empty for interfaces without a kind
+  int index = 0;          ///< of the kernel
+  bool is_can = false;    ///< it carries CAN frames
+  bool is_up = false;     ///< it is switched on
   std::uint32_t mtu = 0;  ///< bytes
   /// Largest number of frames that wait in the kernel (txqueuelen); 0: no limit.
   std::uint32_t queue_length = 0;
   std::optional<std::uint32_t> bit_rate{};       ///< bit/s
   std::optional<std::uint32_t> data_bit_rate{};  ///< bit/s of FD frames that switch the rate
-  std::optional<CanController> controller{};
-  std::optional<std::uint32_t> restart_ms{};  ///< delay of the restart after bus-off; 0: only by hand
+  std::optional<CanController> controller{};     ///< state of the controller
+  std::optional<std::uint32_t> restart_ms{};     ///< delay of the restart after bus-off; 0: only by hand
 
   /// Whether the interface is set up for FD frames.
   [[nodiscard]] bool fd() const noexcept;
@@ -54,7 +54,7 @@ struct CanInterface {
 
 /// The requirements of a robot. 0 means no requirement.
 struct CanNeeds {
-  bool fd = false;
+  bool fd = false;                   ///< FD frames
   std::uint32_t bit_rate = 0;        ///< bit/s
   std::uint32_t data_bit_rate = 0;   ///< bit/s; used only with `fd`
   std::size_t frames_per_cycle = 0;  ///< frames sent together

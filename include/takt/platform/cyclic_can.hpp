@@ -26,9 +26,9 @@ namespace takt::platform {
 
 /// The key of a cycle or a watch in the kernel.
 struct CyclicMessage {
-  std::uint32_t id = 0;
-  bool extended = false;
-  bool fd = false;
+  std::uint32_t id = 0;   ///< CAN identifier
+  bool extended = false;  ///< 29 bits instead of 11
+  bool fd = false;        ///< FD frame
 
   friend constexpr bool operator==(const CyclicMessage&, const CyclicMessage&) = default;
 };
@@ -36,7 +36,7 @@ struct CyclicMessage {
 /// A watched message has timed out, or has arrived for the first time or after a timeout.
 struct CyclicEvent {
   CyclicMessage message;
-  bool is_silent = false;
+  bool is_silent = false;  ///< true: timed out; false: it has arrived
 };
 
 /// Cycles and watches on one interface. One thread at a time may use it. They continue after the interface

@@ -107,6 +107,7 @@ class SocketCanBus {
   [[nodiscard]] LinkState link() const noexcept;
   /// The largest number of frames waiting in the kernel (txqueuelen); 0 if the interface is gone.
   [[nodiscard]] std::size_t queue_length() const noexcept;
+  /// Counts since open().
   [[nodiscard]] const SocketCanCounters& counters() const noexcept;
   /// Health by the error frames that receive() has read. A frame that reaches the wire also ends bus-off.
   [[nodiscard]] const can::BusHealth& health() const noexcept;

@@ -58,12 +58,12 @@ struct UdpConfig {
 
 /// Counts since open().
 struct UdpCounters {
-  std::uint64_t sent = 0;
+  std::uint64_t sent = 0;  ///< accepted by the kernel
   /// Not sent: full queue, no route, link down, or too many bytes.
   std::uint64_t refused = 0;
   /// How often an ICMP message reported that the peer is unreachable.
   std::uint64_t unreachable = 0;
-  std::uint64_t received = 0;
+  std::uint64_t received = 0;  ///< returned to the caller
   std::uint64_t too_long = 0;  ///< arrived, but longer than the buffer
   /// Lost by the kernel because receive() came too late; updated by the next receive().
   std::uint64_t dropped = 0;
@@ -79,9 +79,9 @@ struct UdpStrangers {
 
 /// One datagram of a batch.
 struct Datagram {
-  std::span<std::uint8_t> buffer{};
-  std::size_t size = 0;
-  std::uint16_t port = 0;  ///< sender's port; set if the peer's configured port is 0
+  std::span<std::uint8_t> buffer{};  ///< set by the caller
+  std::size_t size = 0;              ///< bytes received
+  std::uint16_t port = 0;            ///< sender's port; set if the peer's configured port is 0
 
   /// The received bytes.
   [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept { return buffer.first(size); }

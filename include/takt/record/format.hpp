@@ -58,13 +58,13 @@ enum class RecordType : std::uint32_t {
 
 /// One period of the loop.
 struct Cycle {
-  Time time{};                    ///< nominal time of the cycle
-  Duration lateness{};            ///< wake-up time minus due time
-  Duration busy{};                ///< of the previous cycle: from wake-up to the end of its work
-  std::uint8_t robot_state = 0;   ///< index into Metadata::robot_states
-  std::uint8_t reason_joint = 0;  ///< the joint of the reason, if it has one
-  std::uint16_t reason = 0;       ///< key of Metadata::reasons: why the robot stops; 0: no fault
-  std::uint32_t active_goals = 0;
+  Time time{};                     ///< nominal time of the cycle
+  Duration lateness{};             ///< wake-up time minus due time
+  Duration busy{};                 ///< of the previous cycle: from wake-up to the end of its work
+  std::uint8_t robot_state = 0;    ///< index into Metadata::robot_states
+  std::uint8_t reason_joint = 0;   ///< the joint of the reason, if it has one
+  std::uint16_t reason = 0;        ///< key of Metadata::reasons: why the robot stops; 0: no fault
+  std::uint32_t active_goals = 0;  ///< number of goals that are running
 
   template <class Self, class Visitor>
   static constexpr void fields(Self& self, Visitor&& field) {
@@ -115,8 +115,8 @@ struct JointSample::Added {
 
 /// A goal changed its state, or the server answered a request.
 struct GoalEvent {
-  Time at{};  ///< nominal time of the cycle, or the server's clock
-  std::uint64_t goal = 0;
+  Time at{};                 ///< nominal time of the cycle, or the server's clock
+  std::uint64_t goal = 0;    ///< number of the goal
   std::uint8_t state = 0;    ///< index into Metadata::goal_states
   std::uint8_t joint = 0;    ///< the joint of the reason, if it has one
   std::uint16_t reason = 0;  ///< key of Metadata::reasons; 0: none
@@ -173,7 +173,7 @@ struct BusSample {
 /// The loop's own counts since its start. They stay correct if the recorder dropped cycles.
 struct LoopTotals {
   Time time{};
-  std::uint64_t cycles = 0;
+  std::uint64_t cycles = 0;    ///< completed periods
   std::uint64_t overruns = 0;  ///< missed periods
 
   template <class Self, class Visitor>

@@ -30,7 +30,7 @@ struct Group {
 
 /// The description of a recording.
 struct Metadata {
-  std::string robot;
+  std::string robot;                ///< name of the robot
   Duration period{};                ///< nominal period of the loop, positive
   std::vector<std::string> joints;  ///< at most takt::max_joints; the order of a cycle's joint samples
   std::vector<std::string> units;   ///< units of the joints' positions, "rad" or "m"; empty: all rad
@@ -42,7 +42,7 @@ struct Metadata {
   std::vector<std::string> robot_states;         ///< names by code
   std::vector<std::string> goal_states;          ///< names by code; "active" marks accepted requests
   std::map<std::uint16_t, std::string> reasons;  ///< names by code; 0: no reason
-  std::string takt_version;
+  std::string takt_version;                      ///< version that wrote the recording
   std::string created;  ///< date and time for people; empty: equal runs give equal files
 
   friend bool operator==(const Metadata&, const Metadata&) = default;

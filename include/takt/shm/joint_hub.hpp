@@ -34,9 +34,9 @@ namespace takt::shm {
 /// - hold with a positive speed: the reference moves to `position` at that speed and stays there. It starts
 ///   at the current reference, or, after mode velocity or effort, at the measured position.
 struct JointSafety {
-  SafeBehaviour behaviour = SafeBehaviour::hold;
-  double position = 0;  ///< rad (m for linear joints); finite
-  double speed = 0;     ///< rad/s (m/s for linear joints); finite, not negative
+  SafeBehaviour behaviour = SafeBehaviour::hold;  ///< release or hold
+  double position = 0;                            ///< rad (m for linear joints); finite
+  double speed = 0;                               ///< rad/s (m/s for linear joints); finite, not negative
 };
 
 /// Options of the hub.

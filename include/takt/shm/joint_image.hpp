@@ -85,8 +85,8 @@ enum class JointMode : std::uint8_t {
 
 /// The reference of one joint in rad, rad/s, rad/s^2 and N m; in m, m/s, m/s^2 and N for linear joints.
 struct JointReference {
-  MotionState motion;
-  double effort = 0;
+  MotionState motion;  ///< position, velocity and acceleration
+  double effort = 0;   ///< N m or N
   JointMode mode = JointMode::off;
 
   friend constexpr bool operator==(const JointReference&, const JointReference&) = default;
@@ -191,7 +191,7 @@ struct JointImage {
   std::uint64_t started = 0;  ///< first cycle of this hub; it identifies the hub
   std::int64_t stamp = 0;     ///< time of the measurements, ns on the hub's clock
   std::uint32_t joints = 0;   ///< joint rows in use
-  std::uint32_t seats = 0;
+  std::uint32_t seats = 0;    ///< owner slot rows in use
   // Measured. After a measurement with NaN or infinity the previous one stays.
   std::array<double, max_joints> position{};
   std::array<double, max_joints> velocity{};
@@ -203,20 +203,20 @@ struct JointImage {
   std::array<double, max_joints> ref_effort{};
   std::array<double, max_joints> safe{};            ///< safe position
   std::array<std::uint64_t, max_joints> granted{};  ///< cycle in which the joint got its owner
-  std::array<JointMode, max_joints> mode{};
-  std::array<std::uint8_t, max_joints> owner{};  ///< owner slot, or no_owner
+  std::array<JointMode, max_joints> mode{};         ///< of the applied reference
+  std::array<std::uint8_t, max_joints> owner{};     ///< owner slot, or no_owner
   std::array<JointPhase, max_joints> phase{};
   // One row per owner slot. From its last valid command:
   std::array<std::int64_t, max_joint_seats> sent{};      ///< its time stamp
   std::array<std::uint32_t, max_joint_seats> session{};  ///< 0: no valid command yet
   std::array<std::uint32_t, max_joint_seats> heartbeat{};
   // From the hub:
-  std::array<std::uint32_t, max_joint_seats> lost{};      ///< how often it lost its joints by silence
-  std::array<std::uint32_t, max_joint_seats> rejected{};  ///< number of invalid commands
-  std::array<Errc, max_joint_seats> error{};              ///< error of the last command, or 0
-  std::array<std::uint8_t, max_joint_seats> error_joint{};
+  std::array<std::uint32_t, max_joint_seats> lost{};        ///< how often it lost its joints by silence
+  std::array<std::uint32_t, max_joint_seats> rejected{};    ///< number of invalid commands
+  std::array<Errc, max_joint_seats> error{};                ///< error of the last command, or 0
+  std::array<std::uint8_t, max_joint_seats> error_joint{};  ///< joint of that error
   std::array<SeatAnswer, max_joint_seats> answer{};
-  std::array<std::uint8_t, max_joint_seats> refused_joint{};
+  std::array<std::uint8_t, max_joint_seats> refused_joint{};  ///< joint of SeatAnswer::refused
 
   /// The applied reference of one joint, which must be below max_joints.
   [[nodiscard]] JointReference reference(std::size_t joint) const noexcept {

@@ -49,13 +49,13 @@ inline constexpr std::uint32_t max_seats = 256;
 
 /// A wanted exchange, made by declare(). The texts must outlive it.
 struct Declaration {
-  std::string_view name;
+  std::string_view name;  ///< 1 to 31 letters, digits, '_', '-' or '.'
   Kind kind = Kind::raw;
   Extent extent;
-  std::uint32_t element_bytes = 0;
-  std::uint32_t element_alignment = 0;
-  std::string_view schema;
-  std::uint64_t bytes = 0;
+  std::uint32_t element_bytes = 0;      ///< size of an element
+  std::uint32_t element_alignment = 0;  ///< bytes
+  std::string_view schema;              ///< text of the element's schema
+  std::uint64_t bytes = 0;              ///< size of the exchange
 };
 
 /// Declares an exchange X: SpscRing<T>, SlotRing<T>, ByteRing, BroadcastRing<T>, MultiProducerRing<T, lanes,
@@ -101,17 +101,18 @@ template <class X>
 struct Exchange {
   std::array<char, max_exchange_name + 1> name_characters{};
   Kind kind = Kind::raw;
-  std::uint32_t element_bytes = 0;
-  std::uint32_t element_alignment = 0;
+  std::uint32_t element_bytes = 0;      ///< size of an element
+  std::uint32_t element_alignment = 0;  ///< bytes
   Extent extent;
   std::uint32_t index = 0;  ///< index in the directory
   /// First owner slot within the segment; the producers' come first, then the consumers'.
   std::uint32_t first_seat = 0;
-  std::uint32_t schema_length = 0;
-  std::uint64_t schema_hash = 0;
-  std::uint64_t offset = 0;  ///< bytes from the beginning of the memory
-  std::uint64_t bytes = 0;
+  std::uint32_t schema_length = 0;  ///< characters
+  std::uint64_t schema_hash = 0;    ///< fnv1a() of the schema
+  std::uint64_t offset = 0;         ///< bytes from the beginning of the memory
+  std::uint64_t bytes = 0;          ///< size of the exchange
 
+  /// The name; valid while this object lives.
   [[nodiscard]] std::string_view name() const noexcept { return name_characters.data(); }
 };
 

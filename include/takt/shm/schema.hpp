@@ -78,7 +78,7 @@ inline constexpr std::uint32_t max_element = std::uint32_t{1} << 20;  ///< bytes
 /// A schema as a list of fields. The names point into the text, which must outlive it.
 struct Fields {
   std::array<Field, max_fields> list{};
-  std::uint32_t count = 0;
+  std::uint32_t count = 0;  ///< fields in use
   std::uint32_t bytes = 0;  ///< size of an element
 
   /// The fields in use.
@@ -209,7 +209,7 @@ class SchemaScanner {
 /// An element type that a program knows only at run time, by its schema. The text must outlive it.
 /// SpscRing<Opaque> is a ring of such elements (opaque.hpp).
 struct Opaque {
-  std::string_view schema;
+  std::string_view schema;      ///< text, not owned
   std::uint32_t bytes = 0;      ///< size of an element
   std::uint32_t alignment = 1;  ///< alignment of its widest field
 
