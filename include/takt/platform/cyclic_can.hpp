@@ -2,9 +2,9 @@
 // SYNC continue while the program is late. The program learns of a silent node without reading each frame.
 //
 //     auto cyclic = platform::CyclicCan::open("can0");
-//     cyclic->start(std::array{heartbeat}, 100ms);
-//     cyclic->update(std::array{other_heartbeat});       // from the next period on
-//     cyclic->watch({.id = 0x701}, 300ms);
+//     (void)cyclic->start(std::array{heartbeat}, 100ms);
+//     (void)cyclic->update(std::array{other_heartbeat});       // from the next period on
+//     (void)cyclic->watch({.id = 0x701}, 300ms);
 //     for (const auto& event : std::span(events).first(cyclic->receive(events))) { ... }
 //
 // The kernel sends a message until stop(), or until this object or its process ends. So do not send setpoints

@@ -6,14 +6,14 @@
 //     // The real-time process:
 //     auto segment = Segment::create_sealed("motion", wanted);
 //     SegmentServer server;                                       // platform/segment_server.hpp
-//     server.open("/run/takt/motion", *segment);
+//     (void)server.open("/run/takt/motion", *segment);
 //     auto references = segment->consumer<SpscRing<Reference>>("references");
-//     references->end.try_pop(reference);                         // in the loop
+//     (void)references->end.try_pop(reference);                   // in the loop
 //
 //     // The other process:
 //     auto segment = receive_segment("/run/takt/motion", 1s);
 //     auto references = segment->producer<SpscRing<Reference>>("references");
-//     references->end.try_push(reference);
+//     (void)references->end.try_push(reference);
 //
 // There are two kinds of segment:
 //

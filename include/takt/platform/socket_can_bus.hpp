@@ -6,7 +6,7 @@
 //     auto bus = platform::SocketCanBus::open(
 //         "can0", {.filters = plan.filters, .frames_per_cycle = plan.frames_per_cycle()});
 //     if (!bus) return complain(bus.error().message);
-//     platform::wait_any(std::array{&*bus, &*other}, deadline);
+//     const std::uint32_t ready = platform::wait_any(std::array{&*bus, &*other}, deadline);
 //     const std::size_t got = bus->receive(frames);
 //
 // This class queues nothing. If the kernel has no room, a frame is rejected and counted; the next setpoint

@@ -6,7 +6,7 @@
 //     const Result<Opaque> reference = Opaque::of("position f64[6], stamp i64");
 //     const std::array wanted = {declare<SpscRing<Opaque>>("references", *reference, 256)};
 //     auto references = segment.producer<SpscRing<Opaque>>("references", *reference);  // segment.hpp
-//     references->end.try_push(bytes);                                                // reference->bytes
+//     (void)references->end.try_push(bytes);                                          // reference->bytes
 //
 // An element is passed as a pointer to its bytes, with any alignment. The constructors of broadcast readers
 // allocate room for one element, because a reader copies an element before it knows that the copy is whole.
