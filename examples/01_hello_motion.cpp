@@ -1,5 +1,5 @@
-// The shortest program that moves a robot: connect, ask for a motion, wait for how it ends. Run it against
-//     takt run examples/robots/arm6.json
+// The shortest program that moves a robot: it connects, requests a motion, and waits for the result. Run it
+// against takt run examples/robots/arm6.json
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

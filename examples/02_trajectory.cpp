@@ -1,5 +1,6 @@
-// The five ways through the same waypoints, as takt computes them: prints time (s), position, velocity and acceleration, one block
-// for each way; 02_trajectory.gp draws them. And to the standard error, whether each of them keeps the joint's limits.
+// Five kinds of trajectory through the same waypoints. Prints time (s), position, velocity and acceleration,
+// one block per kind; 02_trajectory.gp draws them. Prints to the standard error whether each of them keeps
+// the joint's limits.
 #include <array>
 #include <cstdio>
 #include <span>
@@ -29,14 +30,14 @@ int main() {
 
     Cursor cursor;
     std::array<double, 1> p{}, v{}, a{};
-    for (int i = 0; i <= 200; ++i) {  // as a control loop would: no allocation in here
+    for (int i = 0; i <= 200; ++i) {  // as in a control loop: no allocation here
       const double t = 0.02 * i;
       motion->sample(t, cursor, p, v, a);
       std::printf("%.2f %.5f %.5f %.5f\n", t, p[0], v[0], a[0]);
     }
     std::printf("\n\n");
 
-    // Between the waypoints too, and exactly: at the polynomials' own extrema.
+    // Exact, also between the waypoints: it checks the extrema of the polynomials.
     if (const auto worst = find_violation(*motion, std::span(limits))) {
       constexpr std::array quantities{"position", "velocity", "acceleration", "jerk"};
       std::fprintf(stderr, "%-8s %s %.3f at %.3f s, allowed is %g\n", name,

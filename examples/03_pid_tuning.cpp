@@ -1,6 +1,7 @@
-// Four PIDs turn the same joint to the same set-points, and are hit by the same disturbance: what a lower set-point weight does to
-// the overshoot, and anti-windup to the time that a saturated output takes to come back. Prints time (s), set-point, position
-// (rad) and torque (N m), one block for each controller; 03_pid_tuning.gp draws them. And to the standard error, how each did.
+// Four PIDs turn the same joint to the same set-points against the same disturbance. A lower set-point weight
+// reduces the overshoot. Anti-windup shortens the recovery of a saturated output. Prints time (s), set-point,
+// position (rad) and torque (N m), one block per controller; 03_pid_tuning.gp draws them. Prints the
+// performance of each to the standard error.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -32,7 +33,7 @@ int run(const char* name, const PidGains& gains) {
   if (!pid) return 1;
   Plant plant;
   double overshoot = 0;
-  double settled = 0;  // when the position was last further than 2 % from the first set-point
+  double settled = 0;  // last time when the position was more than 2 % from the first set-point
   constexpr double period = 0.001;
   for (int k = 0; k < 5000; ++k) {
     const double t = k * period;

@@ -1,7 +1,7 @@
-// A vehicle drives a figure of eight, and its odometry follows it from wheel encoders five times a second: with exact arcs, with
-// Runge and Kutta's rule, with Euler's. Prints x and y (m), one block for the true path and one for each rule; then the 2-sigma
-// ellipses that the covariance tells on the way (x, y, both diameters, angle in degrees). 04_odometry.gp draws them. And to the
-// standard error, how far off each ends.
+// A vehicle drives a figure of eight. Its odometry follows from wheel encoders at 5 Hz, integrated as exact
+// arcs, by Runge-Kutta and by Euler. Prints x and y (m), one block for the true path and one per rule. Then
+// prints the 2-sigma ellipses of the covariance along the path (x, y, both diameters, angle in degrees).
+// 04_odometry.gp draws them. Prints the final errors to the standard error.
 #include <Eigen/Eigenvalues>
 #include <cmath>
 #include <cstdint>
@@ -18,16 +18,16 @@ using namespace takt::mobile;
 namespace {
 
 constexpr double pi = std::numbers::pi;
-constexpr double radius = 0.3;   // m; the rear wheels of the Furbot, and their track
+constexpr double radius = 0.3;   // m; the Furbot's rear wheels and their track
 constexpr double track = 1.285;  // m
 constexpr double period = 0.2;   // s
-constexpr double counts = 1024;  // a turn
+constexpr double counts = 1024;  // per turn
 constexpr double lap = 4 * pi;   // s: two circles of 2 m radius at 2 m/s
 
-/// Left round, then right round, beginning along y.
+/// A left circle, then a right one, starting along y.
 Twist course(double t) { return {2, 0, std::fmod(t, lap) < lap / 2 ? 1.0 : -1.0}; }
 
-/// What a 16-bit counter on a wheel shows that has turned so far (rad).
+/// The reading of a 16-bit counter on a wheel that has turned by `angle` (rad).
 std::uint64_t counter(double angle) {
   return static_cast<std::uint64_t>(std::llround(angle / (2 * pi) * counts)) & 0xffff;
 }
@@ -40,7 +40,7 @@ void print_ellipse(const Odometry& odometry) {
               4 * std::sqrt(axes.eigenvalues()(1)), 4 * std::sqrt(axes.eigenvalues()(0)), angle);
 }
 
-/// Two laps; calls see(true pose, odometry) after each period.
+/// Drives two laps. Calls see(true pose, odometry) after each period.
 template <class See>
 int drive_around(Integration integration, See&& see) {
   const auto drive = DifferentialDrive::make({radius, radius, track});
@@ -51,13 +51,13 @@ int drive_around(Integration integration, See&& see) {
                       .noise = {.forward_by_way = 4e-4, .left_by_way = 1e-4, .heading_by_way = 1e-4}});
   if (!drive || !left || !right || !odometry) return 1;
   if (!left->turned(counter(0), period) || !right->turned(counter(0), period))
-    return 1;  // where they stand at the start
+    return 1;  // positions at the start
   const Pose start{0, 0, pi / 2};
   if (!odometry->set(start)) return 1;
   Pose truth = start;
-  Sides wheels;  // how far they have turned, rad
+  Sides wheels;  // turned angles, rad
   for (int k = 0; k * period < 2 * lap; ++k) {
-    for (int part = 0; part < 100; ++part) {  // the truth is smooth
+    for (int part = 0; part < 100; ++part) {  // small steps for a smooth true path
       const Twist twist = course(k * period + part * period / 100);
       truth = moved(truth, period / 100 * twist);
       const Sides rates = drive->wheels(twist);

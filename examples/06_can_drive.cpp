@@ -1,13 +1,15 @@
-// One CiA 402 drive, the servo drive that most vendors sell for CAN, is configured, enabled where it stands, and moved to 1.5 rad
-// and back within its limits. Without arguments the drive is simulated, bit by bit on a virtual bus, in virtual time. The same
-// master drives a real one, or this program's simulated one in another process, over an interface of Linux:
+// Moves one CiA 402 drive, the standard of most servo drives on CAN. Configures it, enables it where it
+// stands, and moves it to 1.5 rad and back within its limits. Without arguments the drive is simulated in
+// virtual time, bit by bit on a virtual bus. The same master moves a real drive on an interface of Linux, or
+// this program's simulated drive in another process:
 //
-//     06_can_drive                        ip link add vcan0 type vcan; ip link set vcan0 up
-//     06_can_drive vcan0 drive &          # plays the drive, until it is killed
-//     06_can_drive vcan0                  # moves it; any drive with node 5 on can0 will do as well
+//     06_can_drive                        # simulated
+//     ip link add vcan0 type vcan; ip link set vcan0 up
+//     06_can_drive vcan0 drive &          # simulates the drive until it is killed
+//     06_can_drive vcan0                  # moves it; use can0 for a real drive with node 5
 //
-// Prints time (s), reference and measured position (rad) and velocity (rad/s); 06_can_drive.gp draws them. And to the standard
-// error, what became of the drive.
+// Prints time (s), reference and measured position (rad) and velocity (rad/s); 06_can_drive.gp draws them.
+// Prints the states of the drive to the standard error.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -33,25 +35,25 @@ namespace {
 robot::RobotDescription one_joint() {
   robot::RobotDescription robot;
   robot.period = 2ms;
-  robot.overrun_limit = 250;       // an ordinary system may pause: the drive waits for half a second ...
-  robot.feedback_timeout = 500ms;  // ... and so does its master
+  robot.overrun_limit = 250;       // the drive tolerates pauses of half a second on an ordinary system ...
+  robot.feedback_timeout = 500ms;  // ... and so does the master
   robot.buses.push_back({.name = "can0", .protocol = drives::find("cia402")});
   robot.joints.emplace_back();
   robot.joints[0].name = "joint";
   robot.joints[0].board = 5;                   // the drive's node
   robot.joints[0].counts_per_radian = 10'000;  // of its encoder
-  robot.joints[0].plant.start = 0.3;           // rad; only the simulated one knows
+  robot.joints[0].plant.start = 0.3;           // rad; only the simulated drive uses it
   return robot;
 }
 
-/// To 1.5 rad and back to where it was, as fast as the limits allow.
+/// Moves to 1.5 rad and back, as fast as the limits allow.
 class Motion {
  public:
   explicit Motion(const robot::RobotDescription& robot) : robot_(robot) {}
   [[nodiscard]] bool over() const { return leg_ == 3; }
   [[nodiscard]] bool succeeded() const { return over() && !failed_; }
 
-  /// One cycle: what the drive says goes in, what it is to do comes out.
+  /// One cycle: takes the drive's feedback and sets its command.
   void cycle(Time now, const robot::JointFeedback& joint, robot::JointCommand& command) {
     tell(now, joint);
     command.want_power = !over();
@@ -66,7 +68,7 @@ class Motion {
     command.velocity = v[0];
     std::printf("%.3f %.5f %.5f %.4f\n", to_seconds(now - moving_since_), p[0], joint.position,
                 joint.velocity);
-    if (t < motion_.duration() + 0.2) return;  // at rest for a moment
+    if (t < motion_.duration() + 0.2) return;  // a short rest
     if (leg_ == 1) {
       plan(now, p[0], home_);
     } else {
@@ -99,12 +101,13 @@ class Motion {
   trajectory::PointToPoint<1> motion_;
   Time begun_{}, moving_since_{}, leg_began_{};
   double home_ = 0;
-  int leg_ = 0;  // 1 there, 2 back, 3 over
+  int leg_ = 0;  // 1 there, 2 back, 3 finished
   bool failed_ = false;
   robot::DriveState last_ = robot::DriveState::unknown;
 };
 
-/// The loop of every robot: read, think, write. A little longer than the motion, so that the drive goes off.
+/// The loop of every robot: read, compute, write. It runs a little longer than the motion, so the drive is
+/// switched off.
 template <class Clock>
 bool move(const robot::RobotDescription& robot, robot::Hardware& hardware, Clock& clock) {
   Motion motion(robot);
@@ -122,7 +125,7 @@ bool move(const robot::RobotDescription& robot, robot::Hardware& hardware, Clock
   return motion.succeeded();
 }
 
-/// A drive in a process of its own, until that is killed.
+/// Simulates a drive in its own process until it is killed.
 void play_drive(const robot::RobotDescription& robot, platform::SocketCanBus& bus) {
   const platform::SteadyClock clock;
   const auto* const buses = &bus;
@@ -155,7 +158,7 @@ int main(int argc, char** argv) {
     return move(robot, **simulated, clock) ? 0 : 1;
   }
   const bool plays_drive = argc > 2;
-  platform::SocketCanOptions options;  // a drive hears everything
+  platform::SocketCanOptions options;  // no filters: a drive receives everything
   const robot::BusPlan plan = robot::plan_bus(robot, 0);
   if (!plays_drive) options = {.filters = plan.filters, .frames_per_cycle = plan.frames_per_cycle()};
   auto bus = platform::SocketCanBus::open(argv[1], options);

@@ -1,11 +1,14 @@
-// A lap with a vehicle on the other side of datagrams: twists go in, odometry comes out, and on the way the cable is cut for two
-// seconds. The vehicle stops by itself, so does its client, and neither goes on before it is told to. Both ends believe nobody but
-// each other (vehicle/secure_channel.hpp). The vehicle is simulated, in virtual time; a real one is behind platform/udp_socket.hpp
-// instead, and `takt vehicle-sim` and `takt drive` are these two ends as programs.
+// A lap with a vehicle over datagrams: twists go out, odometry is computed, and the cable is cut for two
+// seconds. The vehicle and its client both stop by themselves, and both continue only on command. Each end
+// accepts only the other (vehicle/secure_channel.hpp).
 //
-// Prints time (s), true position, position by odometry (x, y, m), speed (m/s), brake (0..1) and age of the telemetry (ms); then the
-// 2-sigma ellipses of the odometry (x, y, both diameters, angle in degrees); then where it was stopped. 07_vehicle.gp draws them.
-// And to the standard error, what happened when, and how well it went.
+// The vehicle is simulated in virtual time. For a real one use platform/udp_socket.hpp. `takt vehicle-sim`
+// and `takt drive` are the two ends as programs.
+//
+// Prints time (s), true position, position by odometry (x, y, m), speed (m/s), brake (0..1) and age of the
+// telemetry (ms). Then prints the 2-sigma ellipses of the odometry (x, y, both diameters, angle in degrees),
+// and the places of the stops. 07_vehicle.gp draws them. Prints the events and the accuracy to the standard
+// error.
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
@@ -32,7 +35,7 @@ namespace {
 constexpr double pi = std::numbers::pi;
 constexpr double wheelbase = 1.6;  // m
 
-/// Two straights and two half circles, left round, beginning in the middle of a straight along x.
+/// Two straights and two half circles to the left, starting in the middle of a straight along x.
 struct Course {
   static constexpr double straight = 16, radius = 5;  // m
   static constexpr double length = 2 * straight + 2 * pi * radius;
@@ -53,7 +56,8 @@ struct Course {
   }
 };
 
-/// Leads the vehicle round by its odometry: each twist lies on the arc through a point of the course a little ahead (pure pursuit).
+/// Steers the vehicle by its odometry: each twist lies on the arc through a point of the course a little
+/// ahead (pure pursuit).
 class Driver {
  public:
   [[nodiscard]] bool arrived() const { return left() < 0.05; }
@@ -87,7 +91,7 @@ using Vehicle = sim::SimulatedVehicle<Far>;
 
 vehicle::VehicleDriveConfiguration configuration() {
   vehicle::VehicleDriveConfiguration c;
-  c.client.units = vehicle::provisional_units;  // of the simulated vehicle: a real one's are to be measured
+  c.client.units = vehicle::provisional_units;  // of the simulated vehicle; measure those of a real one
   c.client.payload = vehicle::ByteOrder::little;
   c.limits = {.forward = 2,
               .backward = 1,
@@ -103,17 +107,17 @@ vehicle::VehicleDriveConfiguration configuration() {
   c.law.throttle.integral = 0.15;
   c.law.brake.proportional = 0.5;
   c.law.brake.integral = 0.2;
-  // Of tyres that slip a little: the simulated ones do not.
+  // For tyres with a little slip; the simulated ones have none.
   c.odometry.noise = {.forward_by_way = 1e-4, .left_by_way = 1e-4, .heading_by_way = 1e-5};
   c.wheel_radius = 0.3;
   c.track = 1.285;
   c.turn = vehicle::TurnSource::steering;
   c.way = vehicle::WaySource::odometer;
-  c.odometry.timeout = 5;  // s: a vehicle that nobody is heard by keeps its wheels where they are
+  c.odometry.timeout = 5;  // s: without datagrams, the vehicle keeps its wheels where they are
   return c;
 }
 
-/// One lap, its story and its figures.
+/// One lap, its events and its results.
 class Lap {
  public:
   Lap(Drive drive, Vehicle machine) : drive_(std::move(drive)), vehicle_(std::move(machine)) {}
@@ -133,7 +137,7 @@ class Lap {
   [[nodiscard]] bool over() const { return driver_.arrived() && plant().speed() == 0; }
   [[nodiscard]] bool is_cut() const { return cut_ && now_ < *cut_ + 2s; }
 
-  /// What goes over the cable in a millisecond.
+  /// The traffic on the cable in one millisecond.
   void exchange() {
     std::array<std::uint8_t, std::max(Drive::Client::max_datagram, Vehicle::max_datagram)> datagram;
     while (const auto size = drive_.poll(now_, datagram).value_or(0)) {
@@ -157,7 +161,7 @@ class Lap {
     print();
   }
 
-  /// Two things that only people do: each end is told to go on.
+  /// The two steps that only people take: telling each end to continue.
   void mend(Duration since) {
     if (since == 2s) tell("the cable is whole again");
     if (since == 3s) {
@@ -220,7 +224,7 @@ class Lap {
     ellipses_ += line.data();
   }
 
-  /// Back at the start within 1 % of the way, and so near that the odometry's covariance has room for it (3 sigma).
+  /// Success: back at the start within 1 % of the distance, and within 3 sigma of the odometry's covariance.
   [[nodiscard]] int verdict() const {
     const auto& truth = plant().pose();
     const auto& pose = drive_.estimate().pose;
@@ -250,7 +254,7 @@ class Lap {
 }  // namespace
 
 int main() {
-  // A key of its own for each vehicle, and other random bytes for each channel: platform/key_file.hpp has both.
+  // In practice, use one key per vehicle and other random bytes per channel; see platform/key_file.hpp.
   const secure::SharedKey<SipHash128> key{1, {0x6b, 0x65, 0x79}};
   auto near = Near::make(key, {1});
   auto far = Far::make({&key, 1}, {2});

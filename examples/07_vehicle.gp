@@ -1,5 +1,6 @@
-# A lap of a simulated vehicle whose cable is cut on the way: draws examples/vehicle.svg.
-#   07_vehicle >vehicle.txt && gnuplot -e "data='vehicle.txt'; out='examples/vehicle.svg'" examples/07_vehicle.gp
+# A lap of a simulated vehicle whose cable is cut for two seconds. Draws examples/vehicle.svg:
+#
+#     07_vehicle >vehicle.txt && gnuplot -e "data='vehicle.txt'; out='examples/vehicle.svg'" examples/07_vehicle.gp
 ink = '#3a4149'
 set terminal svg size 1000,760 dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background '#ffffff'
 set encoding utf8

@@ -1,7 +1,8 @@
-// A robot in your own program: its file, its buses, a motion server, and a controlled stop on Ctrl-C. The room app puts
-// it together, as `takt run` does. Move it with 01_hello_motion, takt send, or any client of the motion server:
+// A robot in your own program: its file, its buses, a motion server, and a controlled stop on Ctrl-C. The
+// room app assembles it, as `takt run` does. Move it with 01_hello_motion, takt send, or any client of the
+// motion server:
 //
-//     08_real_robot my_arm.json                        # on the buses that the file names
+//     08_real_robot my_arm.json                        # on the buses in the file
 //     08_real_robot my_arm.json --bus arm=can1         # another interface for the bus "arm"
 //     08_real_robot examples/robots/arm6.json --simulate
 #include <chrono>
@@ -49,8 +50,7 @@ std::string read_command_line(int argc, char** argv, app::RobotOptions& options)
 
 int main(int argc, char** argv) {
   app::RobotOptions options{.port = motion::default_port};
-  options.thread.fifo = options.thread.lock_memory =
-      rt::Want::attempt;  // real-time, as far as the system allows
+  options.thread.fifo = options.thread.lock_memory = rt::Want::attempt;  // real-time if the system permits it
   const std::string file = read_command_line(argc, argv, options);
   if (file.empty())
     return std::puts("08_real_robot FILE [--simulate] [--bus NAME=INTERFACE] [--port PORT]"), 2;
@@ -60,12 +60,13 @@ int main(int argc, char** argv) {
   app::Robot& robot = **created;
   running = &robot;
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { running->shut_down(); });
-  std::signal(SIGPIPE, SIG_IGN);  // the robot stops in order, also if nobody reads what is printed here
+  std::signal(SIGPIPE,
+              SIG_IGN);  // a closed standard output must not end the program before the robot has stopped
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   std::puts(robot.place().c_str());
 
   auto loop =
-      std::async(std::launch::async, [&robot] { return robot.run(); });  // until the robot has stopped
+      std::async(std::launch::async, [&robot] { return robot.run(); });  // returns when the robot has stopped
   bool ended = false;
   while (!ended) {
     ended = loop.wait_for(20ms) == std::future_status::ready;

@@ -1,10 +1,10 @@
-// A robot without a file, on hardware of your own. Its description is made in code: one joint. app::Robot runs it
-// twice, each time to 1.2 rad, in virtual time:
+// A robot without a file, on your own hardware. The program describes one joint in code. app::Robot runs it
+// twice in virtual time, each time to 1.2 rad:
 //
-//     device   a motor of this program, read and commanded directly: what you write for a drive that takt does not know
-//     bus      a CAN port of this program, with a drive that takt knows: what you write for your CAN controller
+//     device   a motor of this program, read and commanded directly: as for a drive unknown to takt
+//     bus      a CAN port of this program, with a supported drive: as for your own CAN controller
 //
-// Prints where the joint ends. Exit code: 0 if it arrived both times.
+// Prints the final position of the joint. Exit code: 0 if it arrived both times.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -24,8 +24,8 @@ namespace {
 
 constexpr double target = 1.2;  // rad
 
-// The loop's clock: time passes where the loop would sleep. app::ClockOf takes any class with now() and sleep_until(),
-// such as one for the clock of your field bus.
+// The loop's clock, on which time passes only while the loop sleeps. The template app::ClockOf accepts any
+// class with now() and sleep_until(), such as a clock of your field bus.
 using OwnClock = app::ClockOf<ManualClock>;
 
 robot::RobotDescription one_joint() {
@@ -38,10 +38,10 @@ robot::RobotDescription one_joint() {
   return robot;
 }
 
-/// A motor that closes in on its command with a time constant of 5 ms. Put the calls of your driver here.
+/// A motor that follows its command with a time constant of 5 ms. Replace it by calls of your driver.
 class OwnMotor final : public robot::Hardware {
  public:
-  /// Tells how the joint moves. The loop calls this once per period; it must return at once.
+  /// Reports the motion of the joint. The loop calls it once per period; it must not wait.
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override {
     const double passed = to_seconds(now - last_read_);
     last_read_ = now;
@@ -50,11 +50,11 @@ class OwnMotor final : public robot::Hardware {
     position_ += velocity_ * passed;
     feedback[0].position = position_;
     feedback[0].velocity = velocity_;
-    feedback[0].stamp = now;  // unchanged while a drive is silent: the robot stops then
+    feedback[0].stamp = now;  // leave it unchanged while a drive is silent: then the robot stops
     feedback[0].heard = true;
     feedback[0].drive = command_.want_power ? robot::DriveState::ready : robot::DriveState::off;
   }
-  /// Takes the command for the next period.
+  /// Sets the command for the next period.
   void write(Time, std::span<const robot::JointCommand> commands) noexcept override {
     command_ = commands[0];
   }
@@ -67,7 +67,7 @@ class OwnMotor final : public robot::Hardware {
   robot::JointCommand command_;
 };
 
-/// A bus of this program. On its other end is a simulated drive; put the calls of your CAN controller here.
+/// A bus of this program with a simulated drive on it. Replace it by calls of your CAN controller.
 class OwnPort final : public robot::CanPort {
  public:
   OwnPort(sim::RobotSimulation& drives, OwnClock& clock) : drives_(&drives), clock_(&clock) {}
@@ -84,7 +84,7 @@ class OwnPort final : public robot::CanPort {
     traffic_.frames += got;
     return got;
   }
-  /// Say here when your bus is down: the robot stops, and can be reset once the bus is up again.
+  /// Report here that your bus is down. The robot stops, and can be reset once the bus is up again.
   [[nodiscard]] robot::BusLink link() const noexcept override { return robot::BusLink::up; }
   [[nodiscard]] robot::BusTraffic traffic() const noexcept override { return traffic_; }
 
@@ -94,8 +94,8 @@ class OwnPort final : public robot::CanPort {
   robot::BusTraffic traffic_;
 };
 
-/// Asks for one motion once the robot is ready, and ends the run with it. It is called in each cycle, on the loop's
-/// thread: good in virtual time, where planning may take as long as it likes. In wall time a motion server does this
+/// Requests one motion once the robot is ready, and ends the run after it. The loop's thread calls it in each
+/// cycle. This is fine in virtual time, where planning may take long. In real time use a motion server
 /// (08_real_robot.cpp).
 class Mover final : public motion::LoopObserver {
  public:
@@ -104,7 +104,7 @@ class Mover final : public motion::LoopObserver {
   [[nodiscard]] double position() const { return position_; }
 
   void before_cycle(Time now) noexcept override {
-    if (now - Time{} > 10s) robot_->shut_down();  // it never became ready, or never arrived
+    if (now - Time{} > 10s) robot_->shut_down();  // it was never ready, or never arrived
   }
   void after_cycle(const motion::Snapshot& state) noexcept override {
     position_ = state.joints[0].measured_position;
@@ -113,11 +113,11 @@ class Mover final : public motion::LoopObserver {
     move.joints.names = {"joint"};
     move.positions = {target};
     auto planned =
-        motion::plan(move, robot_->description(), state);  // within the limits, or the reason why not
+        motion::plan(move, robot_->description(), state);  // plans within the limits, or returns the error
     if (!planned) return std::puts(planned.error().message.c_str()), robot_->shut_down();
     request_ = std::move(*planned);
     request_->goal = 1;
-    static_cast<void>(robot_->channels().requests.try_push(request_.get()));  // the loop borrows it
+    static_cast<void>(robot_->channels().requests.try_push(request_.get()));  // the loop borrows the request
   }
   void on_event(const motion::Event& event) noexcept override {
     if (event.goal != 1 || !motion::is_terminal(event.state)) return;
@@ -132,7 +132,7 @@ class Mover final : public motion::LoopObserver {
   bool succeeded_ = false;
 };
 
-/// Whether the joint arrived.
+/// Runs the robot. Returns whether the joint arrived.
 bool run(const char* name, const robot::RobotDescription& description, const app::RobotOptions& options) {
   const auto robot = app::Robot::create(description, options);
   if (!robot) return std::puts(robot.error().message.c_str()), false;
@@ -164,7 +164,7 @@ bool run_own_bus() {
   OwnPort port(*drives, clock);
   app::RobotOptions options;
   options.clock = &clock;
-  options.devices.ports = {&port};  // one for each bus
+  options.devices.ports = {&port};  // one per bus
   return run("bus", description, options);
 }
 

@@ -1,8 +1,10 @@
 #!/bin/bash
-# Installs what is missing (Debian), builds release, and does the experiment of the paper on M-Hubo's motion interface again: on
-# that robot and on a 6-joint arm, both with simulated drives. Prints one table; the report is build/demo/index.html.
-# A step that a pause of the machine hit is repeated, and said to be. What could not be measured is called so, and is a failure.
-# Exit status: 0 every request was answered and everything went as expected, else not 0. Takes two minutes after the build.
+# Repeats the experiment of the paper on M-Hubo's motion interface, on that robot and on a 6-joint arm, both
+# with simulated drives. Installs missing packages (Debian), builds release, and prints one table. The report
+# is build/demo/index.html. It repeats a step that a pause of the machine interrupts, and reports that. A
+# missing measurement counts as a failure. Takes two minutes after the build.
+#
+# Exit status: 0 if every request was answered and every step went as expected.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -10,7 +12,7 @@ cd "$root"
 install_missing "${build_packages[@]}" rt-tests util-linux
 
 demo=build/demo
-# Without the benchmarks, which would need further packages; bench/run.sh switches them on again.
+# Without the benchmarks, which need more packages; bench/run.sh enables them again.
 with_progress "configuring" build/release.configure.log cmake --preset release -DTAKT_BUILD_BENCH=OFF
 with_progress "building the program takt and the examples: minutes the first time" build/release.build.log \
   cmake --build --preset release --target takt_tool takt_examples
@@ -29,7 +31,7 @@ fail() {
   status=1
 }
 
-# Waits until the log of the running robot has a line that begins with $1.
+# Waits until the log of the running robot has a line that starts with $1.
 wait_for_line() {
   for _ in $(seq 200); do
     ! grep -q "^$1" "$log" || return 0
@@ -41,7 +43,7 @@ wait_for_line() {
   exit 1
 }
 
-# One robot, from its start to its controlled stop and the report of its recording.
+# Runs one robot from its start to its controlled stop, and writes the report of its recording.
 run_robot() {
   local name=$1 port
   log=$demo/$name.log
@@ -58,7 +60,7 @@ run_robot() {
   $takt report "$demo/$name.takt" --out "$demo/$name" >>"$log" || fail "no report of $name"
 }
 
-# The same requests twice on a clock that the loop moves itself; the recordings must be the same bytes.
+# Runs the same requests twice in virtual time. The two recordings must be identical.
 run_in_virtual_time() {
   local name=$1 run said identical=true
   for run in 1 2; do
@@ -71,7 +73,7 @@ run_in_virtual_time() {
   sed -n "s/$said/{\"robot\": \"$name\", \"simulated_s\": \1, \"times_faster\": \2, \"identical\": $identical}/p" "$demo/virtual/$name.2.log"
 }
 
-# At the scheduling class that takt run was granted.
+# Uses the scheduling class that takt run was granted.
 run_cyclictest() {
   local class=("-p80") scheduling="SCHED_FIFO 80"
   if ! chrt -f 80 true 2>/dev/null; then class=("--policy=other") scheduling=SCHED_OTHER; fi
@@ -92,7 +94,7 @@ mkdir "$demo/virtual"
 echo "5 of 5: pictures"
 $experiment ways "$demo" --out "$demo/ways.txt"
 gnuplot -e "data='$demo/ways.txt'; out='$demo/picture.svg'" examples/paper_experiment/picture.gp || fail "no picture"
-# An example that prints numbers, and the picture of them.
+# Runs an example that prints numbers, and draws them.
 draw() {
   local program=$1 picture=$2
   "build/release/examples/$program" >"$demo/$picture.txt" 2>"$demo/$picture.log" || fail "$program ended with $?"

@@ -1,5 +1,5 @@
-// A motion process: claims joints of the robot (robot.cpp) and swings them to and fro. There may be several, each in a seat of its
-// own. However it ends, its joints are safe and free.
+// A motion process: claims joints of the robot (robot.cpp) and swings them back and forth. Several may run,
+// each at its own owner slot. After any end of the process, its joints are safe and free.
 //
 //     05_shared_memory_motion [NAME [SEAT JOINT...]]
 #include <array>
@@ -26,7 +26,7 @@ constexpr const char* usage =
     "which\n"
     "it has for itself: each JOINT from 0 on (0 1 2), until a signal ends it.";
 
-/// Away from where it began by up to 0.6 rad and back, in two seconds, beginning at rest.
+/// Up to 0.6 rad from the start and back, in two seconds, from rest.
 struct Swing {
   double start = 0;
   Time begun{};
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   if (!loop) return 1;
   loop->run([&](const rt::Tick& tick) noexcept {
     (void)client.update();
-    client.granted().for_each([&](std::size_t joint) {  // also if it was lost and came back
+    client.granted().for_each([&](std::size_t joint) {  // also after it was lost and granted again
       swings[joint] = {client.reference(joint).motion.position, tick.due};
     });
     client.owned().for_each([&](std::size_t joint) { (void)client.set(joint, swings[joint].at(tick.due)); });

@@ -1,12 +1,13 @@
-// The real-time process of a robot with six simulated joints, which other processes move through shared memory:
+// The real-time process of a robot with six simulated joints, which other processes move through shared
+// memory:
 //
 //     05_shared_memory_robot &                  # this one
-//     python3 watch.py &                        # prints who moves what
-//     05_shared_memory_motion robot 0 0 1 2 &   # in seat 0, moves the joints 0, 1 and 2
-//     kill -9 %3                                # and they go back to zero, slowly, and are free
+//     python3 watch.py &                        # prints the owner of each joint
+//     05_shared_memory_motion robot 0 0 1 2 &   # at owner slot 0, moves the joints 0, 1 and 2
+//     kill -9 %3                                # the joints return slowly to zero and are free
 //
-// Killed itself and started again, it goes on where it stopped. Named memory, as here, is for processes of one user that trust each
-// other; a real robot hands out sealed memory (SegmentServer).
+// If this process is killed and restarted, it continues where it stopped. This example uses named memory,
+// which is for processes of one user that trust each other. A real robot uses sealed memory (SegmentServer).
 #include <array>
 #include <cstdio>
 #include <string>
@@ -58,7 +59,8 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   loop->run([&](const rt::Tick& tick) noexcept {
     const auto references = hub->take();
-    for (std::size_t joint = 0; joint < drives.size(); ++joint) {  // here a robot would talk to its drives
+    for (std::size_t joint = 0; joint < drives.size();
+         ++joint) {  // a real robot exchanges data with its drives here
       if (references[joint].mode == JointMode::position)
         drives[joint].position = references[joint].motion.position;
     }

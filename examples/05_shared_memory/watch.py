@@ -16,7 +16,7 @@ PHASES = ["resting", "returning", "granted", "driven"]
 
 
 def find(memory, wanted):
-    """The directory of a segment (shm/layout.hpp): where the exchange lies, the size of its element, and what is in one."""
+    """Finds an exchange in the directory of a segment (shm/layout.hpp). Returns its offset, element size and schema."""
     magic, version, _, exchanges = struct.unpack_from("<4I", memory)
     if magic != 0x54414B31 or version != 1:
         sys.exit("that is no segment of takt, or not of this version")
@@ -29,12 +29,12 @@ def find(memory, wanted):
 
 
 def read(memory, offset, size):
-    """The newest value of a BroadcastValue: two slots take turns, each a version, which is odd while it is written, and a value."""
+    """The newest value of a BroadcastValue. Each of its two slots has a version, odd during a write, and a value."""
     slot = -(-(8 + size) // 64) * 64
     while True:
         versions = [struct.unpack_from("<I", memory, offset + i * slot)[0] for i in (0, 1)]
         whole = [i for i in (0, 1) if versions[i] != 0 and versions[i] % 2 == 0]
-        if len(whole) == 2:  # they run over
+        if len(whole) == 2:  # versions wrap
             whole = [1] if (versions[1] - versions[0]) % 2**32 < 2**31 else [0]
         if whole:
             start = offset + whole[0] * slot
@@ -45,7 +45,7 @@ def read(memory, offset, size):
 
 
 def columns(schema, value):
-    """The fields of a value as lists, by a text such as "cycle u64, position f64[64]"."""
+    """The fields of a value as tuples, given a schema such as "cycle u64, position f64[64]"."""
     fields = re.findall(r"(\w+) (\w+)(?:\[(\d+)\])?", schema)
     offset = 0
     result = {}

@@ -1,5 +1,6 @@
-// The 6-joint arm: a planner's trajectory that must be refused, slowed, or stopped at its end; motions that change on their way,
-// begin at a time, wait for each other, take the short way; a stream and requests at 1 kHz.
+// The 6-joint arm. A planner's trajectory that must be rejected, slowed, or stopped at its end. Motions that
+// change while they run, start at a time, wait for each other, or take the short way. A stream and requests
+// at 1 kHz.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ void run_planned_trajectory(Experiment& experiment, const motion::TrajectoryMess
   stopped.at_end = motion::AtEnd::stop;
   motion::TrajectoryMessage tight = stopped;
   tight.limits.acceleration = {5};
-  // The waypoints themselves keep to 5 rad/s^2; the quintics between them do not.
+  // The waypoints stay below 5 rad/s^2, but the quintics between them do not.
   experiment.expect_refusal("with 5 rad/s^2", tight, motion::Errc::acceleration_limit, "elbow_joint", 6.87);
 
   motion::TrajectoryMessage slowed = tight;
@@ -44,8 +45,8 @@ void run_planned_trajectory(Experiment& experiment, const motion::TrajectoryMess
   experiment.run("back to the start again", back, 3);
 }
 
-/// The ways to change one's mind: slower, paused, on again, and a stop that stays on the path. Every one of them keeps the limits of
-/// every joint, jerk included.
+/// Changes of a running motion: slower, pause, resume, and a stop on the path. All keep the limits of every
+/// joint, jerk included.
 void run_along_the_path(Experiment& experiment, const motion::TrajectoryMessage& planned) {
   using namespace std::chrono_literals;
   const auto pause = [&](Duration time) {
@@ -83,7 +84,7 @@ void run_along_the_path(Experiment& experiment, const motion::TrajectoryMessage&
   motion::TrajectoryMessage untimed = planned;
   untimed.timed = false;
   untimed.through = trajectory::Through::smooth;
-  untimed.points.erase(untimed.points.begin());  // where it stands
+  untimed.points.erase(untimed.points.begin());  // removes the waypoint at the current position
   for (motion::PointMessage& point : untimed.points) {
     point.time = 0;
     point.velocities.clear();
@@ -99,7 +100,8 @@ std::size_t column_of(const motion::StateReply& state, const std::string& joint)
   return static_cast<std::size_t>(found - state.joint_names.begin());
 }
 
-/// A trajectory that begins at a time of the loop's clock: half way, the reference must be what it says for just that moment.
+/// A trajectory that starts at a time of the loop's clock. Halfway, the reference must be the trajectory's
+/// value at that time.
 void begin_at_a_time(Experiment& experiment, const std::string& joint) {
   using namespace std::chrono_literals;
   constexpr double duration = 1;
@@ -116,7 +118,7 @@ void begin_at_a_time(Experiment& experiment, const std::string& joint) {
   session.wait_until(session.now() + 1s);
   const motion::StateReply half_way = session.state();
   const double elapsed = half_way.time - *message.start;
-  // Periods that the loop missed on a busy machine delay the motion.
+  // On a busy machine, missed periods delay the motion.
   const double missed = session.robot().period * static_cast<double>(half_way.overruns - before.overruns);
   const double least = rest_to_rest(from, to, duration, elapsed - missed).position;
   const double most = rest_to_rest(from, to, duration, elapsed).position;
@@ -129,7 +131,7 @@ void begin_at_a_time(Experiment& experiment, const std::string& joint) {
   experiment.await({ahead});
 }
 
-/// Three moves at once, the last one back to `end`: each begins where the one before it has succeeded.
+/// Three moves at once, the last one back to `end`. Each starts when the previous one has succeeded.
 void run_in_turn(Experiment& experiment, const std::string& joint, double end) {
   motion::MoveMessage move;
   move.joints.names = {joint};
@@ -143,7 +145,7 @@ void run_in_turn(Experiment& experiment, const std::string& joint, double end) {
   experiment.await({first, second, third});
 }
 
-/// A joint that turns without end is told to go on by 350 degrees, and goes back by 10.
+/// A continuous joint receives a move by +350 degrees and turns by -10.
 void take_the_short_way(Experiment& experiment, const std::string& joint) {
   constexpr double degree = std::numbers::pi / 180;
   Session& session = experiment.session();

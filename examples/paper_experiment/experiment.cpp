@@ -18,16 +18,16 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr Duration settling = 200ms;   ///< that a stream holds its last set-point
-constexpr std::size_t most_tries = 4;  ///< of a section that pauses of the machine hit
+constexpr Duration settling = 200ms;   ///< how long a stream holds its last set-point
+constexpr std::size_t most_tries = 4;  ///< tries of a section that a pause of the machine interrupts
 constexpr Duration time_to_be_ready = 30s;
-constexpr Duration stream_rest = 500ms;  ///< after which a stream that was stopped may begin again
+constexpr Duration stream_rest = 500ms;  ///< pause before a stopped stream may start again
 
 std::string text_of(const motion::Rejection& why) {
   return fmt::format("{}: {}", motion::reason_name(why.reason), why.message);
 }
 
-/// Of no value there is no quantile.
+/// Without values there are no quantiles.
 Json to_json(const std::vector<double>& microseconds) {
   if (microseconds.empty()) return {{"count", 0}};
   const Quantiles q = quantiles(microseconds);
@@ -191,7 +191,7 @@ void Experiment::stream(double rate, std::size_t count,
   expect_all_accepted();
   session_->wait_until(session_->now() + settling);
   const auto goal = session_->answer(last);
-  if (!goal || goal->why) return;  // said by expect_all_accepted()
+  if (!goal || goal->why) return;  // expect_all_accepted() has reported it
   const auto cancelled = session_->answer(session_->send(motion::CancelMessage{goal->goal}));
   const auto result = session_->result(goal->goal, 5s);
   const bool lived = cancelled && !cancelled->why && result &&
@@ -204,7 +204,7 @@ void Experiment::stream(double rate, std::size_t count,
 
 void Experiment::preempting_moves(double rate, std::size_t count,
                                   const std::function<motion::MoveMessage(std::size_t)>& make) {
-  // A little faster, so that over all of them the requests fall once into every phase of the loop's period.
+  // A slightly higher rate, so the requests sweep once through all phases of the loop's period.
   const double sweeping_rate = rate * (1 + 1 / static_cast<double>(count));
   const std::uint64_t last =
       session_->send_at_rate(sweeping_rate, count, [&](std::size_t k) { return Body(make(k)); }).second;

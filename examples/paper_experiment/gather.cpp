@@ -31,7 +31,7 @@ const Json& section(const Json& root, std::string_view name) {
   return absent;
 }
 
-/// A row of `cells`, all of them but `there` found in one section; where that was not measured, says so instead.
+/// A row of `cells`, which come from one section, except `there`. Says so if the section was not measured.
 std::vector<std::string> section_row(std::string name, const Json& found, std::vector<std::string> cells,
                                      std::string there) {
   if (found.empty()) {
@@ -47,7 +47,7 @@ std::string number(const Json& value, double scale, int digits) {
   return value.is_number() ? fmt::format("{:.{}f}", value.get<double>() * scale, digits) : none;
 }
 
-/// p50, p99, p99.9 and max of an object that has them.
+/// p50, p99, p99.9 and max of an object with these members.
 std::vector<std::string> quantile_cells(const Json& of, double scale, int digits) {
   std::vector<std::string> cells;
   for (const char* key : {"p50", "p99", "p99_9", "max"})
@@ -55,7 +55,7 @@ std::vector<std::string> quantile_cells(const Json& of, double scale, int digits
   return cells;
 }
 
-// ---- what the files hold ----
+// ---- contents of the files ----
 
 struct Robot {
   std::string title;
@@ -65,10 +65,10 @@ struct Robot {
 
 struct Cyclictest {
   std::string scheduling;
-  Json quantiles = Json::object();  ///< empty: it did not run
+  Json quantiles = Json::object();  ///< empty: cyclictest did not run
 };
 
-/// cyclictest's histogram, "microseconds count" with the microseconds rounded down, below a line of ours that names the
+/// cyclictest's histogram: lines of "microseconds count", rounded down, after our own line with the
 /// scheduling class.
 Cyclictest read_cyclictest(const std::string& path) {
   Cyclictest result;
@@ -160,7 +160,8 @@ Group lateness(const std::vector<Robot>& robots, const Cyclictest& cyclictest) {
   return group;
 }
 
-/// The report's numbers of the section that the experiment measured, which may be one of several tries.
+/// The report's numbers of the section that the experiment measured. Interrupted tries have sections of their
+/// own.
 const Json& waist(const Robot& robot, std::string_view way) {
   static const Json absent = Json::object();
   const Json& measured = section(robot.experiment, way);
@@ -231,7 +232,7 @@ Group virtual_time(const Json& runs) {
 
 // ---- the verdict ----
 
-/// The sections that were repeated, each once.
+/// The names of the repeated sections, each once.
 std::vector<std::string> repeats_of(const std::vector<Robot>& robots) {
   std::vector<std::string> repeats;
   for (const Robot& robot : robots) {
@@ -239,7 +240,7 @@ std::vector<std::string> repeats_of(const std::vector<Robot>& robots) {
     for (const Json& pause : robot.experiment.at("pauses"))
       reasons[pause.at("section").get<std::string>()].push_back(pause.at("why").get<std::string>());
     for (const auto& [name, why] : reasons) {
-      if (section(robot.experiment, name).empty()) continue;  // a mistake, and said there
+      if (section(robot.experiment, name).empty()) continue;  // reported there as a mistake
       repeats.push_back(
           fmt::format("{}, {}: repeated {}, because a pause of the machine hit it ({})", robot.title, name,
                       why.size() == 1 ? "once" : fmt::format("{} times", why.size()), why.back()));

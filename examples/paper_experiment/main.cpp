@@ -1,5 +1,7 @@
-// The experiment of the paper on M-Hubo's motion interface, done again with takt: on the humanoid, on a 6-joint arm, and the
-// table of what came out. examples/run.sh calls it; by hand, with `takt run examples/robots/mhubo.json --record mhubo.takt`:
+// Repeats the experiment of the paper on M-Hubo's motion interface with takt, on the humanoid and on a
+// 6-joint arm. Prints a table of the results. The script examples/run.sh calls it. To call it by hand, start
+// `takt run examples/robots/mhubo.json --record mhubo.takt` first:
+//
 //     paper_experiment mhubo --data examples/data --out mhubo.json
 #include <fmt/format.h>
 
@@ -27,7 +29,7 @@ bool run_experiment(const Options& options, void (*on_robot)(paper::Experiment&,
   try {
     on_robot(experiment, options.data);
   } catch (const paper::Interruption&) {
-    // finish() says what was not measured.
+    // finish() reports the missing section.
   }
   return experiment.finish(options.out);
 }

@@ -1,4 +1,5 @@
-// The wheeled humanoid: its store demonstration, three ways of commanding the same motion, and requests at 200 Hz.
+// The wheeled humanoid: its store demonstration, three ways to command the same motion, and requests at 200
+// Hz.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -34,7 +35,7 @@ Running start_gripper(Experiment& experiment, const std::string& name, const Jso
   return experiment.start(fmt::format("{}: {} {}", name, command, side), move, 3);
 }
 
-/// Degrees and milliseconds become radians and seconds; the goals of one step run at the same time.
+/// Converts degrees and milliseconds to radians and seconds. The goals of one step run at the same time.
 void run_demo_step(Experiment& experiment, const std::string& name, const Json& step) {
   std::vector<Running> goals;
   if (step.contains("base")) experiment.skip(name + ": base move");

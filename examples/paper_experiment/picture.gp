@@ -1,6 +1,9 @@
-# The three ways of commanding the same motion, as takt recorded them: draws examples/picture.svg, or in examples/run.sh the
-# picture of its page.   gnuplot -e "data='ways.txt'; out='picture.svg'" picture.gp
-# `data` is what `paper_experiment ways` writes: three blocks of time (s), command, reference and measured (degrees).
+# The three ways to command the same motion, as takt recorded them. Draws examples/picture.svg, or the picture
+# of the page of examples/run.sh:
+#
+#     gnuplot -e "data='ways.txt'; out='picture.svg'" picture.gp
+#
+# `paper_experiment ways` writes `data`: three blocks of time (s), command, reference and measured (degrees).
 ink = '#3a4149'
 set terminal svg size 1000,520 dynamic noenhanced font 'Helvetica,Arial,sans-serif,13' background '#ffffff'
 set encoding utf8
@@ -10,7 +13,7 @@ set tics nomirror out scale 0.6 textcolor rgb ink
 set grid back linewidth 0.7 linetype 1 linecolor rgb '#dfe3e8'
 array title[3] = ['10 Hz stream, held', '200 Hz stream, interpolated by the client', 'one trajectory, interpolated by takt']
 
-# A key of gnuplot's own is no wider than its panel.
+# A legend of gnuplot itself is limited to the width of its panel.
 set label 1 '━ command' at screen 0.70, screen 0.965 textcolor rgb '#8a8a8a'
 set label 2 '━ reference' at screen 0.80, screen 0.965 textcolor rgb '#0072b2'
 set label 3 '━ measured' at screen 0.90, screen 0.965 textcolor rgb '#d55e00'

@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr Duration answer_time = 5s;
-/// Half of what a server lets wait for one client: a program that was late sends what it owes without being refused.
+/// Half of the requests that a server queues for one client. So a late program can send its backlog without
+/// rejections.
 constexpr std::size_t most_unanswered = 16;
 
 takt::platform::TcpStream connect(std::uint16_t port) {
@@ -29,7 +30,7 @@ std::string text_of(motion::Errc reason, const std::string& joint) {
   return fmt::format("{}{}: {}", motion::reason_name(reason), of, motion::describe(reason));
 }
 
-/// A robot that stops for one of these has done nothing wrong: somebody was away.
+/// Whether a robot stops for this reason because of a pause of the machine, without a fault of its own.
 bool is_a_pause(motion::Errc reason) {
   return reason == motion::Errc::loop_overrun || reason == motion::Errc::drive_silent;
 }

@@ -1,5 +1,6 @@
-// A connection to a running robot that keeps the books: what was sent and answered, how late each first reference left, how
-// each goal ended. Between two sends at a rate it takes the replies that have come and waits for none.
+// A connection to a running robot with statistics: sent and answered requests, latency of each first
+// reference, and the end of each goal. Between two requests at a rate it takes the replies that have arrived,
+// without waiting.
 #pragma once
 
 #include <cstddef>
@@ -25,60 +26,60 @@ using takt::Time;
 
 using Body = decltype(motion::ClientMessage::body);
 
-/// The requests for motion between two marks.
+/// The motion requests between two marks.
 struct SectionBooks {
   std::string name;
   std::string mark;       ///< its name in the recording
-  bool measured = false;  ///< it ran to its end, and no pause of the machine hit it
+  bool measured = false;  ///< it ran to its end without a pause of the machine
   std::size_t sent = 0;
   std::size_t accepted = 0;
   std::size_t rejected = 0;
-  double rate = 0;                              ///< Hz as sent; 0 = not at a rate
+  double rate = 0;                              ///< Hz; 0: not at a rate
   std::map<std::string, std::size_t> refusals;  ///< by reason
-  std::vector<double> handover_to_reference;    ///< us, one for each that was accepted
+  std::vector<double> handover_to_reference;    ///< us, per accepted request
   std::vector<double> receive_to_reference;     ///< us
 
   [[nodiscard]] std::size_t answered() const { return accepted + rejected; }
 };
 
-/// What was said to one request.
+/// The answer to one request.
 struct Answer {
   motion::GoalId goal = 0;
-  motion::GoalState state = motion::GoalState::active;  ///< of the goal: active, or pending
+  motion::GoalState state = motion::GoalState::active;  ///< of the goal: active or pending
   std::optional<motion::Rejection> why;                 ///< of a rejection
 };
 
 class Session {
  public:
-  /// Connects to 127.0.0.1. Ends the program when that, or anything later on this connection, fails.
+  /// Connects to 127.0.0.1. Ends the program if that, or a later operation on this connection, fails.
   explicit Session(std::uint16_t port);
 
   [[nodiscard]] const motion::GreetingReply& robot() const { return robot_; }
   [[nodiscard]] const std::vector<SectionBooks>& sections() const { return sections_; }
   [[nodiscard]] SectionBooks& section() { return sections_.back(); }
 
-  /// Begins a section here and, by a mark of this text, in the robot's recording.
+  /// Starts a section here and, with the mark `mark`, in the robot's recording.
   void begin_section(const std::string& name, const std::string& mark);
   /// Sets a mark in the robot's recording.
   void mark(const std::string& text);
 
-  /// Why the section is worth nothing: the machine paused until the robot stopped, or until a stream or a queue of the robot was
-  /// left alone for too long. Asks the robot.
+  /// Why the section is spoilt: the machine paused so long that the robot stopped, or that a stream or a
+  /// queue timed out. Asks the robot.
   [[nodiscard]] std::optional<std::string> interruption();
 
-  /// Sends a request; its number.
+  /// Sends a request and returns its number.
   std::uint64_t send(Body body);
-  /// Sends `count` requests, `rate` each second, at absolute times; `make(k)` gives the k-th. Takes the replies that have
-  /// come, waits while many have not, and at the end for the rest. Stops early once the robot is not ready. The numbers of the first and
-  /// of the last.
+  /// Sends `count` requests at `rate` Hz, at absolute times; `make(k)` creates request k. Takes replies that
+  /// have arrived. Waits while too many are missing, and at the end for the rest. Stops early if the robot is
+  /// not ready. Returns the numbers of the first and last request.
   std::pair<std::uint64_t, std::uint64_t> send_at_rate(double rate, std::size_t count,
                                                        const std::function<Body(std::size_t)>& make);
 
-  /// Waits for the answer to a request; nothing if none comes within 5 s.
+  /// Waits for the answer to a request; empty if none arrives within 5 s.
   [[nodiscard]] std::optional<Answer> answer(std::uint64_t request);
-  /// Waits for the end of a goal; nothing if it does not come in time.
+  /// Waits for the end of a goal; empty if it does not arrive within `patience`.
   [[nodiscard]] std::optional<motion::ResultReply> result(motion::GoalId goal, Duration patience);
-  /// The state of the robot now.
+  /// The current state of the robot.
   [[nodiscard]] motion::StateReply state();
   /// Takes replies until `time`.
   void wait_until(Time time);
@@ -86,11 +87,11 @@ class Session {
   void wait_for_answers();
   [[nodiscard]] Time now() const { return clock_.now(); }
 
-  /// Requests of any kind that nobody has answered.
+  /// The number of requests without an answer.
   [[nodiscard]] std::size_t unanswered() const { return pending_.size(); }
 
  private:
-  /// Takes the next reply if one comes in time.
+  /// Takes the next reply. Returns whether one arrived within `patience`.
   bool take(Duration patience);
   void book(const motion::ServerMessage& message);
   void book_answer(const std::string& id, Answer answer, const std::optional<motion::LatencyReply>& latency);
@@ -103,16 +104,16 @@ class Session {
   std::uint64_t last_request_ = 0;
   struct Pending {
     std::size_t section = 0;
-    bool counts = false;  ///< asks for motion
+    bool counts = false;  ///< it requests motion
   };
   std::map<std::uint64_t, Pending> pending_;
   std::map<std::uint64_t, Answer> answers_;
   std::map<motion::GoalId, motion::ResultReply> results_;
   std::vector<SectionBooks> sections_{SectionBooks{}};
-  std::optional<motion::Rejection> late_;  // what a pause did in this section to a robot that went on
+  std::optional<motion::Rejection> late_;  // effects of a pause in this section on a robot that continued
 };
 
-/// Says why on stderr and ends the program.
+/// Prints `why` to stderr and ends the program.
 [[noreturn]] void give_up(const std::string& why);
 
 }  // namespace paper

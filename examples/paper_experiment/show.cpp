@@ -1,4 +1,4 @@
-// The table as text and as a page.
+// The table as text and as an HTML page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -121,7 +121,7 @@ std::string to_html(const Findings& findings, const std::string& picture) {
   page += "<div class=\"scroll\"><table>\n";
   for (const Group& group : findings.groups) {
     fmt::format_to(out, "<tbody><tr><th>{}</th>", html(group.title));
-    // Every row of the one table has six cells.
+    // Every row of one of the tables has six cells.
     constexpr std::size_t most = 5;
     const std::size_t spare = most - group.columns.size();
     const auto filler = [&](const char* tag) {

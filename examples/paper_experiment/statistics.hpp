@@ -1,4 +1,4 @@
-// The quantiles that real-time people look at.
+// The usual quantiles of real-time measurements.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct Quantiles {
   double max = 0;
 };
 
-/// By nearest rank: the p-quantile is the smallest value that at least the part p of all values does not exceed.
+/// By nearest rank: the p-quantile is the smallest value that is not below a share p of all values.
 [[nodiscard]] inline Quantiles quantiles(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());

@@ -1,4 +1,4 @@
-// Cuts the waist joint's three motions out of the report's table, for a picture.
+// Extracts the waist joint's three motions from the report's table, for a picture.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One row of joints.csv, of the columns that matter.
+/// The relevant columns of a row of joints.csv.
 struct Sample {
   double time = 0;
   bool moving = false;  ///< a goal owns the joint
@@ -99,7 +99,7 @@ void write_ways(const std::string& directory, const std::string& path) {
     if (marked == nullptr) out << "-1 0 0 0\n";
     const double begin = marked ? marked->at("begin_s").get<double>() : 0;
     const double end = marked ? marked->at("end_s").get<double>() : 0;
-    double moved = -1;  // since when
+    double moved = -1;  // start of the motion
     for (; more && sample.time < end; more = table.next(sample)) {
       if (sample.time < begin || !sample.moving) continue;
       if (moved < 0) moved = sample.time;

@@ -23,7 +23,7 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-/// The front of `bytes` as a struct of the kernel's.
+/// The first bytes of `bytes` as a kernel struct.
 template <class T>
 std::optional<T> front_as(Bytes bytes) noexcept {
   if (bytes.size() < sizeof(T)) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<T> front_as(Bytes bytes) noexcept {
   return value;
 }
 
-/// `bytes` without the first `count`, rounded up to the multiple of 4 at which the kernel puts the next thing.
+/// `bytes` without the first `count`, rounded up to the multiple of 4 where the kernel puts the next item.
 Bytes after(Bytes bytes, std::size_t count) noexcept {
   return bytes.subspan(std::min((count + 3) / 4 * 4, bytes.size()));
 }
@@ -42,7 +42,8 @@ struct Attribute {
   Bytes data;
 };
 
-/// Calls `each` with every attribute. False if one does not fit into the bytes, or `each` returns false.
+/// Calls `each` for every attribute. Returns false if an attribute does not fit into the bytes, or `each`
+/// returns false.
 template <class F>
 bool for_each_attribute(Bytes bytes, F each) {
   while (bytes.size() >= sizeof(nlattr)) {
@@ -62,8 +63,8 @@ bool read_number(Bytes data, T& number) noexcept {
   return value.has_value();
 }
 
-/// A name of the kernel's, ended by a zero or by the attribute: at most 63 bytes, none of which is a space or a control
-/// character.
+/// Reads a name that ends with a zero or with the attribute. It has at most 63 bytes, without spaces and
+/// control characters.
 bool read_name(Bytes data, std::string& name) {
   const auto end = std::ranges::find(data, std::uint8_t{0});
   const bool is_name = end - data.begin() < 64 &&
@@ -96,7 +97,7 @@ bool read_can_attribute(const Attribute& attribute, CanInterface& interface) {
   }
 }
 
-/// What the driver says: its kind, and numbers that only the kind "can" gives a meaning.
+/// Reads the driver's kind, and its numbers if the kind is "can". Other kinds use the numbers differently.
 bool read_link_info(Bytes bytes, CanInterface& interface) {
   Bytes data;
   const bool whole = for_each_attribute(bytes, [&](const Attribute& attribute) {
@@ -123,7 +124,7 @@ bool read_attribute(const Attribute& attribute, CanInterface& interface) {
   }
 }
 
-/// The question for one interface, as the kernel reads it.
+/// The request for one interface, in the kernel's form.
 struct Question {
   nlmsghdr header{};
   ifinfomsg link{};
@@ -148,7 +149,7 @@ Question question_for(const std::string& name) {
   return question;
 }
 
-/// The kernel's answer, or the errno for which there is none.
+/// The kernel's answer, or the errno of the failure.
 tl::expected<std::vector<std::uint8_t>, int> ask(const Question& question) {
   const detail::Descriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   sockaddr_nl kernel{};
@@ -157,24 +158,24 @@ tl::expected<std::vector<std::uint8_t>, int> ask(const Question& question) {
                                     reinterpret_cast<const sockaddr*>(&kernel), sizeof kernel) < 0) {
     return tl::unexpected(errno);
   }
-  std::vector<std::uint8_t> answer(std::size_t{1} << 16U);  // nlmsg_len of one link stays far below
-  for (;;) {  // the kernel answers before sendto() returns; only a signal can come between
+  std::vector<std::uint8_t> answer(std::size_t{1} << 16U);  // the answer for one link is far shorter
+  for (;;) {  // the kernel answers before sendto() returns; only a signal can interrupt
     sockaddr_nl sender{};
     socklen_t size = sizeof sender;
     const ssize_t got = ::recvfrom(socket.get(), answer.data(), answer.size(), MSG_TRUNC | MSG_DONTWAIT,
                                    reinterpret_cast<sockaddr*>(&sender), &size);
     if (got < 0 && errno != EINTR) return tl::unexpected(errno);
-    if (got < 0 || sender.nl_pid != 0) continue;  // another process may write to us, too
+    if (got < 0 || sender.nl_pid != 0) continue;  // another process may send to this socket too
     answer.resize(std::min(static_cast<std::size_t>(got), answer.size()));
     return answer;
   }
 }
 
-// ---- The commands that mend an interface
+// ---- Commands that fix an interface
 
 bool has_bit_rate(const CanInterface& interface) { return interface.kind == "can"; }
 
-/// The words of `ip link set` that give a controller the wanted bit rates; empty for virtual interfaces.
+/// The arguments of `ip link set` for the wanted bit rates; empty for virtual interfaces.
 std::string bit_rate_words(const CanInterface& interface, const CanNeeds& needs) {
   if (!has_bit_rate(interface)) return "";
   const std::uint32_t rate = needs.bit_rate != 0 ? needs.bit_rate : interface.bit_rate.value_or(1'000'000);

@@ -11,7 +11,7 @@
 namespace takt::platform::detail {
 namespace {
 
-/// Why the kernel gives no socket, with the command that mends it.
+/// Why the kernel refuses a socket, with the command that fixes it.
 tl::unexpected<SetupError> no_socket(const std::string& interface, int number) {
   const auto failed = [&](Errc code, std::string_view remedy) {
     return fail(code, fmt::format("{}: no CAN socket: {}{}", interface, text_of(number), remedy));

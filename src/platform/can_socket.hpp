@@ -1,4 +1,4 @@
-// What raw and cyclic CAN sockets do alike at set-up: find the interface by its name, and say what is wrong with it.
+// The common set-up of raw and cyclic CAN sockets: find the interface by its name and report its faults.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct CanSocket {
   int interface_index = 0;
 };
 
-/// A CAN socket of the `protocol` (CAN_RAW, CAN_BCM) that knows its interface, but is not yet bound or connected.
+/// Opens a CAN socket of the `protocol` (CAN_RAW, CAN_BCM) for an interface, but does not bind or connect it.
 /// Errors: no_can, no_permission, and those of find_can_interface() and check_can_interface().
 [[nodiscard]] SetupResult<CanSocket> open_can_socket(const std::string& interface, int type, int protocol,
                                                      const CanNeeds& needs);

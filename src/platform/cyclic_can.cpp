@@ -41,7 +41,7 @@ bcm_timeval to_timeval(Duration duration) noexcept {
 
 bcm_msg_head head_of(std::uint32_t operation, const CyclicMessage& message) noexcept {
   bcm_msg_head head;
-  std::memset(&head, 0, sizeof head);  // the array without elements at its end has no initialiser in C++
+  std::memset(&head, 0, sizeof head);  // a struct with a flexible array has no initialiser in C++
   head.opcode = operation;
   head.flags = message.fd ? CAN_FD_FRAME : 0;
   head.can_id = name_of(message);
@@ -68,14 +68,14 @@ struct CyclicCan::State {
   }
 };
 
-/// Gives the kernel the head and what stands behind it in the buffer.
+/// Sends the head, and the frames behind it in the buffer, to the kernel.
 Status CyclicCan::State::write(bcm_msg_head head, std::size_t frame_bytes, Errc failure) noexcept {
   std::memcpy(buffer.data(), &head, sizeof head);
   if (::send(socket.get(), buffer.data(), sizeof head + frame_bytes, MSG_DONTWAIT) < 0) return fail(failure);
   return {};
 }
 
-/// Puts the frames behind the head's place; returns their bytes. Error: bad_cycle.
+/// Writes the frames behind the head; returns their bytes. Errors: bad_cycle.
 Result<std::size_t> CyclicCan::State::encode(std::span<const can::Frame> frames) noexcept {
   if (frames.empty() || frames.size() > max_frames || (frames[0].fd && !fd)) return fail(Errc::bad_cycle);
   std::size_t bytes = 0;
@@ -116,7 +116,7 @@ Status CyclicCan::start(std::span<const can::Frame> frames, Duration period) {
   if (!bytes || !is_rhythm(period)) return fail(Errc::bad_cycle);
   const CyclicMessage message{frames[0].id, frames[0].extended, frames[0].fd};
   if (const auto running = state_->find(message); running != state_->cycles.end()) {
-    // The kernel lets a cycle shrink, not grow.
+    // The kernel can shorten a cycle but not lengthen it.
     const Status status = stop(message);
     if (!status) return status;
   }
@@ -136,7 +136,7 @@ Status CyclicCan::update(std::span<const can::Frame> frames) noexcept {
   const CyclicMessage message{frames[0].id, frames[0].extended, frames[0].fd};
   const auto cycle = state_->find(message);
   if (cycle == state_->cycles.end())
-    return fail(Errc::no_such_cycle);  // the kernel would begin one without rhythm
+    return fail(Errc::no_such_cycle);  // the kernel would start a cycle without a period
   if (frames.size() > cycle->frames) return fail(Errc::bad_cycle);
   bcm_msg_head head = head_of(TX_SETUP, message);
   head.nframes = static_cast<std::uint32_t>(frames.size());
@@ -157,7 +157,7 @@ Status CyclicCan::watch(const CyclicMessage& message, Duration timeout) noexcept
   bcm_msg_head head = head_of(RX_SETUP, message);
   head.flags |= SETTIMER | STARTTIMER | RX_ANNOUNCE_RESUME;
   head.ival1 = to_timeval(timeout);
-  // A content filter without any bit: what the message holds makes no event.
+  // A content filter without bits, so changed content causes no event.
   head.nframes = 1;
   const std::size_t size = message.fd ? CANFD_MTU : CAN_MTU;
   std::fill_n(state_->buffer.begin() + sizeof head, size, std::uint8_t{0});
@@ -170,7 +170,7 @@ Status CyclicCan::unwatch(const CyclicMessage& message) noexcept {
 
 std::size_t CyclicCan::receive(std::span<CyclicEvent> events) noexcept {
   std::size_t given = 0;
-  int retries = 3;  // for what a socket tells of its interface's past
+  int retries = 3;  // the socket first reports earlier faults of its interface
   while (given < events.size()) {
     const ssize_t got = ::recv(descriptor(), state_->buffer.data(), state_->buffer.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == ENETDOWN) && retries-- > 0) continue;

@@ -1,4 +1,4 @@
-// When a time limit of a caller ends.
+// Converts a timeout to a deadline.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace takt::platform::detail {
 
-/// A limit that is too long to be added to a time is 31 years; one below zero is none.
+/// `now` plus `limit`. A limit too long for the sum becomes 31 years; a negative one becomes 0.
 [[nodiscard]] inline Time deadline_after(Time now, Duration limit) noexcept {
   constexpr Duration longest = std::chrono::seconds(1'000'000'000);
   return now + std::clamp(limit, Duration(0), longest);

@@ -1,4 +1,4 @@
-// A file descriptor that is closed by its owner's end, and what system calls say when they fail.
+// A file descriptor that its owner's destructor closes, and the texts of failed system calls.
 #pragma once
 
 #include <unistd.h>
@@ -24,14 +24,14 @@ class Descriptor {
 
   [[nodiscard]] int get() const noexcept { return number_; }
   [[nodiscard]] bool is_open() const noexcept { return number_ >= 0; }
-  /// It is the caller's from now on.
+  /// Passes the descriptor to the caller, who must close it.
   [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
 
  private:
   int number_ = -1;
 };
 
-/// "Permission denied" and its like, for an errno.
+/// The text of an errno, such as "Permission denied".
 [[nodiscard]] inline std::string text_of(int number) {
   return std::error_code(number, std::generic_category()).message();
 }

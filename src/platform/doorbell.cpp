@@ -14,7 +14,7 @@ namespace takt::platform {
 
 namespace {
 
-/// Without FUTEX_PRIVATE_FLAG: the word may be in memory that processes share, at different addresses.
+/// Without FUTEX_PRIVATE_FLAG, because processes may map the word at different addresses.
 long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* deadline) noexcept {
   static_assert(sizeof(word) == sizeof(std::uint32_t), "the kernel sees the plain word");
@@ -37,8 +37,8 @@ void DoorbellSystem::sleep_while(const std::atomic<std::uint32_t>& word, std::ui
   timespec until{};
   until.tv_sec = to_nanoseconds(deadline) / second;
   until.tv_nsec = to_nanoseconds(deadline) % second;
-  // FUTEX_WAIT_BITSET: unlike FUTEX_WAIT, its deadline is a point in time, on CLOCK_MONOTONIC. Whatever it returns, the waiter
-  // looks again.
+  // FUTEX_WAIT_BITSET takes an absolute deadline on CLOCK_MONOTONIC; FUTEX_WAIT does not. The result is
+  // ignored because the waiter checks again.
   (void)futex(word, FUTEX_WAIT_BITSET, expected, &until);
 }
 

@@ -6,7 +6,7 @@ namespace takt::platform {
 
 namespace {
 
-/// Tells the core that this is a spin: gives the other hardware thread its turn and saves power.
+/// Tells the core that this is a spin. The other hardware thread runs faster, and the core saves power.
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -41,9 +41,8 @@ void HybridClock::sleep_until(Time time) noexcept {
   last_return_ = now;
 }
 
-/// The margin follows the lateness of about the worst wake-up in fifty: it jumps up by half of what was
-/// missing and creeps down by a hundredth, so that a single outlier of milliseconds does not cost a second of
-/// spinning.
+/// Adapts the margin to about the worst wake-up in fifty. It rises by half of the missing time and falls by a
+/// hundredth of the surplus. So one outlier of milliseconds does not cost a second of spinning.
 void HybridClock::adapt(Duration wake_up_lateness) noexcept {
   if (wake_up_lateness > margin_) {
     margin_ += (std::min(wake_up_lateness, config_.longest_spin) - margin_) / 2;

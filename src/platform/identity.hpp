@@ -1,4 +1,4 @@
-// Who sits on a seat, in shared words, and how that is found out.
+// Reads and writes the owner of an owner slot in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace takt::platform::detail {
 
 [[nodiscard]] std::uint64_t random_number() noexcept;
-/// When this process started, in clock ticks since the machine did; 0 where the system does not say.
+/// The start of this process in clock ticks since boot; 0 if the system does not report it.
 [[nodiscard]] std::uint64_t start_time() noexcept;
 [[nodiscard]] SeatOwner read_owner(const shm::SeatRecord& record) noexcept;
 void write_owner(shm::SeatRecord& record, const SeatOwner& owner) noexcept;
-/// As heartbeats have it: running over.
+/// A time in ms for heartbeats; it wraps.
 [[nodiscard]] std::uint32_t milliseconds(Time time) noexcept;
 
 }  // namespace takt::platform::detail

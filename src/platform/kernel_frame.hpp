@@ -1,7 +1,8 @@
-// Frames as Linux's CAN sockets read and write them, byte for byte, and what comes beside them. Nothing here calls the system.
+// CAN frames byte for byte as Linux's sockets read and write them, with their control messages. Makes no
+// system call.
 #pragma once
 
-#include <time.h>  // for errqueue.h, which does not ask for it
+#include <time.h>  // for errqueue.h, which does not include it
 
 #include <linux/can.h>
 #include <linux/errqueue.h>
@@ -19,11 +20,11 @@
 
 namespace takt::platform::detail {
 
-/// Room for a classic or an FD frame: the kernel tells them apart by their size.
+/// Room for a classic or an FD frame. Their size distinguishes them.
 using KernelFrame = std::array<std::uint8_t, CANFD_MTU>;
 
-/// The frame in what a socket gave. Error: wrong_length (neither classic nor FD, or more data than its format has), wrong_format
-/// (of an FD frame: remote, or an error), id_too_large.
+/// Decodes a frame from a socket. Errors: wrong_length (neither classic nor FD, or too much data),
+/// wrong_format (an FD frame marked remote or error), id_too_large.
 [[nodiscard]] inline Result<can::Frame> from_kernel(std::span<const std::uint8_t> bytes) noexcept {
   if (bytes.size() != CAN_MTU && bytes.size() != CANFD_MTU) return fail(can::Errc::wrong_length);
   canfd_frame raw{};
@@ -45,7 +46,7 @@ using KernelFrame = std::array<std::uint8_t, CANFD_MTU>;
   return frame;
 }
 
-/// Writes a frame for a socket; returns how many bytes it takes, 0 for one that no bus can carry.
+/// Encodes a frame for a socket. Returns its bytes, or 0 for a frame that no bus can carry.
 [[nodiscard]] inline std::size_t to_kernel(const can::Frame& frame,
                                            std::span<std::uint8_t, CANFD_MTU> bytes) noexcept {
   if (frame.error || frame.id > (frame.extended ? can::max_extended_id : can::max_standard_id)) return 0;
@@ -63,27 +64,27 @@ using KernelFrame = std::array<std::uint8_t, CANFD_MTU>;
   return size;
 }
 
-/// What the kernel tells beside a frame.
+/// The control messages of a frame.
 struct Ancillary {
   std::optional<std::int64_t> software_stamp{};  ///< ns, CLOCK_REALTIME
-  std::optional<std::int64_t> hardware_stamp{};  ///< ns, of the controller
-  std::optional<std::uint32_t> dropped{};        ///< frames since the socket was made, modulo 2^32
+  std::optional<std::int64_t> hardware_stamp{};  ///< ns, the controller's clock
+  std::optional<std::uint32_t> dropped{};        ///< lost frames since the socket was opened, modulo 2^32
 };
 
 /// Room for the control messages of a frame.
 inline constexpr std::size_t control_bytes =
     CMSG_SPACE(sizeof(scm_timestamping)) + CMSG_SPACE(sizeof(std::uint32_t));
 
-/// Nothing, for no stamp (all zero), or one that is none.
+/// A time stamp in ns. Empty if there is none (all zero) or it is invalid.
 [[nodiscard]] inline std::optional<std::int64_t> nanoseconds_of(const timespec& time) noexcept {
   constexpr std::int64_t second = 1'000'000'000;
-  constexpr std::int64_t most = std::int64_t{1} << 33;  // seconds, 272 years: below 2^63 ns
+  constexpr std::int64_t most = std::int64_t{1} << 33;  // s, 272 years: below 2^63 ns
   const bool is_normal = time.tv_nsec >= 0 && time.tv_nsec < second && time.tv_sec >= 0 && time.tv_sec < most;
   if (!is_normal || (time.tv_sec == 0 && time.tv_nsec == 0)) return std::nullopt;
   return std::int64_t{time.tv_sec} * second + time.tv_nsec;
 }
 
-/// Reads the control messages, whatever they hold: what is too short, or not known, is passed over.
+/// Reads control messages with any content. Skips unknown messages and those that are too short.
 [[nodiscard]] inline Ancillary read_ancillary(std::span<const std::uint8_t> control) noexcept {
   Ancillary found;
   while (control.size() >= sizeof(cmsghdr)) {

@@ -17,7 +17,7 @@ namespace {
 using detail::Descriptor;
 using detail::text_of;
 
-/// Checks the open file's owner, mode and size; returns the key's size in bytes.
+/// Checks the owner, mode and size of the open file. Returns the key's size in bytes.
 SetupResult<std::size_t> check(int descriptor, const std::string& path, std::span<const std::size_t> sizes) {
   struct stat about {};
   if (::fstat(descriptor, &about) != 0) {
@@ -72,7 +72,7 @@ SetupResult<void> read_key_file(const std::string& path, std::span<std::uint8_t>
 SetupResult<std::size_t> read_key_file(const std::string& path, std::span<std::uint8_t> key,
                                        std::span<const std::size_t> sizes) {
   std::fill(key.begin(), key.end(), std::uint8_t{0});
-  // Not waiting: a pipe of this name would never open.
+  // O_NONBLOCK, because open() would wait for ever on a pipe of this name.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.is_open()) return fail(Errc::no_key_file, fmt::format("{}: {}", path, text_of(errno)));
   auto size = check(file.get(), path, sizes);

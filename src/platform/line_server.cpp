@@ -22,25 +22,25 @@ using asio::ip::tcp;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::size_t chunk_size = std::size_t{16}
-                                   << 10;        // read at once: bounds how long one client holds the thread
-constexpr std::size_t places_for_refusals = 32;  // connections over the number that are still told why
-constexpr Duration farewell = seconds(1);        // how long a closed client may take to read its last line
-constexpr Duration accept_pause = milliseconds(100);  // without file descriptors
+// Bytes per read: bounds how long one client occupies the thread.
+constexpr std::size_t chunk_size = std::size_t{16} << 10;
+constexpr std::size_t places_for_refusals = 32;       // clients beyond the limit that still get an error
+constexpr Duration farewell = seconds(1);             // time for a closed client to read its last line
+constexpr Duration accept_pause = milliseconds(100);  // pause without file descriptors
 constexpr Duration deadline_check = milliseconds(50);
 
-/// One connection. `partial` holds the beginning of a line whose end has not come.
+/// One connection. `partial` holds the beginning of an incomplete line.
 struct Session {
   explicit Session(tcp::socket&& connected) : socket(std::move(connected)) {}
 
   tcp::socket socket;
   std::string partial;
   Time line_began{};
-  std::string output;  ///< bytes from `sent` on wait for the client
+  std::string output;  ///< bytes from `sent` on still have to be sent
   std::size_t sent = 0;
   bool waits_to_write = false;
-  bool leaving = false;       ///< the service knows it no more: sends what is left, discards what comes
-  bool said_goodbye = false;  ///< sending side shut down
+  bool leaving = false;       ///< disconnected for the service: sends the rest, discards input
+  bool said_goodbye = false;  ///< the sending side is shut down
   Time leave_by{};
 };
 
@@ -55,8 +55,8 @@ struct LineServer::Impl {
   SteadyClock clock;
   AnyService* service = nullptr;
   std::unordered_map<ClientId, std::unique_ptr<Session>> sessions;
-  std::size_t members = 0;        ///< sessions that are not leaving
-  std::vector<ClientId> readers;  ///< that only read
+  std::size_t members = 0;        ///< sessions except leaving ones
+  std::vector<ClientId> readers;  ///< clients that have ended their input
   ClientId last_client = 0;
   Time next_poll = Time::max();
   Time next_deadline_check{};
@@ -74,7 +74,7 @@ struct LineServer::Impl {
     });
   }
 
-  /// No file descriptor is left: the connection waits in the kernel's queue until one is.
+  /// No file descriptor is left. The connection waits in the kernel's queue until one is free.
   void wait_for_descriptors() {
     accept_timer.expires_after(accept_pause);
     accept_timer.async_wait([this](const asio::error_code& error) {
@@ -82,7 +82,7 @@ struct LineServer::Impl {
     });
   }
 
-  /// False when the system has nothing left to accept with.
+  /// Accepts all waiting connections. Returns false if the system has no descriptors or memory left.
   bool accept_all() {
     for (;;) {
       const int descriptor =
@@ -106,7 +106,8 @@ struct LineServer::Impl {
 
   void welcome(tcp::socket&& socket) {
     const bool room = members < options.max_clients;
-    if (!room && sessions.size() >= options.max_clients + places_for_refusals) return;  // closes it
+    // The destructor of `socket` closes the connection.
+    if (!room && sessions.size() >= options.max_clients + places_for_refusals) return;
     const ClientId client = ++last_client;
     sessions.emplace(client, std::make_unique<Session>(std::move(socket)));
     const Time now = clock.now();
@@ -123,7 +124,7 @@ struct LineServer::Impl {
     poll_service();
   }
 
-  /// The service forgets the client now; the connection stays for what is still to be sent.
+  /// Disconnects the client from the service. The connection stays open until its output is sent.
   void leave(ClientId client) {
     Session* session = find(client);
     if (session == nullptr || session->leaving) return;
@@ -177,7 +178,7 @@ struct LineServer::Impl {
     wait_to_read(client);
   }
 
-  /// Accepts a last line without '\n'. The client reads on until it has its answers.
+  /// Accepts a last line without '\n'. The client stays connected until it has its answers.
   void end_of_input(ClientId client) {
     Session& session = *find(client);
     if (session.leaving) return drop(client);
@@ -191,8 +192,8 @@ struct LineServer::Impl {
     look_for(client);
   }
 
-  /// Sends a space to find out whether a client closed the connection altogether or only ended its input. JSON allows a space
-  /// before the next line.
+  /// Sends a space to find out whether a client closed the connection or only ended its input. JSON allows a
+  /// space before the next line.
   void look_for(ClientId client) {
     Session* session = find(client);
     if (session == nullptr || session->leaving) return;
@@ -205,7 +206,7 @@ struct LineServer::Impl {
     flush(client);
   }
 
-  /// Closes clients that only read, once they have all answers.
+  /// Disconnects clients that have ended their input and have all answers.
   void release_readers() {
     std::erase_if(readers, [this](ClientId client) {
       const Session* session = find(client);
@@ -270,13 +271,13 @@ struct LineServer::Impl {
     }
   }
 
-  /// Sends what the connection takes now; waits for it to take the rest.
+  /// Sends what the connection accepts now, and waits to send the rest.
   void flush(ClientId client) {
     Session* session = find(client);
     if (session == nullptr || session->waits_to_write) return;
     while (session->sent < session->output.size()) {
       asio::error_code error;
-      // Asio sends with MSG_NOSIGNAL: a peer that is gone is an error, not a signal.
+      // Asio sends with MSG_NOSIGNAL, so a closed connection gives an error instead of a signal.
       session->sent += session->socket.write_some(
           asio::buffer(session->output.data() + session->sent, session->output.size() - session->sent),
           error);
@@ -286,7 +287,8 @@ struct LineServer::Impl {
     session->output.clear();
     session->sent = 0;
     if (session->leaving && !session->said_goodbye) {
-      // Closing at once would reset the connection while bytes of the client are still coming, and take our last line with it.
+      // An immediate close would reset the connection if client bytes are still arriving, and our last line
+      // would be lost.
       asio::error_code ignored;
       session->socket.shutdown(tcp::socket::shutdown_send, ignored);
       session->said_goodbye = true;

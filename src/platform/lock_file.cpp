@@ -13,20 +13,21 @@
 namespace takt::platform::detail {
 namespace {
 
-/// A byte that a lock file of this process has for itself.
+/// A byte that a LockFile of this process has locked exclusively.
 struct Held {
   FileId id;
   std::int64_t byte;
   const LockFile* by;
 };
 
-/// Guarded by fork_mutex(). Never destroyed: a seat may be given back while the process ends.
+/// Protected by fork_mutex(). Never destroyed, because an owner slot may be released during the exit of the
+/// process.
 std::vector<Held>& all_held() {
   static auto& made = *new std::vector<Held>;
   return made;
 }
 
-/// In a child after fork() what its parent holds does not count: those files are closed there.
+/// Ignores the locks of the parent in a child of fork(), where their files are closed.
 bool is_held(FileId id, std::int64_t byte) {
   return std::any_of(all_held().begin(), all_held().end(), [&](const Held& one) {
     return one.id.device == id.device && one.id.number == id.number && one.byte == byte && one.by->is_open();
@@ -69,7 +70,7 @@ std::unique_ptr<LockFile> LockFile::reopen(int descriptor, bool writable) {
 LockFile::~LockFile() {
   const std::lock_guard lock(fork_mutex());
   auto& held = all_held();
-  // Closing would not do: somebody may share the open file.
+  // Closing the file is not enough, because another descriptor may share the open file.
   for (const Held& one : held) {
     if (one.by == this && is_open()) unlock(descriptor(), one.byte);
   }

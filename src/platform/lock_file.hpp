@@ -1,9 +1,10 @@
-// Locks on single bytes of a file that belong to one open file of one process: the kernel gives them back when that is closed,
-// also by the process's death (F_OFD_SETLK). A child of fork() would share the open file, and with it the locks; so it is closed in
-// every child.
+// Locks on single bytes of a file that belong to one open file (F_OFD_SETLK). The kernel releases them when
+// the file is closed, also by the death of the process. A child of fork() would share the open file and its
+// locks, so the file is closed in every child.
 //
-// The kernel tells open files apart, not those who lock through them. Where a process cannot open the file anew, all of its locks
-// are on one open file; therefore the process itself remembers which bytes it has, and refuses them to a second one.
+// The kernel distinguishes open files, not the users of one open file. If a process cannot reopen the file,
+// all its locks are on one open file. Therefore this process records the bytes that it has locked, and
+// refuses a second lock.
 #pragma once
 
 #include <sys/types.h>
@@ -20,11 +21,14 @@ namespace takt::platform::detail {
 
 enum class Lock : std::uint8_t { shared, exclusive };
 
-/// Which byte of a segment's file stands for what; the bytes' contents do not matter.
-inline constexpr std::int64_t presence_byte = 0;  ///< shared by all who have a named segment
+// The meaning of the bytes that are locked. Their contents do not matter.
+
+/// Shared lock of every process that has a named segment open.
+inline constexpr std::int64_t presence_byte = 0;
+/// Exclusive lock of the process that has owner slot `seat` of the segment.
 [[nodiscard]] constexpr std::int64_t seat_byte(std::uint32_t seat) noexcept { return std::int64_t{1} + seat; }
 
-/// By which a file is known, however often it is open.
+/// Identifies a file, even if it is open several times.
 struct FileId {
   dev_t device = 0;
   ino_t number = 0;
@@ -32,22 +36,23 @@ struct FileId {
 
 class LockFile {
  public:
-  /// Opens the file of `descriptor` once more. Where that is not permitted (the memory of another user, who passed it on) it shares
-  /// the open file: what came was opened for us alone. Null, with errno, when neither can be.
+  /// Reopens the file of `descriptor`. If that is not permitted (another user's memory), shares the open
+  /// file, which was opened for this process alone. Returns null, with errno, if both fail.
   [[nodiscard]] static std::unique_ptr<LockFile> reopen(int descriptor, bool writable);
 
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;
   ~LockFile();
 
-  /// Takes the lock, or changes its kind, without waiting. False, with errno: EAGAIN when somebody else has it.
+  /// Takes the lock or changes its kind, without waiting. Returns false with errno; EAGAIN if another
+  /// LockFile has it.
   [[nodiscard]] bool take(std::int64_t byte, Lock kind);
   void give_back(std::int64_t byte) noexcept;
 
   /// False in a child after fork().
   [[nodiscard]] bool is_open() const noexcept { return file_.is_open(); }
   [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
-  /// Whether it shares the open file that it was made from.
+  /// Whether it shares the open file of `descriptor`.
   [[nodiscard]] bool is_shared() const noexcept { return shared_; }
 
  private:
@@ -58,7 +63,7 @@ class LockFile {
   bool shared_;
 };
 
-/// Which lock others, or another LockFile of ours, have on the byte. Writes nothing, needs no right to write.
+/// The lock that another process or another LockFile has on the byte. Needs no write permission.
 [[nodiscard]] std::optional<Lock> lock_on(int descriptor, std::int64_t byte) noexcept;
 
 }  // namespace takt::platform::detail

@@ -1,4 +1,4 @@
-// The memory of a segment, for as long as anybody in this process uses it.
+// The memory of a segment, mapped while any object in this process uses it.
 #pragma once
 
 #include <sys/mman.h>
@@ -17,18 +17,18 @@ namespace takt::platform::detail {
 
 class Mapping {
  public:
-  /// `presence` is the lock that says that we have a named segment.
+  /// `presence` is the lock that marks a named segment as in use.
   Mapping(Descriptor file, std::unique_ptr<LockFile> presence, void* address, std::size_t bytes) noexcept
       : file_(std::move(file)), presence_(std::move(presence)), address_(address), bytes_(bytes) {}
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() {
-    // In a child that did not get the memory something else may be there by now.
+    // In a child without this memory, another mapping may be at the address.
     if (descriptor() >= 0) ::munmap(address_, bytes_);
   }
 
-  /// When locks are on the very file that is mapped: a child would hold them by its mapping as well as by its descriptor, so it gets
-  /// neither. To touch the memory there is a fault (SIGSEGV).
+  /// Keeps the memory and the descriptor from children of fork(). For locks on the mapped file itself: a
+  /// child would hold them by its mapping too. An access to the memory in the child faults (SIGSEGV).
   void keep_from_children() {
     if (unshared_) return;
     unshared_.emplace(std::move(file_));
@@ -42,7 +42,7 @@ class Mapping {
 
  private:
   Descriptor file_;
-  std::optional<UnsharedDescriptor> unshared_;  // has the file if no child may
+  std::optional<UnsharedDescriptor> unshared_;  // holds the file if children must not have it
   std::unique_ptr<LockFile> presence_;
   void* address_;
   std::size_t bytes_;

@@ -22,13 +22,14 @@ namespace detail {
 
 std::uint64_t random_number() noexcept {
   std::uint64_t number = 0;
-  // Up to 256 bytes come whole, once the system has gathered enough; before that it waits.
+  // getrandom() returns up to 256 bytes completely. After boot it waits until the system has enough entropy.
   while (::getrandom(&number, sizeof number, 0) < 0 && errno == EINTR) {
   }
   return number;
 }
 
-/// The 22nd word of /proc/self/stat, counted behind the program's name, which may hold anything.
+/// The 22nd word of /proc/self/stat. Counting starts after the program's name, which may contain any
+/// character.
 std::uint64_t start_time() noexcept {
   std::array<char, 1024> text{};
   const Descriptor file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
@@ -45,7 +46,8 @@ std::uint64_t start_time() noexcept {
 }
 
 SeatOwner read_owner(const shm::SeatRecord& record) noexcept {
-  // relaxed: for people and messages. A record that is being written may come half old and half new.
+  // relaxed: for people and messages, which tolerate a record that mixes old and new data. No other data
+  // depends on it.
   const auto both = [](const shm::SeatRecord::Word(&words)[2]) {
     return words[0].load(std::memory_order_relaxed) | std::uint64_t{words[1].load(std::memory_order_relaxed)}
                                                           << 32;
@@ -54,7 +56,7 @@ SeatOwner read_owner(const shm::SeatRecord& record) noexcept {
 }
 
 void write_owner(shm::SeatRecord& record, const SeatOwner& owner) noexcept {
-  // relaxed: as above.
+  // relaxed: as in read_owner().
   const auto put = [](shm::SeatRecord::Word(&words)[2], std::uint64_t value) {
     words[0].store(static_cast<std::uint32_t>(value), std::memory_order_relaxed);
     words[1].store(static_cast<std::uint32_t>(value >> 32), std::memory_order_relaxed);
@@ -77,7 +79,7 @@ Seat::Seat(std::shared_ptr<detail::Mapping> mapping, std::unique_ptr<detail::Loc
   const SeatOwner last = detail::read_owner(*record_);
   if (last.pid != 0) {
     predecessor_ = last;
-    // relaxed: for people; only who has the lock writes it.
+    // relaxed: for people. Only the holder of the lock writes it, so no other write can race.
     record_->takeovers.store(record_->takeovers.load(std::memory_order_relaxed) + 1,
                              std::memory_order_relaxed);
   }
@@ -103,7 +105,7 @@ Seat::~Seat() { give_back(); }
 
 void Seat::give_back() noexcept {
   if (!is_taken()) return;
-  // The record first: nobody else writes it while we have the lock.
+  // Clear the record first, while the lock keeps other writers away.
   detail::write_owner(*record_, {});
   lock_->give_back(detail::seat_byte(number_));
   lock_.reset();
@@ -114,7 +116,7 @@ bool Seat::is_taken() const noexcept { return lock_ && lock_->is_open(); }
 void Seat::beat(Time now) noexcept {
   if (!is_taken()) return;
   const std::uint32_t time = detail::milliseconds(now);
-  // relaxed: a sign of life; nothing is read on the strength of it. 0 would mean never.
+  // relaxed: a heartbeat; no other data depends on it. 0 would mean never.
   record_->heartbeat.store(time == 0 ? 1 : time, std::memory_order_relaxed);
 }
 

@@ -35,13 +35,14 @@ using detail::text_of;
 
 constexpr std::string_view file_prefix = "takt.";
 constexpr mode_t only_ours = 0600;
-constexpr int not_waiting = O_NONBLOCK;  // for the other end of a pipe that somebody has put there
-constexpr Duration step = std::chrono::milliseconds(1);  // between two looks at what another process is doing
+constexpr int not_waiting = O_NONBLOCK;  // for a pipe that another program has put there
+// Time between two checks of another process's progress.
+constexpr Duration step = std::chrono::milliseconds(1);
 
 template <class T>
 using Unexpected = tl::unexpected<T>;
 
-/// Of the two rooms that errors come from here.
+/// The text of an error of this room or of shm.
 std::string_view words_for(Error error) {
   return error.room == Room::shm ? describe(static_cast<shm::Errc>(error.code))
                                  : describe(static_cast<Errc>(error.code));
@@ -66,7 +67,7 @@ bool is_segment_name(std::string_view name) {
 
 std::string path_of(std::string_view name) { return fmt::format("/{}{}", file_prefix, name); }
 
-/// How many bytes are wanted; if they cannot be had, which exchange is at fault.
+/// The bytes that the exchanges need. An error names the exchange at fault.
 SetupResult<std::size_t> bytes_wanted(std::string_view segment, std::span<const shm::Declaration> wanted,
                                       const SegmentOptions& options) {
   const Result<std::uint64_t> bytes = shm::Layout::bytes(wanted);
@@ -84,7 +85,7 @@ SetupResult<std::size_t> bytes_wanted(std::string_view segment, std::span<const 
   return failed(bytes.error(), segment);
 }
 
-/// In which way a layout is not the one that is wanted, if it is not.
+/// The first difference between a layout and the wanted one; empty if they are equal.
 std::optional<SetupError> difference(std::string_view segment, const shm::Layout& layout,
                                      std::span<const shm::Declaration> wanted) {
   const auto differs = [&](shm::Errc error, const std::string& how) {
@@ -115,7 +116,7 @@ std::optional<SetupError> difference(std::string_view segment, const shm::Layout
   return std::nullopt;
 }
 
-/// A segment's file, and the lock that says that we have it.
+/// A segment's file, and the lock that marks it as in use.
 struct Opened {
   Descriptor file;
   std::unique_ptr<LockFile> presence;
@@ -136,19 +137,20 @@ SetupResult<void> check_file(int file, std::string_view name, const SegmentOptio
   return {};
 }
 
-/// Removed under its name.
+/// Whether the file's name was removed.
 bool is_removed(int file) {
   struct stat about {};
   return ::fstat(file, &about) == 0 && about.st_nlink == 0;
 }
 
-/// Opens a named segment and says so to others; `flags` as for open(2). Waits up to a second for one who is removing it.
+/// Opens a named segment and marks it as in use. `flags`: as for open(2). Waits up to a second for a process
+/// that is removing it.
 SetupResult<Opened> open_named(const std::string& name, int flags, const SegmentOptions& options) {
   if (!is_segment_name(name)) return failed(Errc::bad_segment_name, name);
   const bool writable = options.access == Access::read_write;
   SteadyClock clock;
   for (const Time deadline = clock.now() + std::chrono::seconds(1); clock.now() < deadline;) {
-    // shm_open() adds O_CLOEXEC, and O_NOFOLLOW: nobody can put a link to another file there.
+    // shm_open() adds O_CLOEXEC and O_NOFOLLOW, so a link to another file is rejected.
     Opened opened{Descriptor(::shm_open(path_of(name).c_str(),
                                         flags | not_waiting | (writable ? O_RDWR : O_RDONLY), only_ours)),
                   {}};
@@ -173,12 +175,13 @@ SetupResult<Opened> open_named(const std::string& name, int flags, const Segment
   return failed(Errc::segment_in_use, name, "somebody is removing it and does not come to an end");
 }
 
-/// Gives a file its size, with room for all of it now, so that touching it later cannot fail (SIGBUS) for want of memory. What
-/// it holds stays. The size comes last: whoever sees a file that is not empty may touch all of it.
+/// Sets the size of a file and allocates all pages now, so a later access cannot fail for lack of memory
+/// (SIGBUS). Keeps the contents. The size changes last, so a process that sees a file with a size may touch
+/// all of it.
 SetupResult<void> allocate(int file, std::string_view name, std::size_t bytes) {
   const auto size = static_cast<off_t>(bytes);
   int error = 0;
-  // A signal makes it begin again; one that comes again and again should not keep us for ever.
+  // A signal interrupts the call. The limit prevents an endless loop under frequent signals.
   for (int attempt = 0; attempt < 100; ++attempt) {
     error = ::posix_fallocate(file, 0, size);
     if (error != EINTR) break;
@@ -193,7 +196,7 @@ SetupResult<void> allocate(int file, std::string_view name, std::size_t bytes) {
 
 namespace detail {
 
-/// How a segment comes to be, in steps that its ways of being made share.
+/// The steps that all ways to create or attach a segment share.
 class SegmentBuilder {
  public:
   SegmentBuilder(std::string name, const SegmentOptions& options) : options_(options) {
@@ -211,7 +214,7 @@ class SegmentBuilder {
                     fmt::format("it has {} bytes; allowed are up to {}", size, options_.max_bytes));
     }
     if (options_.access == Access::read_write) {
-      // Where somebody made a hole, or never wrote, there is no page yet.
+      // Holes and pages never written are not allocated yet.
       const auto filled = allocate(opened.file.get(), name(), static_cast<std::size_t>(size));
       if (!filled) return Unexpected<SetupError>(filled.error());
     }
@@ -229,7 +232,8 @@ class SegmentBuilder {
     return std::move(segment_);
   }
 
-  /// Allocates a file, maps it and lays it out. `lock` is of seat 0, and stays the caller's if this fails.
+  /// Allocates a file, maps it and writes its layout. `lock` is the lock of owner slot 0. After an error the
+  /// caller keeps it.
   SetupResult<Segment> build(Opened opened, std::unique_ptr<LockFile>& lock, std::size_t bytes,
                              std::span<const shm::Declaration> wanted, int seals) {
     const int file = opened.file.get();
@@ -245,7 +249,7 @@ class SegmentBuilder {
     return own(std::move(segment_), std::move(lock));
   }
 
-  /// Puts us on seat 0, whose lock we have.
+  /// Takes owner slot 0, whose lock this process holds.
   static Segment own(Segment segment, std::unique_ptr<LockFile> lock) {
     segment.owner_seat_ = Seat(segment.mapping_, std::move(lock), *segment.layout_, 0);
     return segment;
@@ -263,7 +267,7 @@ class SegmentBuilder {
     segment_.mapping_ =
         std::make_shared<Mapping>(std::move(opened.file), std::move(opened.presence), address, bytes);
     if (writable) {
-      // Now, not with the first seat: before that there may be children.
+      // Before the first owner slot is taken, because fork() may come earlier.
       const auto lock = LockFile::reopen(segment_.descriptor(), true);
       if (lock && lock->is_shared()) segment_.mapping_->keep_from_children();
     }
@@ -288,24 +292,25 @@ class SegmentBuilder {
 
 namespace {
 
-/// A lock on seat 0, which makes us the one who may build. Null, with errno: EAGAIN when somebody else is.
+/// Locks owner slot 0. Only its holder may build the segment. Returns null with errno; EAGAIN if another
+/// process holds it.
 std::unique_ptr<LockFile> lock_owner_seat(int file) {
   auto lock = LockFile::reopen(file, true);
   return lock && lock->take(detail::seat_byte(0), Lock::exclusive) ? std::move(lock) : nullptr;
 }
 
-/// Builds a named segment in a file that is still empty; takes the name back if that fails.
+/// Builds a named segment in an empty file. Removes the name if that fails.
 SetupResult<Segment> build_named(const std::string& name, Opened opened, std::unique_ptr<LockFile> lock,
                                  std::size_t bytes, std::span<const shm::Declaration> wanted,
                                  const SegmentOptions& options) {
   const int file = lock->descriptor();
   auto built = detail::SegmentBuilder(name, options).build(std::move(opened), lock, bytes, wanted, 0);
-  // While the lock is still ours: who gets it next sees that the name is gone.
+  // While we hold the lock, so its next holder sees that the name is removed.
   if (!built && !is_removed(file)) ::shm_unlink(path_of(name).c_str());
   return built;
 }
 
-/// What only a segment that may be written can be.
+/// Rejects read-only options for a new segment.
 SetupResult<void> check_writable(const std::string& name, const SegmentOptions& options) {
   if (options.access == Access::read_write) return {};
   return failed(shm::Errc::read_only, name, "what is made must be writable");
@@ -326,7 +331,7 @@ SetupResult<Segment> Segment::create_sealed(const std::string& name, std::span<c
   Descriptor file(::memfd_create(file_name.c_str(), flags | MFD_NOEXEC_SEAL));
   if (!file.is_open() && errno == EINVAL) file = Descriptor(::memfd_create(file_name.c_str(), flags));
   if (!file.is_open()) return failed(Errc::segment_failed, name, "memfd_create", errno);
-  // Without it, who may only read could open it again through /proc and write.
+  // Otherwise a process with read access could reopen it through /proc for writing.
   if (::fchmod(file.get(), only_ours) != 0) return failed(Errc::segment_failed, name, "fchmod", errno);
   auto lock = lock_owner_seat(file.get());
   if (!lock) return failed(Errc::segment_failed, name, "its lock", errno);
@@ -340,7 +345,7 @@ SetupResult<Segment> Segment::attach(int descriptor, const SegmentOptions& optio
   if (seals < 0 && errno == EBADF) return failed(Errc::segment_failed, name, "F_GET_SEALS", errno);
   constexpr int needed = F_SEAL_SHRINK | F_SEAL_GROW;
   if (seals < 0 || (seals & needed) != needed) return failed(Errc::not_sealed, name);
-  // Pages of another kind (MFD_HUGETLB) can be wanting when they are touched, which kills (SIGBUS).
+  // Other page kinds (MFD_HUGETLB) can run out at an access, which kills the process (SIGBUS).
   struct statfs system {};
   if (::fstatfs(descriptor, &system) != 0) return failed(Errc::segment_failed, name, "fstatfs", errno);
   if (system.f_type != TMPFS_MAGIC) return failed(shm::Errc::not_a_segment, name, "it is no plain memory");
@@ -370,7 +375,8 @@ SetupResult<Segment> Segment::create(const std::string& name, std::span<const sh
     auto opened = open_named(name, O_CREAT | O_EXCL, options);
     if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
     auto lock = lock_owner_seat(opened->file.get());
-    // Between the two calls somebody may have begun to build it in our place (open_or_create), or have failed to.
+    // Between the two calls another process may have started to build the segment here (open_or_create), or
+    // have failed to.
     if (lock && is_removed(lock->descriptor())) continue;
     struct stat about {};
     if (!lock || ::fstat(opened->file.get(), &about) != 0 || about.st_size != 0) {
@@ -400,11 +406,11 @@ SetupResult<Segment> Segment::open_or_create(const std::string& name,
     auto opened = open_named(name, O_CREAT, options);
     if (!opened) return Unexpected<SetupError>(std::move(opened.error()));
     auto lock = lock_owner_seat(opened->file.get());
-    // Whoever had the lock until now could not build it, and has taken the name back.
+    // The previous holder of the lock could not build the segment and removed the name.
     if (lock && is_removed(lock->descriptor())) continue;
     struct stat about {};
     if (::fstat(opened->file.get(), &about) != 0) return failed(Errc::segment_failed, name, "fstat", errno);
-    // An empty file, and the lock is ours: nobody else builds it, and nobody has mapped it.
+    // The file is empty and we hold the lock, so no other process builds or maps it.
     if (lock && about.st_size == 0) {
       return build_named(name, std::move(*opened), std::move(lock), *bytes, wanted, options);
     }
@@ -415,9 +421,9 @@ SetupResult<Segment> Segment::open_or_create(const std::string& name,
     const bool ours = wrong->error.room == Room::shm && wrong->error != shm::Errc::not_a_segment;
     const bool wait = ours && (lock || wrong->error == shm::Errc::not_ready);
     if (!wait || clock.now() >= deadline) return Unexpected<SetupError>(std::move(*wrong));
-    found = failed(shm::Errc::not_ready, name);  // we do not have it any more
-    // Begun by one who died, or with other exchanges, and nobody has it: it makes place for a new one. Nobody can come in
-    // between while the lock on its presence is ours alone.
+    found = failed(shm::Errc::not_ready, name);  // releases the segment
+    // A dead process started it, or it has other exchanges, and no process uses it. So it is removed for a
+    // new one. Our exclusive presence lock keeps other processes out meanwhile.
     if (lock && lock->take(detail::presence_byte, Lock::exclusive)) {
       if (!is_removed(lock->descriptor())) ::shm_unlink(path_of(name).c_str());
     } else {
@@ -435,14 +441,14 @@ SetupResult<void> Segment::remove(const std::string& name) {
 
 namespace {
 
-/// Whether the file begins as one of takt's, of any version, or was never written.
+/// Whether the file starts like a takt segment of any version, or was never written.
 bool looks_like_ours(int file) {
   std::uint32_t magic = 0;
   if (::pread(file, &magic, sizeof magic, 0) < 0) return false;
   return magic == 0 || magic == shm::detail::magic || magic == shm::detail::other_magic;
 }
 
-/// Opens what may be debris: takt's and ours.
+/// Opens a segment for removal, if it is takt's and belongs to this user.
 SetupResult<Descriptor> open_debris(const std::string& name) {
   if (!is_segment_name(name)) return failed(Errc::bad_segment_name, name);
   Descriptor file(::shm_open(path_of(name).c_str(), O_RDWR | not_waiting, 0));
@@ -457,7 +463,7 @@ SetupResult<Descriptor> open_debris(const std::string& name) {
   return file;
 }
 
-/// Debris that nobody can attach for as long as the result lives.
+/// Locks an unused segment. No process can attach it while the result lives.
 SetupResult<std::unique_ptr<LockFile>> hold_unused(const std::string& name) {
   const auto file = open_debris(name);
   if (!file) return Unexpected<SetupError>(file.error());
@@ -476,7 +482,7 @@ SetupResult<std::unique_ptr<LockFile>> hold_unused(const std::string& name) {
 SetupResult<void> Segment::check_unused(const std::string& name) {
   const auto file = open_debris(name);
   if (!file) return Unexpected<SetupError>(file.error());
-  // Looks, and locks nothing: who is making it meanwhile is not disturbed.
+  // Only checks and locks nothing, so it does not disturb a process that is creating the segment.
   if (detail::lock_on(file->get(), detail::presence_byte)) return failed(Errc::segment_in_use, name);
   if (is_removed(file->get())) return failed(Errc::no_such_segment, name);
   return {};
@@ -496,7 +502,7 @@ std::vector<std::string> Segment::names() {
     const std::string_view file = entry->d_name;
     if (file.substr(0, file_prefix.size()) != file_prefix) continue;
     const std::string_view name = file.substr(file_prefix.size());
-    if (is_segment_name(name)) found.emplace_back(name);  // anybody can put a file of any name there
+    if (is_segment_name(name)) found.emplace_back(name);  // other programs may create files of any name there
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -538,11 +544,11 @@ SeatStatus Segment::seat_status(std::uint32_t number, Time now) const {
   SeatStatus status;
   status.alive = detail::lock_on(descriptor(), detail::seat_byte(number)) == Lock::exclusive;
   status.owner = detail::read_owner(record);
-  // relaxed: for people.
+  // relaxed: for people; no other data depends on it.
   status.takeovers = record.takeovers.load(std::memory_order_relaxed);
   const std::uint32_t heartbeat = record.heartbeat.load(std::memory_order_relaxed);
   if (heartbeat != 0) {
-    // Its owner may have beaten since `now`.
+    // The heartbeat may be later than `now`.
     const auto age = static_cast<std::int32_t>(detail::milliseconds(now) - heartbeat);
     status.since_heartbeat = std::chrono::milliseconds(std::max(age, 0));
   }

@@ -33,14 +33,14 @@ using detail::text_of;
 using detail::UnsharedDescriptor;
 using detail::wait_for;
 
-// The whole protocol, one message each way: what is asked for, and the answer, with the descriptor if it is `granted`.
+// The protocol: one request and one answer. The answer carries the descriptor if it is `granted`.
 constexpr char ask_to_write = 'w';
 constexpr char ask_to_read = 'r';
 constexpr char granted = 'y';
 constexpr char refused = 'n';
 
-constexpr Duration retry_period = std::chrono::milliseconds(5);        // between two tries to reach somebody
-constexpr Duration least_for_answer = std::chrono::milliseconds(100);  // of one who is there
+constexpr Duration retry_period = std::chrono::milliseconds(5);        // between two connection attempts
+constexpr Duration least_for_answer = std::chrono::milliseconds(100);  // after a connection
 
 tl::unexpected<SetupError> failed_at(Errc error, std::string_view path, std::string_view why) {
   return fail(error, fmt::format("{}: {}", path, why));
@@ -73,7 +73,7 @@ Descriptor new_socket() {
   return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-/// The user at the other end, when the connection was made.
+/// The user at the other end, at the time of the connection.
 std::optional<std::uint32_t> user_of(int connection) {
   ucred who{};
   socklen_t size = sizeof who;
@@ -96,7 +96,7 @@ void send_answer(int connection, char answer, int descriptor) {
     header->cmsg_len = CMSG_LEN(sizeof descriptor);
     std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
   }
-  // A client that does not take it has gone: nobody to tell.
+  // The result is ignored: a client that cannot receive it is gone.
   ::sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -105,7 +105,7 @@ struct Answer {
   std::vector<Descriptor> descriptors;
 };
 
-/// One message and all descriptors that came with it, ours to close; nothing with errno.
+/// Receives one message and all its descriptors. Empty, with errno, on failure.
 std::optional<Answer> receive_answer(int connection) {
   Answer answer;
   iovec data{&answer.kind, 1};
@@ -115,7 +115,7 @@ std::optional<Answer> receive_answer(int connection) {
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  // What does not fit into `control` the kernel closes.
+  // The kernel closes descriptors that do not fit into `control`.
   const ssize_t length = ::recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (length < 0) return std::nullopt;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
@@ -131,8 +131,8 @@ std::optional<Answer> receive_answer(int connection) {
   return answer;
 }
 
-/// Keeps others who start at the same time from the folder of `path`: only one may find a dead socket there and replace it. Null,
-/// with errno, when that cannot be had within `patience`.
+/// Locks the folder of `path` against other servers that start now. So only one of them can find a dead
+/// socket and replace it. Not open, with errno, if the lock is not free within `patience`.
 Descriptor lock_folder(const std::string& path, Duration patience) {
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
@@ -147,7 +147,7 @@ Descriptor lock_folder(const std::string& path, Duration patience) {
   return opened;
 }
 
-/// Whether the path is a socket that nobody listens on any more.
+/// Whether the path is a socket without a listening process.
 bool is_dead_socket(const std::string& path, const Address& address) {
   struct stat about {};
   if (::lstat(path.c_str(), &about) != 0 || !S_ISSOCK(about.st_mode)) return false;
@@ -171,9 +171,9 @@ struct SegmentServer::Impl {
   std::string path;
   SegmentServerOptions options;
   Descriptor memory;
-  std::optional<UnsharedDescriptor> listener;  // a child that had it would keep others from serving here
+  std::optional<UnsharedDescriptor> listener;  // with it, a child would block later servers
   Descriptor stop;
-  dev_t device = 0;  // of the socket's file, by which it is known as ours
+  dev_t device = 0;  // device and inode identify our socket's file
   ino_t file = 0;
   std::vector<Client> clients;
   std::thread thread;
@@ -186,7 +186,7 @@ struct SegmentServer::Impl {
     }
     listener.emplace(new_socket());
     if (!listener->is_open()) return failed_at(Errc::listen_failed, path, "socket", errno);
-    // Before bind(), so that there is no moment at which the file is open to others.
+    // Before bind(), so the file is never open to other users.
     if (::fchmod(listener->get(), 0600) != 0) return failed_at(Errc::listen_failed, path, "fchmod", errno);
     Descriptor folder;
     if (!is_abstract(path)) {
@@ -234,7 +234,7 @@ struct SegmentServer::Impl {
       const bool full = clients.size() >= options.max_clients;
       entries.assign({{stop.get(), POLLIN, 0}, {full ? -1 : listener->get(), POLLIN, 0}});
       for (const Client& client : clients) entries.push_back({client.connection.get(), POLLIN, 0});
-      // Deadlines are looked at now and then; nobody waits for them but clients that say nothing.
+      // Deadlines need no precision: only silent clients reach them.
       const int wait = clients.empty() ? -1 : 50;
       if (::poll(entries.data(), entries.size(), wait) < 0 && errno != EINTR) return;
       if (entries[0].revents != 0) return;
@@ -253,14 +253,15 @@ struct SegmentServer::Impl {
   void accept_one(Time now) {
     Descriptor connection(::accept4(listener->get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection.is_open()) {
-      // No descriptors left, most likely: the client stays in the queue, and we do not spin.
+      // Probably no descriptors are left. The client stays in the queue, and the pause prevents spinning.
       pollfd stopped{stop.get(), POLLIN, 0};
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) ::poll(&stopped, 1, 50);
       return;
     }
     const auto user = user_of(connection.get());
     if (!user || !may_read(*user)) {
-      // If it has asked already, what is not read would come back to it as an error, in place of the answer.
+      // Reads a request that has already arrived. Otherwise closing the socket would send an error instead of
+      // the answer.
       ::shutdown(connection.get(), SHUT_RD);
       char asked = 0;
       while (::recv(connection.get(), &asked, 1, MSG_DONTWAIT) > 0) {
@@ -279,7 +280,7 @@ struct SegmentServer::Impl {
       send_answer(client.connection.get(), refused, -1);
       return;
     }
-    // Opened anew for each client: who may only read gets one that can only read, and no two share their locks.
+    // A new open file per client. A reader gets a read-only descriptor, and no two clients share their locks.
     const std::string own = fmt::format("/proc/self/fd/{}", memory.get());
     const Descriptor passed(::open(own.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC));
     send_answer(client.connection.get(), passed.is_open() ? granted : refused, passed.get());
@@ -326,14 +327,14 @@ SetupResult<void> SegmentServer::open(const std::string& path, const Segment& se
 
 void SegmentServer::close() noexcept {
   if (!impl_) return;
-  if (!impl_->listener->is_open()) {  // in a child: neither the thread nor the path is its own
+  if (!impl_->listener->is_open()) {  // in a child, the thread and the path belong to the parent
     impl_->thread.detach();
     impl_.reset();
     return;
   }
   ::eventfd_write(impl_->stop.get(), 1);
   impl_->thread.join();
-  impl_->remove_path();  // while we still listen: nobody takes it for dead and puts another one there
+  impl_->remove_path();  // still listening, so no other server replaces the socket as dead
   impl_.reset();
 }
 
@@ -351,7 +352,7 @@ SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
     connection = new_socket();
     if (!connection.is_open()) return failed_at(Errc::connect_failed, path, "socket", errno);
     if (::connect(connection.get(), address->get(), address->size) == 0) break;
-    // Not there yet, dead, or busy: somebody may come.
+    // The server may start, be replaced, or have room later.
     const int error = errno;
     const bool may_come = error == ENOENT || error == ECONNREFUSED || error == EAGAIN || error == EINTR;
     if (!may_come || clock.now() >= deadline) return failed_at(Errc::connect_failed, path, "connect", error);
@@ -365,7 +366,7 @@ SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
         user ? fmt::format("its server runs as user {}", *user) : "its server's user is not known");
   }
   const char asked = options.access == Access::read_write ? ask_to_write : ask_to_read;
-  // Who does not want us has perhaps closed already; then the answer is there all the same.
+  // A server that refuses this user may have closed already. Its answer is still readable then.
   ::send(connection.get(), &asked, 1, MSG_NOSIGNAL);
   if (!wait_for(connection.get(), POLLIN, std::max(deadline, clock.now() + least_for_answer))) {
     return failed_at(Errc::receive_failed, path, "no answer in time");

@@ -33,21 +33,21 @@ std::optional<speed_t> speed_of(std::uint32_t baud) {
   return std::nullopt;
 }
 
-/// Whether the terminal took the settings.
+/// Sets raw mode and the speed. Returns false if the terminal refuses.
 bool make_raw(int descriptor, speed_t speed) {
   termios settings{};
   if (::tcgetattr(descriptor, &settings) != 0) return false;
   ::cfmakeraw(&settings);
   settings.c_cflag |= CLOCAL | CREAD;
   settings.c_cflag &= ~static_cast<tcflag_t>(CSTOPB | CRTSCTS);
-  // At least one byte for a read: "none yet" (EAGAIN) is then another answer than the line's end (0).
+  // With VMIN 1, read() distinguishes "no byte yet" (EAGAIN) from the end of the line (0).
   settings.c_cc[VMIN] = 1;
   settings.c_cc[VTIME] = 0;
   return ::cfsetspeed(&settings, speed) == 0 && ::tcsetattr(descriptor, TCSANOW, &settings) == 0 &&
          ::tcflush(descriptor, TCIFLUSH) == 0;
 }
 
-/// Why a line cannot be had, with the command that mends it or finds the culprit.
+/// Why a line cannot be opened, with the command that fixes it or finds the program that uses it.
 tl::unexpected<SetupError> no_line(const std::string& path, int number) {
   const auto failed = [&](Errc code, const std::string& remedy) {
     return fail(code, fmt::format("{}: {}{}", path, detail::text_of(number), remedy));
@@ -69,10 +69,10 @@ tl::unexpected<SetupError> no_line(const std::string& path, int number) {
   }
 }
 
-/// Whether a system call that failed may succeed later.
+/// Whether a failed system call may succeed later.
 bool is_transient(int number) { return number == EAGAIN || number == EWOULDBLOCK || number == EINTR; }
 
-/// What a line says that lost its other end.
+/// Whether the other end of the line is gone.
 bool is_hang_up(int number) { return number == EIO || number == ENXIO || number == ENODEV; }
 
 }  // namespace
@@ -86,7 +86,7 @@ SetupResult<SerialLine> SerialLine::open(const std::string& path, std::uint32_t 
   SerialLine line(::open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
   if (line.descriptor_ < 0) return no_line(path, errno);
   if (::isatty(line.descriptor_) == 0) return failed("not a serial line");
-  // Root gets past TIOCEXCL, but not past the lock; programs that do not lock are kept out by TIOCEXCL.
+  // TIOCEXCL does not stop root, but the lock does. TIOCEXCL stops programs that do not lock.
   if (::flock(line.descriptor_, LOCK_EX | LOCK_NB) != 0) return no_line(path, errno);
   if (::ioctl(line.descriptor_, TIOCEXCL) != 0) return failed(detail::text_of(errno));
   if (!make_raw(line.descriptor_, *speed)) return failed(detail::text_of(errno));

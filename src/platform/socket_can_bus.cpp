@@ -34,10 +34,10 @@ bool set_option(int socket, int level, int name, const T& value) noexcept {
   return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
 }
 
-/// Whether an errno says that the interface is down or gone.
+/// Whether an errno means that the interface is down or gone.
 bool is_lost_link(int error) noexcept { return error == ENETDOWN || error == ENODEV || error == ENXIO; }
 
-/// Tells the kernel what to deliver. False, with errno, if it refuses.
+/// Sets the kernel's filters. Returns false, with errno, if it refuses.
 bool apply_filters(int socket, std::span<const can::Filter> wanted) {
   std::vector<can::Filter> memory(wanted.begin(), wanted.end());
   if (memory.empty()) memory = {{.mask = 0}, {.mask = 0, .extended = true}};
@@ -51,7 +51,7 @@ bool apply_filters(int socket, std::span<const can::Filter> wanted) {
                       static_cast<socklen_t>(filters.size() * sizeof(can_filter))) == 0;
 }
 
-/// Everything but the binding. False, with errno, if the kernel refuses.
+/// Sets all options except the binding. Returns false, with errno, if the kernel refuses.
 bool set_options(int socket, const SocketCanOptions& options) {
   constexpr int on = 1;
   constexpr int stamps = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE |
@@ -66,7 +66,7 @@ bool set_options(int socket, const SocketCanOptions& options) {
          (options.receive_buffer <= 0 || set_option(socket, SOL_SOCKET, SO_RCVBUF, options.receive_buffer));
 }
 
-/// The same moment on the clock of the kernel's stamps and on ours.
+/// One moment on the clock of the kernel's stamps and on ours.
 struct Moment {
   std::int64_t real = 0;
   Time steady{};
@@ -78,7 +78,7 @@ struct Moment {
   }
 };
 
-/// What one call of the kernel takes or gives.
+/// Buffers for one system call.
 struct Batch {
   struct alignas(cmsghdr) Control : std::array<std::uint8_t, detail::control_bytes> {};
 
@@ -119,7 +119,7 @@ struct SocketCanBus::State {
   std::size_t read(std::size_t wanted) noexcept;
   bool take(std::size_t i, const Moment& now, can::Frame& frame) noexcept;
   void stamp(can::Frame& frame, const detail::Ancillary& told, const Moment& now) noexcept;
-  /// A frame was on the wire: a controller that takes part is not off the bus, even if the report of its restart was lost.
+  /// A frame reached the wire, so the controller is not bus-off, even if the report of its restart was lost.
   void note_traffic() noexcept {
     if (health.state == can::BusState::bus_off) health.state = can::BusState::active;
   }
@@ -135,7 +135,7 @@ std::size_t SocketCanBus::State::send(std::span<const can::Frame> frames) noexce
     const std::size_t sent = write(count, error);
     counters.sent += sent;
     taken += sent;
-    if (error == EINVAL) {  // the frame does not fit the interface: it must not block those behind it
+    if (error == EINVAL) {  // the frame does not fit the interface; it must not block the next ones
       ++counters.unsendable;
       ++taken;
     } else if (error != 0) {
@@ -146,7 +146,7 @@ std::size_t SocketCanBus::State::send(std::span<const can::Frame> frames) noexce
   return taken;
 }
 
-/// Prepares frames up to the first that cannot be sent; returns how many.
+/// Encodes frames up to the first invalid one; returns their number.
 std::size_t SocketCanBus::State::encode(std::span<const can::Frame> frames) noexcept {
   std::size_t count = 0;
   for (const can::Frame& frame : frames.first(std::min(frames.size(), batch))) {
@@ -158,10 +158,10 @@ std::size_t SocketCanBus::State::encode(std::span<const can::Frame> frames) noex
   return count;
 }
 
-/// Hands over prepared frames; returns how many the kernel took, and in `error` why it took no more.
+/// Sends encoded frames. Returns how many the kernel accepted, and in `error` why it stopped.
 std::size_t SocketCanBus::State::write(std::size_t count, int& error) noexcept {
   std::size_t sent = 0;
-  int retries = 2;  // a socket tells once that its interface was down, even if it is up again
+  int retries = 2;  // the socket reports a past fault of its interface once
   while (sent < count) {
     const int taken =
         ::sendmmsg(socket.get(), &outgoing.headers[sent], static_cast<unsigned>(count - sent), MSG_DONTWAIT);
@@ -193,7 +193,7 @@ void SocketCanBus::State::count_refused(std::uint64_t count, int error) noexcept
 
 std::size_t SocketCanBus::State::receive(std::span<can::Frame> frames) noexcept {
   std::size_t given = 0;
-  std::size_t most = frames.size() + batch;  // a flood of error frames does not hold the caller
+  std::size_t most = frames.size() + batch;  // bounds the work under a flood of error frames
   while (given < frames.size() && most > 0) {
     const std::size_t wanted = std::min({frames.size() - given, most, batch});
     const std::size_t got = read(wanted);
@@ -208,7 +208,7 @@ std::size_t SocketCanBus::State::receive(std::span<can::Frame> frames) noexcept 
   return given;
 }
 
-/// Fills the front part of `incoming`; returns how many frames came.
+/// Fills the front of `incoming`; returns the number of frames received.
 std::size_t SocketCanBus::State::read(std::size_t wanted) noexcept {
   for (std::size_t i = 0; i < wanted; ++i) {
     incoming.headers[i].msg_hdr.msg_control = incoming.control[i].data();
@@ -219,21 +219,21 @@ std::size_t SocketCanBus::State::read(std::size_t wanted) noexcept {
                                MSG_DONTWAIT, nullptr);
     if (got >= 0) return static_cast<std::size_t>(got);
     if (is_lost_link(errno)) ++counters.link_losses;
-    // What a socket tells of its interface's past hides frames that have come since, or before.
+    // The socket reports a past fault of its interface before the queued frames, so try again.
     if (errno != EINTR && errno != ENETDOWN && errno != ENODEV) break;
   }
   return 0;
 }
 
-/// Reads a frame of `incoming`. False if it is not for the caller.
+/// Decodes frame i of `incoming`. Returns false if it is not for the caller.
 bool SocketCanBus::State::take(std::size_t i, const Moment& now, can::Frame& frame) noexcept {
   const msghdr& header = incoming.headers[i].msg_hdr;
   const detail::Ancillary told =
       detail::read_ancillary(std::span<const std::uint8_t>(incoming.control[i])
                                  .first(std::min(header.msg_controllen, incoming.control[i].size())));
   if (told.dropped) {
-    counters.dropped +=
-        *told.dropped - std::exchange(last_dropped, *told.dropped);  // of 32 bits, modulo 2^32
+    // Both counts wrap at 2^32, so the difference is right.
+    counters.dropped += *told.dropped - std::exchange(last_dropped, *told.dropped);
   }
   if ((header.msg_flags & MSG_CONFIRM) != 0) {
     ++counters.confirmed;
@@ -268,7 +268,7 @@ void SocketCanBus::State::stamp(can::Frame& frame, const detail::Ancillary& told
   }
 }
 
-/// 0 where the kernel does not tell.
+/// The length of the send queue; 0 if the kernel does not report it.
 std::size_t queue_length_of(int socket, int interface_index) noexcept {
   ifreq request{};
   request.ifr_ifindex = interface_index;
@@ -290,7 +290,7 @@ SetupResult<SocketCanBus> SocketCanBus::open(const std::string& interface, const
   sockaddr_can address{};
   address.can_family = AF_CAN;
   address.can_ifindex = socket->interface_index;
-  // Filters come before the binding: nothing else is ever queued.
+  // Filters are set before bind(), so no unwanted frame enters the queue.
   if (!set_options(descriptor, options) ||
       ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return fail(Errc::can_failed, fmt::format("{}: {}", interface, text_of(errno)));
@@ -322,7 +322,7 @@ Status SocketCanBus::set_filters(std::span<const can::Filter> filters) {
 LinkState SocketCanBus::link() const noexcept {
   ifreq request{};
   request.ifr_ifindex = state_->interface_index;
-  // The name may have changed; a removed interface has none.
+  // The name may have changed. A removed interface has none.
   if (::ioctl(descriptor(), SIOCGIFNAME, &request) != 0) return LinkState::gone;
   if (::ioctl(descriptor(), SIOCGIFFLAGS, &request) != 0) return LinkState::gone;
   return (request.ifr_flags & IFF_UP) != 0 ? LinkState::up : LinkState::down;

@@ -11,7 +11,7 @@ constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
 
 Time SteadyClock::now() const noexcept {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);  // cannot fail; no system call where the kernel offers the vDSO
+  clock_gettime(CLOCK_MONOTONIC, &now);  // cannot fail; no system call with the vDSO
   return time_from_nanoseconds(now.tv_sec * nanoseconds_per_second + now.tv_nsec);
 }
 

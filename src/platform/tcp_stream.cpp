@@ -23,7 +23,7 @@ namespace {
 using detail::text_of;
 using detail::wait_for;
 
-/// 0, or the errno of what failed.
+/// Connects until `deadline`. Returns 0, or the errno of the failure.
 int connect_before(int descriptor, const addrinfo& address, Time deadline) {
   if (::connect(descriptor, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;

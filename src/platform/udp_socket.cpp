@@ -32,7 +32,7 @@ SetupResult<Endpoint> endpoint_of(const UdpEndpoint& wanted) {
   return Endpoint(address, wanted.port);
 }
 
-/// The address in the kernel's form.
+/// Converts an address to the kernel's form.
 template <class Address>
 Address address_of(const Endpoint& endpoint) noexcept {
   Address address;
@@ -46,7 +46,8 @@ bool set_option(int socket, int name, const T& value) noexcept {
   return ::setsockopt(socket, SOL_SOCKET, name, &value, sizeof value) == 0;
 }
 
-/// False, with errno, if the kernel refuses. What strangers send between the binding and the connecting is not taken.
+/// Binds and connects. Returns false, with errno, if the kernel refuses. Datagrams of other senders that
+/// arrive in between are dropped.
 bool connect(int socket, const Endpoint& local, const Endpoint& peer) noexcept {
   sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
   const sock_fprog closed{1, &nothing};
@@ -63,11 +64,11 @@ void wait_until_readable(int socket, Duration limit) noexcept {
   left.tv_sec = static_cast<std::time_t>(seconds.count());
   left.tv_nsec = static_cast<long>((limit - seconds).count());
   pollfd entry{socket, POLLIN, 0};
-  // Whatever it returns, the caller looks again.
+  // The result is ignored because the caller checks again.
   static_cast<void>(::ppoll(&entry, 1, &left, nullptr));
 }
 
-/// A port is at the same place of either family's address.
+/// The port has the same offset in both address families.
 static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
 static_assert(sizeof(sockaddr_in6) == 28);
 
@@ -83,8 +84,8 @@ template <class Bytes>
   return ntohs(network);
 }
 
-/// Opens a second socket at the address and port of a connected one; it receives the datagrams of all other senders. The port
-/// is shared only during this call, so no other program can join.
+/// Opens a second socket at the address and port of a connected one. It receives the datagrams of all other
+/// senders. The port is shared only during this call, so no other program can join.
 int open_beside(int socket, const Endpoint& local) noexcept {
   constexpr int on = 1, off = 0, least_memory = 0;
   detail::Descriptor beside(::socket(local.protocol().family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -101,7 +102,7 @@ int open_beside(int socket, const Endpoint& local) noexcept {
   return beside.release();
 }
 
-/// Datagrams that the kernel dropped because the queue was full.
+/// The number of datagrams that the kernel dropped because the queue was full.
 std::uint64_t drops_of(int socket) noexcept {
   std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
   socklen_t size = sizeof memory;
@@ -181,11 +182,11 @@ bool UdpSocket::settle(std::uint16_t port) noexcept {
 }
 
 bool UdpSocket::send(std::span<const std::uint8_t> bytes) noexcept {
-  if (is_open_to_any_port() && route_.destination.size == 0) {  // the kernel would send to port 0
+  if (is_open_to_any_port() && route_.destination.size == 0) {  // otherwise the kernel would send to port 0
     ++counters_.refused;
     return false;
   }
-  // A socket tells once, instead of sending, that nobody was there for an earlier datagram.
+  // Instead of sending, the socket reports once that an earlier datagram reached no receiver.
   for (int attempt = 0; attempt < 3; ++attempt) {
     const auto* const to = route_.destination.size > 0
                                ? reinterpret_cast<const sockaddr*>(route_.destination.bytes.data())
@@ -227,8 +228,8 @@ std::size_t UdpSocket::receive(std::span<Datagram> datagrams, Duration timeout) 
   return got;
 }
 
-/// Receives datagrams; returns their number, or -1 with errno. With `wait`, it waits for the first up to SO_RCVTIMEO. A size
-/// is that of the whole datagram, even if it did not fit.
+/// Receives datagrams. Returns their number, or -1 with errno. With `wait`, it waits for the first up to
+/// SO_RCVTIMEO. `size` is the size of the whole datagram, even if it did not fit.
 int UdpSocket::read(std::span<Datagram> datagrams, bool wait) noexcept {
   std::array<iovec, batch> parts;
   std::array<mmsghdr, batch> headers;
@@ -260,8 +261,9 @@ int UdpSocket::read(std::span<Datagram> datagrams, bool wait) noexcept {
   return got;
 }
 
-/// Sleeps in the receiving call itself, which saves a call. Its limit is kept in ticks of the kernel's, and it may be an eighth and
-/// two of them late: so it is half of the time-out or less, and none of a short one. A power of two seldom has to be set anew.
+/// Sleeps inside the receiving call, which saves a system call. The kernel counts SO_RCVTIMEO in ticks and
+/// may be late by an eighth plus two ticks. So the sleep is at most half of the timeout, and short timeouts
+/// use none. Rounding to a power of two makes setsockopt() calls rare.
 std::size_t UdpSocket::nap(std::span<Datagram> datagrams, Duration timeout) noexcept {
   constexpr Duration shortest = std::chrono::milliseconds(30);
   constexpr Duration longest = std::chrono::hours(1);
@@ -281,10 +283,10 @@ std::size_t UdpSocket::nap(std::span<Datagram> datagrams, Duration timeout) noex
   return got > 0 ? keep_whole(datagrams.first(static_cast<std::size_t>(got))) : 0;
 }
 
-/// Takes what is there, without waiting.
+/// Takes the datagrams that have arrived, without waiting.
 std::size_t UdpSocket::take(std::span<Datagram> datagrams) noexcept {
   std::size_t given = 0;
-  std::size_t most = batch;  // of those that are too long, and of errors
+  std::size_t most = batch;  // bounds the work for long datagrams and errors
   while (given == 0 && most > 0) {
     const int got = read(datagrams, false);
     if (got >= 0) {
@@ -300,15 +302,15 @@ std::size_t UdpSocket::take(std::span<Datagram> datagrams) noexcept {
   return given;
 }
 
-/// Of a call that gave nothing: whether it was something else that kept it from giving. What became of a datagram that we sent
-/// (ECONNREFUSED and its like) is told once, and hides those that came.
+/// Counts the error of a failed receive. Returns whether receiving can continue. The kernel reports the fate
+/// of a sent datagram (such as ECONNREFUSED) once, in place of received datagrams.
 bool UdpSocket::count_error() noexcept {
   if (errno == EAGAIN || errno == EWOULDBLOCK) return false;
   if (errno != EINTR) ++counters_.unreachable;
   return true;
 }
 
-/// Moves the datagrams that fit and come from the settled port to the front; returns their number.
+/// Moves valid datagrams from the settled port to the front; returns their number.
 std::size_t UdpSocket::keep_whole(std::span<Datagram> datagrams) noexcept {
   std::size_t kept = 0;
   for (Datagram& datagram : datagrams) {

@@ -7,13 +7,13 @@
 namespace takt::platform::detail {
 namespace {
 
-/// The first of all that there are. Guarded by fork_mutex().
+/// Head of the list of all objects. Protected by fork_mutex().
 UnsharedDescriptor* first = nullptr;
 
 }  // namespace
 
 std::mutex& fork_mutex() {
-  // Never destroyed: a fork may come while the process ends.
+  // Never destroyed, because fork() may come during the exit of the process.
   static std::mutex& made = *new std::mutex;
   return made;
 }

@@ -1,5 +1,5 @@
-// A file descriptor that no child of fork() has. What the kernel ties to an open file (a lock, a listening socket) lasts for as long
-// as anybody has that file open; so a child that lives on must not have it.
+// A file descriptor that is closed in every child of fork(). The kernel keeps locks and listening sockets
+// while any process has the open file. So a child must not have it.
 #pragma once
 
 #include <mutex>
@@ -26,11 +26,11 @@ class UnsharedDescriptor {
   static void after_fork_in_child() noexcept;
 
   Descriptor file_;
-  UnsharedDescriptor* next_ = nullptr;  // of all of this process
+  UnsharedDescriptor* next_ = nullptr;  // list of all objects of this process
   UnsharedDescriptor** link_ = nullptr;
 };
 
-/// Nobody else has it while this process forks: what it guards is whole in the child.
+/// fork() holds this mutex, so the data that it protects is consistent in the child.
 [[nodiscard]] std::mutex& fork_mutex();
 
 }  // namespace takt::platform::detail

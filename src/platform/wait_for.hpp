@@ -1,4 +1,4 @@
-// Waiting for a descriptor, not longer than the caller wants to.
+// Waits for a descriptor until a deadline.
 #pragma once
 
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 namespace takt::platform::detail {
 
-/// Waits until the descriptor is ready for `events`, or until `deadline`. False when it is not ready by then.
+/// Waits until the descriptor is ready for `events` or until `deadline`. Returns whether it is ready.
 [[nodiscard]] inline bool wait_for(int descriptor, short events, Time deadline) {
   const SteadyClock clock;
   pollfd entry{descriptor, events, 0};

@@ -9,7 +9,7 @@ Worker::Worker() {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
-    // No thread: operator() sees that.
+    // operator() checks joinable() and runs the task itself.
   }
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// ---- the layout: every record's fields by name and type, from the structs themselves ----
+// ---- the layout: the fields of every record by name and type, from the structs ----
 
 struct FieldNamer {
   Json& list;
@@ -56,7 +56,7 @@ Json layout() {
               {"mark", std::move(mark)},   {"end", entry(RecordType::end, field_list<EndTotals>())}};
 }
 
-// ---- reading: the first mistake is kept, with where it is ----
+// ---- reading: keeps the first error and its place ----
 
 class Parser {
  public:
@@ -114,7 +114,7 @@ std::vector<std::string> parse_units(Parser& parser, const Json& root, std::size
   return units;
 }
 
-// ---- limits: a bound that is not there is infinite, which JSON cannot say ----
+// ---- limits: JSON has no infinity, so an absent bound means infinite ----
 
 constexpr std::array<std::pair<const char*, double JointLimits::*>, 6> limit_names{
     {{"position_min", &JointLimits::position_min},
@@ -136,7 +136,7 @@ Json limits_json(const std::vector<JointLimits>& limits) {
   return list;
 }
 
-/// The entries of a list that is empty or has one for each joint.
+/// The entries of a list that is empty or has one entry per joint.
 std::vector<Json> for_each_joint(Parser& parser, const Json& root, const char* key, std::size_t joints) {
   if (!root.contains(key)) return {};
   std::vector<Json> list = parser.list(root, key, joints);
@@ -169,7 +169,7 @@ std::vector<JointLimits> parse_limits(Parser& parser, const Json& root, std::siz
 std::vector<double> parse_following_errors(Parser& parser, const Json& root, std::size_t joints) {
   std::vector<double> errors;
   for (const Json& value : for_each_joint(parser, root, "following_errors", joints)) {
-    const bool unbounded = value.is_null();  // null stands for infinity
+    const bool unbounded = value.is_null();  // null means infinite
     if (!unbounded && !value.is_number()) parser.mistake("/following_errors", "must hold numbers");
     errors.push_back(value.is_number() ? value.get<double>() : std::numeric_limits<double>::infinity());
   }

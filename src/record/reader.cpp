@@ -72,8 +72,8 @@ tl::unexpected<SetupError> Reader::damage(Errc code, std::string_view detail) co
                                 detail.empty() ? "" : ": ", detail));
 }
 
-/// The next `size` bytes into the buffer; false when the source ends before. Memory grows with what arrives,
-/// not with what is claimed.
+/// Reads the next `size` bytes into the buffer. Returns false if the source ends before. Memory grows with
+/// the received bytes, not with `size`.
 SetupResult<bool> Reader::fill(std::size_t size) {
   constexpr std::size_t step = max_record_size;
   buffer_.clear();
@@ -132,7 +132,7 @@ SetupResult<const Record*> Reader::next() {
   return nullptr;
 }
 
-/// Reads one record; false when it is of unknown type or the file ended.
+/// Reads one record. Returns false if its type is unknown or the file ended.
 SetupResult<bool> Reader::next_into_record() {
   auto whole = fill(record_header_size);
   if (!whole) return tl::unexpected<SetupError>(std::move(whole.error()));
@@ -169,7 +169,7 @@ SetupResult<bool> Reader::decode(RecordType type, std::span<const std::uint8_t> 
     case RecordType::cycle: {
       const auto cycle = read_fields<Cycle>(reader, times_ok);
       for (JointSample& joint : joints_) joint = read_fields<JointSample>(reader, times_ok);
-      if (reader.remaining() >= joints_.size() * joint_sample_added_size) {  // not of an earlier edition
+      if (reader.remaining() >= joints_.size() * joint_sample_added_size) {  // false for an older edition
         for (JointSample& joint : joints_)
           joint.measured_effort = read_fields<JointSample::Added>(reader, times_ok).measured_effort;
       }

@@ -11,7 +11,7 @@ namespace takt::record {
 SetupResult<std::unique_ptr<Recorder>> Recorder::create(const std::string& path, const Metadata& metadata,
                                                         const RecorderOptions& options) {
   const std::string json = to_json(metadata);
-  // What could not be read again is not written.
+  // Rejects metadata that the reader would reject.
   if (auto parsed = parse_metadata(json); !parsed)
     return tl::unexpected<SetupError>(std::move(parsed.error()));
   File file(std::fopen(path.c_str(), "wbe"));
@@ -84,7 +84,7 @@ SetupResult<EndTotals> Recorder::finish() {
     writer.little(static_cast<std::uint32_t>(RecordType::end));
     write_fields(writer, totals());
     write_locked(record);
-    // The last bytes may fail only here: a full disk is often noticed when the file is closed.
+    // The last write may fail here: the system often reports a full disk only on close.
     if (std::fclose(file_.release()) != 0) fail_locked(errno);
   }
   if (failure_) return tl::unexpected<SetupError>(*failure_);

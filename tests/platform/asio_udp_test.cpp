@@ -1,4 +1,5 @@
-// Datagrams as completions of an io_context: callbacks, futures and coroutines, what is cancelled, and what is passed over.
+// Datagrams as completions of an io_context: callbacks, futures, coroutines, cancellation, and skipped
+// datagrams.
 #include "takt/platform/asio_udp.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +49,7 @@ TEST_CASE("a datagram completes a callback and a future, whether it came before 
   CHECK(empty.get() == 0);
 }
 
-#ifdef ASIO_HAS_CO_AWAIT  // not with clang 14 and this standard library
+#ifdef ASIO_HAS_CO_AWAIT  // missing in clang 14 with this standard library
 TEST_CASE("a coroutine answers each datagram") {
   asio::io_context context;
   auto pair = test::udp_pair();

@@ -1,5 +1,5 @@
-// What the kernel says of a network interface: answers built as it builds them, answers that no kernel gives, and this
-// machine's own.
+// Parses the kernel's description of a network interface: valid answers, impossible answers, and those of
+// this machine.
 #include "takt/platform/can_interface.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ Bytes operator+(Bytes a, const Bytes& b) {
   return a;
 }
 
-/// With what the kernel fills up to a multiple of 4.
+/// With the kernel's padding to a multiple of 4.
 Bytes attribute(unsigned type, const Bytes& data) {
   const nlattr header{static_cast<std::uint16_t>(sizeof(nlattr) + data.size()),
                       static_cast<std::uint16_t>(type)};
@@ -71,7 +71,7 @@ Bytes timing(unsigned type, std::uint32_t rate) {
   return attribute(type, bytes_of(timing));
 }
 
-/// Of a CAN FD controller, with the flag that some kernels set on nested attributes.
+/// The message of a CAN FD controller, with the flag that some kernels set on nested attributes.
 Bytes controller_message() {
   const Bytes data = timing(IFLA_CAN_BITTIMING, 1'000'000) + timing(IFLA_CAN_DATA_BITTIMING, 5'000'000) +
                      attribute(IFLA_CAN_STATE, 2U) + attribute(IFLA_CAN_RESTART_MS, 100U);
@@ -108,7 +108,7 @@ CanInterface virtual_interface() {
 
 Errc code_of(const Error& error) { return static_cast<Errc>(error.code); }
 
-/// The message with which an interface is refused.
+/// The error message for a rejected interface.
 std::string refusal(Errc code, const CanInterface& interface, const CanNeeds& needs) {
   const auto fit = check_can_interface(interface, needs);
   REQUIRE_FALSE(fit.has_value());
@@ -134,7 +134,7 @@ TEST_CASE("what a driver does not say stays unknown, and only CAN drivers are as
   CHECK_FALSE(vcan->controller.has_value());
   CHECK_FALSE(vcan->fd());
 
-  // The numbers of attributes mean other things to other drivers.
+  // Other drivers use the same attribute numbers differently.
   const Bytes info =
       attribute(IFLA_INFO_KIND, "vlan") + attribute(IFLA_INFO_DATA, attribute(IFLA_CAN_STATE, 3U));
   const auto vlan = read_link_message(
@@ -171,7 +171,7 @@ TEST_CASE("messages that lie about their lengths are refused") {
   const Bytes whole = controller_message();
   for (std::size_t size = 0; size < whole.size(); ++size)
     CHECK(refused(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size))));
-  CHECK(refused(link(bytes_of(nlattr{0, IFLA_MTU}))));    // would never end
+  CHECK(refused(link(bytes_of(nlattr{0, IFLA_MTU}))));    // would loop for ever
   CHECK(refused(link(bytes_of(nlattr{3, IFLA_MTU}))));    // shorter than itself
   CHECK(refused(link(bytes_of(nlattr{500, IFLA_MTU}))));  // longer than the message
   CHECK(refused(link(attribute(IFLA_MTU, Bytes{1, 2}))));

@@ -16,7 +16,7 @@ using namespace takt;
 using namespace takt::platform;
 using namespace std::chrono_literals;
 
-// Only what holds on every machine, however busy: never early, never backwards. How late belongs into the benchmarks.
+// Checks only what holds on any busy machine: never early, never backwards. The benchmarks measure lateness.
 TEST_CASE_TEMPLATE("a clock never wakes early and never goes backwards", C, SteadyClock, HybridClock) {
   C clock;
   Time last = clock.now();

@@ -26,7 +26,7 @@ using std::chrono::minutes;
 
 Time in(Duration duration) { return platform::SteadyClock().now() + duration; }
 
-/// Two bells and two counts: what is needed to hand something to and fro.
+/// Two bells and two counts, for passing a token back and forth.
 struct Court {
   struct Side {
     Doorbell bell;
@@ -36,8 +36,8 @@ struct Court {
   Side back;
 };
 
-/// Waits for each count of `from` and then raises that of `to`, which is `ahead`. Returns how many were waited for in vain: the time
-/// is so long that only a wake-up that never came uses it up.
+/// Waits for each count of `from`, then sets that of `to`, `ahead` higher. Returns the number of missing
+/// rounds. The timeout is so long that only a lost wake-up reaches it.
 std::uint32_t pass_on(Court::Side& from, Court::Side& to, std::uint32_t times, std::uint32_t ahead) {
   Waiter waiter(from.bell);
   Ringer ringer(to.bell);
@@ -46,7 +46,7 @@ std::uint32_t pass_on(Court::Side& from, Court::Side& to, std::uint32_t times, s
     const auto come = [&] { return from.count.load(std::memory_order_acquire) >= i; };
     if (!waiter.wait_until(start + minutes(1), come)) return times - i + 1;
     if (platform::SteadyClock().now() - start > minutes(1))
-      return times - i + 1;  // it was there, but not rung
+      return times - i + 1;  // published, but the wake-up was lost
     to.count.store(i + ahead, std::memory_order_release);
     ringer.ring();
   }
@@ -59,7 +59,7 @@ std::uint32_t serve(Court& court, std::uint32_t times) {
   return pass_on(court.back, court.there, times, 1);
 }
 
-/// Memory that a child process shares.
+/// Memory shared with a child process.
 template <class T>
 class Shared {
  public:

@@ -1,4 +1,5 @@
-// The faults that other tests rely on happen: as often as asked for, within their bounds, and the same again for the same seed.
+// The faults that other tests rely on occur at the requested rate and within their bounds. The same seed
+// gives the same faults.
 #include "support/faulty_way.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +35,7 @@ std::uint32_t number_of(const Arrival& arrival) {
   return number;
 }
 
-/// A datagram every 10 ms.
+/// Sends a datagram every 10 ms.
 std::vector<Arrival> drive(FaultyWay& way, std::uint32_t count) {
   std::vector<Arrival> arrivals;
   for (std::uint32_t i = 0; i < count; ++i) way.take(numbered(i), start + i * 10 * ms);
@@ -45,7 +46,7 @@ std::vector<Arrival> drive(FaultyWay& way, std::uint32_t count) {
   return arrivals;
 }
 
-/// Within five standard deviations.
+/// Checks a share within five standard deviations.
 void check_share(std::uint64_t number, double share, double count) {
   const double deviation = std::sqrt(count * share * (1 - share));
   CHECK(std::abs(static_cast<double>(number) - count * share) <= 5 * deviation);

@@ -1,4 +1,4 @@
-// Key files: what was written is read, and whatever a key must not be in is refused by name.
+// Key files: a written key is read back, and each unsuitable file is rejected with its own error.
 #include "takt/platform/key_file.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ using namespace takt::platform;
 
 namespace {
 
-/// A folder of its own that goes away with all that is in it.
+/// A temporary folder, removed with its contents.
 struct Folder {
   Folder() {
     std::string name = (std::filesystem::temp_directory_path() / "takt_key_XXXXXX").string();
@@ -33,7 +33,7 @@ struct Folder {
 Error refusal(const std::string& path) {
   const auto key = read_key_file<16>(path);
   REQUIRE_FALSE(key);
-  CHECK(key.error().message.find(path) == 0);  // whoever reads it knows which file
+  CHECK(key.error().message.find(path) == 0);  // the message names the file
   return key.error().error;
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a key that is missing, open to others, of another size or no file is 
   CHECK(refusal(folder.path.string()) == Errc::key_file_size);
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK(refusal(folder / "pipe") == Errc::key_file_size);
-  if (::geteuid() == 0) {  // nobody else can give a file away
+  if (::geteuid() == 0) {  // only root can change a file's owner
     REQUIRE(::chown((folder / "key").c_str(), 65534, 65534) == 0);
     CHECK(refusal(folder / "key") == Errc::key_file_owner);
   }

@@ -27,7 +27,7 @@ using takt::platform::LineServer;
 using takt::platform::LineServerOptions;
 using takt::platform::TcpStream;
 
-/// Says each line back; "flood" gives a megabyte, "bye" closes, "later" is answered once `release` is set.
+/// Echoes each line. "flood" sends a megabyte, "bye" closes, "later" is answered once `release` is set.
 class Echo {
  public:
   std::atomic<int> connections{0};
@@ -67,7 +67,7 @@ class Echo {
   std::vector<ClientId> owed_;
 };
 
-/// A server on a free port with a thread of its own.
+/// A server on a free port with its own thread.
 struct Running {
   explicit Running(LineServerOptions options = {}) {
     const auto opened = server.open(options);
@@ -99,7 +99,7 @@ struct Peer {
     return stream.send({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, 5s).has_value();
   }
 
-  /// The next line, or "" when the connection ended or nothing came for 5 s.
+  /// The next line, or "" if the connection ended or no line came within 5 s.
   std::string line() {
     for (;;) {
       if (const auto end = buffer.find('\n'); end != std::string::npos) {
@@ -118,7 +118,7 @@ struct Peer {
   std::string buffer;
 };
 
-/// A connected socket, for what TcpStream does not do.
+/// A connected socket, for operations that TcpStream does not have.
 int raw_connection(std::uint16_t port) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -130,7 +130,7 @@ int raw_connection(std::uint16_t port) {
   return descriptor;
 }
 
-/// What comes next, of so many bytes, or until the connection ends.
+/// The next `count` bytes, or fewer if the connection ends.
 std::string receive(int descriptor, std::size_t count) {
   std::string text;
   for (char c = 0; text.size() < count && ::recv(descriptor, &c, 1, 0) == 1;) text += c;
@@ -260,10 +260,10 @@ TEST_CASE("a client that ends its input reads on until it has what it is owed") 
   CHECK(receive(descriptor, 6) == "hello\n");
   REQUIRE(::send(descriptor, "one\nlater", 9, 0) == 9);
   ::shutdown(descriptor, SHUT_WR);
-  CHECK(receive(descriptor, 5) == "one\n ");  // the space looks whether it is still there
+  CHECK(receive(descriptor, 5) == "one\n ");  // the space checks whether the client is still connected
   CHECK(running.echo.lost == 0);
   running.echo.release = true;
-  CHECK(receive(descriptor, 1000) == "at last\n");  // and then the connection ends
+  CHECK(receive(descriptor, 1000) == "at last\n");  // then the connection ends
   CHECK(eventually([&] { return running.echo.lost == 1; }));
   ::close(descriptor);
 }
@@ -281,7 +281,7 @@ TEST_CASE("a client that closes its connection is forgotten, whatever it is owed
       CHECK(receive(descriptor, 1) == " ");
     }
     ::close(descriptor);
-    if (ends_its_input_first) running.echo.release = true;  // what is sent finds nobody
+    if (ends_its_input_first) running.echo.release = true;  // the answer finds no client
     CHECK(eventually([&] { return running.echo.lost == before + 1; }));
   }
 }
@@ -304,7 +304,7 @@ TEST_CASE("without file descriptors clients wait, and are served when there are 
   REQUIRE(filler.size() > 1);
   ::close(filler.back());
   filler.pop_back();
-  Peer waiting(running.port);  // takes the last one; the server has none to accept with
+  Peer waiting(running.port);  // takes the last descriptor; the server has none left for accept()
   std::this_thread::sleep_for(150ms);
   CHECK(good.say("ping\n"));
   CHECK(good.line() == "ping");

@@ -34,7 +34,7 @@ namespace {
 constexpr std::array wanted = {declare<SpscRing<std::uint64_t>>("numbers", 16),
                                declare<BroadcastValue<double>>("level")};
 constexpr uid_t nobody = 65534;
-// Long enough for any machine; nothing waits for it unless it fails.
+// A timeout for any machine; only a failure reaches it.
 constexpr Duration patience = 60s;
 constexpr Duration at_once = 0s;
 
@@ -67,7 +67,7 @@ int as_nobody(const std::function<int()>& work) {
   });
 }
 
-/// A socket at `name` that we play the other side of.
+/// A socket at `name` whose other side the test plays.
 int bare_socket(const std::string& name, bool listens) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -104,7 +104,7 @@ TEST_CASE("a segment comes over a socket to another process, which works with it
     CHECK(consumer.end.try_pop(got));
     CHECK(got == 7);
   }
-  CHECK_FALSE(std::filesystem::exists(path()));  // the server took it away
+  CHECK_FALSE(std::filesystem::exists(path()));  // the server removed it
 }
 
 TEST_CASE("each who receives a segment has seats of its own") {
@@ -142,7 +142,8 @@ TEST_CASE("another user gets what was said for him, and no more") {
     auto got = receive_segment(where, patience, monitor);
     if (!got) return 1;
     const std::string again = fmt::format("/proc/self/fd/{}", got->descriptor());
-    if (::open(again.c_str(), O_RDWR) >= 0) return 2;  // reading does not become writing
+    if (::open(again.c_str(), O_RDWR) >= 0)
+      return 2;  // a read-only descriptor cannot be reopened for writing
     return got->consumer<BroadcastValue<double>>("level") ? 0 : 3;
   };
 
@@ -184,7 +185,7 @@ TEST_CASE("another user's seats have one owner at a time, and die with it althou
     const auto seat = his->take_seat("numbers", Role::producer);
     if (!seat) return 3;
     if (error_of(his->take_seat("numbers", Role::producer)) != platform::Errc::seat_taken) return 4;
-    if (!his->take_seat("numbers", Role::consumer)) return 5;  // and gives it back
+    if (!his->take_seat("numbers", Role::consumer)) return 5;  // and releases it
     if (!his->seat_status("numbers", Role::producer, 0, Time{})->alive) return 6;
     if (his->seat_status("numbers", Role::consumer, 0, Time{})->alive) return 7;
     const pid_t child = ::fork();
@@ -239,7 +240,7 @@ TEST_CASE("what a dead server left behind is replaced, a living one is not") {
   SegmentServer second;
   CHECK(error_of(second.open(where, segment)) == platform::Errc::listen_failed);
   second.close();
-  CHECK(receive_segment(where, patience));  // the failure took nothing away
+  CHECK(receive_segment(where, patience));  // the failure did not remove the path
   first.close();
   CHECK_FALSE(std::filesystem::exists(where));
   std::ofstream(where) << "somebody's work";
@@ -307,7 +308,7 @@ TEST_CASE("a server that was killed is replaced although a child of it lives") {
     if (!server.open(where, segment)) return 1;
     if (::fork() == 0) {
       server.close();
-      if (std::filesystem::exists(where)) ready.give();  // it is its parent's
+      if (std::filesystem::exists(where)) ready.give();  // the path belongs to the parent
       end.wait();
       ::_exit(0);
     }
@@ -357,7 +358,7 @@ TEST_CASE("the longest time limit that there is waits, and does not run over") {
     return receive_segment(fmt::format("@takt-test-{}", ::getppid()), Duration::max()) ? 0 : 1;
   });
   started.wait();
-  std::this_thread::sleep_for(20ms);  // most likely it waits by now
+  std::this_thread::sleep_for(20ms);  // probably it waits by now
   auto segment = made();
   SegmentServer server;
   REQUIRE(server.open(abstract_path(), segment));
@@ -378,7 +379,7 @@ TEST_CASE("a server that is there has time to answer who does not wait for one t
     }
     return 0;
   });
-  // On a busy machine even that time can be too short: then the next has it.
+  // On a busy machine even this time can be too short. Then try again.
   Error error(platform::Errc::receive_failed);
   for (int i = 0; i < 200 && error == platform::Errc::receive_failed; ++i) {
     error = error_of(receive_segment(where, at_once));

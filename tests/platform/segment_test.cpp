@@ -37,7 +37,7 @@ constexpr std::array wanted = {declare<SpscRing<std::uint64_t>>("numbers", 16),
 constexpr std::array others = {declare<SpscRing<std::uint64_t>>("numbers", 32)};
 constexpr uid_t nobody = 65534;
 
-/// A name that no other run of this test has, removed at the end.
+/// A segment name that is unique to this run. Removed at the end.
 class Name {
  public:
   Name() { Segment::remove(text_); }
@@ -55,7 +55,7 @@ std::size_t open_files() {
   return count;
 }
 
-/// The error of a result, for comparison; none is an error of no room.
+/// The error of a result, for comparison. Without an error, an Error without a room.
 template <class T>
 Error error_of(const SetupResult<T>& result) {
   return result ? Error{} : result.error().error;
@@ -63,7 +63,7 @@ Error error_of(const SetupResult<T>& result) {
 
 Time now() { return SteadyClock().now(); }
 
-/// As root tests may become somebody else; what is not tested must not look as if it were.
+/// Root can run some checks as another user. Without root they are skipped visibly.
 bool is_root() {
   if (::geteuid() == 0) return true;
   MESSAGE("SKIPPED: this needs root");
@@ -106,7 +106,7 @@ TEST_CASE("nobody can change the size of a sealed segment") {
                      ? 2
                      : 0;
         }) != 1);
-  // A hole that a peer punches reads as zeros: no signal.
+  // A hole punched by a peer reads as zeros, without a signal.
   CHECK(segment.layout().memory_of(segment.layout().exchanges()[0]).front() == std::byte{0});
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("a place has one owner at a time, and who asks for a taken one is told
   CHECK_FALSE(other.seat_status("numbers", Role::producer, 0, now())->alive);
   const auto again = other.producer<SpscRing<std::uint64_t>>("numbers");
   REQUIRE(again);
-  CHECK_FALSE(again->seat.predecessor());  // it was given back in good order
+  CHECK_FALSE(again->seat.predecessor());  // it was released in order
   CHECK(other.seat_status("own", Role::consumer, 0, now()).error() == shm::Errc::no_such_seat);
   CHECK(other.seat_status("owl", Role::producer, 0, now()).error() == shm::Errc::no_such_exchange);
 }
@@ -229,7 +229,7 @@ TEST_CASE("a heartbeat shows how long its owner has been silent") {
     return segment.seat_status("numbers", Role::producer, 0, start + later)->since_heartbeat;
   };
   CHECK(age(Duration(0)) == Duration(0));
-  CHECK(age(std::chrono::milliseconds(-1)) == Duration(0));  // it has beaten since
+  CHECK(age(std::chrono::milliseconds(-1)) == Duration(0));  // the heartbeat is later
   CHECK(*age(std::chrono::milliseconds(250)) >= std::chrono::milliseconds(250));
   CHECK(*age(std::chrono::milliseconds(250)) <= std::chrono::milliseconds(251));
 }
@@ -269,12 +269,12 @@ TEST_CASE("the seat of one who was killed is free at once, and its successor goe
 TEST_CASE("a process that has got the pid of a dead owner is not taken for it") {
   auto segment = Segment::create_sealed("test", wanted).value();
   SeatRecord& record = segment.layout().seat(1);
-  record.pid = static_cast<std::uint32_t>(::getppid());  // lives, and has nothing to do with it
+  record.pid = static_cast<std::uint32_t>(::getppid());  // a living process without this owner slot
   CHECK_FALSE(segment.seat_status(1, now()).alive);
   auto seat = segment.take_seat("numbers", Role::producer);
   REQUIRE(seat);
   CHECK(seat->predecessor()->pid == static_cast<std::uint32_t>(::getppid()));
-  record.pid = 0x7fffffff;  // nobody has this one, but the seat is taken
+  record.pid = 0x7fffffff;  // no such process, but the owner slot is taken
   CHECK(segment.seat_status(1, now()).alive);
   CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
 }
@@ -345,7 +345,7 @@ TEST_CASE("one who may only read does not look like an owner, and who finds a se
       ::open(fmt::format("/proc/self/fd/{}", segment.descriptor()).c_str(), O_RDONLY | O_CLOEXEC);
   struct flock lock {};
   lock.l_type = F_RDLCK;
-  lock.l_start = 2;  // seat 1
+  lock.l_start = 2;  // owner slot 1
   lock.l_len = 1;
   REQUIRE(::fcntl(reading, F_OFD_SETLK, &lock) == 0);
   const auto refused = segment.take_seat("numbers", Role::producer);
@@ -469,7 +469,7 @@ TEST_CASE("a named segment is made once, found by its name, and removed") {
   }
   const std::array twice = {wanted[0], wanted[0]};
   CHECK(error_of(Segment::create(name, twice)) == shm::Errc::bad_name);
-  CHECK(error_of(Segment::open(name)) == platform::Errc::no_such_segment);  // nothing is left of it
+  CHECK(error_of(Segment::open(name)) == platform::Errc::no_such_segment);  // the name is gone
 }
 
 TEST_CASE("a named segment that others may open, or that is a link, is refused") {
@@ -540,7 +540,7 @@ TEST_CASE("a segment whose maker is still at work is waited for, and not for eve
   REQUIRE(::ftruncate(file, 8192) == 0);
   struct flock lock {};
   lock.l_type = F_WRLCK;
-  lock.l_start = 1;  // seat 0
+  lock.l_start = 1;  // owner slot 0
   lock.l_len = 1;
   REQUIRE(::fcntl(file, F_OFD_SETLK, &lock) == 0);
   CHECK(error_of(Segment::open_or_create(name, wanted, std::chrono::milliseconds(20))) ==
@@ -589,7 +589,7 @@ TEST_CASE("debris is what nobody has: of the living nothing is removed") {
     const auto watcher = Segment::open(name, monitor).value();
     owner.kill();
     CHECK(error_of(Segment::check_unused(name)) ==
-          platform::Errc::segment_in_use);  // a monitor is somebody too
+          platform::Errc::segment_in_use);  // a monitor is a user too
   }
   CHECK(Segment::check_unused(name));
   CHECK(Segment::check_unused(name));
@@ -609,7 +609,7 @@ TEST_CASE("of eight that start at once one makes the segment") {
       starters.emplace_back([&] {
         ready.give();
         start.wait();
-        // Much longer than it takes: what counts is who makes it, not when.
+        // A long timeout: the test checks who creates the segment, not when.
         auto segment = Segment::open_or_create(name, wanted, std::chrono::seconds(60));
         done.give();
         end.wait();  // all have it at the same time
@@ -629,7 +629,7 @@ TEST_CASE("of eight that start at once one makes the segment") {
     }
     REQUIRE(made == 1);
     if (round % 2 == 0) REQUIRE(Segment::remove_unused(name));
-    if (round % 2 == 1) {  // the next round finds the beginnings of one who died
+    if (round % 2 == 1) {  // the next round finds the unfinished segment of a dead process
       REQUIRE(Segment::remove(name));
       const int file = ::open(name.path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
       REQUIRE(::ftruncate(file, 8192) == 0);
@@ -648,7 +648,7 @@ TEST_CASE("of eight that start while one is killed in the middle, all get a whol
       starters.emplace_back([&] {
         start.wait();
         for (;;) {
-          // Over and over: the kill finds them at any instruction.
+          // Repeatedly, so the kill hits any instruction.
           auto segment = Segment::open_or_create(name, wanted, std::chrono::seconds(60));
           if (!segment) return 1;
           (void)segment->producer<SpscRing<std::uint64_t>>("numbers");
@@ -703,7 +703,7 @@ TEST_CASE("another user can neither open our segment nor pass off his own as our
   const std::string sealed = fmt::format("/proc/{}/fd/{}", ::getpid(), segment.descriptor());
   CHECK(as_nobody([&] { return ::open(sealed.c_str(), O_RDWR) < 0 ? 0 : 1; }) == 0);
   REQUIRE(Segment::remove(name));
-  // Under our name, and as open as can be.
+  // With this segment's name and an open mode.
   REQUIRE(as_nobody([&] {
             auto his = Segment::create(name, wanted);
             return his && ::chmod(name.path().c_str(), 0666) == 0 ? 0 : 1;
@@ -718,7 +718,7 @@ TEST_CASE("a full file system is an error, not a signal") {
   if (!is_root()) return;
   const Name name;
   const int code = in_child([&] {
-    // A file system of one page, seen by this child alone.
+    // A file system of one page, mounted for this child only.
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("none", "/dev/shm", "tmpfs", 0, "size=4096") != 0) {
       return 100;
@@ -728,7 +728,7 @@ TEST_CASE("a full file system is an error, not a signal") {
     if (error_of(Segment::open_or_create(name, large)) != platform::Errc::memory_full) return 2;
     if (error_of(Segment::open(name)) != platform::Errc::no_such_segment) return 3;
     const int file =
-        ::open(name.path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);  // a hole from end to end
+        ::open(name.path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);  // the whole file is a hole
     if (::ftruncate(file, 65536) != 0 || error_of(Segment::open(name)) != platform::Errc::memory_full)
       return 5;
     if (!Segment::remove(name)) return 6;

@@ -1,5 +1,5 @@
-// A serial line on a pseudo terminal: what goes in comes out unchanged, a full line takes nothing instead of waiting, and a
-// line that lost its other end says so.
+// A serial line on a pseudo terminal. Bytes arrive unchanged, a full line accepts nothing instead of waiting,
+// and a lost other end is reported.
 #include "takt/platform/serial_line.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// A UDP socket over the loopback interface: what goes in comes out whole or not at all, strangers are not heard, and whatever
-// happens to the other side is counted and survived.
+// A UDP socket over the loopback interface. Datagrams arrive whole or not at all, those of strangers are
+// dropped, and faults of the other side are counted and survived.
 #include "takt/platform/udp_socket.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ Bytes numbered(std::size_t size, std::uint8_t first = 0) {
   return bytes;
 }
 
-/// The next datagram; it must be there already, or come.
+/// The next datagram; waits for it.
 Bytes receive(UdpSocket& socket) {
   Bytes buffer(longest_datagram);
   const auto size = socket.receive(buffer, long_time);
@@ -155,7 +155,7 @@ TEST_CASE("a peer of any port is answered where it sends from, and then no other
   auto ear = UdpSocket::open({});
   REQUIRE(ear.has_value());
   CHECK(ear->is_open_to_any_port());
-  CHECK(!ear->send(Bytes{1}));  // to whom?
+  CHECK(!ear->send(Bytes{1}));  // no destination yet
   const UdpEndpoint there{.port = ear->local_port()};
   auto first = UdpSocket::open({.peer = there});
   auto second = UdpSocket::open({.peer = there});
@@ -277,7 +277,7 @@ TEST_CASE("a datagram that is too long for UDP is refused, and the next one is s
 
 TEST_CASE("over IPv6 it is the same") {
   auto ear = UdpSocket::open({.local = {"::1"}, .peer = {"::1"}});
-  if (!ear) return;  // not every machine has it
+  if (!ear) return;  // not every machine has IPv6
   auto mouth = UdpSocket::open({.local = {"::1"}, .peer = {"::1", ear->local_port()}});
   REQUIRE(mouth.has_value());
   CHECK(mouth->send(Bytes{6}));

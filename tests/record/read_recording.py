@@ -1,8 +1,8 @@
-"""Reads a recording with nothing but the standard library and the layout that the recording itself holds: what a reader in
-any other language needs. Run on a small recording whose contents are known, it also pins the format.
+"""Reads a recording with only the standard library and the layout in the recording's metadata, as a reader in any other
+language would. Checks a small recording with known contents, so that a change of the format fails this test.
 
 usage: read_recording.py KNOWN_RECORDING [TAKT ROBOT REQUESTS]
-With the program takt, also reads what that records of a robot that moves.
+With the program takt, it also records a moving robot and reads that recording.
 """
 import json
 import os

@@ -27,7 +27,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A file name of this process that is gone when the test ends.
+/// A file name of this process. The file is removed when the test ends.
 class ScratchFile {
  public:
   ScratchFile() : path_(std::filesystem::temp_directory_path() / ("takt_recording_" + unique())) {}
@@ -53,7 +53,7 @@ class ScratchFile {
   std::filesystem::path path_;
 };
 
-/// A record that owns what it holds, so that what was written can be compared with what is read.
+/// A record with its own data, for comparing written and read records.
 struct Owned {
   Record record;
   std::vector<JointSample> joints;
@@ -94,7 +94,7 @@ struct Written {
   Bytes bytes;
 };
 
-/// Writes a random recording through the loop's lane, draining after every record as virtual time does.
+/// Writes a random recording through the loop's lane. Drains after every record, as in virtual time.
 Written write_random(std::uint64_t salt, std::size_t count) {
   auto random = test::generator(salt);
   Written written;
@@ -157,7 +157,7 @@ Written write_random(std::uint64_t salt, std::size_t count) {
   return written;
 }
 
-/// All records up to the end or the first error.
+/// All records until the end or the first error.
 struct ReadBack {
   std::vector<Owned> records;
   bool truncated = false;
@@ -175,7 +175,7 @@ ReadBack read_all(std::span<const std::uint8_t> bytes) {
     const auto record = reader->next();
     if (!record) {
       result.error = record.error();
-      CHECK(reader->next().error().error == result.error->error);  // stays failed
+      CHECK(reader->next().error().error == result.error->error);  // the error repeats
       return result;
     }
     if (*record == nullptr) break;
@@ -190,7 +190,7 @@ void put_u32(Bytes& bytes, std::size_t at, std::uint32_t value) {
   writer.little(value);
 }
 
-/// Where the records begin.
+/// The offset of the first record.
 std::size_t records_begin(const Bytes& bytes) {
   return header_size + ByteReader(std::span(bytes).subspan(12, 4)).little<std::uint32_t>();
 }
@@ -313,7 +313,7 @@ TEST_CASE("cycles must rise, times be near, and records be whole") {
   CHECK(error_of(bytes) == Errc::record_too_short);
 
   bytes = record_one([&](Lane& lane) { cycle_at(lane, 1); });
-  put_u32(bytes, begin + 4, 777);  // a record of a later edition
+  put_u32(bytes, begin + 4, 777);  // a record type of a later edition
   const ReadBack back = read_all(bytes);
   CHECK_FALSE(back.error);
   CHECK(back.records.empty());

@@ -1,4 +1,4 @@
-// Random recordings for tests: the same seed gives the same records.
+// Random recordings for tests. The same seed gives the same records.
 #pragma once
 
 #include <limits>

@@ -48,7 +48,7 @@ TEST_CASE("a reader that comes late begins at the oldest message that stays, or 
     auto newest = ring.reader(BroadcastStart::newest);
     int got = -1;
     CHECK(oldest.try_read(got) == (written > 0));
-    CHECK(got == (written == 0 ? -1 : std::max(written - 6, 0)));  // a quarter is the writer's
+    CHECK(got == (written == 0 ? -1 : std::max(written - 6, 0)));  // a quarter is left to the writer
     CHECK(newest.try_read(got) == (written > 0));
     CHECK(got == written - 1);
     CHECK_FALSE(newest.try_read(got));
@@ -71,7 +71,7 @@ TEST_CASE("a reader that was lapped is told how many messages it missed") {
   CHECK(newest.try_read(got));
   CHECK(got == 99);
   CHECK(newest.missed() == 99);
-  for (int i = 100; i < 108; ++i) ring.write(i);  // just as many as there is room for
+  for (int i = 100; i < 108; ++i) ring.write(i);  // exactly as many as fit
   for (int i = 100; i < 108; ++i) {
     CHECK(oldest.try_read(got));
     CHECK(got == i);
@@ -125,7 +125,7 @@ TEST_CASE(
         for (auto i = test::uniform_int(random, 0, 3); i > 0; --i) writer.write(Wide::of(written++));
         if (test::uniform_int(random, 0, 3) == 0 && written != 0) {
           memory.count.written =
-              static_cast<std::uint32_t>(written - 1);  // it died before it could count the last one
+              static_cast<std::uint32_t>(written - 1);  // the writer died before it counted the last message
         }
       } else if (reader.try_read(got)) {
         ++read;
@@ -198,7 +198,7 @@ TEST_CASE("whatever a peer writes into a broadcast ring, its readers find back t
       slots[random() % capacity].state = static_cast<std::uint32_t>(random() >> random() % 64);
       (void)reader.try_read(got);
     }
-    // At worst, the reader waits by chance for one of the next few messages.
+    // In the worst case, the damaged state equals that of one of the next few messages.
     for (std::uint64_t i = 1; i <= 3 * capacity; ++i) {
       writer.write(Wide::of(i));
       while (reader.try_read(got)) continue;
@@ -214,7 +214,7 @@ TEST_CASE("whatever a peer writes, a reader of a broadcast ring stays within the
   for (std::size_t round = 0; round < test::count(20'000); ++round) {
     BroadcastCount count;
     constexpr std::uint32_t capacity = 4;
-    std::array<BroadcastSlot<Wide>, capacity> slots;  // a sanitizer sees what leaves it
+    std::array<BroadcastSlot<Wide>, capacity> slots;  // a sanitizer detects accesses outside
     const auto nonsense = [&] { return static_cast<std::uint32_t>(random() >> random() % 64); };
     const auto disturb = [&] {
       if (test::uniform_int(random, 0, 1) == 0) count.written = nonsense();
@@ -232,7 +232,7 @@ TEST_CASE("whatever a peer writes, a reader of a broadcast ring stays within the
       disturb();
       writer.write(Wide::of(random()));
     }
-    CHECK(got.whole());  // here nobody writes during a read
+    CHECK(got.whole());  // no write runs during a read here
   }
 }
 

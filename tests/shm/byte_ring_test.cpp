@@ -17,7 +17,7 @@ using namespace takt::shm;
 
 namespace {
 
-/// The record that belongs to a number: its length and bytes follow from it.
+/// The record of a number, which determines its length and bytes.
 std::vector<std::byte> record(std::uint64_t number, std::size_t longest) {
   auto random = test::generator(number);
   std::vector<std::byte> bytes(random() % (longest + 1));
@@ -44,7 +44,7 @@ TEST_CASE("records of every length come back whole, in order and aligned") {
         const auto bytes = record(written, longest);
         const bool accepted = ring.producer().try_write(bytes);
         if (accepted) ++written;
-        CHECK((accepted || read < written));  // an empty ring takes every record
+        CHECK((accepted || read < written));  // an empty ring accepts every record
       } else {
         const auto found = ring.consumer().peek();
         CHECK(found.has_value() == (read < written));
@@ -66,7 +66,7 @@ TEST_CASE("a reserved piece may be committed in part, or not at all") {
   REQUIRE(piece);
   CHECK(piece->size() == 100);
   CHECK_FALSE(ring.consumer().peek());
-  piece = ring.producer().try_reserve(50);  // the first piece is forgotten
+  piece = ring.producer().try_reserve(50);  // drops the first piece
   REQUIRE(piece);
   (*piece)[0] = std::byte{42};
   ring.producer().commit(1);
@@ -75,7 +75,7 @@ TEST_CASE("a reserved piece may be committed in part, or not at all") {
   CHECK(found->size() == 1);
   CHECK((*found)[0] == std::byte{42});
   ring.consumer().release();
-  ring.consumer().release();  // nothing is shown: no effect
+  ring.consumer().release();  // no record was peeked at: no effect
   CHECK_FALSE(ring.consumer().peek());
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("a producer is told how many bytes are free") {
   REQUIRE(consumer.peek());
   consumer.release();
   CHECK(producer.free_bytes() == 64);
-  indexes.released = 1024;  // no honest consumer says so
+  indexes.released = 1024;  // no honest consumer stores this
   CHECK(producer.free_bytes() == 0);
 }
 
@@ -116,10 +116,10 @@ TEST_CASE("several records are published at once, and given back at once") {
     producer.stage(size);
     return true;
   };
-  for (int round = 0; round < 20; ++round) {  // the records wrap in many ways
+  for (int round = 0; round < 20; ++round) {  // the records wrap at many positions
     CAPTURE(round);
     const std::size_t first = 1 + static_cast<std::size_t>(round) % 9;
-    producer.stage(5);  // nothing is reserved
+    producer.stage(5);  // no piece is reserved
     for (std::size_t i = 0; i < 3; ++i) REQUIRE(stage(first + 20 * i));
     CHECK_FALSE(consumer.peek());
     producer.publish();
@@ -132,7 +132,7 @@ TEST_CASE("several records are published at once, and given back at once") {
       consumer.advance();
     }
     CHECK_FALSE(consumer.peek());
-    consumer.advance();  // nothing is shown
+    consumer.advance();  // no record was peeked at
     for (std::size_t i = 0; i < 3; ++i) {
       CHECK(
           equal(records[i], std::vector<std::byte>(first + 20 * i, static_cast<std::byte>(first + 20 * i))));
@@ -161,7 +161,7 @@ TEST_CASE("what was staged is published by the next commit, or lost with its pro
     CHECK(record->size() == size);
     consumer.advance();
   }
-  ByteConsumer another(indexes, memory.data(), 128);  // nothing was given back: it sees both again
+  ByteConsumer another(indexes, memory.data(), 128);  // no space was given back: it reads both again
   REQUIRE(another.peek());
   CHECK(another.peek()->size() == 4);
 }
@@ -283,7 +283,7 @@ TEST_CASE("whoever takes over from a consumer that came upon nonsense goes on be
   CHECK_FALSE(first.peek());
   CHECK(first.is_broken());
   for (int i = 0; i < 8; ++i) CHECK(producer.try_write(bytes));
-  CHECK_FALSE(first.peek());  // it stays so
+  CHECK_FALSE(first.peek());  // it stays broken
   ByteConsumer second(indexes, memory.data(), 256);
   for (int i = 0; i < 100; ++i) {
     CHECK(second.peek());

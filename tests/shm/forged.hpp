@@ -1,4 +1,4 @@
-// Two schemas of one length and one hash, which a peer may exchange for each other under a reader's eyes.
+// Two schemas of equal length and hash. A peer may exchange one for the other while a reader uses it.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ inline constexpr std::string_view small = "aaaaaa u8[16],uBkaqFbFlxnwb u8";
 inline constexpr std::string_view large = "a u8[1040000],unBbukxlDFuee u8";
 static_assert(small.size() == large.size() && shm::fnv1a(small) == shm::fnv1a(large));
 
-/// Makes the elements of a layout's first exchange large where they were small.
+/// Makes the elements of a layout's first exchange larger.
 inline void enlarge(std::byte* memory) {
   std::byte* const text =
       memory + sizeof(shm::detail::LayoutHeader) + offsetof(shm::detail::LayoutRecord, schema);

@@ -46,7 +46,7 @@ JointSet owned_by(const JointImage& image, std::size_t seat) {
   return set;
 }
 
-/// A robot whose drives do at once what they are told, with its hub and the memory that they share with others.
+/// A robot whose drives follow at once, with its hub and the shared memory.
 class Robot {
  public:
   explicit Robot(const std::array<JointSafety, joints>& safety = {}, std::uint32_t silent_cycles = 5)
@@ -72,7 +72,7 @@ class Robot {
     return JointClient(BroadcastValue<JointImage>::Reader(memory_.image), {&memory_.seats[seat], seat},
                        session);
   }
-  /// A client that was granted the joints, has seen it, and has them in position mode.
+  /// A client that owns the joints, has seen the grant, and holds them in position mode.
   [[nodiscard]] JointClient owner(std::uint8_t seat, JointSet set, std::uint32_t session = 1) {
     JointClient client = this->client(seat, session);
     client.want(set);
@@ -114,7 +114,7 @@ class Robot {
   Time now_{};
 };
 
-/// A seat of which any command can be sent.
+/// An owner slot that can send any command.
 class RawSeat {
  public:
   RawSeat(Robot& robot, std::uint8_t seat) : robot_(&robot), writer_(robot.memory().seats[seat]) {
@@ -135,7 +135,7 @@ class RawSeat {
   LatestWriter<JointCommand> writer_;
 };
 
-/// A joint has an owner just when it is granted or driven.
+/// Whether exactly the granted and driven joints have an owner.
 bool is_coherent(const JointImage& image) {
   bool coherent = true;
   for (std::size_t joint = 0; joint < image.joints; ++joint) {
@@ -216,7 +216,7 @@ TEST_CASE("a process is given joints, starts from where they are, and moves them
   client.publish(time_from_nanoseconds(77));
   robot.cycle();
   CHECK(robot.reference(3) == position_reference(0.35, 1.5));
-  CHECK(robot.reference(1).mode == JointMode::off);  // as it was, until the owner says otherwise
+  CHECK(robot.reference(1).mode == JointMode::off);  // unchanged until the owner commands otherwise
   CHECK(robot.reference(0).mode == JointMode::off);
   CHECK(robot.image().phase[3] == JointPhase::driven);
   CHECK(robot.image().reference(3) == position_reference(0.35, 1.5));
@@ -354,7 +354,7 @@ TEST_CASE("an owner loses its joints after exactly as many silent cycles as are 
     Robot robot({}, allowed);
     robot.cycle();
     JointClient client = robot.owner(1, set_of({0, 4}));
-    for (int i = 0; i < 3; ++i) {  // coming in time, at the last moment
+    for (int i = 0; i < 3; ++i) {  // each command arrives in the last cycle before the timeout
       for (std::uint32_t cycle = 0; cycle < allowed; ++cycle) robot.cycle();
       CHECK(robot.owned(1) == set_of({0, 4}));
       (void)client.update();
@@ -436,14 +436,14 @@ TEST_CASE(
         seat.send();
         robot.cycle();
         CHECK(robot.reference(4) == good);
-        CHECK(robot.reference(1) == good);  // a command is taken as a whole
+        CHECK(robot.reference(1) == good);  // a command is accepted or rejected as a whole
         CHECK(robot.image().error[2] == (kind == 4 ? Errc::unknown_mode : Errc::bad_reference));
         CHECK(robot.image().error_joint[2] == 4);
         CHECK(robot.image().rejected[2] == i);
         CHECK(robot.owned(2) == set_of({1, 4}));
       }
       robot.cycle();
-      CHECK(robot.image().rejected[2] == 4);  // each is counted once
+      CHECK(robot.image().rejected[2] == 4);  // each one is counted once
       CHECK(robot.owned(2) == set_of({1, 4}));
       if (end == End::good_again) seat.command.set(4, good);
       if (end == End::let_go) seat.command.wanted = set_of({1});
@@ -571,7 +571,7 @@ TEST_CASE(
   robot.cycle();
   const JointReference held = robot.reference(3);
   CHECK(held == position_reference(held.motion.position));
-  for (int i = 0; i < 2; ++i) {  // however long it takes to look
+  for (int i = 0; i < 2; ++i) {  // for any number of cycles
     robot.cycle();
     CHECK(robot.reference(3) == held);
   }
@@ -584,7 +584,7 @@ TEST_CASE("a reference from before the grant is not followed") {
   Robot robot({}, 3);
   robot.cycle();
   JointClient client = robot.owner(0, set_of({2}));
-  for (int i = 0; i < 10; ++i) robot.cycle();  // it is paused, and does not know what happened meanwhile
+  for (int i = 0; i < 10; ++i) robot.cycle();  // it is paused and misses these images
   CHECK(robot.image().owner[2] == no_owner);
   const JointReference held = robot.reference(2);
   CHECK(client.set(2, position_reference(100)));
@@ -662,7 +662,7 @@ TEST_CASE(
   CHECK(robot.reference(0) == position_reference(0.5));
   CHECK(robot.reference(1).mode == JointMode::position);
   CHECK(robot.reference(2).motion.position == doctest::Approx(before + 0.001).epsilon(1e-12));
-  alive.publish(robot.now());  // it has not noticed yet
+  alive.publish(robot.now());  // it has not seen the loss yet
   robot.cycle();
   CHECK(robot.image().owner[0] == no_owner);
   CHECK(robot.image().session[0] == 0);
@@ -678,7 +678,7 @@ TEST_CASE(
   CHECK(alive.granted() == set_of({0}));
   CHECK(alive.reference(0) == position_reference(0.5));
   for (int i = 0; i < 100; ++i) robot.cycle();
-  CHECK(robot.image().owner[1] == no_owner);  // who does not answer gets nothing
+  CHECK(robot.image().owner[1] == no_owner);  // an owner slot without a command gets no joint
 }
 
 TEST_CASE("a hub that starts anew believes no number that is none, and no image of another robot") {
@@ -751,7 +751,7 @@ TEST_CASE("whatever bytes a seat holds, joints of others are not touched, and wh
   for (std::size_t round = 0; round < rounds; ++round) {
     for (const std::size_t seat : {0u, 2u, 3u}) {
       auto* bytes = reinterpret_cast<unsigned char*>(&robot.memory().seats[seat]);
-      if (seat == 3) {  // what claims plausibly, with any numbers
+      if (seat == 3) {  // a plausible claim, with any numbers
         JointCommand command;
         command.session = static_cast<std::uint32_t>(random());
         command.heartbeat = static_cast<std::uint32_t>(random());
@@ -804,7 +804,7 @@ TEST_CASE(
       std::optional<JointClient> client;
       std::uint32_t session = 0;
       JointSet wanted;
-      bool spoke = false;        // since the last cycle, to this hub
+      bool spoke = false;        // it sent a command to this hub since the last cycle
       std::uint64_t silent = 0;  // cycles
     };
     std::array<Process, seat_count> processes;
@@ -850,7 +850,7 @@ TEST_CASE(
         const JointSet now = owned_by(image, seat);
         const bool same = heard_before[seat] == process.session;
         if (!process.spoke) {
-          // Nothing but too long a silence takes anything from one that says nothing, and nothing is given to it.
+          // Without a command, an owner slot loses joints only by a timeout and gets none.
           REQUIRE(now == (process.silent > allowed ? JointSet() : owned_before[seat]));
           held_through = held_through | now;
           continue;
@@ -869,7 +869,7 @@ TEST_CASE(
           REQUIRE(image.owner[joint] != seat);
         }
       }
-      // No reference jumps: not by an owner's own steps, nor by what is done for joints that have none.
+      // No reference jumps, neither by an owner's steps nor by the safe behaviour.
       for (std::size_t joint = 0; joint < joints; ++joint) {
         REQUIRE(check(robot.reference(joint)));
         REQUIRE(std::abs(robot.reference(joint).motion.position - before[joint].motion.position) <=

@@ -26,7 +26,7 @@ struct Odd {
   std::array<char, 13> bytes{};
 };
 
-/// A processor on which something happens just after a load.
+/// A processor that runs a hook just after a load.
 struct Interrupted : Processor {
   static inline std::function<void()> after_load;
 
@@ -41,14 +41,15 @@ struct Interrupted : Processor {
   };
 };
 
-/// What stands beside the values of a broadcast value, to be forged.
+/// The states beside the values of a BroadcastValue, to be forged.
 template <class T, class Machine>
 std::atomic<std::uint32_t>& state_of(BroadcastValue<T, Machine>& value, std::size_t slot) {
   return *reinterpret_cast<std::atomic<std::uint32_t>*>(reinterpret_cast<std::byte*>(&value) +
                                                         slot * sizeof(value) / 2);
 }
 
-/// Reads until the last value has come: whole values only, never going back, and told the truth about new and old.
+/// Reads until the last value arrives. Checks that values are whole, never older than before, and correctly
+/// reported as new or old.
 template <class Reader>
 std::uint64_t wrong_reads(Reader&& reader, std::uint64_t last_value) {
   std::uint64_t wrong = 0;
@@ -88,7 +89,7 @@ TEST_CASE("a latest value is written and read in place") {
   CHECK(value.update() == Freshness::new_data);
   CHECK(value.value().words[19] == 5);
   value.begin_write() = Wide::of(6);
-  CHECK(value.value().words[19] == 5);  // untouched until the next update
+  CHECK(value.value().words[19] == 5);  // unchanged until the next update
 }
 
 TEST_CASE("memory of zeros is a latest value that was never written") {
@@ -119,7 +120,7 @@ TEST_CASE("either end of a latest value goes on where another left off") {
         case 0:
           writer->begin_write() = Wide::of(0);
           writer.emplace(memory);
-          break;  // it died while it wrote
+          break;  // the writer died during the write
         case 1:
           reader.emplace(memory);
           successor = true;
@@ -167,7 +168,7 @@ TEST_CASE("whatever a peer writes into a latest value, both ends stay within its
       REQUIRE(inside(writer.begin_write()));
       writer.write(Wide::of(1));
     }
-    // Left alone, they find back to each other.
+    // Once the peer stops, both ends recover.
     writer.write(Wide::of(2));
     LatestReader<Wide> another(memory);
     CHECK(another.update() == Freshness::new_data);
@@ -200,13 +201,13 @@ TEST_CASE(
     "a new reader that meets two writes of a broadcast value tries again, and is not told that there is "
     "none") {
   using Value = BroadcastValue<std::uint64_t, Interrupted>;
-  for (const std::uint32_t last : {2u, 3u}) {  // one into each slot
+  for (const std::uint32_t last : {2u, 3u}) {  // one in each slot
     CAPTURE(last);
     Value value;
     for (std::uint32_t i = 1; i <= last; ++i) value.write(i);
-    state_of(value, last % 2) = 2 * last | 1;  // the last one is still being written
+    state_of(value, last % 2) = 2 * last | 1;  // the last value is still being written
     Interrupted::after_load = [&] {
-      state_of(value, last % 2) = 2 * last;  // now it is there, and the next has begun
+      state_of(value, last % 2) = 2 * last;  // now it is complete, and the next write has begun
       state_of(value, 1 - last % 2) = 2 * (last + 1) | 1;
     };
     std::uint64_t got = 0;
@@ -260,7 +261,7 @@ TEST_CASE("whatever a peer writes into a broadcast value, its readers find back 
       (void)reader.read(got);
     }
     if (round % 2 == 0) writer.emplace(value);
-    // At worst, what the reader holds bears by chance the number of one of the next few.
+    // In the worst case, the damaged state equals that of one of the next few values.
     for (std::uint64_t i = 1; i <= 4; ++i) {
       writer->write(Wide::of(i));
       (void)reader.read(got);

@@ -32,7 +32,7 @@ constexpr std::array wanted = {
     declare<MultiProducerRing<Reference, 2, 8>>("goals"),
 };
 
-/// Memory as a segment has it, of exactly `bytes`, so that a sanitizer sees what goes beyond.
+/// Memory aligned as in a segment, with exactly `bytes` bytes, so a sanitizer detects accesses beyond.
 class Memory {
  public:
   explicit Memory(std::size_t bytes)
@@ -40,7 +40,7 @@ class Memory {
     std::memset(lines_.get(), 0, bytes);
   }
   [[nodiscard]] std::span<std::byte> all() const { return {lines_.get(), bytes_}; }
-  /// A word or so of the header or of a record.
+  /// A field of the header or of a record.
   template <class T>
   void set(std::size_t at, T value) {
     std::memcpy(lines_.get() + at, &value, sizeof value);
@@ -145,7 +145,7 @@ TEST_CASE("exchanges lie apart, within the memory") {
   }
   CHECK(end <= memory.all().size());
   CHECK(layout.size() == memory.all().size());
-  CHECK(sizeof(Layout) <= 4096);  // what "some KiB" means
+  CHECK(sizeof(Layout) <= 4096);  // the "some KiB" of its comment
 }
 
 TEST_CASE("every place at an exchange has a seat of its own, and the segment has one") {
@@ -275,7 +275,7 @@ TEST_CASE("what was laid out otherwise is refused by its name") {
 }
 
 TEST_CASE("the magic number shows the byte order") {
-  // What a machine of the other order writes is what this one reads backwards.
+  // The other byte order reads the magic number backwards.
   auto bytes = std::bit_cast<std::array<char, 4>>(detail::magic);
   std::reverse(bytes.begin(), bytes.end());
   CHECK(std::bit_cast<std::uint32_t>(bytes) == detail::other_magic);

@@ -45,7 +45,7 @@ TEST_CASE("requests of each producer arrive once and in order, whatever the mixt
       const std::size_t lane = random() % 3;
       if (test::uniform_int(random, 0, 1) == 0) {
         if (producers[lane].try_push(Request::of(lane, sent[lane]))) waiting[lane].push_back(sent[lane]++);
-        CHECK(!waiting[lane].empty());  // an empty lane takes a message, however full the others are
+        CHECK(!waiting[lane].empty());  // an empty lane accepts a message even if the others are full
       } else if (test::uniform_int(random, 0, 1) == 0) {
         Request request;
         const bool any = !waiting[0].empty() || !waiting[1].empty() || !waiting[2].empty();
@@ -85,7 +85,8 @@ TEST_CASE("a busy producer does not starve the others") {
     REQUIRE(other.try_push(Request::of(3, 7)));
     std::vector<Request> requests(size);
     bool came = false;
-    for (int call = 0; call < 2 && !came; ++call) {  // with room for one, in the next call
+    for (int call = 0; call < 2 && !came;
+         ++call) {  // with room for one message, it may arrive in the next call
       const std::size_t count = ring.pop(requests);
       CHECK(count == size);
       for (std::size_t i = 0; i < count; ++i) came = came || requests[i].lane == 3;
@@ -104,7 +105,7 @@ TEST_CASE("a queue in memory of zeros is empty, and each end goes on where anoth
   for (std::uint64_t i = 0; i < 4; ++i) CHECK(memory.producer(1).try_push(Request::of(1, i)));
   CHECK_FALSE(memory.producer(1).try_push(Request::of(1, 4)));
   CHECK(memory.producer(0).try_push(Request::of(0, 0)));
-  CHECK(memory.producer(9).free_slots() == 0);  // no lane of its own: the last one's
+  CHECK(memory.producer(9).free_slots() == 0);  // a number too large means the last lane
   std::array<Request, 8> requests;
   CHECK(MultiProducerConsumer<Request, 2, 4>(memory).pop(requests) == 5);
   CHECK(MultiProducerConsumer<Request, 2, 4>(memory).pop(requests) == 0);

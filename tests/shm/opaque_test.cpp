@@ -1,5 +1,5 @@
-// Elements known by their schema only: one side has the type and the other the text, each in turn, and what the one writes the other
-// reads.
+// Elements known only by their schema. One side uses the type and the other the schema, in turn. Each reads
+// what the other writes.
 #include "takt/shm/opaque.hpp"
 
 #include <doctest/doctest.h>
@@ -77,7 +77,7 @@ Opaque opaque() {
   return Opaque::of(schema_text<T>()).value();
 }
 
-/// The four exchanges of T, laid out by one side.
+/// The four exchanges of T, in a layout written by one side.
 template <class T>
 struct Exchanges {
   explicit Exchanges(std::span<const Declaration> wanted)
@@ -215,7 +215,7 @@ void check_stream(const Layout& layout) {
   CHECK(from.missed() == 0);
   for (std::uint32_t i = 0; i < 25; ++i) to.write(element_of<T>(i));
   REQUIRE(from.try_read(bytes_at(&got)));
-  CHECK(is_element(got, 19));  // two of the eight are the writer's
+  CHECK(is_element(got, 19));  // two of the eight slots are left to the writer
   CHECK(from.missed() == 19);
 }
 template <class T>
@@ -238,7 +238,7 @@ void check_stream_back(const Layout& layout) {
 TEST_CASE_TEMPLATE("what is known by its type here and by its schema there goes over, both ways", T, Bytes<1>,
                    Bytes<7>, Bytes<8>, Bytes<9>, Bytes<56>, Bytes<57>, Bytes<64>, Bytes<65>, Bytes<200>,
                    float, std::uint16_t, Pose, Aligned) {
-  // Said by type or by text, an exchange takes the same place.
+  // An exchange takes the same bytes with a type and with a schema.
   const auto typed = Exchanges<T>::typed();
   const auto opaque_too = Exchanges<T>::opaque();
   for (std::size_t i = 0; i < typed.size(); ++i) {
@@ -290,14 +290,15 @@ TEST_CASE("elements of another schema or kind are refused, and writing where mem
 
 TEST_CASE("no element known by its schema is ever torn between threads") {
   constexpr std::uint64_t count = 10000;
-  // The ring takes them all: on a busy machine each wait for the other thread is a time slice.
+  // The ring has room for all messages. On a busy machine each wait for the other thread takes a time slice.
   const Exchanges<test::Wide> exchanges(Exchanges<test::Wide>::opaque(count));
   const Layout& layout = exchanges.layout;
   const Opaque wide = opaque<test::Wide>();
   auto ring_out = layout.consumer<SpscRing<Opaque>>("ring", wide).value();
   auto latest_out = layout.consumer<LatestValue<Opaque>>("latest", wide).value();
   auto broadcast_out = layout.consumer<BroadcastValue<Opaque>>("broadcast", wide).value();
-  auto stream_out = layout.consumer<BroadcastRing<Opaque>>("stream", wide).value();  // from the first on
+  auto stream_out =
+      layout.consumer<BroadcastRing<Opaque>>("stream", wide).value();  // from the first message on
   std::thread writer([&] {
     auto ring = layout.producer<SpscRing<Opaque>>("ring", wide).value();
     auto latest = layout.producer<LatestValue<Opaque>>("latest", wide).value();

@@ -1,4 +1,4 @@
-// Both ends of every exchange of this room under the real-time guard, and ends that take over.
+// Both ends of every exchange of this room, and their takeovers, under the real-time guard.
 #include <doctest/doctest.h>
 
 #include <array>

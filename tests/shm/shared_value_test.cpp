@@ -98,7 +98,7 @@ TEST_CASE(
       Wide got;
       std::array<std::uint64_t, 2> last{};
       for (bool over = false; !over;) {
-        over = writing == 0;  // and then once more
+        over = writing == 0;  // then one more pass
         if (reader.read_new(got) != Freshness::new_data) continue;
         const std::uint64_t now = got.words[0];
         if (!got.whole() || now <= last[now % 2]) ++wrong;

@@ -18,7 +18,7 @@ using namespace takt::shm;
 
 namespace {
 
-/// As large as two lines, and shows when it is torn.
+/// A value of two cache lines that detects a torn copy.
 struct Wide {
   std::array<std::uint64_t, 16> words{};
   static Wide of(std::uint64_t value) {
@@ -70,7 +70,8 @@ TEST_CASE("a ring gives back what was put in, in order, whatever the mixture of 
           std::uint32_t got = 0;
           CHECK(ring.try_pop(got) == !expected.empty());
           if (expected.empty()) {
-            CHECK(ring.free_slots() == ring.capacity());  // whoever finds it empty gives all space back
+            CHECK(ring.free_slots() ==
+                  ring.capacity());  // a consumer that finds the ring empty gives all space back
             break;
           }
           CHECK(got == expected.front());
@@ -129,7 +130,7 @@ TEST_CASE("an end that takes over goes on where the other stood") {
   int got = 0;
   CHECK(RingConsumer<int>(indexes, memory, 64).try_pop(got));
   CHECK(got == 1);
-  // The first consumer had not yet given its space back.
+  // The first consumer has not given its space back yet.
   RingConsumer<int> second(indexes, memory, 64);
   CHECK(second.try_pop(got));
   CHECK(got == 1);
@@ -177,7 +178,8 @@ TEST_CASE_TEMPLATE(
     }
     (test::uniform_int(random, 0, 1) == 0 ? indexes.written : indexes.released) =
         static_cast<std::uint32_t>(random());
-    // A producer that keeps its index, and has no room, does not look at the one that it published: then a successor does.
+    // A producer with its own copy of the index does not load the published one while the ring is full. Its
+    // successor does.
     const bool keeps_index = sizeof(T) < cache_line;
     if (keeps_index || test::uniform_int(random, 0, 1) == 0) producer.emplace(indexes, memory, 16);
     if (test::uniform_int(random, 0, 1) == 0) consumer.emplace(indexes, memory, 16);
@@ -196,7 +198,8 @@ TEST_CASE_TEMPLATE(
 }
 
 TEST_CASE("after the refusal that shows nonsense in an index nothing is lost once the consumer has looked") {
-  // Long messages: a producer of short ones does not read the index that it published. In 128 slots they go back by eights.
+  // Long messages, because a producer of short ones does not load its published index. With 128 slots the
+  // consumer gives back 8 at a time.
   RingIndexes indexes;
   std::vector<Wide> slots(128);
   auto* memory = reinterpret_cast<std::byte*>(slots.data());
@@ -258,11 +261,11 @@ TEST_CASE("either end of a slot ring goes on where another left off") {
       const auto choice = test::uniform_int(random, 0, 19);
       if (choice == 0) {
         slots[written % capacity].message +=
-            written - released < capacity ? 7u : 0u;  // it died while it wrote
+            written - released < capacity ? 7u : 0u;  // the producer died during the write
         producer.emplace(released, slots.data(), capacity);
       } else if (choice == 1) {
         consumer.emplace(released, slots.data(), capacity);
-        read = released;  // what was not given back comes again
+        read = released;  // messages that were not given back are read again
       } else if (choice < 11) {
         if (producer->try_push(written)) ++written;
       } else if (std::uint64_t got = 0; consumer->try_pop(got)) {
@@ -278,7 +281,7 @@ TEST_CASE("either end of a slot ring goes on where another left off") {
 TEST_CASE("a peer that writes nonsense into a slot ring gains no access outside the slots") {
   auto random = test::generator();
   for (std::size_t round = 0; round < test::count(10'000); ++round) {
-    std::vector<shm::Slot<Wide>> slots(4);  // a sanitizer sees what leaves it
+    std::vector<shm::Slot<Wide>> slots(4);  // a sanitizer detects accesses outside
     std::atomic<std::uint32_t> released{0};
     const auto disturb = [&] {
       released = static_cast<std::uint32_t>(random() >> random() % 64);

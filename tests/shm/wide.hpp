@@ -1,4 +1,4 @@
-// A value of several cache lines that shows when it is torn.
+// A value of several cache lines that detects a torn copy.
 #pragma once
 
 #include <array>

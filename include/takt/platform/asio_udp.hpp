@@ -1,5 +1,6 @@
-// A UdpSocket for those who run an asio::io_context already: datagrams complete a callback, a future or a coroutine.
-// The only header of takt that includes Asio; who wants it includes it, and finds Asio himself.
+// A UdpSocket for programs that already run an asio::io_context. A received datagram completes a callback, a
+// future or a coroutine. This is the only header of takt that includes Asio. Programs that include it must
+// find Asio themselves.
 //
 //     platform::AsioUdp wire(context, std::move(*socket));
 //     wire.async_receive(buffer, [&](std::error_code error, std::size_t size) { ... });
@@ -21,58 +22,64 @@
 
 namespace takt::platform {
 
-/// Waits on the context, and does all else through the socket: it is connected, hears its peer only, and counts, as without Asio.
-/// One thread or strand at a time. Not for the real-time path: Asio allocates and locks.
+/// Waits on the context and does everything else through the socket. So it is connected, accepts datagrams
+/// only from its peer, and counts, as without Asio. One thread or strand at a time may use it. Not real-time
+/// safe: Asio allocates and locks.
 class AsioUdp {
  public:
+  /// Takes over the socket and waits on `where`, an executor or an execution context.
   template <class ExecutorOrContext>
   AsioUdp(ExecutorOrContext&& where, UdpSocket socket)
       : socket_(std::move(socket)), wait_(std::forward<ExecutorOrContext>(where), socket_.descriptor()) {}
   AsioUdp(const AsioUdp&) = delete;
   AsioUdp& operator=(const AsioUdp&) = delete;
-  /// What is waited for completes with operation_aborted, also where its handler waits for another executor. The socket is
-  /// closed by its owner, which is not the descriptor.
+  /// Completes a pending receive with operation_aborted, even if its handler still waits for an executor. The
+  /// UdpSocket closes the descriptor.
   ~AsioUdp() {
     *here_ = nullptr;
     wait_.release();
   }
 
-  /// Completes with (std::error_code, std::size_t) once a datagram is in the buffer, which must last until then. The only error is
-  /// what stops waiting: cancel(), the end of this object. One at a time.
+  /// Completes with (std::error_code, std::size_t) once a datagram is in `buffer`, which must stay valid
+  /// until then. Allows one pending receive. Errors: only operation_aborted, after cancel() or the
+  /// destructor.
   template <class Token>
   auto async_receive(std::span<std::uint8_t> buffer, Token&& token) {
     return asio::async_compose<Token, void(std::error_code, std::size_t)>(Receive{here_, buffer}, token,
                                                                           wait_);
   }
 
-  /// At once: a datagram that the kernel does not take is counted, and never waited for.
+  /// Sends one datagram at once, without waiting. Returns false and counts the datagram if the kernel rejects
+  /// it.
   bool send(std::span<const std::uint8_t> bytes) noexcept { return socket_.send(bytes); }
 
+  /// Completes a pending receive with operation_aborted.
   void cancel() {
     std::error_code ignored;
     wait_.cancel(ignored);
   }
+  /// As UdpSocket::counters() and local_port().
   [[nodiscard]] UdpCounters counters() const noexcept { return socket_.counters(); }
   [[nodiscard]] std::uint16_t local_port() const noexcept { return socket_.local_port(); }
 
  private:
   struct Receive {
-    std::shared_ptr<AsioUdp*> udp;  ///< outlives it: to nothing then
+    std::shared_ptr<AsioUdp*> udp;  ///< nullptr inside after the end of the AsioUdp
     std::span<std::uint8_t> buffer;
 
-    /// Begins to wait.
+    /// Starts to wait.
     template <class Self>
     void operator()(Self& self) {
       (*udp)->wait_.async_wait(asio::posix::descriptor_base::wait_read, std::move(self));
     }
-    /// There may be something.
+    /// A datagram may have arrived.
     template <class Self>
     void operator()(Self& self, std::error_code error) {
       if (*udp == nullptr) error = asio::error::operation_aborted;
       if (error) return self.complete(error, 0);
       const auto size = (*udp)->socket_.receive(buffer, Duration(0));
       if (size) return self.complete(error, *size);
-      (*this)(self);  // what woke us was not for us
+      (*this)(self);  // the datagram was dropped, for example a foreign one
     }
   };
 

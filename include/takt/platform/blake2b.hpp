@@ -1,5 +1,6 @@
-// Keyed BLAKE2b with 128 bits of output (RFC 7693), by libsodium: an authenticator with a key of 256 bits, for where SipHash's 128
-// are thought too few. An optional component: find_package(takt COMPONENTS sodium), takt::sodium.
+// Keyed BLAKE2b with 128 bits of output (RFC 7693), implemented by libsodium. An authenticator with a key of
+// 256 bits, for programs that need a longer key than the 128 bits of SipHash. Optional component:
+// find_package(takt COMPONENTS sodium), takt::sodium.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +13,17 @@
 
 namespace takt::platform {
 
+/// Satisfies Authenticator. Any number of threads may use one object.
 class Blake2b {
  public:
   static constexpr std::size_t key_size = 32;
 
+  /// Copies the key.
   explicit Blake2b(std::span<const std::uint8_t, key_size> key) noexcept {
     std::copy(key.begin(), key.end(), key_.begin());
   }
 
-  /// Real-time safe.
+  /// The tag of the bytes. Real-time safe.
   [[nodiscard]] Tag tag(std::span<const std::uint8_t> bytes) const noexcept;
 
  private:

@@ -1,13 +1,14 @@
-// Messages that the kernel sends by itself in a fixed rhythm, and silences that it notices (Linux, CAN_BCM): heartbeats and SYNC go
-// on while the program is late, and a node that has fallen silent is reported without looking at each frame.
+// Messages that the kernel sends periodically, and timeouts that it watches (Linux, CAN_BCM). Heartbeats and
+// SYNC continue while the program is late. The program learns of a silent node without reading each frame.
 //
 //     auto cyclic = platform::CyclicCan::open("can0");
-//     cyclic->start(std::array{heartbeat}, 100ms);
-//     cyclic->update(std::array{other_heartbeat});       // from the next beat on
-//     cyclic->watch({.id = 0x701}, 300ms);
-//     for (const auto& event : events.first(cyclic->receive(events))) ...
+//     (void)cyclic->start(std::array{heartbeat}, 100ms);
+//     (void)cyclic->update(std::array{other_heartbeat});       // from the next period on
+//     (void)cyclic->watch({.id = 0x701}, 300ms);
+//     for (const auto& event : std::span(events).first(cyclic->receive(events))) { ... }
 //
-// What is sent goes on until it is stopped, or this object or its process ends: stale setpoints do not belong here.
+// The kernel sends a message until stop(), or until this object or its process ends. So do not send setpoints
+// with it: they would go on after they are stale.
 #pragma once
 
 #include <cstddef>
@@ -23,56 +24,64 @@
 
 namespace takt::platform {
 
-/// By what the kernel tells cycles and watches apart.
+/// The key of a cycle or a watch in the kernel.
 struct CyclicMessage {
-  std::uint32_t id = 0;
-  bool extended = false;
-  bool fd = false;
+  std::uint32_t id = 0;   ///< CAN identifier
+  bool extended = false;  ///< 29 bits instead of 11
+  bool fd = false;        ///< FD frame
 
   friend constexpr bool operator==(const CyclicMessage&, const CyclicMessage&) = default;
 };
 
-/// A watched message has fallen silent, or is heard: for the first time, or again.
+/// A watched message has timed out, or has arrived for the first time or after a timeout.
 struct CyclicEvent {
   CyclicMessage message;
-  bool is_silent = false;
+  bool is_silent = false;  ///< true: timed out; false: it has arrived
 };
 
-/// One thread at a time. An interface that goes down and comes up again keeps its cycles and watches.
+/// Cycles and watches on one interface. One thread at a time may use it. They continue after the interface
+/// went down and up again.
 class CyclicCan {
  public:
+  /// Largest number of frames in a cycle.
   static constexpr std::size_t max_frames = 256;
 
-  /// `fd`: the interface must carry FD frames, which cycles of them need. Errors, with a message that names the interface and the
-  /// command that mends it: no_can, no_permission, no_such_can_interface, not_can, can_interface_down, no_can_fd, can_bus_off,
-  /// bad_link_message, can_failed. Not real-time safe.
+  /// Opens an interface such as "can0". With `fd` the interface must be set up for FD frames, which cycles of
+  /// FD frames need. Not real-time safe.
+  ///
+  /// Errors: no_can, no_permission, no_such_can_interface, not_can, can_interface_down, no_can_fd,
+  /// can_bus_off, bad_link_message, can_failed. The message contains the interface and the command that fixes
+  /// it.
   [[nodiscard]] static SetupResult<CyclicCan> open(const std::string& interface, bool fd = false);
   CyclicCan(CyclicCan&&) noexcept;
   CyclicCan& operator=(CyclicCan&&) noexcept;
   ~CyclicCan();
 
-  /// Sends the frames in turn, one each period, the first at once. The identifier and format of the first are the cycle's name; one of
-  /// the same name starts anew. Errors: bad_cycle, can_failed. Allocates.
+  /// Sends the frames in turn, one per period, the first at once. The identifier and format of the first
+  /// frame are the key of the cycle. A running cycle with the same key restarts. Errors: bad_cycle,
+  /// can_failed. Allocates, so not real-time safe.
   [[nodiscard]] Status start(std::span<const can::Frame> frames, Duration period);
 
-  /// Replaces the frames of the cycle that the first of them names, by at most as many; its rhythm stays as it is. Errors: bad_cycle,
-  /// no_such_cycle, can_failed. Real-time safe: one system call, which does not wait.
+  /// Replaces the frames of a running cycle, whose key is the first frame's. The new cycle must not be
+  /// longer. The period stays unchanged. Errors: bad_cycle, no_such_cycle, can_failed. Real-time safe: one
+  /// system call, which does not wait.
   [[nodiscard]] Status update(std::span<const can::Frame> frames) noexcept;
 
-  /// Errors: no_such_cycle.
+  /// Stops a cycle. Errors: no_such_cycle.
   [[nodiscard]] Status stop(const CyclicMessage& message) noexcept;
 
-  /// Reports when the message has not come for so long, counted from now on, and when it is heard again; once each. Watching it anew
-  /// changes the time. Errors: bad_cycle, can_failed.
+  /// Reports once when the message has not arrived for `timeout`, measured from now, and once when it arrives
+  /// again. A second call changes the timeout. Errors: bad_cycle, can_failed.
   [[nodiscard]] Status watch(const CyclicMessage& message, Duration timeout) noexcept;
 
-  /// Errors: no_such_cycle.
+  /// Stops watching a message. Errors: no_such_cycle.
   [[nodiscard]] Status unwatch(const CyclicMessage& message) noexcept;
 
-  /// What has been reported since, oldest first; returns how many. Never waits. Real-time safe: a system call for each event.
+  /// Copies the pending events, oldest first, and returns their number. Never waits. Real-time safe: one
+  /// system call per event.
   std::size_t receive(std::span<CyclicEvent> events) noexcept;
 
-  /// For a poll: readable when there is an event.
+  /// For poll(): readable if an event is pending.
   [[nodiscard]] int descriptor() const noexcept;
 
  private:

@@ -1,26 +1,30 @@
-// Waiting for a ring, a latest value or whatever else another thread or process fills, without asking again and again: who has
-// published something rings, who finds nothing waits until it is rung. A ring while nobody waits costs one load of a word that
-// nobody writes meanwhile; only a ring that somebody waits for is a system call.
+// Waits without polling for data that another thread or process publishes in a ring or a value. After
+// publishing, the producer rings. A consumer that finds no data waits for the ring. If no consumer waits, a
+// ring costs one load of a rarely written word. Otherwise it is a system call.
 //
-//     Doorbell bell;                    // in memory that both see, beside the exchange; all zero at first
-//     Ringer ringer(bell);              // the producer:   ring.try_push(message); ringer.ring();
-//     Waiter waiter(bell);              // the consumer:   waiter.wait_until(deadline, [&] { return ring.try_pop(message); });
+//     Doorbell bell;        // in memory that both sides share, beside the exchange; zeroed
+//     Ringer ringer(bell);  // producer: ring.try_push(message); ringer.ring();
+//     Waiter waiter(bell);  // consumer: waiter.wait_until(deadline, [&] { return ring.try_pop(message); });
 //
-// Why no wake-up is lost. A producer publishes and then looks whether somebody waits; a waiter says that it waits and then looks
-// whether something was published. If each did its own before it could see the other's, the waiter would sleep on a full ring.
-// Processors do exactly that: a store becomes visible after a load that follows it. The usual remedy is a full barrier on both
-// sides, on every message. Here the waiter, which is about to sleep anyway, has the kernel execute a barrier on all processors that
-// run a registered process (membarrier): whatever the producer was doing then, either it publishes before that barrier, and the
-// waiter, looking after it, finds what was published; or it looks at the bell after it, and sees that somebody waits. The
-// producer's part of it is that the compiler keeps the two in order.
+// Why no wake-up is lost: a producer publishes and then checks for a waiter. A waiter announces itself and
+// then checks for data. If each check ran before the other side's store became visible, the waiter would
+// sleep beside a full ring. Processors allow this: a store can become visible after a later load. The usual
+// solution is a full barrier on both sides for every message.
 //
-// Where the producer's process cannot be registered, it looks by a read-modify-write instead. The waiter says that it waits by
-// one too, and of two read-modify-writes of one word the later sees the earlier: if the producer's is the earlier, it releases what
-// was published to the waiter's. Where the waiter cannot have the barrier executed, it looks again every millisecond.
+// Here the waiter, which is about to sleep anyway, asks the kernel for a barrier on all processors that run a
+// registered process (membarrier). At that barrier there are two cases. If the producer published before it,
+// the waiter's check afterwards finds the data. If the producer checks the bell after it, it sees the waiter.
+// On the producer's side only the compiler must keep the order.
 //
-// What a peer can do. One that dies while it waits leaves one superfluous wake-up behind. One that dies between publishing and
-// ringing leaves its waiters to their deadlines; so every wait has one. One that writes nonsense into the bell causes superfluous
-// wake-ups, and waits that end at their deadlines or keep looking until then.
+// If the kernel cannot register the producer's process, the producer checks with a read-modify-write instead.
+// The waiter announces itself with one too, and the later of two read-modify-writes on one word sees the
+// earlier. If the producer's is the earlier, its release makes the published data visible to the waiter. If
+// the waiter cannot request the barrier, it checks again every millisecond.
+//
+// Faulty peers: a waiter that dies leaves one superfluous wake-up. A producer that dies between publishing
+// and ringing leaves its waiters asleep until their deadlines, so every wait has a deadline. A peer that
+// writes invalid values into the bell causes superfluous wake-ups. Waits then sleep or poll until their
+// deadlines.
 #pragma once
 
 #include <algorithm>
@@ -34,50 +38,58 @@
 
 namespace takt::platform {
 
-/// The processor and the kernel, as far as doorbells need them. The tests put a model in its place.
+/// The processor and kernel operations that doorbells need. The tests replace them by a model.
 struct DoorbellSystem : shm::Processor {
-  /// Makes this process one of those that barriers reach. False where the kernel cannot. A system call.
+  /// Registers this process for barrier(). Returns false if the kernel does not support it. One system call.
   [[nodiscard]] static bool register_for_barriers() noexcept;
-  /// A full memory barrier on all processors that run a registered process. False where the kernel cannot. A system call.
+  /// A full memory barrier on all processors that run a registered process. Returns false if the kernel does
+  /// not support it. One system call.
   [[nodiscard]] static bool barrier() noexcept;
-  /// Sleeps until woken, or `deadline`, or for no reason; not at all if the word is not as expected.
+  /// Sleeps until wake_all(), `deadline`, or a spurious wake-up. Returns at once if the word differs from
+  /// `expected`.
   static void sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                           Time deadline) noexcept;
+  /// Wakes all threads that sleep on the word. One system call.
   static void wake_all(std::atomic<std::uint32_t>& word) noexcept;
+  /// CLOCK_MONOTONIC.
   [[nodiscard]] static Time now() noexcept;
 
-  /// Keeps what stands before it before what stands after it, as far as the compiler goes: the other half of barrier(). No
-  /// instruction, and nothing that a race detector would have to see, as it orders no plain memory.
+  /// Keeps the compiler from moving accesses across this point: the producer's half of barrier(). It prevents
+  /// the race in which the load of the bell moves before the publishing store. It emits no instruction. Race
+  /// detectors may ignore it, because it orders no plain memory.
   static void keep_order() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 };
 
-/// The word that ringers and waiters share. Zero-initialised memory is a bell that nobody waits at. All of them write it: a process
-/// that only reads an exchange needs its bell in other memory.
+/// The word that ringers and waiters share. Zeroed memory is a bell without waiters. Both sides write it. So
+/// a process with read-only access to an exchange needs its bell in other memory.
 template <class System>
 struct alignas(shm::cache_line) BasicDoorbell {
-  /// Odd: somebody may be waiting. Counts up, so that whoever is about to sleep notices a ring in between.
+  /// Odd: a thread may be waiting. Each ring increments it, so a waiter that is about to sleep notices the
+  /// ring.
   typename System::template Atomic<std::uint32_t> state{0};
 };
 using Doorbell = BasicDoorbell<DoorbellSystem>;
 static_assert(sizeof(Doorbell) == shm::cache_line);
 
-/// The ringing end; any number of them. Each belongs to the thread that publishes. The bell must outlive it.
+/// The ringing end. A bell may have any number. Each belongs to the thread that publishes. The bell must
+/// outlive it.
 template <class System>
 class BasicRinger {
  public:
-  /// Registers the process: a system call, not real-time safe. After a fork the child makes its own.
+  /// Registers the process with the kernel: a system call, not real-time safe. After fork() the child must
+  /// create its own ringer.
   explicit BasicRinger(BasicDoorbell<System>& bell) noexcept
       : bell_(&bell), registered_(System::register_for_barriers()) {}
 
-  /// Wakes whoever waits. To be called after publishing, by the same thread. Real-time safe; a system call (futex, which does not
-  /// block) when somebody waits, none otherwise.
+  /// Wakes all waiters. Call it after publishing, from the same thread. Real-time safe: one system call
+  /// (futex wake, which does not block) if a thread waits, none otherwise.
   void ring() noexcept {
     if (registered_) {
       System::keep_order();
-      // relaxed: ordered after what was published by the waiter's barrier.
+      // relaxed: the waiter's barrier orders this load after the publishing store.
       wake_if_waiting(bell_->state.load(std::memory_order_relaxed));
     } else {
-      // release: a waiter whose fetch_or comes later sees what was published.
+      // release: a waiter whose fetch_or comes later sees the published data.
       wake_if_waiting(bell_->state.fetch_add(0, std::memory_order_release));
     }
   }
@@ -85,7 +97,8 @@ class BasicRinger {
  private:
   void wake_if_waiting(std::uint32_t state) noexcept {
     if (state % 2 == 0) return;
-    // Of several ringers that saw the same, one wakes. relaxed: orders nothing; what wakes the waiters makes them look again.
+    // Of several ringers that saw the same state, one wakes. relaxed: publishes no data; the waiters check
+    // for data again after waking.
     if (bell_->state.compare_exchange_strong(state, state + 1, std::memory_order_relaxed,
                                              std::memory_order_relaxed)) {
       System::wake_all(bell_->state);
@@ -97,36 +110,42 @@ class BasicRinger {
 };
 using Ringer = BasicRinger<DoorbellSystem>;
 
-/// The waiting end; any number of them, one thread each. Not for real-time threads: waiting is what they must not do, and each
-/// wait interrupts the processors that run a ringer's process for about a microsecond. The bell must outlive it.
+/// The waiting end. A bell may have any number, one thread each. Not for real-time threads: it waits, and
+/// each wait interrupts the processors of the ringers' processes for about a microsecond. The bell must
+/// outlive it.
 template <class System>
 class BasicWaiter {
  public:
+  /// Makes no system call.
   explicit BasicWaiter(BasicDoorbell<System>& bell) noexcept : bell_(&bell) {}
 
-  /// Waits until `ready()` is true or, by CLOCK_MONOTONIC, `deadline` has passed; returns whether it is. ready() looks for what is
-  /// waited for, and may take it; it is called at once, then after each ring and at the deadline, and not again once it was true.
+  /// Waits until `ready()` returns true or `deadline` (CLOCK_MONOTONIC) has passed. Returns the last result
+  /// of `ready()`.
+  ///
+  /// `ready()` checks for the data and may consume it. It is called at once, after each ring and at the
+  /// deadline, and never again after it returned true.
   template <class Ready>
   [[nodiscard]] bool wait_until(Time deadline, Ready&& ready) noexcept(noexcept(ready())) {
     if (ready()) return true;
     for (;;) {
-      // relaxed: the load that follows orders.
+      // relaxed: the acquire load below orders it.
       (void)bell_->state.fetch_or(1, std::memory_order_relaxed);
-      // The word as we left it, or after a ring and another waiter's fetch_or. From here on a ring changes it, and nobody falls
-      // asleep. acquire: what an unregistered ringer published before it left the word so, or before we did, is seen by ready().
+      // The state after our fetch_or, or after a ring and another waiter's fetch_or. Any later ring changes
+      // it, so the thread does not fall asleep. Acquire: `ready()` sees all data that an unregistered ringer
+      // published before this state.
       const std::uint32_t state = bell_->state.load(std::memory_order_acquire);
       const bool barrier = System::barrier();
       if (ready()) return true;
       const Time now = System::now();
       if (now >= deadline) return false;
-      if (state % 2 == 0) continue;  // rung meanwhile
+      if (state % 2 == 0) continue;  // a ring came in between
       System::sleep_while(bell_->state, state, barrier ? deadline : std::min(deadline, now + nap));
     }
   }
 
  private:
-  static constexpr Duration nap =
-      std::chrono::milliseconds(1);  // how long to sleep where a ring may be missed
+  // Longest sleep without a barrier, when a ring may be missed.
+  static constexpr Duration nap = std::chrono::milliseconds(1);
 
   BasicDoorbell<System>* bell_;
 };

@@ -1,4 +1,4 @@
-// What can go wrong between us and the operating system.
+// The errors of operating-system calls: shared memory, CAN, UDP, TCP, serial lines and key files.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::platform {
 
-/// Numbers are part of the C API: never reused.
+/// Error codes of this room. The numbers are part of the C API and never reused.
 enum class Errc : std::uint16_t {
   listen_failed = 1,
   connect_failed = 2,
@@ -52,8 +52,10 @@ enum class Errc : std::uint16_t {
   no_randomness = 66,
 };
 
+/// The room of these codes, for core/error.hpp.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::platform; }
 
+/// The error in words; a fixed text for an unknown number. Real-time safe.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::listen_failed:

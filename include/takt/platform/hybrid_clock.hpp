@@ -1,6 +1,6 @@
-// Wakes up on the nanosecond rather than some tens of microseconds late: sleeps until shortly before the time
-// that it is asked for and spins over the rest. How long before adapts to how late the operating system wakes
-// this thread.
+// A clock that wakes up within nanoseconds instead of tens of microseconds late. It sleeps until shortly
+// before the wanted time and spins for the rest. The length of the spin adapts to the wake-up latency that
+// this thread sees.
 #pragma once
 
 #include "takt/core/time.hpp"
@@ -8,12 +8,12 @@
 
 namespace takt::platform {
 
-/// A Clock over CLOCK_MONOTONIC that trades processor time for punctuality. One sleep spins for at most
-/// `longest_spin` of the configuration, and for at most a quarter of the time since the wake-up before: a
-/// thread of SCHED_FIFO priority that spun on would be stopped by the kernel (real-time throttling, 95 % by
-/// default). Real-time safe.
+/// A Clock over CLOCK_MONOTONIC that spends processor time for punctuality. Real-time safe. One sleep spins
+/// for at most `longest_spin`, and for at most a quarter of the time since the previous wake-up. Without this
+/// limit, the kernel would stop a spinning SCHED_FIFO thread (real-time throttling, 95 % by default).
 class HybridClock {
  public:
+  /// Limits of the spin.
   struct Config {
     Duration shortest_spin = std::chrono::microseconds(20);
     Duration longest_spin = std::chrono::microseconds(200);
@@ -22,12 +22,13 @@ class HybridClock {
   HybridClock() noexcept : HybridClock(Config{}) {}
   explicit HybridClock(const Config& config) noexcept;
 
+  /// The time of CLOCK_MONOTONIC.
   [[nodiscard]] Time now() const noexcept { return clock_.now(); }
 
-  /// Returns at `time` or later, at once when it has passed.
+  /// Returns at `time` or later; at once if `time` has passed.
   void sleep_until(Time time) noexcept;
 
-  /// How long before the time asked for the thread is to be woken, at present.
+  /// The current time between the wake-up and the wanted time.
   [[nodiscard]] Duration margin() const noexcept { return margin_; }
 
  private:

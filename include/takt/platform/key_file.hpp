@@ -1,6 +1,6 @@
-// Secret keys in files, and the random bytes of which keys are made. A key file holds the bytes of one key and nothing else. It is
-// refused unless it is this user's own regular file that nobody else can read or write (mode 0600 or 0400) and has exactly the
-// key's size: a program that cannot have its key does not start, rather than go on without one. Not real-time safe.
+// Secret keys in files, and random bytes for new keys. A key file holds the bytes of one key and nothing
+// else. It must be a regular file of this user, have mode 0600 or 0400, and have exactly the key's size.
+// Otherwise it is rejected, so a program does not start without its key. Not real-time safe.
 #pragma once
 
 #include <array>
@@ -15,14 +15,17 @@
 
 namespace takt::platform {
 
-/// Reads the key. Errors, with the path and the reason, upon which `key` is zeros: no_key_file (it cannot be opened; symbolic links
-/// are not followed), key_file_owner, key_file_mode, key_file_size (also of what is no regular file).
+/// Reads a key of key.size() bytes. After an error `key` is zeros, and the message has the path and the
+/// reason. Errors: no_key_file (it cannot be opened; symbolic links are not followed), key_file_owner,
+/// key_file_mode, key_file_size (also if it is no regular file).
 [[nodiscard]] SetupResult<void> read_key_file(const std::string& path, std::span<std::uint8_t> key);
 
-/// The same for a key of one of these sizes; `key` must hold the longest. Returns the size.
+/// Reads a key of one of `sizes` bytes and returns its size. `key` must have room for the longest. Errors: as
+/// above.
 [[nodiscard]] SetupResult<std::size_t> read_key_file(const std::string& path, std::span<std::uint8_t> key,
                                                      std::span<const std::size_t> sizes);
 
+/// Reads a key of `Size` bytes. Errors: as above.
 template <std::size_t Size>
 [[nodiscard]] SetupResult<std::array<std::uint8_t, Size>> read_key_file(const std::string& path) {
   std::array<std::uint8_t, Size> key{};
@@ -30,13 +33,15 @@ template <std::size_t Size>
   return key;
 }
 
-/// Makes a file of mode 0600 that is not there yet. Errors: key_file_exists, key_file_failed: then there is no file.
+/// Creates a new file of mode 0600 with the key. Errors: key_file_exists, key_file_failed. After
+/// key_file_failed there is no file.
 [[nodiscard]] SetupResult<void> write_key_file(const std::string& path, std::span<const std::uint8_t> key);
 
-/// Fills with random bytes of the operating system, fit for keys; waits until the machine has gathered enough after its start.
-/// Error: no_randomness.
+/// Fills `bytes` with random bytes of the operating system, suitable for keys. Waits after boot until the
+/// system has enough entropy. Errors: no_randomness.
 [[nodiscard]] Status fill_random(std::span<std::uint8_t> bytes) noexcept;
 
+/// Returns `Size` random bytes. Errors: no_randomness.
 template <std::size_t Size>
 [[nodiscard]] Result<std::array<std::uint8_t, Size>> random_bytes() noexcept {
   std::array<std::uint8_t, Size> bytes{};

@@ -1,8 +1,10 @@
-// Carries lines of text between TCP clients and a LineService, on 127.0.0.1 only: what comes from other machines needs
-// authentication first. One thread, whichever calls run(); the service is only ever called from it. Made for clients that
-// misbehave. Lines are capped in length and in the time that they may take. A client that does not read is dropped; one that
-// ends its input reads on until it has its answers. One client too many is told so. If file descriptors run out, it waits for
-// some.
+// Carries lines of text between TCP clients and a LineService, on 127.0.0.1 only. Other machines would need
+// authentication first. The thread that calls run() does all the work and makes all calls to the service. Not
+// real-time safe.
+//
+// The server limits misbehaving clients. A line has a largest length and a deadline. The server drops a
+// client that does not read. A client that ends its input still gets its answers. A client beyond the limit
+// gets an error and is closed. If no file descriptor is left, new clients wait.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +19,16 @@
 
 namespace takt::platform {
 
+/// Limits of a LineServer.
 struct LineServerOptions {
   std::uint16_t port = 0;                            ///< 0: any free port
   std::size_t max_line = std::size_t{4} << 20;       ///< bytes, without the '\n'
   Duration line_deadline = std::chrono::seconds(5);  ///< from the first byte of a line to its '\n'
-  std::size_t max_clients = 256;
-  std::size_t max_output = std::size_t{4} << 20;  ///< bytes that may wait for a client that does not read
+  std::size_t max_clients = 256;                     ///< at a time
+  std::size_t max_output = std::size_t{4} << 20;     ///< bytes that may wait for a slow client
 };
 
+/// The server. Only stop() may be called from other threads.
 class LineServer {
  public:
   LineServer();
@@ -32,22 +36,23 @@ class LineServer {
   LineServer(const LineServer&) = delete;
   LineServer& operator=(const LineServer&) = delete;
 
-  /// Begins to listen; returns the port. Connections wait until run(). Error: the system's, for example the port is taken.
+  /// Starts to listen and returns the port. Connections wait until run(). Errors: listen_failed with the
+  /// system's reason, for example that the port is taken.
   [[nodiscard]] SetupResult<std::uint16_t> open(const LineServerOptions& options = {});
 
-  /// Serves until stop(). What the service says to the last poll() is still sent, as far as the clients take it at once; then all
-  /// connections are closed. Once per open().
+  /// Serves until stop(). Call it once per open(). At the end, it sends the output of the last poll() as far
+  /// as clients accept it at once, and closes all connections.
   template <LineService S>
   void run(S& service) {
     Adapter<S> adapter(service);
     serve(adapter);
   }
 
-  /// Ends run(), also one that has not begun. From any thread; not from a signal handler.
+  /// Ends run(), or a later run() at once. Call it from any thread, but not from a signal handler.
   void stop() noexcept;
 
  private:
-  /// The service without its type.
+  /// The service with its type erased.
   class AnyService {
    public:
     virtual ~AnyService() = default;

@@ -1,15 +1,17 @@
-// The right to be the one who writes or reads at some place of a shared segment. A seat is a file lock, which the kernel takes
-// back from a process that dies, however it dies: so a seat is never left taken, nor given to two. Beside the lock a record in the
-// segment says who sits there, for people and messages; nothing is decided by it.
+// The right of one process to write or read at one place of a shared segment: an owner slot, called Seat in
+// the code. Its lock is a file lock, which the kernel releases when the process dies for any reason. So it
+// never stays taken, and two processes never have it. A record in the segment names the owner, for people and
+// messages only.
 //
-// fork(): a child does not inherit seats. Locks of this kind belong to an open file, which a child shares with its parent, so
-// that a parent's seat would stay taken for as long as some child of it lives. Therefore the file is closed in every child, as well
-// as by exec; there the seat is not taken any more, and beat() does nothing. Children made by a bare clone(2) or vfork(2) escape
-// this.
+// fork(): a child does not inherit owner slots. These locks belong to an open file, which a child would share
+// with its parent. The parent's owner slot would then stay taken while any child lives. Therefore fork() and
+// exec() close the file in the child. There is_taken() is false and beat() does nothing. Children of a bare
+// clone(2) or vfork(2) are not covered.
 //
-// The segment of another user (SegmentServerOptions::users) cannot be opened anew by us, so our locks are on the file that is mapped.
-// A child then has neither seats nor the memory: to touch it there is a fault. Who passes such a descriptor on without a server, to
-// two processes or twice to one, lets them share their seats: each needs one that was opened for it alone.
+// We cannot reopen the segment of another user (SegmentServerOptions::users), so the locks are on the mapped
+// file itself. A child then loses the memory too, and an access to it faults. If you pass such a descriptor
+// on without a server, open it anew for each receiver. Receivers that share one open file share their owner
+// slots.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +29,24 @@ class Mapping;
 class SegmentBuilder;
 }  // namespace detail
 
-/// Who sits, or sat, on a seat, as that process has written it down.
+/// The owner of an owner slot, or the last one, as that process has recorded it.
 struct SeatOwner {
-  std::uint32_t pid = 0;  ///< 0: nobody
-  std::uint64_t start_time =
-      0;  ///< of that process, in clock ticks since the machine started: tells it from a later one
-  std::uint64_t epoch = 0;  ///< a random number, another one each time that the seat is taken
+  std::uint32_t pid = 0;  ///< process id; 0: no owner
+  /// Start of that process in clock ticks since boot. It distinguishes processes with the same id.
+  std::uint64_t start_time = 0;
+  std::uint64_t epoch = 0;  ///< a random number, new for each owner
 };
 
-/// What others see of a seat.
+/// The state of an owner slot as other processes see it.
 struct SeatStatus {
-  bool alive = false;                       ///< somebody has the lock: the truth
-  SeatOwner owner;                          ///< what is written there
-  std::uint32_t takeovers = 0;              ///< how often it was taken from one that had died
-  std::optional<Duration> since_heartbeat;  ///< whole milliseconds, cut off, up to 24 days; none: never
+  bool alive = false;                       ///< a process holds the lock; the only reliable member
+  SeatOwner owner;                          ///< as recorded
+  std::uint32_t takeovers = 0;              ///< how often it was taken over from a dead owner
+  std::optional<Duration> since_heartbeat;  ///< whole ms, rounded down, up to 24 days; empty: never
 };
 
-/// A seat that this process has. Given back when it is destroyed; keeps the segment's memory mapped until then. One thread at a
-/// time.
+/// An owner slot of this process. The destructor releases it. It keeps the segment's memory mapped. One
+/// thread at a time may use it.
 class Seat {
  public:
   Seat() noexcept;
@@ -52,20 +54,21 @@ class Seat {
   Seat& operator=(Seat&& other) noexcept;
   ~Seat();
 
-  /// False for one that was moved from, in a child after fork(), and for an end of an exchange that has no seats.
+  /// Whether this process owns the owner slot. False after a move, in a child of fork(), and for an end that
+  /// needs no owner slot.
   [[nodiscard]] bool is_taken() const noexcept;
 
-  /// Who sat here before and died without giving the seat back, if somebody did.
+  /// The previous owner, if it died without releasing the owner slot.
   [[nodiscard]] const std::optional<SeatOwner>& predecessor() const noexcept { return predecessor_; }
-  [[nodiscard]] const SeatOwner& owner() const noexcept { return owner_; }  ///< ourselves
+  [[nodiscard]] const SeatOwner& owner() const noexcept { return owner_; }  ///< this process
 
-  /// Tells the others that we are still at work; `now` is SteadyClock's. Real-time safe.
+  /// Records a heartbeat for other processes. `now` is SteadyClock's. Real-time safe.
   void beat(Time now) noexcept;
 
  private:
   friend class Segment;
   friend class detail::SegmentBuilder;
-  /// Sits down on the seat of this number, whose lock we have; without a lock, nowhere.
+  /// Takes owner slot `number`, whose lock this process holds. Without a lock, takes none.
   Seat(std::shared_ptr<detail::Mapping> mapping, std::unique_ptr<detail::LockFile> lock,
        const shm::Layout& layout, std::uint32_t number);
   void give_back() noexcept;

@@ -1,29 +1,39 @@
-// Memory that processes share, with named exchanges in it (shm/layout.hpp), each of whose ends has one owner at a time.
+// Shared memory with named exchanges (shm/layout.hpp). Each end of an exchange has one owner at a time.
 //
-//     const std::array wanted = {declare<SpscRing<Reference>>("references", 256), declare<BroadcastValue<State>>("state")};
+//     const std::array wanted = {declare<SpscRing<Reference>>("references", 256),
+//                                declare<BroadcastValue<State>>("state")};
 //
-//     auto segment = Segment::create_sealed("motion", wanted);                   // the real-time process
-//     SegmentServer server;
-//     server.open("/run/takt/motion", *segment);                                 // platform/segment_server.hpp
-//     auto references = segment->consumer<SpscRing<Reference>>("references");    // SetupResult<Claim<RingConsumer<Reference>>>
-//     references->end.try_pop(reference);                                        // in the loop
+//     // The real-time process:
+//     auto segment = Segment::create_sealed("motion", wanted);
+//     SegmentServer server;                                       // platform/segment_server.hpp
+//     (void)server.open("/run/takt/motion", *segment);
+//     auto references = segment->consumer<SpscRing<Reference>>("references");
+//     (void)references->end.try_pop(reference);                   // in the loop
 //
-//     auto segment = receive_segment("/run/takt/motion", 1s);                    // the other process
+//     // The other process:
+//     auto segment = receive_segment("/run/takt/motion", 1s);
 //     auto references = segment->producer<SpscRing<Reference>>("references");
-//     references->end.try_push(reference);
+//     (void)references->end.try_push(reference);
 //
-// There are two kinds of segment.
-//   Sealed: memory without a name (memfd), whose size nobody can change any more. A peer can write anything into it, but cannot
-//     cut it off, which would kill whoever touches it (SIGBUS). A real-time process has only these. They vanish with the last
-//     process that has them. What is left to a peer that may write: to punch holes, whose pages come back as zeros with a page
-//     fault, even in locked memory (and with SIGBUS if the machine has no memory left). What is left to one that may only read:
-//     a read lock on the file, which keeps a seat that is free from being taken; seats that are taken stay.
-//   Named: files in /dev/shm, for processes that trust each other, of one user. They outlive their processes: who starts again
-//     finds what was there and goes on. Whoever has such a file open holds a lock on it, so that `takt shm clean` knows what is
-//     debris. Every process of that user can cut such a file off while others work on it, and nothing saves whoever then touches
-//     it (SIGBUS). Other users cannot open it.
+// There are two kinds of segment:
 //
-// Set-up is not real-time safe: system calls, heap. What is there afterwards is memory; all pages of it are allocated and touched.
+// - Sealed: memory without a name (memfd) whose size is fixed. A peer can write anything into it, but cannot
+//   truncate it, which would kill any process that touches it (SIGBUS). A real-time process uses only this
+//   kind. It vanishes with the last process that has it.
+// - Named: a file in /dev/shm, for processes of one user that trust each other. It outlives its processes,
+//   and a restarted process continues with its contents. Each process that has it open holds a lock, so `takt
+//   shm clean` recognises unused files. Any process of the user can truncate the file; a process that then
+//   touches it dies (SIGBUS). Other users cannot open it.
+//
+// A peer of a sealed segment can still do two things:
+//
+// - With write access it can punch holes. Their pages return as zeros after a page fault, even in locked
+//   memory. Without free memory the fault is a SIGBUS.
+// - With read access it can hold a read lock on the file. Then no process can take a free owner slot; taken
+//   ones stay with their owners.
+//
+// Set-up is not real-time safe: system calls, heap. Afterwards all pages are allocated and touched, so access
+// is real-time safe.
 #pragma once
 
 #include <cstddef>
@@ -48,68 +58,79 @@ namespace detail {
 class SegmentBuilder;
 }
 
+/// How a process maps a segment.
 enum class Access : std::uint8_t { read_write, read_only };
 
+/// How to create or attach a segment.
 struct SegmentOptions {
-  Access access = Access::read_write;  ///< read_only: for monitors; they have no seats
-  bool lock_memory = false;            ///< keep it from being paged out; see memory_lock_failure()
-  std::optional<std::uint32_t>
-      owner;  ///< user number that it must belong to. Named: our own if not given. Sealed: any
-  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< a larger one is neither attached nor made
+  Access access = Access::read_write;  ///< read_only: for monitors, without owner slots
+  bool lock_memory = false;            ///< prevent paging; see memory_lock_failure()
+  /// User id of the required owner. Empty: this user for named segments, any user for sealed ones.
+  std::optional<std::uint32_t> owner;
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< larger segments are rejected
 };
 
-/// An end of an exchange, and the seat that makes it ours. The end goes on where its predecessor stopped. Keep the whole claim for
-/// as long as the end is used: an end that was copied out of it has neither the seat nor the memory.
+/// An end of an exchange and its owner slot. The end continues where its predecessor stopped. Keep the whole
+/// claim while you use the end. A copy of the end alone keeps neither the owner slot nor the memory.
 template <class End>
 struct Claim {
-  Seat seat;  ///< not taken where readers need none
+  Seat seat;  ///< not taken if readers need no owner slot
   End end;
 };
 
-/// A shared segment that this process has attached. Seats and claims keep its memory when it is gone.
+/// A shared segment that this process has attached. Owner slots and claims keep its memory mapped after its
+/// destruction.
 class Segment {
  public:
-  /// Makes sealed memory; `name` is for people (it shows in /proc). Errors: shm's for what is wanted, memory_full, segment_failed.
+  /// Creates sealed memory. `name` is for people and appears in /proc. Errors: the errors of
+  /// shm::Layout::write() for `wanted`, memory_full, segment_failed.
   [[nodiscard]] static SetupResult<Segment> create_sealed(const std::string& name,
                                                           std::span<const shm::Declaration> wanted,
                                                           const SegmentOptions& options = {});
 
-  /// Attaches sealed memory that came as a descriptor, which stays the caller's. Holes in it are filled, if it is to be written.
-  /// Errors: not_sealed, wrong_owner, memory_full, shm's for what was found, segment_failed.
+  /// Attaches sealed memory that was received as a descriptor. The caller keeps the descriptor. Fills holes
+  /// in the memory unless it is mapped read-only. Errors: not_sealed, wrong_owner, memory_full,
+  /// segment_failed, and the errors of shm::Layout::read().
   [[nodiscard]] static SetupResult<Segment> attach(int descriptor, const SegmentOptions& options = {});
 
-  /// Makes a named segment that only we may open (mode 0600). `name`: 1 to 63 letters, digits, '_', '-' or '.'.
-  /// Errors: segment_exists, bad_segment_name, memory_full, segment_failed, shm's for what is wanted.
+  /// Creates a named segment that only this user may open (mode 0600). `name` has 1 to 63 letters, digits,
+  /// '_', '-' or '.'. Errors: segment_exists, bad_segment_name, memory_full, segment_failed, and the errors
+  /// of shm::Layout::write() for `wanted`.
   [[nodiscard]] static SetupResult<Segment> create(const std::string& name,
                                                    std::span<const shm::Declaration> wanted,
                                                    const SegmentOptions& options = {});
 
-  /// Attaches a named segment. Errors: no_such_segment, wrong_owner, wrong_mode, bad_segment_name, memory_full, segment_failed,
-  /// shm's for what was found; not_ready if it is not laid out yet.
+  /// Attaches a named segment. Errors: no_such_segment, wrong_owner, wrong_mode, bad_segment_name,
+  /// memory_full, segment_failed, and the errors of shm::Layout::read(), such as not_ready for a segment
+  /// without a layout.
   [[nodiscard]] static SetupResult<Segment> open(const std::string& name, const SegmentOptions& options = {});
 
-  /// Attaches a named segment, or makes it. Of several that start at once, one makes it; the others wait up to `timeout` for it. If
-  /// one died in the middle of that, the next does it again. A segment with other exchanges than those wanted is replaced if nobody
-  /// has it. Errors: as create() and open(); wrong_schema, wrong_kind, wrong_extent or no_such_exchange when somebody has one that
-  /// differs.
+  /// Attaches a named segment, or creates it. If several processes start together, one creates it and the
+  /// others wait up to `timeout`. If that one dies, the next creates it. An unused segment with other
+  /// exchanges than `wanted` is replaced.
+  ///
+  /// Errors: as create() and open(); wrong_schema, wrong_kind, wrong_extent or no_such_exchange if another
+  /// process uses a different segment.
   [[nodiscard]] static SetupResult<Segment> open_or_create(const std::string& name,
                                                            std::span<const shm::Declaration> wanted,
                                                            Duration timeout = std::chrono::seconds(1),
                                                            const SegmentOptions& options = {});
 
-  /// Removes the name; who has the memory keeps it. Errors: no_such_segment, segment_failed.
+  /// Removes the name. Processes that have the memory keep it. Errors: no_such_segment, segment_failed.
   static SetupResult<void> remove(const std::string& name);
 
-  /// Whether a name is debris: takt's, ours, and nobody has it. Errors: segment_in_use, no_such_segment, wrong_owner, wrong_mode,
-  /// shm's not_a_segment, segment_failed.
+  /// Succeeds if the segment is takt's, belongs to this user, and no process has it open. Errors:
+  /// segment_in_use, no_such_segment, wrong_owner, wrong_mode, shm's not_a_segment, segment_failed.
   static SetupResult<void> check_unused(const std::string& name);
-  /// Removes the name if it is debris. Nobody can attach it in between; but who then removes it and makes another under this name
-  /// loses that name. Errors: as check_unused().
+  /// Removes the name if check_unused() succeeds. No process can attach the segment in between. But if a
+  /// process replaces the name in between, the new segment loses its name. Errors: as check_unused().
   static SetupResult<void> remove_unused(const std::string& name);
-  /// The names of all segments that there are, of any user: only such names as create() takes, so that they can be printed.
+  /// The names of all segments of any user. Contains only names that create() accepts, so they are safe to
+  /// print.
   [[nodiscard]] static std::vector<std::string> names();
 
-  /// Takes a seat for writing at an exchange X and makes the end. Errors: seat_taken (says by whom); as Layout::producer().
+  /// Takes owner slot `seat` of the producers of exchange X and creates the writing end. Errors: seat_taken
+  /// (the message names the owner), and as shm::Layout::producer().
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Producer>> producer(
       std::string_view name, std::uint32_t seat = 0) {
@@ -117,7 +138,8 @@ class Segment {
         name, shm::Role::producer, seat, [&] { return layout().template producer<X>(name, seat); });
   }
 
-  /// The same for reading. Where readers have no seats (a broadcast), any number may do this.
+  /// Takes owner slot `seat` of the consumers and creates the reading end. If readers need no owner slot (a
+  /// broadcast), any number may exist. Errors: as producer().
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Consumer>> consumer(
       std::string_view name, std::uint32_t seat = 0) {
@@ -125,8 +147,8 @@ class Segment {
         name, shm::Role::consumer, seat, [&] { return layout().template consumer<X>(name, seat); });
   }
 
-  /// The same of elements known at run time (shm/opaque.hpp). Making readers of broadcasts throws std::bad_alloc where there is no
-  /// memory left.
+  /// The same for elements known at run time (shm/opaque.hpp). Creating a reader of a broadcast throws
+  /// std::bad_alloc without memory.
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Producer>> producer(
       std::string_view name, const shm::Opaque& element) {
@@ -140,24 +162,28 @@ class Segment {
         name, shm::Role::consumer, 0, [&] { return layout().template consumer<X>(name, element); });
   }
 
-  /// A seat by itself. Errors: seat_taken, no_such_exchange, no_such_seat, read_only.
+  /// Takes an owner slot without creating an end. Errors: seat_taken, no_such_exchange, no_such_seat,
+  /// read_only.
   [[nodiscard]] SetupResult<Seat> take_seat(std::string_view exchange, shm::Role role,
                                             std::uint32_t seat = 0);
 
-  /// Errors: no_such_exchange, no_such_seat.
+  /// The state of an owner slot. `now` is SteadyClock's. Errors: no_such_exchange, no_such_seat.
   [[nodiscard]] Result<SeatStatus> seat_status(std::string_view exchange, shm::Role role, std::uint32_t seat,
                                                Time now) const;
-  /// By its number in the layout; `number` is below layout().seats(). Seat 0 is taken by whoever made the segment.
+  /// The state of owner slot `number` of the layout, which must be below layout().seats(). Owner slot 0
+  /// belongs to the segment's creator.
   [[nodiscard]] SeatStatus seat_status(std::uint32_t number, Time now) const;
 
+  /// The exchanges of the segment.
   [[nodiscard]] const shm::Layout& layout() const noexcept { return *layout_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] bool is_created() const noexcept { return created_; }  ///< by us, not found
-  /// The seat of the one who made the segment or, of a named one, who took it over (open_or_create). Beat it to show life.
+  [[nodiscard]] bool is_created() const noexcept { return created_; }  ///< by this object, not found
+  /// Owner slot 0. This process has it if it created the segment, or took a named one over in
+  /// open_or_create(). Call beat() on it to show that the process is alive.
   [[nodiscard]] Seat& owner_seat() noexcept { return owner_seat_; }
-  /// For passing on to other processes; stays ours, and valid as long as this object.
+  /// The descriptor to pass to other processes. This object keeps and closes it.
   [[nodiscard]] int descriptor() const noexcept;
-  /// Why the memory is not locked although that was asked for; the segment can be used all the same.
+  /// The reason if `lock_memory` was requested but failed. The segment is usable anyway.
   [[nodiscard]] const std::optional<SetupError>& memory_lock_failure() const noexcept {
     return memory_lock_failure_;
   }
@@ -170,7 +196,8 @@ class Segment {
 
   template <class End, class Make>
   SetupResult<Claim<End>> claim(std::string_view name, shm::Role role, std::uint32_t seat, Make make) {
-    // What cannot be is refused before the seat is taken; the end that counts is made when the seat is ours.
+    // Rejects impossible claims before it takes the owner slot. Creates the returned end only after it has
+    // the owner slot.
     auto tried = make();
     if (!tried) return tl::unexpected<SetupError>(refusal(tried.error(), name));
     if (!needs_seat(name, role)) return Claim<End>{no_seat(), std::move(*tried)};

@@ -1,12 +1,14 @@
-// Hands a sealed segment to other processes of this machine, over a UNIX socket: who connects and may have it gets its descriptor.
-// The kernel says who asks and who answers (SO_PEERCRED); nobody has to be believed.
+// Hands a sealed segment to other processes of this machine over a UNIX socket. A permitted client gets the
+// segment's descriptor. The kernel tells each side the other's user (SO_PEERCRED), so neither can lie about
+// it.
 //
 //     SegmentServer server;
 //     const auto opened = server.open("/run/takt/motion", segment);         // the process that made it
 //     auto segment = receive_segment("/run/takt/motion", 1s);               // the others
 //
-// A path that begins with '@' is a name without a file ("abstract"): nothing is left behind, but anybody can connect, and is then
-// refused. A file gets mode 0600 when only our own user may connect. One that a dead server left behind is replaced.
+// A path that starts with '@' is an abstract name without a file. It leaves nothing behind, but any user can
+// connect and is then rejected. A file gets mode 0600 if only this user may connect. open() replaces the file
+// of a dead server.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +23,18 @@
 
 namespace takt::platform {
 
+/// Who may get the segment, and limits for clients.
 struct SegmentServerOptions {
-  std::vector<std::uint32_t> users;     ///< users, beside our own, who may read and write
-  std::vector<std::uint32_t> watchers;  ///< users who may only read (and hold up seats that are free)
-  std::size_t max_clients = 16;         ///< at a time; further ones wait
-  Duration client_deadline = std::chrono::seconds(1);  ///< from connecting to having asked
-  Duration lock_patience =
-      std::chrono::seconds(1);  ///< how long open() waits for others who start in the same folder
+  std::vector<std::uint32_t> users;     ///< other users (ids) that may read and write
+  std::vector<std::uint32_t> watchers;  ///< users (ids) that may only read; they can block free owner slots
+  std::size_t max_clients = 16;         ///< at a time; others wait
+  Duration client_deadline = std::chrono::seconds(1);  ///< from the connection to the complete request
+  /// How long open() waits for other servers that start in the same folder.
+  Duration lock_patience = std::chrono::seconds(1);
 };
 
-/// Serves in a thread of its own, which takes no signals; whoever works with the segment is never kept waiting. A child of fork()
-/// does not serve: its parent does, and when that has died somebody else can.
+/// Serves in its own thread, which handles no signals, so it never delays users of the segment. A child of
+/// fork() does not serve. The parent does, and after its death another process can.
 class SegmentServer {
  public:
   SegmentServer();
@@ -39,12 +42,12 @@ class SegmentServer {
   SegmentServer(const SegmentServer&) = delete;
   SegmentServer& operator=(const SegmentServer&) = delete;
 
-  /// Begins to serve. Keeps the segment's memory alive, not its seats. Errors: listen_failed (with the reason: somebody else serves
-  /// there, the path is too long, ...), not_sealed.
+  /// Starts to serve. Keeps the segment's memory alive, but not its owner slots. Errors: not_sealed;
+  /// listen_failed with the reason, for example that another server is running or the path is too long.
   [[nodiscard]] SetupResult<void> open(const std::string& path, const Segment& segment,
                                        const SegmentServerOptions& options = {});
 
-  /// Stops serving and removes the path; who has the segment keeps it.
+  /// Stops serving and removes the path. Processes that have the segment keep it.
   void close() noexcept;
 
  private:
@@ -52,9 +55,9 @@ class SegmentServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Gets a segment from its server; waits up to `timeout` for one to be there, and, if it came late, up to 100 ms longer for its
-/// answer. options.owner is the user that the server must run as; if not given, our own or root. Errors: connect_failed,
-/// wrong_owner, not_allowed, receive_failed, and as Segment::attach().
+/// Gets a segment from its server. Waits up to `timeout` for the server, and, if it appeared late, up to 100
+/// ms longer for its answer. The member `owner` of `options` is the required user of the server. Empty: this
+/// user or root. Errors: connect_failed, wrong_owner, not_allowed, receive_failed, and as Segment::attach().
 [[nodiscard]] SetupResult<Segment> receive_segment(const std::string& path, Duration timeout,
                                                    const SegmentOptions& options = {});
 

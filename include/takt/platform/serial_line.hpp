@@ -1,4 +1,4 @@
-// A serial line, real or of a USB adapter, or a pseudo terminal: raw bytes, never waiting. For CAN adapters behind
+// A serial line, USB adapter or pseudo terminal: raw bytes without waiting. For CAN adapters behind
 // can::SlcanBus.
 #pragma once
 
@@ -14,14 +14,16 @@
 
 namespace takt::platform {
 
-/// Owns the line; satisfies BytePort. One thread at a time. read() and write() are one system call that does not wait, as the
-/// real-time path allows it of a transport.
+/// Owns the line and satisfies BytePort. One thread at a time may use it. read() and write() are real-time
+/// safe: one system call that does not wait.
 class SerialLine {
  public:
-  /// Opens a device such as "/dev/ttyACM0" for this program alone: 8 data bits, no parity, one stop bit, no flow control, nothing
-  /// translated; what had come before is dropped. `baud` in bit/s, one of those that POSIX and Linux name (9600 to 4000000);
-  /// lines over USB and pseudo terminals ignore it. Errors, with the reason and what mends it: no_such_serial_line,
-  /// serial_line_busy, no_permission, connect_failed.
+  /// Opens a device such as "/dev/ttyACM0" for this program alone: 8 data bits, no parity, one stop bit, no
+  /// flow control, no translation. Bytes received earlier are dropped. `baud` is a rate in bit/s that POSIX
+  /// or Linux defines (9600 to 4000000). Lines over USB and pseudo terminals ignore it.
+  ///
+  /// Errors, with the reason and the fix: no_such_serial_line, serial_line_busy, no_permission,
+  /// connect_failed.
   [[nodiscard]] static SetupResult<SerialLine> open(const std::string& path, std::uint32_t baud);
 
   SerialLine(SerialLine&& other) noexcept
@@ -33,14 +35,14 @@ class SerialLine {
   }
   ~SerialLine();
 
-  /// How many bytes the line took, from the front; 0 when it is full, or broken.
+  /// Writes bytes from the front and returns how many the line accepted; 0 if it is full or broken.
   [[nodiscard]] std::size_t write(std::span<const std::uint8_t> bytes) noexcept;
-  /// How many bytes had come; 0 when none had, or the line is broken.
+  /// Reads the received bytes and returns their number; 0 if there are none or the line is broken.
   [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes) noexcept;
 
-  /// Errors, which stay: connection_closed (the device went away), send_failed, receive_failed.
+  /// The first error; it stays. Errors: connection_closed (the device is gone), send_failed, receive_failed.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
-  /// To wait for bytes with poll().
+  /// For poll() before read().
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
  private:

@@ -1,4 +1,4 @@
-// One TCP connection as a ByteStream, for clients: blocking calls with a time limit, no exceptions, no signals.
+// One TCP connection as a ByteStream, for clients: blocking calls with a timeout, no exceptions, no signals.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,11 @@
 
 namespace takt::platform {
 
-/// Owns the connection. One thread at a time. Makes system calls; not for the real-time path.
+/// Owns the connection. One thread at a time may use it. Not real-time safe: it makes blocking system calls.
 class TcpStream {
  public:
-  /// Connects to a host by name or address. The time limit holds for each of its addresses; looking up a name is not limited.
+  /// Connects to a host name or address. `timeout` applies to each address of the host, but not to the name
+  /// lookup. Errors: connect_failed.
   [[nodiscard]] static SetupResult<TcpStream> connect(const std::string& host, std::uint16_t port,
                                                       Duration timeout);
 
@@ -28,9 +29,10 @@ class TcpStream {
   }
   ~TcpStream();
 
-  /// Sends all of the bytes. Errors: send_failed (also when they are not taken in time).
+  /// Sends all bytes. Errors: send_failed, also after `timeout`.
   [[nodiscard]] Status send(std::span<const std::uint8_t> bytes, Duration timeout);
-  /// Takes what has come; 0 if nothing came in time. Errors: connection_closed, receive_failed.
+  /// Reads the received bytes and returns their number; 0 after `timeout`. Errors: connection_closed,
+  /// receive_failed.
   [[nodiscard]] Result<std::size_t> receive(std::span<std::uint8_t> bytes, Duration timeout);
 
  private:

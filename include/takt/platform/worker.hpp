@@ -1,4 +1,4 @@
-// A thread that does pieces of work for another one, so that what takes long holds up nobody who waits for an answer.
+// A thread that executes long tasks for another thread, so that they do not delay its answers.
 //
 //     platform::Worker worker;
 //     motion::ServerOptions options;
@@ -15,22 +15,24 @@
 
 namespace takt::platform {
 
+/// One thread and its queue of tasks.
 class Worker {
  public:
-  /// Starts the thread. Where the system gives none, whoever asks for work does it.
+  /// Starts the thread. If the system has none left, operator() executes the tasks in the calling thread.
   Worker();
-  /// Waits for the piece that is being done; what was not begun is dropped.
+  /// Waits for the running task. Drops the tasks that have not started.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Has `work`, which must not throw, done after everything before it. From any thread.
+  /// Queues `work`, which must not throw. Tasks run in the order of their calls. Any thread may call it.
   void operator()(std::function<void()> work);
 
  private:
   void run();
 
-  std::mutex mutex_;  ///< of all below but the thread
+  /// Protects the members below, except the thread.
+  std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
   bool ended_ = false;

@@ -1,4 +1,4 @@
-// What can be wrong with a recording, or with writing one.
+// The errors of reading and writing a recording.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 namespace takt::record {
 
+/// Error codes of this room.
 enum class Errc : std::uint16_t {
   not_a_recording = 1,
   unsupported_version = 2,
@@ -25,8 +26,10 @@ enum class Errc : std::uint16_t {
   already_running = 14,
 };
 
+/// The room of these codes, for core/error.hpp.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::record; }
 
+/// The error in words; a fixed text for an unknown number. Real-time safe.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_a_recording:

@@ -1,21 +1,21 @@
-// The recording format: what the loop did, cycle by cycle, in one file that any language can read. Everything
-// is little-endian and written byte by byte.
+// The recording format: every cycle of the loop in one file that any language can read. All numbers are
+// little-endian and written byte by byte.
 //
-//   header    8 bytes   89 54 41 4b 54 0d 0a 1a ("\x89TAKT\r\n\x1a"), by which text-mode copies are noticed
+//   header    8 bytes   89 54 41 4b 54 0d 0a 1a ("\x89TAKT\r\n\x1a"), which reveals text-mode copies
 //             u16       version; a file of another version cannot be read
 //             u16       0
 //             u32       size of the metadata
 //             ...       metadata: JSON (record/metadata.hpp), with the names and types of all fields below
 //   records   u32       size of the payload, at most max_record_size
 //             u32       type (RecordType)
-//             ...       payload: the fields of the structs below in the order of their fields() functions
+//             ...       payload: the fields of the structs below, in the order of their fields() functions
 //
-// A reader skips records of unknown type and ignores what follows the fields that it knows, so that later
-// editions may add both without a new version. The last record is `end`; a file without it was cut off. Times
-// are nanoseconds of the robot's clock, angles radians. Two lanes feed a file (record/recorder.hpp): records
-// of one lane are in order, the lanes interleave.
+// Later editions may add record types and fields without a new version. A reader skips records of unknown
+// type and ignores bytes after the fields that it knows. The last record is `end`; a file without it is
+// truncated. Times are nanoseconds of the robot's clock, angles are radians. Two lanes write a file
+// (record/recorder.hpp): the records of one lane are in order, the lanes interleave.
 //
-// Each struct has one function, fields(), that names its fields; writer, reader and the layout in the
+// Each struct has one function, fields(), which names its fields. Writer, reader and the layout in the
 // metadata all use it. Encoding is real-time safe.
 #pragma once
 
@@ -32,37 +32,39 @@
 
 namespace takt::record {
 
+/// Constants of the format. Sizes are in bytes.
 inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'T', 'A', 'K', 'T', '\r', '\n', 0x1a};
 inline constexpr std::uint16_t format_version = 1;
 inline constexpr std::size_t header_size = magic.size() + 8;
 inline constexpr std::size_t record_header_size = 8;
 inline constexpr std::size_t max_metadata_size = std::size_t{1} << 20;
 inline constexpr std::size_t max_record_size = std::size_t{1} << 16;
-inline constexpr std::size_t max_mark_size = 1024;  ///< bytes of a mark's text; the rest is cut off
+/// Bytes of a mark's text; the recorder cuts off the rest.
+inline constexpr std::size_t max_mark_size = 1024;
 
-/// Times and durations beyond this (about 36 years) are refused by the reader, so that sums of a few cannot
-/// overflow.
+/// The reader rejects times and durations beyond this (about 36 years), so sums of a few cannot overflow.
 inline constexpr Duration time_bound{std::int64_t{1} << 60};
 
+/// The type of a record and its payload.
 enum class RecordType : std::uint32_t {
-  cycle =
-      1,  ///< Cycle, then one JointSample for each joint of the metadata, then one JointSample::Added for each
+  /// Cycle, then one JointSample per joint of the metadata, then one JointSample::Added per joint.
+  cycle = 1,
   event = 2,  ///< GoalEvent
-  buses = 3,  ///< BusHeader, then one BusSample for each bus of the metadata
-  loop = 4,   ///< LoopTotals: cumulative, the last one counts
+  buses = 3,  ///< BusHeader, then one BusSample per bus of the metadata
+  loop = 4,   ///< LoopTotals: counts since the start; the last record is valid
   mark = 5,   ///< MarkHeader, then the text in UTF-8
   end = 6,    ///< EndTotals
 };
 
 /// One period of the loop.
 struct Cycle {
-  Time time{};                    ///< nominal time of the cycle
-  Duration lateness{};            ///< woken minus due
-  Duration busy{};                ///< of the cycle before: from wake-up to the end of its work
-  std::uint8_t robot_state = 0;   ///< Metadata::robot_states
-  std::uint8_t reason_joint = 0;  ///< the joint that the reason is about, where it is about one
-  std::uint16_t reason = 0;       ///< Metadata::reasons: why the robot stops or is stopped, 0 = no fault
-  std::uint32_t active_goals = 0;
+  Time time{};                     ///< nominal time of the cycle
+  Duration lateness{};             ///< wake-up time minus due time
+  Duration busy{};                 ///< of the previous cycle: from wake-up to the end of its work
+  std::uint8_t robot_state = 0;    ///< index into Metadata::robot_states
+  std::uint8_t reason_joint = 0;   ///< the joint of the reason, if it has one
+  std::uint16_t reason = 0;        ///< key of Metadata::reasons: why the robot stops; 0: no fault
+  std::uint32_t active_goals = 0;  ///< number of goals that are running
 
   template <class Self, class Visitor>
   static constexpr void fields(Self& self, Visitor&& field) {
@@ -77,15 +79,15 @@ struct Cycle {
   friend constexpr bool operator==(const Cycle&, const Cycle&) = default;
 };
 
-/// One joint in one period.
+/// One joint in one period. For linear joints rad means m.
 struct JointSample {
-  double command = 0;             ///< rad: what the goal asks for, before any limiter
-  double reference_position = 0;  ///< rad: what was sent to the drive
+  double command = 0;             ///< rad: reference of the goal, before any limiter
+  double reference_position = 0;  ///< rad: reference sent to the drive
   double reference_velocity = 0;  ///< rad/s
   double measured_position = 0;   ///< rad
   double measured_velocity = 0;   ///< rad/s
-  std::uint64_t goal = 0;         ///< the goal that owns the joint, 0 = none
-  double measured_effort = 0;     ///< N m or N, of drives that tell it; else 0
+  std::uint64_t goal = 0;         ///< the goal that owns the joint; 0: none
+  double measured_effort = 0;     ///< N m or N; 0 if the drive does not report it
 
   template <class Self, class Visitor>
   static constexpr void fields(Self& self, Visitor&& field) {
@@ -96,12 +98,12 @@ struct JointSample {
     field("measured_velocity", self.measured_velocity);
     field("goal", self.goal);
   }
-  /// The fields of a later edition stand behind the others of all joints, where an earlier reader ignores them.
+  /// Fields of a later edition. They follow the fields of all joints, so older readers ignore them.
   struct Added;
   friend constexpr bool operator==(const JointSample&, const JointSample&) = default;
 };
 
-/// What JointSample has beyond its fields().
+/// The fields of JointSample beyond its fields().
 struct JointSample::Added {
   double measured_effort = 0;
 
@@ -111,19 +113,19 @@ struct JointSample::Added {
   }
 };
 
-/// A goal changed its state, or a request was answered.
+/// A goal changed its state, or the server answered a request.
 struct GoalEvent {
-  Time at{};  ///< when it happened: the cycle's nominal time, or the server's clock
-  std::uint64_t goal = 0;
-  std::uint8_t state = 0;    ///< Metadata::goal_states
-  std::uint8_t joint = 0;    ///< which joint the reason is about, where it is about one
-  std::uint16_t reason = 0;  ///< Metadata::reasons; 0 = none
-  double time = 0;           ///< s from the goal's start, where the reason has a time
-  double value = 0;          ///< what was found, where the reason has a value
-  double limit = 0;          ///< what is allowed
-  Time received{};           ///< when the request's last byte arrived; 0 = not known
-  Time handed_over{};        ///< when the request entered the loop's ring; 0 = not known
-  Time first_reference{};    ///< when the first reference had been written to the bus; 0 = none yet
+  Time at{};                 ///< nominal time of the cycle, or the server's clock
+  std::uint64_t goal = 0;    ///< number of the goal
+  std::uint8_t state = 0;    ///< index into Metadata::goal_states
+  std::uint8_t joint = 0;    ///< the joint of the reason, if it has one
+  std::uint16_t reason = 0;  ///< key of Metadata::reasons; 0: none
+  double time = 0;           ///< s from the goal's start, if the reason has a time
+  double value = 0;          ///< the rejected value, if the reason has one
+  double limit = 0;          ///< the limit of that value
+  Time received{};           ///< arrival of the request's last byte; 0: unknown
+  Time handed_over{};        ///< when the request entered the loop's ring; 0: unknown
+  Time first_reference{};    ///< when the first reference was written to the bus; 0: not yet
 
   template <class Self, class Visitor>
   static constexpr void fields(Self& self, Visitor&& field) {
@@ -142,6 +144,7 @@ struct GoalEvent {
   friend constexpr bool operator==(const GoalEvent&, const GoalEvent&) = default;
 };
 
+/// The time of a bus record.
 struct BusHeader {
   Time time{};
 
@@ -152,11 +155,11 @@ struct BusHeader {
   friend constexpr bool operator==(const BusHeader&, const BusHeader&) = default;
 };
 
-/// One bus since the bus record before.
+/// One bus, in one bus record.
 struct BusSample {
-  double load = 0;            ///< part of the time that the bus was busy since the record before, 0 to 1
-  std::uint64_t frames = 0;   ///< carried since the start of the loop
-  std::uint64_t refused = 0;  ///< not sent for want of room since the start of the loop
+  double load = 0;            ///< busy share of the time since the previous record, 0 to 1
+  std::uint64_t frames = 0;   ///< frames carried since the start of the loop
+  std::uint64_t refused = 0;  ///< frames rejected for lack of room since the start of the loop
 
   template <class Self, class Visitor>
   static constexpr void fields(Self& self, Visitor&& field) {
@@ -167,11 +170,11 @@ struct BusSample {
   friend constexpr bool operator==(const BusSample&, const BusSample&) = default;
 };
 
-/// The loop's own counts since its start. They stay right when cycles of the recording were dropped.
+/// The loop's own counts since its start. They stay correct if the recorder dropped cycles.
 struct LoopTotals {
   Time time{};
-  std::uint64_t cycles = 0;
-  std::uint64_t overruns = 0;  ///< periods that were missed altogether
+  std::uint64_t cycles = 0;    ///< completed periods
+  std::uint64_t overruns = 0;  ///< missed periods
 
   template <class Self, class Visitor>
   static constexpr void fields(Self& self, Visitor&& field) {
@@ -182,8 +185,7 @@ struct LoopTotals {
   friend constexpr bool operator==(const LoopTotals&, const LoopTotals&) = default;
 };
 
-/// Begins a section of an experiment, which lasts until the next mark. An empty text ends a section and
-/// begins none.
+/// Starts a section of an experiment, which lasts until the next mark. An empty text only ends a section.
 struct MarkHeader {
   Time time{};
 
@@ -194,10 +196,10 @@ struct MarkHeader {
   friend constexpr bool operator==(const MarkHeader&, const MarkHeader&) = default;
 };
 
-/// What was recorded in all.
+/// Counts of the whole recording.
 struct EndTotals {
-  std::uint64_t records = 0;  ///< written before this one
-  std::uint64_t dropped = 0;  ///< lost because a lane was full
+  std::uint64_t records = 0;  ///< records before this one
+  std::uint64_t dropped = 0;  ///< records lost because a lane was full
 
   template <class Self, class Visitor>
   static constexpr void fields(Self& self, Visitor&& field) {
@@ -207,7 +209,7 @@ struct EndTotals {
   friend constexpr bool operator==(const EndTotals&, const EndTotals&) = default;
 };
 
-// ---- fields to bytes and back ----
+// ---- conversion between fields and bytes ----
 
 namespace detail {
 
@@ -254,12 +256,14 @@ struct FieldSizer {
 
 }  // namespace detail
 
+/// Writes all fields of one struct. Real-time safe.
 template <class Fields>
 constexpr void write_fields(ByteWriter& writer, const Fields& fields) noexcept {
   Fields::fields(fields, detail::FieldWriter{writer});
 }
 
-/// Reads the fields; `times_ok` becomes false (and the field zero) when a time lies beyond time_bound.
+/// Reads all fields of one struct. If a time lies beyond time_bound, sets that field to 0 and `times_ok` to
+/// false.
 template <class Fields>
 [[nodiscard]] constexpr Fields read_fields(ByteReader& reader, bool& times_ok) noexcept {
   Fields fields;
@@ -267,7 +271,7 @@ template <class Fields>
   return fields;
 }
 
-/// Bytes of the fields of one struct.
+/// The size of all fields of one struct in bytes.
 template <class Fields>
 [[nodiscard]] constexpr std::size_t fields_size() noexcept {
   std::size_t size = 0;
@@ -276,6 +280,7 @@ template <class Fields>
   return size;
 }
 
+/// Sizes in bytes.
 inline constexpr std::size_t cycle_size = fields_size<Cycle>();
 inline constexpr std::size_t joint_sample_size = fields_size<JointSample>();
 inline constexpr std::size_t joint_sample_added_size = fields_size<JointSample::Added>();

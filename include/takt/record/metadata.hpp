@@ -1,6 +1,5 @@
-// What a recording says about itself at its beginning: which robot, which joints, and what its codes mean. It
-// is written as JSON, so that a reader in any language understands the rest of the file without this library.
-// Not real-time safe.
+// The metadata at the beginning of a recording: the robot, its joints, and the meaning of all codes. It is
+// JSON, so a reader in any language understands the file without this library. Not real-time safe.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +16,11 @@
 
 namespace takt::record {
 
+/// Largest number of buses.
 inline constexpr std::size_t max_buses = 16;
-inline constexpr std::size_t max_name_length = 256;  ///< bytes
+inline constexpr std::size_t max_name_length = 256;  ///< bytes of a robot's, joint's, group's or bus's name
 
+/// A named group of joints.
 struct Group {
   std::string name;
   std::vector<std::size_t> joints;  ///< indices into Metadata::joints
@@ -27,30 +28,32 @@ struct Group {
   friend bool operator==(const Group&, const Group&) = default;
 };
 
+/// The description of a recording.
 struct Metadata {
-  std::string robot;
+  std::string robot;                ///< name of the robot
   Duration period{};                ///< nominal period of the loop, positive
-  std::vector<std::string> joints;  ///< at most takt::max_joints; the order of the columns of a cycle
-  std::vector<std::string> units;   ///< of the joints' positions, "rad" or "m"; empty: all of them rad
-  std::vector<JointLimits> limits;  ///< of the joints; empty: not known
-  std::vector<double>
-      following_errors;  ///< rad or m of each joint, beyond which the robot stops; empty: not known
+  std::vector<std::string> joints;  ///< at most takt::max_joints; the order of a cycle's joint samples
+  std::vector<std::string> units;   ///< units of the joints' positions, "rad" or "m"; empty: all rad
+  std::vector<JointLimits> limits;  ///< per joint; empty: unknown
+  /// Per joint in rad or m: the following error beyond which the robot stops. Empty: unknown.
+  std::vector<double> following_errors;
   std::vector<Group> groups;
-  std::vector<std::string> buses;         ///< at most max_buses; the order of the columns of bus statistics
-  std::vector<std::string> robot_states;  ///< names by code
-  std::vector<std::string> goal_states;   ///< names by code; "active" marks accepted requests
-  std::map<std::uint16_t, std::string> reasons;  ///< names by code; 0 is none
-  std::string takt_version;
-  std::string created;  ///< date and time for people; empty keeps equal runs byte-identical
+  std::vector<std::string> buses;                ///< at most max_buses; the order of a record's bus samples
+  std::vector<std::string> robot_states;         ///< names by code
+  std::vector<std::string> goal_states;          ///< names by code; "active" marks accepted requests
+  std::map<std::uint16_t, std::string> reasons;  ///< names by code; 0: no reason
+  std::string takt_version;                      ///< version that wrote the recording
+  std::string created;  ///< date and time for people; empty: equal runs give equal files
 
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
-/// The JSON text, with the layout of every record beside the metadata. Equal metadata gives equal text; bytes
-/// that are not UTF-8 are replaced.
+/// The JSON text, with the metadata and the layout of every record. Equal metadata gives equal text. Replaces
+/// bytes that are not UTF-8.
 [[nodiscard]] std::string to_json(const Metadata& metadata);
 
-/// The inverse. Errors: bad_metadata, with a JSON pointer and the reason. Unknown members are ignored.
+/// Parses the JSON text and ignores unknown members. Errors: bad_metadata, with a JSON pointer and the
+/// reason.
 [[nodiscard]] SetupResult<Metadata> parse_metadata(std::string_view json);
 
 }  // namespace takt::record

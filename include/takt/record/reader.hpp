@@ -1,13 +1,13 @@
-// Reads a recording, record by record, from a file or from memory. The bytes may be anything: whatever is
-// wrong comes back as a named error with the byte where it is, and memory stays bounded whatever lengths they
-// claim. A recording that was cut off reads as what is whole, and says so.
+// Reads a recording record by record from a file or from memory. Any input is safe. Each fault gives a named
+// error with its byte position, and memory stays bounded for any claimed length. From a truncated recording
+// it reads all complete records and then reports the truncation.
 //
 //     auto reader = Reader::open("run.takt");
 //     while (true) {
 //       auto record = reader->next();
-//       if (!record) return report(record.error());     // damaged
-//       if (*record == nullptr) break;                  // the end; reader->truncated() tells whether it came
-//       too soon std::visit(..., **record);
+//       if (!record) return report(record.error());  // damaged
+//       if (*record == nullptr) break;               // the end; see reader->truncated()
+//       std::visit(..., **record);
 //     }
 //
 // Not real-time safe.
@@ -30,26 +30,30 @@
 
 namespace takt::record {
 
+/// A cycle and all its joints.
 struct CycleRecord {
   Cycle cycle;
-  std::span<const JointSample> joints;  ///< one for each joint of the metadata
+  std::span<const JointSample> joints;  ///< one per joint of the metadata
 };
+/// All buses at one time.
 struct BusRecord {
   Time time{};
-  std::span<const BusSample> buses;  ///< one for each bus of the metadata
+  std::span<const BusSample> buses;  ///< one per bus of the metadata
 };
+/// The start of a section.
 struct MarkRecord {
   Time time{};
-  std::string_view text;  ///< at most max_mark_size bytes, which may be anything
+  std::string_view text;  ///< at most max_mark_size bytes of any value
 };
 
-/// Spans and texts are valid until the next call of next().
+/// One record. Its spans and texts are valid until the next call of next().
 using Record = std::variant<CycleRecord, GoalEvent, BusRecord, LoopTotals, MarkRecord, EndTotals>;
 
+/// Reads one recording. One thread at a time may use it.
 class Reader {
  public:
-  /// Where the bytes come from: fills the span as far as it can and says how far; less than asked for only at
-  /// the end.
+  /// A source of bytes. read() fills `into` as far as possible and returns the number of bytes. It returns
+  /// fewer only at the end.
   class Source {
    public:
     virtual ~Source() = default;
@@ -62,24 +66,25 @@ class Reader {
     Source() = default;
   };
 
-  /// Opens a file and reads the metadata; all error messages name the file. Errors: cannot_open, read_failed, not_a_recording,
-  /// unsupported_version, metadata_too_long, bad_metadata.
+  /// Opens a file and reads the metadata. Every error message contains the file name. Errors: cannot_open,
+  /// read_failed, not_a_recording, unsupported_version, metadata_too_long, bad_metadata.
   [[nodiscard]] static SetupResult<Reader> open(const std::string& path);
-  /// The same from memory, which must outlive the reader.
+  /// Reads from memory, which must outlive the reader. Errors: as open().
   [[nodiscard]] static SetupResult<Reader> from_bytes(std::span<const std::uint8_t> bytes);
-  /// The same from anywhere.
+  /// Reads from any source. Errors: as open().
   [[nodiscard]] static SetupResult<Reader> from_source(std::unique_ptr<Source> source);
 
+  /// The metadata of the recording.
   [[nodiscard]] const Metadata& metadata() const noexcept { return metadata_; }
 
-  /// The next record, or nullptr at the end. Records of unknown type are skipped. Errors: read_failed,
-  /// record_too_long, record_too_short, time_out_of_range, time_not_rising, data_after_end, totals_mismatch;
-  /// the same again when called again.
+  /// The next record, or nullptr at the end. Skips records of unknown type. After an error, each further call
+  /// returns the same error. Errors: read_failed, record_too_long, record_too_short, time_out_of_range,
+  /// time_not_rising, data_after_end, totals_mismatch.
   [[nodiscard]] SetupResult<const Record*> next();
 
-  /// After the end: the recording stops before its end record, in the middle of a record or between two.
+  /// At the end: whether the recording stops before its end record, within a record or between two.
   [[nodiscard]] bool truncated() const noexcept { return at_end_ && !end_; }
-  /// After the end of a complete recording.
+  /// The totals, at the end of a complete recording; otherwise empty.
   [[nodiscard]] const std::optional<EndTotals>& totals() const noexcept { return end_; }
   /// Bytes read so far, up to the end of the last record.
   [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
@@ -95,9 +100,9 @@ class Reader {
   [[nodiscard]] tl::unexpected<SetupError> damage(Errc code, std::string_view detail = {}) const;
 
   std::unique_ptr<Source> source_;
-  std::string name_;  // of the file, as messages begin
+  std::string name_;  // file name for messages
   Metadata metadata_;
-  std::vector<std::uint8_t> buffer_;  // the record under work; never longer than the longest allowed
+  std::vector<std::uint8_t> buffer_;  // the current record; bounded by the largest allowed size
   std::vector<JointSample> joints_;
   std::vector<BusSample> buses_;
   Record record_;

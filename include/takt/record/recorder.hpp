@@ -1,16 +1,16 @@
-// Records what a loop does while it runs. The loop encodes its records straight into a lock-free byte ring,
-// which costs it some stores and nothing else; a thread without deadlines, or the caller in virtual time,
-// drains the rings into the file.
+// Records a loop while it runs. The loop encodes its records directly into a lock-free byte ring, which costs
+// only some stores. A thread without deadlines writes the rings to the file. In virtual time the caller does
+// so.
 //
-//     auto recorder = Recorder::create("run.takt", metadata);          // set-up
-//     recorder->start();                                                // wall time: a thread drains
-//     recorder->loop().cycle(cycle, [&](std::size_t joint) { return JointSample{...}; });   // real-time
-//     recorder->server().mark(now, "10 Hz stream");                     // the server's thread
-//     recorder->drain();                                                // virtual time: every cycle, no thread
-//     recorder->finish();                                               // when loop and server have stopped
+//     auto recorder = Recorder::create("run.takt", metadata);    // set-up
+//     recorder->start();                                         // real time: a thread writes
+//     recorder->loop().cycle(cycle, [&](std::size_t joint) { return sample(joint); });  // in the loop
+//     recorder->server().mark(now, "10 Hz stream");              // the server's thread
+//     recorder->drain();                                         // virtual time: each cycle, no thread
+//     recorder->finish();                                        // after loop and server have stopped
 //
-// What does not fit into a ring is dropped and counted; what cannot be written to the file is reported by
-// status() and finish(). Neither ever reaches the loop.
+// A record that does not fit into a ring is dropped and counted. A failed write to the file appears in
+// status() and finish(). Neither affects the loop.
 #pragma once
 
 #include <algorithm>
@@ -35,15 +35,16 @@
 
 namespace takt::record {
 
-/// One thread's way into the recording. All functions but construction are real-time safe; one thread at a
-/// time.
+/// One thread's input to the recording. One thread at a time may use it. Everything except construction is
+/// real-time safe.
 class Lane {
  public:
+  /// Allocates a ring of `ring_bytes` bytes, for records of `joints` joints and `buses` buses.
   Lane(std::size_t ring_bytes, std::size_t joints, std::size_t buses)
       : ring_(ring_bytes), joints_(joints), buses_(buses), added_(joints) {}
 
-  /// One period of the loop. `joint(i)` gives the JointSample of joint i and is called once for each joint,
-  /// in order.
+  /// Records one period of the loop. Calls `joint(i)` once for each joint i, in order; it returns the
+  /// JointSample.
   template <class JointAt>
   void cycle(const Cycle& cycle, JointAt&& joint) noexcept {
     const std::size_t size = cycle_size + joints_ * (joint_sample_size + joint_sample_added_size);
@@ -58,12 +59,13 @@ class Lane {
     });
   }
 
+  /// Records a change of a goal.
   void event(const GoalEvent& event) noexcept {
     append(RecordType::event, fields_size<GoalEvent>(),
            [&](ByteWriter& writer) noexcept { write_fields(writer, event); });
   }
 
-  /// One sample for each bus of the metadata; missing ones are written as zero, surplus ones are left out.
+  /// Records one sample per bus of the metadata. Writes zeros for missing samples and ignores surplus ones.
   void buses(Time time, std::span<const BusSample> samples) noexcept {
     append(RecordType::buses, fields_size<BusHeader>() + buses_ * bus_sample_size,
            [&](ByteWriter& writer) noexcept {
@@ -73,12 +75,14 @@ class Lane {
            });
   }
 
+  /// Records the loop's counts.
   void totals(const LoopTotals& totals) noexcept {
     append(RecordType::loop, fields_size<LoopTotals>(),
            [&](ByteWriter& writer) noexcept { write_fields(writer, totals); });
   }
 
-  /// Begins a section called `text` (UTF-8, cut to max_mark_size bytes); an empty text only ends one.
+  /// Starts a section named `text` (UTF-8, cut to max_mark_size bytes). An empty text only ends the current
+  /// section.
   void mark(Time time, std::string_view text) noexcept {
     text = text.substr(0, max_mark_size);
     append(RecordType::mark, fields_size<MarkHeader>() + text.size(), [&](ByteWriter& writer) noexcept {
@@ -87,19 +91,19 @@ class Lane {
     });
   }
 
-  /// Records that were lost because the ring was full. Any thread.
-  // relaxed: a count that orders nothing.
+  /// Records lost because the ring was full. Any thread may call it.
+  // relaxed: the count publishes no other data.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
   friend class Recorder;
 
-  /// A record of `size` bytes payload, which write(writer) fills.
+  /// Appends a record with a payload of `size` bytes, which write(writer) fills.
   template <class Write>
   void append(RecordType type, std::size_t size, Write&& write) noexcept {
     const auto piece = ring_.producer().try_reserve(record_header_size + size);
     if (!piece) {
-      // relaxed: only this thread writes the count.
+      // relaxed: only this thread writes the count, so no other write can race.
       dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       return;
     }
@@ -113,45 +117,47 @@ class Lane {
   shm::ByteRing ring_;
   std::size_t joints_;
   std::size_t buses_;
-  std::vector<JointSample::Added> added_;  // of the cycle under work
+  std::vector<JointSample::Added> added_;  // of the current cycle
   std::atomic<std::uint64_t> dropped_{0};
 };
 
+/// Sizes of the rings.
 struct RecorderOptions {
-  std::size_t loop_ring_bytes = std::size_t{4} << 20;    ///< 4 s of 20 joints at 1 kHz
-  std::size_t server_ring_bytes = std::size_t{1} << 20;  ///< 13 000 events
+  std::size_t loop_ring_bytes = std::size_t{4} << 20;    ///< 3.5 s of 20 joints at 1 kHz
+  std::size_t server_ring_bytes = std::size_t{1} << 20;  ///< about 11 900 goal events
 };
 
-/// A recording under way. Functions are not real-time safe unless they say so.
+/// A recording in progress. Not real-time safe, except the lanes.
 class Recorder {
  public:
-  /// Opens the file, truncates it and writes the header. Errors: cannot_open, write_failed, bad_metadata.
+  /// Creates or truncates the file and writes the header. Errors: cannot_open, write_failed, bad_metadata.
   [[nodiscard]] static SetupResult<std::unique_ptr<Recorder>> create(const std::string& path,
                                                                      const Metadata& metadata,
                                                                      const RecorderOptions& options = {});
-  /// Finishes the recording, if finish() was not called.
+  /// Calls finish() if the recording is not finished.
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// The loop's lane and the server's; each for one thread. Real-time safe.
+  /// The lanes of the loop's thread and of the server's thread. Real-time safe.
   [[nodiscard]] Lane& loop() noexcept { return loop_; }
   [[nodiscard]] Lane& server() noexcept { return server_; }
 
-  /// Starts the thread that drains the lanes every `interval`. Errors: already_running.
+  /// Starts a thread that writes the lanes to the file every `interval`. Errors: already_running.
   Status start(Duration interval = std::chrono::milliseconds(20));
 
-  /// Moves what the lanes hold into the file: first the server's, then the loop's. Called every cycle in
-  /// virtual time, nothing is dropped and the file depends on nothing but what was recorded. Errors: as
-  /// status().
+  /// Writes the records in the lanes to the file: the server's first, then the loop's. Errors: as status().
+  ///
+  /// If virtual time calls it in every cycle, no record is dropped, and equal runs give equal files.
   Status drain();
 
-  /// Whether everything could be written so far: write_failed after the first failure, from which on records
-  /// are thrown away.
+  /// Whether all writes have succeeded. Errors: write_failed after the first failure; later records are
+  /// discarded.
   [[nodiscard]] Status status() const;
 
-  /// Stops the thread, drains, writes the end record and closes the file. Both lanes must be at rest. The
-  /// second call returns what the first did. Errors: write_failed, with the operating system's reason.
+  /// Stops the thread, writes the remaining records and the end record, and closes the file. Both lanes must
+  /// be idle. A second call returns the first result. Errors: write_failed, with the operating system's
+  /// reason.
   SetupResult<EndTotals> finish();
 
  private:
@@ -170,7 +176,7 @@ class Recorder {
   Lane server_;
   std::string path_;
 
-  mutable std::mutex mutex_;  // guards all below; never taken by a lane
+  mutable std::mutex mutex_;  // protects the members below; a lane never locks it
   std::condition_variable wake_;
   File file_;
   std::uint64_t records_ = 0;

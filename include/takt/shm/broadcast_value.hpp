@@ -1,11 +1,13 @@
-// The newest value of something, from one writer to any number of readers: the writer never waits for
-// anybody, and no reader ever sees a value that is half old and half new. Two slots take turns, so that a
-// reader meets the writer only when it is overtaken by a whole write, and a writer that dies in the middle of
-// one leaves the value before it readable.
+// The newest value, from one writer to any number of readers. The writer never waits, and no reader sees a
+// value that mixes old and new data. The writer uses two slots in turn. A reader retries only if a whole
+// write overtakes its read. If a writer dies during a write, the previous value stays readable.
 //
-// Versions have 32 bits and run over. What this means: a reader that looks again after exactly 2^31 - 2 writes, one less, or a
-// multiple, takes the value for one that it has read, and sees the one after it, or after that, as new; and a torn value would be
-// taken for a whole one by a reader that stops in the middle of copying it for so long (35 minutes at a million writes a second).
+// Versions have 32 bits and wrap. This has two consequences:
+//
+// - A reader that pauses for exactly 2^31 - 2 writes, one write less, or a multiple, takes the current value
+//   for the one that it has read. It reports one of the next two values as new.
+// - A reader accepts a torn value if it pauses in the middle of the copy for so many writes (35 minutes at
+//   1e6 writes/s).
 #pragma once
 
 #include <atomic>
@@ -20,30 +22,31 @@
 
 namespace takt::shm {
 
-/// How often a read tries.
+/// Attempts of one read.
 inline constexpr int broadcast_attempts = 16;
 
 namespace detail {
 
-/// What is written beside a value: an even number that rises by 2 and runs over; 0 is none. Odd versions take slot 1 in turn with
-/// slot 0.
+/// The version of a value: an even number that rises by 2 and wraps; 0 means no value. Odd multiples of 2 lie
+/// in slot 1, the others in slot 0.
 struct BroadcastVersion {
-  static constexpr std::uint32_t writing = 1;  ///< added to it while the value is still being written
+  static constexpr std::uint32_t writing = 1;  ///< set in the state while the value is being written
 
   [[nodiscard]] static constexpr std::uint32_t slot_of(std::uint32_t version) noexcept {
     return version / 2 % 2;
   }
-  /// Of the states of both slots: the newest version that is complete, 0 if none is.
+  /// The newest complete version, given the states of both slots; 0 if none is complete.
   [[nodiscard]] static constexpr std::uint32_t newest(std::uint32_t a, std::uint32_t b) noexcept {
     if (a % 2 != 0 || a == 0) return b % 2 != 0 ? 0 : b;
     if (b % 2 != 0 || b == 0) return a;
     return is_older(a, b) ? b : a;
   }
-  /// Of the states of both slots, none of which is complete: whether none ever was. The first version goes to slot 1.
+  /// Whether no version was ever completed, given the states of two slots without a complete version. The
+  /// first version goes to slot 1.
   [[nodiscard]] static constexpr bool is_empty(std::uint32_t a, std::uint32_t b) noexcept {
     return a == 0 && b <= (next(0) | writing);
   }
-  /// 0 is left out, and with it one more, so that the slots keep taking turns.
+  /// The next version. It skips 0 and one more version at the wrap, so the slots keep alternating.
   [[nodiscard]] static constexpr std::uint32_t next(std::uint32_t version) noexcept {
     return version == 0xfffffffe ? 4 : version + 2;
   }
@@ -54,8 +57,8 @@ struct BroadcastVersion {
   }
 };
 
-/// The writing end, whatever a value is. `slots[i]` is a slot, with its state (the version in it, and whether it is still being
-/// written) and its words.
+/// The writing end for any value type. `slots[i]` is a slot with words and a state. The state is the version
+/// plus the `writing` bit.
 template <class Slots, class Machine>
 class BroadcastValueWriteEnd {
   using Version = BroadcastVersion;
@@ -63,7 +66,7 @@ class BroadcastValueWriteEnd {
  public:
   explicit BroadcastValueWriteEnd(Slots slots) noexcept
       : slots_(std::move(slots)),
-        // relaxed: only a writer writes these words, and this is the only one.
+        // relaxed: this thread is the only writer of these words, so no other write can race.
         version_(Version::newest(slots_[0].state.load(std::memory_order_relaxed),
                                  slots_[1].state.load(std::memory_order_relaxed))) {}
 
@@ -71,11 +74,12 @@ class BroadcastValueWriteEnd {
   template <class Value>
   void write(const Value& value) noexcept {
     publish([&](auto& words) noexcept { words.store(value); });
-    // Readers had these lines last: get them while there is time. Not the first, at which readers look all the time.
+    // Readers had these lines last, so request them now. The first line is left alone because readers poll
+    // it.
     prefetch_to_write<Machine>(slots_[Version::slot_of(Version::next(version_))], 1);
   }
 
-  /// Publishes what the slot of this turn holds, but for `pieces`, which are copied.
+  /// Publishes the value that the next slot holds, with `pieces` copied from `value`.
   template <class Value>
   void write(const Value& value, std::span<const Piece> pieces) noexcept {
     publish([&](auto& words) noexcept {
@@ -90,19 +94,20 @@ class BroadcastValueWriteEnd {
   void publish(Store&& store) noexcept {
     version_ = Version::next(version_);
     auto&& slot = slots_[Version::slot_of(version_)];
-    // relaxed: ordered before the words, as each of them is a release store that comes after it.
+    // relaxed: each word below is a release store, which orders this store before it.
     slot.state.store(version_ | Version::writing, std::memory_order_relaxed);
     store(slot.words);
-    // release: a reader that sees the version sees all of its words.
+    // release: a reader that sees this version sees all words of the value.
     slot.state.store(version_, std::memory_order_release);
   }
 
   Slots slots_;
-  // Kept here: what was written last has gone to the readers, and would have to come back.
+  // Kept here because the version in the slot has gone to the readers' caches and would have to be fetched
+  // back.
   std::uint32_t version_;
 };
 
-/// The reading end, whatever a value is.
+/// The reading end for any value type.
 template <class Slots, int attempts>
 class BroadcastValueReadEnd {
   using Version = BroadcastVersion;
@@ -110,25 +115,26 @@ class BroadcastValueReadEnd {
  public:
   explicit BroadcastValueReadEnd(Slots slots) noexcept : slots_(std::move(slots)) {}
 
-  /// Copies the latest value; leaves `out` as it is where it is not new, unless old ones are wanted too.
+  /// Copies the latest value. If it is not new, copies it only if `old_too` is set; otherwise leaves `out`
+  /// unchanged.
   template <class Out>
   [[nodiscard]] Freshness read(Out&& out, bool old_too) noexcept {
     for (int attempt = 0; attempt < attempts; ++attempt) {
-      // acquire: pairs with the writer's last release; the words of the version are there.
+      // acquire: pairs with the writer's last release, so the words of the version are visible.
       const std::uint32_t first = slots_[0].state.load(std::memory_order_acquire);
       const std::uint32_t second = slots_[1].state.load(std::memory_order_acquire);
       const std::uint32_t version = Version::newest(first, second);
       if (version == 0) {
         if (Version::is_empty(first, second)) break;
-        continue;  // between the two looks one write ended and another began
+        continue;  // between the two loads one write ended and another began
       }
-      // The one that was read last may be hidden by the write that replaces it, while the one before it still stands in the other
-      // slot. No other that is older can be seen; so whatever else comes is news, however long ago the last look was.
+      // A write may hide the version that was read last while its predecessor still lies in the other slot.
+      // No other older version is visible. So any other version is new, even after a long pause.
       if (Version::next(version) == seen_) continue;
       if (version == seen_ && !old_too) return Freshness::old_data;
       auto&& slot = slots_[Version::slot_of(version)];
       const auto copy = slot.words.load();
-      // relaxed: ordered after the words by their acquires.
+      // relaxed: the acquire loads of the words order this load after them.
       if (slot.state.load(std::memory_order_relaxed) != version) continue;
       copy.to(out);
       if (version == seen_) return Freshness::old_data;
@@ -140,13 +146,14 @@ class BroadcastValueReadEnd {
 
  private:
   Slots slots_;
-  std::uint32_t seen_ = 0;  // the version that was read last
+  std::uint32_t seen_ = 0;  // version that was read last; 0: none
 };
 
 }  // namespace detail
 
-/// A value from one writer to many readers. Wait-free for the writer; a reader tries a bounded number of times: again when a write
-/// overtakes it, and each failure takes a whole write within one read. Real-time safe.
+/// A value from one writer to many readers. The writer is wait-free. A reader retries when a whole write
+/// overtakes its read, at most `attempts` times. Real-time safe. Zeroed memory is a value that was never
+/// written.
 template <class T, class Machine = Processor, int attempts = broadcast_attempts>
 class BroadcastValue {
   struct alignas(cache_line) Slot {
@@ -159,7 +166,8 @@ class BroadcastValue {
   BroadcastValue(const BroadcastValue&) = delete;
   BroadcastValue& operator=(const BroadcastValue&) = delete;
 
-  /// The writing end. One at a time; after the death of a writer, another goes on where it left off, at whatever instruction.
+  /// The writing end. One thread at a time may use it. A writer may die at any instruction; the next one
+  /// continues.
   class Writer : private detail::BroadcastValueWriteEnd<Slot*, Machine> {
     using End = detail::BroadcastValueWriteEnd<Slot*, Machine>;
 
@@ -169,8 +177,9 @@ class BroadcastValue {
     /// Publishes a copy of `value`.
     void write(const T& value) noexcept { End::write(value); }
 
-    /// The same for large values of which little is in use: all that this writer publishes is alike, but for `pieces`, which lie in
-    /// the value and are the same ones in every call. Costs what these cost, except for the first two calls, which fill the slots.
+    /// Publishes a large value of which only the byte ranges `pieces` change. `pieces` must be the same in
+    /// every call. The first two calls copy the whole value, because they fill the two slots; later calls
+    /// cost only the pieces.
     void write(const T& value, std::span<const Piece> pieces) noexcept {
       if (unfilled_ == 0) return End::write(value, pieces);
       --unfilled_;
@@ -178,25 +187,26 @@ class BroadcastValue {
     }
 
    private:
-    int unfilled_ = 2;  // slots that may still hold what another has written
+    int unfilled_ = 2;  // slots that may still hold another writer's value
   };
 
-  /// As Writer(*this).write(value): for those who write now and then, as it first has to find out what was written last.
+  /// Publishes a copy of `value` by a temporary Writer. Each call first searches for the last version, so use
+  /// a Writer for frequent writes.
   void write(const T& value) noexcept { Writer(*this).write(value); }
 
-  /// One reader's view; each thread has its own. The value must outlive it.
+  /// One reader's view. Each thread has its own. The value must outlive it.
   class Reader : private detail::BroadcastValueReadEnd<const Slot*, attempts> {
     using End = detail::BroadcastValueReadEnd<const Slot*, attempts>;
 
    public:
     explicit Reader(const BroadcastValue& value) noexcept : End(value.slots_) {}
 
-    /// Copies the latest value, new or old. `out` stays as it is when nothing was ever written, and when the writer overtook every
-    /// attempt: told as old_data, or, by a reader that has not read anything yet, as none. So where it is not none, this reader has
-    /// read a value; and none means that there is none yet, or that it could not be had.
+    /// Copies the latest value, new or old, to `out`. If no value was ever written, returns `none` and leaves
+    /// `out` unchanged. If the writer overtakes every attempt, `out` is unchanged too; the result is
+    /// `old_data`, or `none` before this reader's first value.
     [[nodiscard]] Freshness read(T& out) noexcept { return End::read(out, true); }
 
-    /// The same, but leaves `out` as it is unless the value is new: for a reader that keeps what it has read.
+    /// Like read(), but copies only a new value. For a reader that keeps the last value itself.
     [[nodiscard]] Freshness read_new(T& out) noexcept { return End::read(out, false); }
   };
 

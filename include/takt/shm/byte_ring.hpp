@@ -1,11 +1,11 @@
-// A queue of records of different lengths between one producer and one consumer, without copying: the
-// producer reserves a piece of the ring, fills it and commits; the consumer peeks at a piece and releases it.
-// Every record is one contiguous span. Several records can be published at once, and given back at once.
-// Neither side ever waits; either end can be taken over by another while the ring is in use; everything but
-// construction is real-time safe.
+// A queue of records of different lengths between one producer and one consumer, without copies. The producer
+// reserves a piece of the ring, fills it and commits it. The consumer peeks at a record and releases it.
+// Every record is one contiguous span. Each side can publish or release several records at once. Neither side
+// waits. Another process can take over either end while the ring is in use. Everything except construction is
+// real-time safe.
 //
-// A record is a 4-byte length and its bytes, starting at a multiple of 8. One that would not fit before the
-// end of the memory starts at the beginning, and the length word at the end says so.
+// A record is a 4-byte length and its bytes, and starts at a multiple of 8. A record that does not fit before
+// the end of the memory starts at the beginning; the length word at the end then holds `record_wrap`.
 #pragma once
 
 #include <algorithm>
@@ -23,40 +23,41 @@
 namespace takt::shm {
 
 namespace detail {
-inline constexpr std::uint32_t record_header =
-    8;  // the length word, and padding that keeps records at multiples of 8
-inline constexpr std::uint32_t record_wrap =
-    0xffffffff;  // in place of a length: the record is at the beginning
 
-/// What a record of `size` bytes takes of the ring.
+/// The length word, and padding that keeps records at multiples of 8.
+inline constexpr std::uint32_t record_header = 8;
+/// In place of a length: the record lies at the beginning of the memory.
+inline constexpr std::uint32_t record_wrap = 0xffffffff;
+
+/// Bytes of the ring that a record of `size` bytes takes.
 [[nodiscard]] constexpr std::uint32_t record_footprint(std::uint32_t size) noexcept {
   return record_header + (size + 7) / 8 * 8;
 }
 }  // namespace detail
 
-/// The writing end, over `capacity` bytes of memory aligned to 8. One thread at a time.
+/// The writing end. One thread at a time may use it. Real-time safe.
 template <class Machine>
 class BasicByteProducer {
  public:
-  /// `capacity` is a power of two, 64 to 2^31.
+  /// `memory` is `capacity` bytes, aligned to 8. `capacity` is a power of two from 64 to 2^31.
   BasicByteProducer(BasicRingIndexes<Machine>& indexes, std::byte* memory, std::uint32_t capacity) noexcept
       : indexes_(&indexes),
         memory_(memory),
         capacity_(capacity),
-        // relaxed: only a producer writes this word, and this is the only one. Where a peer has written it, still a multiple of 8.
+        // relaxed: this thread is the only producer, so no other write can race. The mask repairs an index
+        // that a peer has damaged.
         write_(indexes.written.load(std::memory_order_relaxed) & ~7u),
         limit_(write_) {}
 
-  /// The longest record that always fits once the consumer has caught up.
+  /// The longest record in bytes that always fits once the consumer has caught up.
   [[nodiscard]] std::size_t max_record() const noexcept { return capacity_ / 2 - detail::record_header; }
 
-  /// Bytes that nothing lies in, counting those that a record will leave unused at the end of the memory. 0 when the consumer's
-  /// index is none.
+  /// Free bytes, including those that a record would leave unused at the end of the memory. 0 if the
+  /// consumer's index is invalid.
   [[nodiscard]] std::uint32_t free_bytes() noexcept { return look_for_room(0) ? limit_ - write_ : 0; }
 
-  /// A piece of `size` bytes, aligned to 8, to be filled and committed; nothing when the ring has no room for
-  /// it or `size` is above max_record(). A piece that was not committed is forgotten by the next
-  /// try_reserve().
+  /// Returns a piece of `size` bytes, aligned to 8, to fill and commit. Returns nothing if the ring has no
+  /// room or `size` exceeds max_record(). The next try_reserve() drops a piece that was not committed.
   [[nodiscard]] std::optional<std::span<std::byte>> try_reserve(std::size_t size) noexcept {
     reserved_ = false;
     if (size > max_record()) return std::nullopt;
@@ -72,16 +73,17 @@ class BasicByteProducer {
     return std::span<std::byte>(memory_ + offset(record_) + detail::record_header, size);
   }
 
-  /// Publishes the first `size` bytes of the piece that was reserved last (all of it, if `size` is more), and what was staged
-  /// before. Without a piece, no effect.
+  /// Publishes the first `size` bytes of the reserved piece (all of it if `size` is larger), and all staged
+  /// records. No effect without a reserved piece.
   void commit(std::size_t size) noexcept {
     if (!reserved_) return;
     stage(size);
     publish();
   }
 
-  /// As commit(), but leaves the record to the next publish() or commit(): several then cost the consumer one look. What is staged
-  /// takes space, and is lost with a producer that dies. Without a piece, no effect.
+  /// Like commit(), but the next publish() or commit() publishes the record. The consumer then sees several
+  /// records with one load. Staged records take space, and are lost if the producer dies. No effect without a
+  /// reserved piece.
   void stage(std::size_t size) noexcept {
     if (!reserved_) return;
     const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(size, length_));
@@ -90,13 +92,14 @@ class BasicByteProducer {
     reserved_ = false;
   }
 
-  /// Publishes all that is staged.
+  /// Publishes all staged records.
   void publish() noexcept {
-    // release: whoever sees the new index sees the records below it.
+    // release: a consumer that sees the new index sees the records below it.
     indexes_->written.store(write_, std::memory_order_release);
   }
 
-  /// Appends a copy of `record`, and publishes it with what was staged before; false, and no effect, when there is no room.
+  /// Appends a copy of `record` and publishes it with all staged records. Returns false without effect if
+  /// there is no room.
   [[nodiscard]] bool try_write(std::span<const std::byte> record) noexcept {
     const auto piece = try_reserve(record.size());
     if (!piece) return false;
@@ -111,11 +114,12 @@ class BasicByteProducer {
     Machine::copy(memory_ + offset(index), &length, sizeof(length));
   }
   [[nodiscard]] bool look_for_room(std::uint32_t bytes) noexcept {
-    // acquire: pairs with the consumer's release of `released`. Its reading is over before we write there.
+    // acquire: pairs with the consumer's release of `released`, so the consumer has stopped reading the bytes
+    // that we overwrite.
     const std::uint32_t released = indexes_->released.load(std::memory_order_acquire);
     limit_ = released + capacity_;
     if (write_ - released <= capacity_) return limit_ - write_ >= bytes;
-    // As in a ring of messages (spsc_ring.hpp): the next record goes where the consumer stands.
+    // A peer has damaged an index. As in spsc_ring.hpp, the next record goes to the consumer's index.
     write_ = released & ~7u;
     limit_ = write_ + capacity_;
     publish();
@@ -125,30 +129,31 @@ class BasicByteProducer {
   BasicRingIndexes<Machine>* indexes_;
   std::byte* memory_;
   std::uint32_t capacity_;
-  std::uint32_t write_;       // where the next record begins; what is staged lies before it
-  std::uint32_t limit_;       // writing may go up to here, by the last look at the consumer's index
+  std::uint32_t write_;       // where the next record begins; staged records lie before it
+  std::uint32_t limit_;       // writing may go up to here, by the last load of the consumer's index
   std::uint32_t record_ = 0;  // where the reserved record begins
-  std::uint32_t length_ = 0;  // how long it may be
+  std::uint32_t length_ = 0;  // its reserved length in bytes
   bool reserved_ = false;
 };
 
-/// The reading end. One thread at a time. Whatever a peer writes into indexes and lengths, the spans stay
-/// within the memory.
+/// The reading end. One thread at a time may use it. Real-time safe. The spans stay inside the memory,
+/// whatever a peer writes into indexes and lengths.
 template <class Machine>
 class BasicByteConsumer {
  public:
-  /// As ByteProducer's.
+  /// `memory` and `capacity`: as for BasicByteProducer.
   BasicByteConsumer(BasicRingIndexes<Machine>& indexes, const std::byte* memory,
                     std::uint32_t capacity) noexcept
       : indexes_(&indexes),
         memory_(memory),
         capacity_(capacity),
-        // relaxed: only a consumer writes this word, and this is the only one. Where a peer has written it, still a multiple of 8.
+        // relaxed: this thread is the only consumer, so no other write can race. The mask repairs an index
+        // that a peer has damaged.
         read_(indexes.released.load(std::memory_order_relaxed) & ~7u),
         limit_(read_) {}
 
-  /// The oldest record that was not gone past, aligned to 8, or nothing. It stays the same until advance() or release(), and valid
-  /// until release().
+  /// The oldest record after the last advance(), aligned to 8, or nothing. Repeated calls return the same
+  /// record until advance() or release(). It stays valid until release().
   [[nodiscard]] std::optional<std::span<const std::byte>> peek() noexcept {
     if (read_ == limit_ && !look_for_records()) return std::nullopt;
     const std::uint32_t begin = read_;
@@ -159,29 +164,31 @@ class BasicByteConsumer {
       read_ += until_end;
       length = get_length(read_);
     }
-    // The length is a peer's word: it is read once and believed only if the record lies within what was
-    // published.
+    // A peer may have written any length. It is loaded once, and accepted only if the record lies inside the
+    // published bytes.
     if (length > capacity_) return broken(begin);
     footprint_ = detail::record_footprint(length);
     if (footprint_ > limit_ - read_ || footprint_ > capacity_ - offset(read_)) return broken(begin);
     return std::span<const std::byte>(memory_ + offset(read_) + detail::record_header, length);
   }
 
-  /// Goes past the record that peek() showed, and keeps it: many can be looked at, and then given back at once. Without one, no
-  /// effect.
+  /// Moves past the record that peek() returned and keeps its bytes reserved. The next release() frees it. No
+  /// effect without a record.
   void advance() noexcept {
     read_ += footprint_;
     footprint_ = 0;
   }
 
-  /// Gives the record that peek() showed back to the producer, and those gone past. Without any, no effect.
+  /// Gives the record of the last peek(), and all records passed by advance(), back to the producer. No
+  /// effect without a record.
   void release() noexcept {
     advance();
     give_back();
   }
 
-  /// The producer wrote something that is no record. This end reads nothing from then on; one that takes over goes on behind what
-  /// was published with it, at most a ring full, which is lost. Where records are kept, that is so after release().
+  /// Whether the producer wrote an invalid record. This end reads nothing more. Its successor skips what was
+  /// published with that record, at most one ring full, which is lost. If records are still kept, the
+  /// successor skips it only after release().
   [[nodiscard]] bool is_broken() const noexcept { return broken_; }
 
  private:
@@ -193,7 +200,7 @@ class BasicByteConsumer {
   }
   [[nodiscard]] bool look_for_records() noexcept {
     if (broken_) return false;
-    // acquire: pairs with the producer's release of `written`. The records below the index are seen whole.
+    // acquire: pairs with the producer's release of `written`, so the records below the index are visible.
     const std::uint32_t written = indexes_->written.load(std::memory_order_acquire);
     if (written - read_ > capacity_ || (written - read_) % 8 != 0) {
       broken_ = true;
@@ -202,19 +209,19 @@ class BasicByteConsumer {
     limit_ = written;
     return limit_ != read_;
   }
-  /// What begins at `begin` is no record.
+  /// The record at `begin` is invalid.
   [[nodiscard]] std::nullopt_t broken(std::uint32_t begin) noexcept {
-    // relaxed: only a consumer writes this word, and this is the only one.
+    // relaxed: this thread is the only consumer, so no other write can race.
     const bool keeps_records = (indexes_->released.load(std::memory_order_relaxed) & ~7u) != begin;
     broken_ = true;
     footprint_ = 0;
-    // Whoever takes over would come upon the same again, for ever, and the ring would stay full.
+    // Without this skip, a successor would find the same record again, and the ring would stay full for ever.
     read_ = limit_;
     if (!keeps_records) give_back();
     return std::nullopt;
   }
   void give_back() noexcept {
-    // release: our reading of the records is over before the producer may write there again.
+    // release: our reads of the records end before the producer may overwrite them.
     indexes_->released.store(read_, std::memory_order_release);
   }
 
@@ -222,8 +229,8 @@ class BasicByteConsumer {
   const std::byte* memory_;
   std::uint32_t capacity_;
   std::uint32_t read_;           // where the next record begins
-  std::uint32_t limit_;          // reading may go up to here, by the last look at the producer's index
-  std::uint32_t footprint_ = 0;  // of the record that peek() showed
+  std::uint32_t limit_;          // reading may go up to here, by the last load of the producer's index
+  std::uint32_t footprint_ = 0;  // of the record of the last peek()
   bool broken_ = false;
 };
 
@@ -233,7 +240,7 @@ using ByteConsumer = BasicByteConsumer<Processor>;
 /// A byte ring with both ends and its own memory, for two threads of one process.
 class ByteRing {
  public:
-  /// `capacity` bytes, rounded up to a power of two of at least 64. Allocates: not real-time safe.
+  /// Allocates `capacity` bytes, rounded up to a power of two, at least 64. Not real-time safe.
   explicit ByteRing(std::size_t capacity)
       : memory_(std::make_unique<Line[]>(lines_for(ring_capacity(std::max(capacity, cache_line))))),
         producer_{{indexes_, memory_[0].bytes, ring_capacity(std::max(capacity, cache_line))}},
@@ -241,6 +248,7 @@ class ByteRing {
   ByteRing(const ByteRing&) = delete;
   ByteRing& operator=(const ByteRing&) = delete;
 
+  /// The two ends. Each may be used by one thread at a time.
   [[nodiscard]] ByteProducer& producer() noexcept { return producer_.end; }
   [[nodiscard]] ByteConsumer& consumer() noexcept { return consumer_.end; }
 

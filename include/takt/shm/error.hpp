@@ -1,4 +1,4 @@
-// What can be wrong with memory that two programs share, with what a program says should be in it, and with what one says there.
+// The errors of shared memory: its layout, a requested layout, joint commands, and ring contents.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace takt::shm {
 
-/// Numbers are part of the C API: never reused.
+/// Error codes of this room. The numbers are part of the C API and never reused.
 enum class Errc : std::uint16_t {
-  // The memory that was found.
+  // The memory does not match.
   not_ready = 1,
   not_a_segment = 2,
   wrong_version = 3,
@@ -23,30 +23,32 @@ enum class Errc : std::uint16_t {
   wrong_schema = 10,
   no_such_seat = 11,
   read_only = 12,
-  // What was asked to be laid out.
+  // The requested layout is not possible.
   bad_schema = 13,
   bad_name = 14,
   bad_extent = 15,
   too_many_exchanges = 16,
   does_not_fit = 17,
   misaligned = 18,
-  // What was found is not what was expected there.
+  // The exchange does not match its type.
   wrong_extent = 19,
-  // What is said about the joints of a robot.
+  // A joint command is wrong.
   bad_reference = 30,
   unknown_mode = 31,
   unknown_joint = 32,
   not_owner = 33,
   out_of_domain = 34,
-  // What there is nothing wrong with, but has to wait.
+  // Nothing is wrong; try again later.
   full = 40,
   empty = 41,
-  // What a peer has written into a ring.
+  // A peer has damaged a ring.
   broken = 42,
 };
 
+/// The room of these codes, for core/error.hpp.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::shm; }
 
+/// The error in words; a fixed text for an unknown number. Real-time safe.
 [[nodiscard]] constexpr std::string_view describe(Errc code) noexcept {
   switch (code) {
     case Errc::not_ready:

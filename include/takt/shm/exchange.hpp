@@ -1,6 +1,6 @@
-// The kinds of exchange that shared memory can hold, and what makes a type of this room one of them: how many bytes it takes, and
-// how its two ends are made over memory that is already there. To add a kind, give it a number in Kind and specialise
-// ExchangeTraits for its class; layout.hpp does the rest.
+// The kinds of exchange in shared memory. ExchangeTraits tells layout.hpp how many bytes an exchange takes,
+// and how its two ends are created over existing memory. To add a kind, give it a number in Kind and
+// specialise ExchangeTraits for its class.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace takt::shm {
 
-/// Numbers are part of the layout in memory: never reused.
+/// The kind of an exchange. The numbers are part of the memory layout and never reused.
 enum class Kind : std::uint32_t {
   raw = 1,
   ring = 2,
@@ -38,7 +38,7 @@ enum class Kind : std::uint32_t {
 };
 inline constexpr std::uint32_t last_kind = 10;
 
-/// "ring", ...; "unknown" for a number that is no kind.
+/// The kind's name, such as "ring"; "unknown" for an unknown number.
 [[nodiscard]] constexpr std::string_view kind_name(Kind kind) noexcept {
   switch (kind) {
     case Kind::raw:
@@ -65,51 +65,52 @@ inline constexpr std::uint32_t last_kind = 10;
   return "unknown";
 }
 
-/// How large an exchange is and who has a place at it.
+/// The size of an exchange, and its number of owner slots. An owner slot is a place for one process at one
+/// end of an exchange. The code calls it a seat.
 struct Extent {
   std::uint32_t capacity = 1;   ///< elements: messages of a ring, bytes of a byte ring, 1 for a value
-  std::uint32_t producers = 1;  ///< seats for those who write
-  std::uint32_t consumers = 0;  ///< seats for those who read; 0: any number may read, without a seat
+  std::uint32_t producers = 1;  ///< owner slots for writers
+  std::uint32_t consumers = 0;  ///< owner slots for readers; 0: any number may read, without an owner slot
 
   friend constexpr bool operator==(const Extent&, const Extent&) = default;
 };
-inline constexpr std::uint32_t max_producers = 64;  ///< of one exchange
+inline constexpr std::uint32_t max_producers = 64;  ///< per exchange
 inline constexpr std::uint32_t max_consumers = 64;
 
-/// Memory that a program uses in a way of its own: `capacity` bytes, aligned to `apart`.
+/// Memory that a program uses in its own way: `capacity` bytes, aligned to `apart`.
 struct RawMemory {};
 
-/// What layout.hpp needs to know of an exchange X:
+/// What layout.hpp must know about an exchange X:
 ///
-///     using Element = ...;                          what is exchanged: its schema is compared
+///     using Element = ...;                          the type of the elements; its schema is compared
 ///     using Producer = ...; using Consumer = ...;   the two ends
 ///     static constexpr Kind kind;
-///     static constexpr bool consumer_writes;        whether reading needs memory that may be written
-///     static constexpr Extent extent(Extent wanted);                    the nearest that is possible; twice is as once
-///     static constexpr std::uint64_t bytes(const Extent&);              of an extent that is possible
+///     static constexpr bool consumer_writes;        whether reading needs writable memory
+///     static constexpr Extent extent(Extent wanted);         the nearest possible extent; idempotent
+///     static constexpr std::uint64_t bytes(const Extent&);   size for a possible extent
 ///     static Producer producer(std::byte* memory, const Extent&, std::uint32_t seat);
 ///     static Consumer consumer(std::byte* memory, const Extent&, std::uint32_t seat);
 ///
-/// `memory` is aligned to `apart`, and was all zeros at first; both ends may be made over an exchange that is in use, by the
-/// successor of one that died.
+/// `memory` is aligned to `apart` and was zeroed before its first use. `seat` is the owner slot. Both ends
+/// can be created over an exchange in use, by the successor of a process that died.
 template <class X>
 struct ExchangeTraits;
 
 namespace detail {
 
-/// The object that lies at `memory`. It began as zeros, perhaps in another program: it consists of atomic words and numbers, which
-/// are the same for whoever looks.
+/// The object at `memory`. It began as zeros, perhaps in another program. It consists of atomic words and
+/// numbers, which have the same layout in every program.
 template <class T>
 [[nodiscard]] T& object_at(std::byte* memory) noexcept {
   return *std::launder(reinterpret_cast<T*>(memory));
 }
 
-/// One producer, one consumer, and a power of two.
+/// The extent of a ring: one producer, one consumer, and a power of two of at least `least` elements.
 [[nodiscard]] constexpr Extent ring_extent(Extent wanted, std::uint32_t least) noexcept {
   return {ring_capacity(wanted.capacity < least ? least : wanted.capacity), 1, 1};
 }
 
-/// Rings of at least `least` elements that stand behind a pair of indexes.
+/// Traits of rings with a pair of indexes and at least `least` elements.
 template <class T, class ProducerEnd, class ConsumerEnd, std::uint32_t least>
 struct IndexedRingTraits {
   using Element = T;
@@ -208,7 +209,8 @@ struct ExchangeTraits<LatestValue<T>> {
 template <class T>
 struct ExchangeTraits<BroadcastValue<T>> {
   using Element = T;
-  using Producer = BroadcastValue<T>*;  ///< a Writer for those who write often, or producer->write(value)
+  /// For frequent writes create a Writer; for rare ones call producer->write(value).
+  using Producer = BroadcastValue<T>*;
   using Consumer = typename BroadcastValue<T>::Reader;
   static constexpr Kind kind = Kind::broadcast;
   static constexpr bool consumer_writes = false;

@@ -1,5 +1,5 @@
-// A motion process's end of the joints of a robot in shared memory (joint_image.hpp): it asks for joints, moves those that it
-// was given, and reads the whole robot.
+// A motion process's end of the shared-memory joints of a robot (joint_image.hpp). It requests joints, moves
+// those that it owns, and reads the state of the whole robot.
 //
 //     JointClient client(BroadcastValue<JointImage>::Reader(memory.image), {&memory.seats[2], 2}, session);
 //     client.want(arm);
@@ -22,18 +22,20 @@
 
 namespace takt::shm {
 
-/// One process in one seat. One thread at a time; everything is real-time safe.
+/// One process at one owner slot. One thread at a time may use it. Everything is real-time safe.
 class JointClient {
  public:
-  /// `session` is any number but 0 that tells this start of the process from the one before it in the same seat: from a clock, or
-  /// random.
+  /// `seat` is the owner slot. `session` is any number except 0 that differs from the previous session at
+  /// this owner slot. Use a clock reading or a random number. The client replaces 0 by 1.
   JointClient(const BroadcastValue<JointImage>::Reader& image, const JointSeat& seat,
               std::uint32_t session) noexcept
       : reader_(image), writer_(*seat.memory), number_(seat.number) {
     command_.session = session == 0 ? 1 : session;
   }
 
-  /// Reads the newest image. Joints that were granted since the last call begin with the reference that is applied to them.
+  /// Reads the newest image. The reference of a joint granted since the last call becomes the reference that
+  /// the hub applies to it. Returns `new_data` if the image is new; otherwise nothing changes except
+  /// granted(), which becomes empty.
   Freshness update() noexcept {
     granted_ = {};
     const Freshness freshness = reader_.read_new(image_);
@@ -44,31 +46,34 @@ class JointClient {
     return freshness;
   }
 
-  /// The robot as the last update() found it.
+  /// The image of the robot that the last update() read.
   [[nodiscard]] const JointImage& image() const noexcept { return image_; }
 
   /// The joints that this process owns, by the last update().
   [[nodiscard]] JointSet owned() const noexcept { return owned_; }
 
-  /// Those of them that the last update() found granted anew: also joints that were lost and came back, which have stood still or
-  /// moved towards their safe position meanwhile. Whatever moved them before has to start afresh from reference().
+  /// The joints that the last update() found newly granted. They include joints that were lost and granted
+  /// again; those have stopped or moved to their safe position in between. Restart their motion from
+  /// reference().
   [[nodiscard]] JointSet granted() const noexcept { return granted_; }
 
-  /// What the hub has said to this process: not to one that had the seat before.
+  /// The hub's answer to this session. Answers to an earlier session at the same owner slot are not returned.
   [[nodiscard]] SeatAnswer answer() const noexcept {
     return heard() ? image_.answer[number_] : SeatAnswer::none;
   }
 
-  /// The joints to own from the next publish() on: all of those that are new, or none (joint_image.hpp). Joints that are left out
-  /// are let go of.
+  /// Sets the joints to own, from the next publish() on. The hub grants all newly wanted joints together, or
+  /// none (joint_image.hpp). Owned joints that are not in `joints` are released.
   void want(JointSet joints) noexcept { command_.wanted = joints; }
 
-  /// What the joint is asked to do by the next publish().
+  /// The reference that the next publish() sends for the joint. A default reference if `joint` is out of
+  /// range.
   [[nodiscard]] JointReference reference(std::size_t joint) const noexcept {
     return joint < max_joints ? command_.reference(joint) : JointReference();
   }
 
-  /// Changes it. Errors: not_owner; unknown_mode; bad_reference. Then the reference before stands.
+  /// Sets the reference of an owned joint for the next publish(). Errors: not_owner; unknown_mode;
+  /// bad_reference. After an error the previous reference stays.
   [[nodiscard]] Status set(std::size_t joint, const JointReference& reference) noexcept {
     if (!owned_.contains(joint)) return fail(Errc::not_owner);
     if (const Status good = check(reference); !good) return good;
@@ -76,7 +81,8 @@ class JointClient {
     return {};
   }
 
-  /// Says all of it to the hub, as one. To be called once per cycle: it is also the sign of life.
+  /// Sends the wanted joints and all references to the hub as one command. `now` is the process's clock. Call
+  /// it once per cycle, because it is also the heartbeat.
   void publish(Time now) noexcept {
     ++command_.heartbeat;
     command_.stamp = to_nanoseconds(now);
@@ -103,7 +109,7 @@ class JointClient {
   std::uint8_t number_;
   JointSet owned_;
   JointSet granted_;
-  std::array<std::uint64_t, max_joints> begun_{};  // the grant that each joint's reference began with
+  std::array<std::uint64_t, max_joints> begun_{};  // cycle of the grant from which each reference started
   JointCommand command_;
   JointImage image_;
 };

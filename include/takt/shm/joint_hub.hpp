@@ -1,6 +1,7 @@
-// The real-time process's end of the joints of a robot in shared memory (joint_image.hpp): it hears the motion processes, decides
-// who owns which joint, and says what is to be applied. What it hands out is a reference like any other and passes the loop's
-// limiter on its way to the drives: here only numbers that are none are refused, and joints that nobody owns are taken care of.
+// The real-time process's end of the shared-memory joints of a robot (joint_image.hpp). It receives the
+// commands of the motion processes, decides which of them owns each joint, and returns the references to
+// apply. The references still pass the loop's limiter. The hub itself rejects only NaN and infinite numbers,
+// and moves joints without an owner to their safe state.
 //
 //     auto hub = JointHub::make(memory.image, memory.seats, safety, {.period = 1ms, .silent_cycles = 20});
 //     loop.run([&](Time now) {
@@ -25,31 +26,40 @@
 
 namespace takt::shm {
 
-/// What a joint does when its owner is gone. One that is off stays off.
-///   release                 its drive is switched off
-///   hold, speed is zero     it stops where its reference is: in mode velocity at velocity zero, else at a position, which after
-///                           mode effort is the measured one
-///   hold, speed not zero    its reference moves to `position` at that speed and stays there. It begins where it is, or, after
-///                           mode velocity or effort, at the measured position
+/// The safe behaviour of a joint after it has lost its owner. A joint that is off stays off.
+///
+/// - release: the hub sets mode `off`.
+/// - hold with zero speed: the joint stops at its reference. In mode velocity the velocity becomes 0. In mode
+///   position the position stays. After mode effort the joint holds the measured position.
+/// - hold with a positive speed: the reference moves to `position` at that speed and stays there. It starts
+///   at the current reference, or, after mode velocity or effort, at the measured position.
 struct JointSafety {
-  SafeBehaviour behaviour = SafeBehaviour::hold;
-  double position = 0;  ///< rad (m for linear joints)
-  double speed = 0;     ///< rad/s
+  SafeBehaviour behaviour = SafeBehaviour::hold;  ///< release or hold
+  double position = 0;                            ///< rad (m for linear joints); finite
+  double speed = 0;                               ///< rad/s (m/s for linear joints); finite, not negative
 };
 
+/// Options of the hub.
 struct JointHubOptions {
-  Duration period{1'000'000};        ///< from one take() to the next
-  std::uint32_t silent_cycles = 20;  ///< how many takes in a row may find no good news of an owner
+  Duration period{1'000'000};  ///< time between two take(); positive
+  /// An owner may be without a valid command for this many take(). After one more it loses its joints.
+  std::uint32_t silent_cycles = 20;
 };
 
-/// The hub. One thread, one at a time over the same memory; everything but make() is real-time safe.
+/// The hub. One thread at a time may use it, and one hub at a time may use the memory. Everything except
+/// make() is real-time safe.
 class JointHub {
  public:
-  /// For as many joints as there are safeties. Over memory that was in use it goes on with the references that were applied last;
-  /// joints that had an owner have lost it, as only commands made from an image of this hub count. The image is believed: memory
-  /// that others may write is for processes of the same trust. Otherwise joints are off until an owner says something else.
-  /// Errors: bad_extent (no joints or seats, or more than there can be); out_of_domain (a position or speed that is not finite, a
-  /// negative speed, a period that is not positive).
+  /// Creates a hub for as many joints as `safety` has entries. Over memory in use it continues with the
+  /// references that were applied last. All owners lose their joints, because only commands that follow an
+  /// image of this hub count. Without a previous image all joints are off until an owner commands them.
+  ///
+  /// Errors:
+  /// - bad_extent: no joints or owner slots, or too many
+  /// - out_of_domain: a position or speed is not finite, a speed is negative, or the period is not positive
+  ///
+  /// The hub trusts the previous image. So memory that other processes may write is only for processes of the
+  /// same trust.
   [[nodiscard]] static Result<JointHub> make(BroadcastValue<JointImage>& image,
                                              std::span<LatestMemory<JointCommand>> seats,
                                              std::span<const JointSafety> safety,
@@ -64,11 +74,12 @@ class JointHub {
     return JointHub(image, seats, safety, options);
   }
 
-  /// Hears every seat, settles who owns what, and returns what to apply now, one reference for each joint. Once per cycle.
+  /// Reads the command of every owner slot, updates the owners, and returns the references to apply now, one
+  /// per joint. Call it once per cycle.
   [[nodiscard]] std::span<const JointReference> take() noexcept {
     ++image_.cycle;
     for (std::size_t seat = 0; seat < image_.seats; ++seat) hear(seat);
-    // Only now, when all that was let go of is free.
+    // A second pass, because the first one releases joints that another owner slot may want.
     for (std::size_t seat = 0; seat < image_.seats; ++seat) answer(seat);
     for (std::size_t joint = 0; joint < image_.joints; ++joint) {
       if (image_.phase[joint] == JointPhase::returning) step_towards_safe_position(joint);
@@ -76,8 +87,8 @@ class JointHub {
     return {references_.data(), image_.joints};
   }
 
-  /// Publishes the image of this cycle: what was applied, and what was measured at `now`. Where a measurement has a number that is
-  /// none, or is missing, the one before stands.
+  /// Publishes the image of this cycle: the applied references, and the measurements taken at `now`. If a
+  /// measurement is missing, NaN or infinite, the previous one stays.
   void publish(Time now, std::span<const JointMeasurement> measured) noexcept {
     for (std::size_t joint = 0; joint < std::min<std::size_t>(measured.size(), image_.joints); ++joint)
       measure(joint, measured[joint]);
@@ -86,7 +97,7 @@ class JointHub {
     writer_.write(image_, pieces_);
   }
 
-  /// What the last publish() wrote; owners and answers are as the last take() settled them.
+  /// The image of the last publish(), with the owners and answers of the last take().
   [[nodiscard]] const JointImage& image() const noexcept { return image_; }
 
  private:
@@ -105,7 +116,7 @@ class JointHub {
     pieces_ = pieces_in_use(image_);
   }
 
-  /// Goes on where another hub ended.
+  /// Continues after a previous hub.
   void take_over(const JointImage& last) noexcept {
     image_.cycle = last.cycle;
     if (last.joints != image_.joints) return;
@@ -132,12 +143,12 @@ class JointHub {
     }
   }
 
-  /// Copies the seat's newest command to `command_`, and says whether it counts. Nothing is read from the seat again: its process
-  /// may write there at any time.
+  /// Copies the owner slot's newest command to `command_` and returns whether it is valid. The owner slot is
+  /// read only once, because its process may write there at any time.
   [[nodiscard]] bool has_good_news(std::size_t seat) noexcept {
     if (seats_[seat]->update() != Freshness::new_data) return false;
     copy_command(seats_[seat]->value());
-    // It can have seen an image of this hub, the newest of which is that of the cycle before.
+    // A valid command follows an image of this hub, at the latest the one of the previous cycle.
     if (command_.session == 0 || command_.seen < image_.started || command_.seen >= image_.cycle)
       return false;
     if (command_.session == image_.session[seat] && command_.heartbeat == image_.heartbeat[seat])
@@ -145,7 +156,7 @@ class JointHub {
     return is_sound(seat);
   }
 
-  /// The rows of this robot's joints; nobody looks at the others.
+  /// Copies only the rows of this robot's joints. The other rows are never read.
   void copy_command(const JointCommand& from) noexcept {
     Processor::copy<alignof(JointCommand)>(&command_, &from, offsetof(JointCommand, position));
     const auto copy_rows = [this](auto& to, const auto& rows) noexcept {
@@ -173,7 +184,7 @@ class JointHub {
     return false;
   }
 
-  /// Does what a good command says about the joints that the seat owns, and notes what it wants besides.
+  /// Applies a valid command to the joints that the owner slot owns, and stores which other joints it wants.
   void follow(std::size_t seat) noexcept {
     if (command_.session != image_.session[seat]) lose(seat, owned_[seat]);
     image_.session[seat] = command_.session;
@@ -181,7 +192,8 @@ class JointHub {
     image_.sent[seat] = command_.stamp;
     lose(seat, owned_[seat] - command_.wanted);
     owned_[seat].for_each([this](std::size_t joint) {
-      if (command_.seen < image_.granted[joint]) return;  // it does not know yet where to start from
+      if (command_.seen < image_.granted[joint])
+        return;  // the owner has not seen the grant yet, so its reference has the wrong start
       image_.phase[joint] = JointPhase::driven;
       apply(joint, command_.reference(joint));
     });
@@ -216,7 +228,7 @@ class JointHub {
     joints.for_each([this](std::size_t joint) { leave(joint); });
   }
 
-  /// The joint is nobody's from here on.
+  /// Removes the owner of the joint and starts its safe behaviour.
   void leave(std::size_t joint) noexcept {
     const JointSafety& safety = safety_[joint];
     image_.owner[joint] = no_owner;
@@ -228,7 +240,8 @@ class JointHub {
     image_.phase[joint] = moves ? JointPhase::returning : JointPhase::resting;
   }
 
-  // References. In other modes than position their position is the measured one: where one of mode position has to start.
+  // References. In modes other than position, their position is the measured one, where a later position mode
+  // must start.
 
   void apply(std::size_t joint, const JointReference& reference) noexcept {
     references_[joint] = reference;
@@ -279,13 +292,13 @@ class JointHub {
   std::array<std::optional<LatestReader<JointCommand>>, max_joint_seats> seats_{};
   JointHubOptions options_;
   std::array<JointSafety, max_joints> safety_{};
-  std::array<JointReference, max_joints> references_{};  // that are applied
-  JointSet taken_;                                       // by any seat
+  std::array<JointReference, max_joints> references_{};  // as applied
+  JointSet taken_;                                       // joints with an owner
   std::array<JointSet, max_joint_seats> owned_{};
-  std::array<JointSet, max_joint_seats> newly_wanted_{};  // of this cycle's commands
-  std::array<std::uint64_t, max_joint_seats> silent_{};   // cycles since the last good command
-  JointCommand command_;                                  // the one that is being looked at
-  std::array<Piece, 22> pieces_{};                        // of the image
+  std::array<JointSet, max_joint_seats> newly_wanted_{};  // by this cycle's commands
+  std::array<std::uint64_t, max_joint_seats> silent_{};   // cycles since the last valid command
+  JointCommand command_;                                  // the command under examination
+  std::array<Piece, 22> pieces_{};                        // byte ranges of the image in use
   JointImage image_;
 };
 

@@ -1,32 +1,40 @@
-// The heart of a robot in shared memory: what every joint is asked to do, what it does, and who may ask. Several motion processes
-// move the joints of one robot at once, each its own; one real-time process, the hub (joint_hub.hpp), applies what they ask and
-// is the only one that decides who owns what. Everything here is real-time safe.
+// The joints of a robot in shared memory: the reference, the state and the owner of each joint. Several
+// motion processes move different joints of one robot at the same time. One real-time process, the hub
+// (joint_hub.hpp), applies their references and alone decides which process owns which joint. Everything here
+// is real-time safe.
 //
-//     motion process -- JointCommand, once per its cycle --> its seat --> hub: take(), drive the joints, publish()
-//     anybody        <-- JointImage, once per cycle of the hub --------------------------/
+//     motion process -- JointCommand, each cycle --> its owner slot --> hub: take(), drive joints, publish()
+//     any process    <-- JointImage, each cycle of the hub ------------------/
 //
 // The rules:
-// * A joint has at most one owner, a seat. A seat asks for joints by naming all that it wants in each of its commands. Those that
-//   it does not own yet are one group: it is given all of them in one cycle of the hub, or none, as long as one of them has another
-//   owner; then the image tells which one and whose it is. Nobody ever waits: the group is tried again with each command, in the
-//   order of the seats, after all that was released in the same cycle is free. A seat that owns joints keeps them while it asks
-//   for more, so two that each want what the other has both go on being refused, until one of them lets go.
-// * A joint that was granted stands still until its owner has seen that it was: each command says which cycle of the hub its
-//   sender had seen, and references from before the grant are not followed. So the first one that is can start from where the
-//   joint's reference is (JointClient does it).
-// * A joint whose owner lets go of it, starts anew (another session) or is silent for more than `silent_cycles` of the hub does
-//   what its JointSafety says, and is free at once.
-// * Silence is the lack of good news: no command, the same heartbeat again, a command made before this hub began or after an image
-//   that it has not published yet, or one that has a number that is none. The last good command holds until then. A seat that owns
-//   nothing has nothing to lose: its silence is not told.
 //
-// Memory: one BroadcastValue<JointImage>, which only the hub writes and others may map read-only, and for each seat one
-// LatestMemory<JointCommand>, which its process and the hub write. Zeroed memory is an empty image. At most one hub and one process
-// per seat at a time (the segment's locks see to it); whoever comes after one that died goes on over the memory as it is.
+// * A joint has at most one owner, an owner slot. The code calls an owner slot a seat.
+// * A command lists all joints that its process wants. The newly wanted ones form a group. The hub grants the
+//   whole group in one cycle, or none of it if another process owns one of its joints. The image then names
+//   that joint and its owner.
+// * The hub tries a group again with each command. It processes releases first, then the owner slots in
+//   order. No process waits.
+// * A process keeps its joints while it asks for more. If two processes want each other's joints, both are
+//   refused until one releases.
+// * A granted joint stands still until its owner has seen the grant. Each command contains the last image
+//   cycle that its process has read, and the hub ignores references from before the grant. So the first
+//   applied reference can start from the joint's current one (JointClient does this).
+// * A joint follows its JointSafety and is free at once in three cases. Its owner releases it, its owner
+//   restarts (another session), or its owner is silent for more than `silent_cycles` of the hub.
+// * An owner slot counts as silent in a cycle when its command is missing, stale or invalid. A command is
+//   stale if it repeats the heartbeat. It is invalid if it contains NaN or infinity, or follows an image that
+//   this hub has not published.
+// * During silence the last valid command holds. The silence of an owner slot without joints is not reported.
 //
-// Trust: a process with a seat maps the segment so that it can write, and so could write into the image and into other seats'
-// commands. Whatever it writes, nobody leaves the memory or waits for it, and the hub refuses what is no number; but who moves
-// which joint is safe only among processes of the same trust. Others get the image alone, read-only.
+// Memory: one BroadcastValue<JointImage>, which only the hub writes and others may map read-only. Each owner
+// slot has one LatestMemory<JointCommand>, which its process and the hub write. Zeroed memory is an empty
+// image. At most one hub, and one process per owner slot, may run at a time; the segment's locks enforce it.
+// The successor of a dead process continues over the memory as it is.
+//
+// Trust: a process at an owner slot maps the segment for writing. So it could also write the image and the
+// commands of others. No other process then leaves the memory or waits, and the hub rejects NaN and infinity.
+// But the ownership of joints is safe only among processes of the same trust. Give other processes only the
+// image, read-only.
 #pragma once
 
 #include <algorithm>
@@ -46,21 +54,21 @@
 
 namespace takt::shm {
 
-/// The most processes that can move joints of one robot.
+/// The largest number of processes that can move joints of one robot.
 inline constexpr std::size_t max_joint_seats = 32;
 
-/// In place of a seat: the joint is nobody's.
+/// In place of an owner slot: the joint has no owner.
 inline constexpr std::uint8_t no_owner = 0xff;
 
-/// What a reference asks of a joint.
+/// The mode of a reference.
 enum class JointMode : std::uint8_t {
   off,       ///< drive off
-  position,  ///< be at the position; velocity, acceleration and effort are feed-forward
+  position,  ///< reach the position; velocity, acceleration and effort are feed-forward
   velocity,  ///< move at the velocity; acceleration and effort are feed-forward
-  effort,    ///< exert the effort
+  effort,    ///< apply the effort
 };
 
-/// The mode's name for people; empty for an unknown number. Real-time safe, like the functions below.
+/// The mode's name; empty for an unknown number.
 [[nodiscard]] constexpr std::string_view to_string(JointMode mode) noexcept {
   switch (mode) {
     case JointMode::off:
@@ -75,23 +83,24 @@ enum class JointMode : std::uint8_t {
   return "";
 }
 
-/// What one joint is asked to do. rad, rad/s, rad/s^2 and N m; m and N for linear joints.
+/// The reference of one joint in rad, rad/s, rad/s^2 and N m; in m, m/s, m/s^2 and N for linear joints.
 struct JointReference {
-  MotionState motion;
-  double effort = 0;
+  MotionState motion;  ///< position, velocity and acceleration
+  double effort = 0;   ///< N m or N
   JointMode mode = JointMode::off;
 
   friend constexpr bool operator==(const JointReference&, const JointReference&) = default;
 };
 
-/// What was measured of one joint. rad, rad/s and N m; m, m/s and N for linear joints.
+/// The measured state of one joint in rad, rad/s and N m; in m, m/s and N for linear joints.
 struct JointMeasurement {
   double position = 0;
   double velocity = 0;
   double effort = 0;
 };
 
-/// Errors: unknown_mode; bad_reference (a number is NaN or infinite, also one that the mode does not use).
+/// Checks a reference. Errors: unknown_mode; bad_reference (a number is NaN or infinite, even one that the
+/// mode does not use).
 [[nodiscard]] inline Status check(const JointReference& reference) noexcept {
   if (reference.mode > JointMode::effort) return fail(Errc::unknown_mode);
   const MotionState& motion = reference.motion;
@@ -101,23 +110,24 @@ struct JointMeasurement {
   return {};
 }
 
-/// What a motion process says in each of its cycles, in its seat.
+/// The command of a motion process, sent through its owner slot in each of its cycles.
 struct JointCommand {
-  std::uint32_t session =
-      0;  ///< of this start of the process: any number but 0 that the one before it did not have
-  std::uint32_t heartbeat = 0;  ///< another one in each command
-  std::uint64_t seen = 0;       ///< cycle of the newest image that the process had read
+  std::uint32_t session = 0;    ///< this start of the process: not 0, and not the number of the start before
+  std::uint32_t heartbeat = 0;  ///< differs in each command
+  std::uint64_t seen = 0;       ///< cycle of the newest image that the process has read
   std::int64_t stamp = 0;       ///< ns on the clock of the process
-  JointSet wanted;  ///< the joints that it owns and wants to keep, and those that it wants to have
+  JointSet wanted;              ///< joints to keep and joints to get
   std::array<double, max_joints> position{};
   std::array<double, max_joints> velocity{};
   std::array<double, max_joints> acceleration{};
   std::array<double, max_joints> effort{};
   std::array<JointMode, max_joints> mode{};
 
+  /// The reference of one joint, which must be below max_joints.
   [[nodiscard]] JointReference reference(std::size_t joint) const noexcept {
     return {{position[joint], velocity[joint], acceleration[joint]}, effort[joint], mode[joint]};
   }
+  /// Sets the reference of one joint, which must be below max_joints.
   void set(std::size_t joint, const JointReference& to) noexcept {
     position[joint] = to.motion.position;
     velocity[joint] = to.motion.velocity;
@@ -129,14 +139,15 @@ struct JointCommand {
 static_assert(std::is_trivially_copyable_v<JointCommand> && std::is_standard_layout_v<JointCommand> &&
               sizeof(JointCommand) == 32 + max_joints * (4 * 8 + 1));
 
-/// What a joint is about.
+/// The state of a joint's ownership.
 enum class JointPhase : std::uint8_t {
-  resting,    ///< nobody's: off, or held
-  returning,  ///< nobody's: on its way to its safe position
-  granted,    ///< held until its new owner has seen that it was granted
+  resting,    ///< no owner: off, or held
+  returning,  ///< no owner: moving to its safe position
+  granted,    ///< held until its new owner has seen the grant
   driven,     ///< follows its owner
 };
 
+/// The phase's name; empty for an unknown number.
 [[nodiscard]] constexpr std::string_view to_string(JointPhase phase) noexcept {
   switch (phase) {
     case JointPhase::resting:
@@ -151,14 +162,15 @@ enum class JointPhase : std::uint8_t {
   return "";
 }
 
-/// What the hub has told a seat.
+/// The hub's answer to an owner slot.
 enum class SeatAnswer : std::uint8_t {
-  none,     ///< it wants nothing, or was never heard
-  granted,  ///< it owns all that it wants
-  refused,  ///< of those that it wants anew, joint `refused_joint` has another owner
-  silent,   ///< it has lost its joints by silence
+  none,     ///< it wants no joints, or has not sent a valid command
+  granted,  ///< it owns all joints that it wants
+  refused,  ///< another process owns the newly wanted joint `refused_joint`
+  silent,   ///< it lost its joints because it was silent
 };
 
+/// The answer's name; empty for an unknown number.
 [[nodiscard]] constexpr std::string_view to_string(SeatAnswer answer) noexcept {
   switch (answer) {
     case SeatAnswer::none:
@@ -173,46 +185,47 @@ enum class SeatAnswer : std::uint8_t {
   return "";
 }
 
-/// The robot at one cycle of the hub: a column for each thing, with a row for each joint or seat.
+/// The robot at one cycle of the hub: one array per quantity, with one row per joint or owner slot.
 struct JointImage {
-  std::uint64_t cycle = 0;    ///< of the hub, goes on when another hub takes over
-  std::uint64_t started = 0;  ///< the first cycle of this hub: another number is another hub
-  std::int64_t stamp = 0;     ///< ns on the clock of the hub: when it was measured
-  std::uint32_t joints = 0;   ///< rows that are in use
-  std::uint32_t seats = 0;
-  // Measured; a joint whose measurement was no number keeps the one before.
+  std::uint64_t cycle = 0;    ///< of the hub; a successor continues the count
+  std::uint64_t started = 0;  ///< first cycle of this hub; it identifies the hub
+  std::int64_t stamp = 0;     ///< time of the measurements, ns on the hub's clock
+  std::uint32_t joints = 0;   ///< joint rows in use
+  std::uint32_t seats = 0;    ///< owner slot rows in use
+  // Measured. After a measurement with NaN or infinity the previous one stays.
   std::array<double, max_joints> position{};
   std::array<double, max_joints> velocity{};
   std::array<double, max_joints> effort{};
-  // The reference that is applied. In other modes than position, its position is the measured one.
+  // The applied reference. In modes other than position, its position is the measured one.
   std::array<double, max_joints> ref_position{};
   std::array<double, max_joints> ref_velocity{};
   std::array<double, max_joints> ref_acceleration{};
   std::array<double, max_joints> ref_effort{};
   std::array<double, max_joints> safe{};            ///< safe position
   std::array<std::uint64_t, max_joints> granted{};  ///< cycle in which the joint got its owner
-  std::array<JointMode, max_joints> mode{};
-  std::array<std::uint8_t, max_joints> owner{};  ///< seat, or no_owner
+  std::array<JointMode, max_joints> mode{};         ///< of the applied reference
+  std::array<std::uint8_t, max_joints> owner{};     ///< owner slot, or no_owner
   std::array<JointPhase, max_joints> phase{};
-  // One row for each seat: of its last good command ...
+  // One row per owner slot. From its last valid command:
   std::array<std::int64_t, max_joint_seats> sent{};      ///< its time stamp
-  std::array<std::uint32_t, max_joint_seats> session{};  ///< 0: never heard
+  std::array<std::uint32_t, max_joint_seats> session{};  ///< 0: no valid command yet
   std::array<std::uint32_t, max_joint_seats> heartbeat{};
-  // ... and what became of the seat.
-  std::array<std::uint32_t, max_joint_seats> lost{};      ///< how often it lost its joints by silence
-  std::array<std::uint32_t, max_joint_seats> rejected{};  ///< commands with something wrong
-  std::array<Errc, max_joint_seats> error{};              ///< what was wrong with the last command, or 0
-  std::array<std::uint8_t, max_joint_seats> error_joint{};
+  // From the hub:
+  std::array<std::uint32_t, max_joint_seats> lost{};        ///< how often it lost its joints by silence
+  std::array<std::uint32_t, max_joint_seats> rejected{};    ///< number of invalid commands
+  std::array<Errc, max_joint_seats> error{};                ///< error of the last command, or 0
+  std::array<std::uint8_t, max_joint_seats> error_joint{};  ///< joint of that error
   std::array<SeatAnswer, max_joint_seats> answer{};
-  std::array<std::uint8_t, max_joint_seats> refused_joint{};
+  std::array<std::uint8_t, max_joint_seats> refused_joint{};  ///< joint of SeatAnswer::refused
 
+  /// The applied reference of one joint, which must be below max_joints.
   [[nodiscard]] JointReference reference(std::size_t joint) const noexcept {
     return {
         {ref_position[joint], ref_velocity[joint], ref_acceleration[joint]}, ref_effort[joint], mode[joint]};
   }
 };
 
-/// What of an image is in use with so many joints and seats: nothing else in it ever changes.
+/// The byte ranges of an image that its joints and owner slots use. All other bytes never change.
 [[nodiscard]] inline std::array<Piece, 22> pieces_in_use(const JointImage& image) noexcept {
   const auto piece = [&](const auto& column, std::uint32_t rows) -> Piece {
     const auto* first = reinterpret_cast<const std::byte*>(column.data());
@@ -247,7 +260,7 @@ struct JointImage {
 static_assert(std::is_trivially_copyable_v<JointImage> && std::is_standard_layout_v<JointImage> &&
               sizeof(JointImage) == 32 + max_joints * (9 * 8 + 3) + max_joint_seats * (8 + 4 * 4 + 2 + 3));
 
-/// The memory of an image with so many seats, in one piece: for the threads of one process.
+/// The memory of an image with `seat_count` owner slots in one piece, for the threads of one process.
 template <std::size_t seat_count>
 struct JointImageMemory {
   static_assert(seat_count >= 1 && seat_count <= max_joint_seats);
@@ -255,17 +268,20 @@ struct JointImageMemory {
   std::array<LatestMemory<JointCommand>, seat_count> seats;
 };
 
-/// A seat and its number.
+/// The memory of an owner slot and its number.
 struct JointSeat {
   LatestMemory<JointCommand>* memory = nullptr;
   std::uint8_t number = 0;
 };
 
-/// In a layout (layout.hpp) a joint image is two exchanges, so that everybody may read the image but only seats are written:
+/// In a layout (layout.hpp) a joint image is two exchanges. So any process may read the image, and only the
+/// owner slots need writable memory.
 ///
-///     const std::array wanted = {declare<BroadcastValue<JointImage>>("joints"), declare<JointSeats>("joint_seats", 1, seats)};
+///     const std::array wanted = {declare<BroadcastValue<JointImage>>("joints"),
+///                                declare<JointSeats>("joint_seats", 1, seats)};
 ///
-/// The hub is the producer of the image and the consumer of the seats; a motion process is the producer at one seat.
+/// The hub is the producer of the image and the consumer of the owner slots. A motion process is the producer
+/// at one owner slot.
 struct JointSeats {};
 
 template <>

@@ -1,21 +1,25 @@
-// Many exchanges in one piece of memory, found by name: what two programs that share memory, or two cores that share RAM, begin
-// with. One side says what it wants and writes it; the other reads it, checks every number and the types, and gets the same ends as
-// between threads.
+// Many exchanges in one piece of memory, found by name. Two programs that share memory, or two cores that
+// share RAM, start with it. One side declares the exchanges and writes the layout. The other side reads it,
+// checks every number and type, and gets the same ends as between threads.
 //
-//     const std::array wanted = {declare<SpscRing<Reference>>("references", 256), declare<BroadcastValue<State>>("state")};
+//     // One program, first:
+//     const std::array wanted = {declare<SpscRing<Reference>>("references", 256),
+//                                declare<BroadcastValue<State>>("state")};
 //     alignas(apart) static std::byte memory[65536];
-//     auto layout = Layout::write(memory, wanted, epoch);                        // one side, first
-//     auto references = layout->consumer<SpscRing<Reference>>("references");     // Result<RingConsumer<Reference>>
+//     auto layout = Layout::write(memory, wanted, epoch);
+//     auto references = layout->consumer<SpscRing<Reference>>("references");  // RingConsumer<Reference>
 //
-//     auto layout = Layout::read(memory);                                        // the other: not_ready until it is written
-//     auto references = layout->producer<SpscRing<Reference>>("references");     // Result<RingProducer<Reference>>
+//     // The other program, later:
+//     auto layout = Layout::read(memory);
+//     auto references = layout->producer<SpscRing<Reference>>("references");  // RingProducer<Reference>
 //
-// In memory: a header of one line; a directory of 512 bytes for each exchange; a line for each seat; the exchanges, at multiples of
-// 128. The first word of the header is written last. Between processes, platform/segment.hpp provides the memory and sees to it
-// that each seat has one owner.
+// The memory begins with a header of one cache line and a directory of 512 bytes per exchange. One cache line
+// per owner slot follows, then the exchanges at multiples of 128. The header's first word is written last;
+// until then read() returns not_ready. Between processes, platform/segment.hpp provides the memory, and gives
+// each owner slot to one process at a time. The code calls an owner slot a seat.
 //
-// Set-up only: bounded time, no heap, no system call; the ends that come out of it are real-time safe. Whatever stands in the
-// memory, reading it stays within it and ends.
+// For set-up only: bounded time, no heap, no system call. The ends that it creates are real-time safe.
+// Reading stays inside the memory and terminates, whatever the memory contains.
 #pragma once
 
 #include <algorithm>
@@ -35,27 +39,31 @@
 
 namespace takt::shm {
 
+/// Version of the memory layout. read() rejects any other version.
 inline constexpr std::uint32_t layout_version = 1;
+/// Limits of a layout.
 inline constexpr std::size_t max_exchanges = 32;
 inline constexpr std::size_t max_exchange_name = 31;  ///< characters
-inline constexpr std::uint32_t max_seats =
-    256;  ///< of all exchanges together, and one more for the segment itself
+/// Owner slots of all exchanges together. The segment itself has one more.
+inline constexpr std::uint32_t max_seats = 256;
 
-/// What is wanted in the memory. Made by declare(); the texts must outlive it.
+/// A wanted exchange, made by declare(). The texts must outlive it.
 struct Declaration {
-  std::string_view name;
+  std::string_view name;  ///< 1 to 31 letters, digits, '_', '-' or '.'
   Kind kind = Kind::raw;
   Extent extent;
-  std::uint32_t element_bytes = 0;
-  std::uint32_t element_alignment = 0;
-  std::string_view schema;
-  std::uint64_t bytes = 0;
+  std::uint32_t element_bytes = 0;      ///< size of an element
+  std::uint32_t element_alignment = 0;  ///< bytes
+  std::string_view schema;              ///< text of the element's schema
+  std::uint64_t bytes = 0;              ///< size of the exchange
 };
 
-/// An exchange X, which is one of the classes of this room: SpscRing<T>, SlotRing<T>, ByteRing, BroadcastRing<T>,
-/// MultiProducerRing<T, lanes, capacity>, LatestValue<T>, BroadcastValue<T>, SharedValue<T, writers>, or RawMemory. `capacity` is
-/// for rings (messages; bytes for ByteRing and RawMemory), and made possible as their constructors do; `producers` and `consumers`
-/// are seats. Both only where the class leaves a choice.
+/// Declares an exchange X: SpscRing<T>, SlotRing<T>, ByteRing, BroadcastRing<T>, MultiProducerRing<T, lanes,
+/// capacity>, LatestValue<T>, BroadcastValue<T>, SharedValue<T, writers>, JointSeats or RawMemory.
+///
+/// `capacity` counts messages of a ring, or bytes of ByteRing and RawMemory; it is rounded as by their
+/// constructors. `producers` and `consumers` count owner slots. Classes with a fixed capacity or number of
+/// owner slots ignore these arguments.
 template <class X>
 [[nodiscard]] constexpr Declaration declare(std::string_view name, std::uint32_t capacity = 1,
                                             std::uint32_t producers = 1,
@@ -73,8 +81,8 @@ template <class X>
           Traits::bytes(extent)};
 }
 
-/// The same of elements known at run time (opaque.hpp): an exchange X is SpscRing<Opaque>, LatestValue<Opaque>,
-/// BroadcastValue<Opaque> or BroadcastRing<Opaque>.
+/// Declares an exchange of elements that are known at run time (opaque.hpp). X is SpscRing<Opaque>,
+/// LatestValue<Opaque>, BroadcastValue<Opaque> or BroadcastRing<Opaque>.
 template <class X>
 [[nodiscard]] constexpr Declaration declare(std::string_view name, const Opaque& element,
                                             std::uint32_t capacity = 1) noexcept {
@@ -89,50 +97,53 @@ template <class X>
           Traits::bytes(extent, element)};
 }
 
-/// An exchange that was found in memory. Its numbers have been checked.
+/// An exchange found in memory. Its numbers have been checked.
 struct Exchange {
   std::array<char, max_exchange_name + 1> name_characters{};
   Kind kind = Kind::raw;
-  std::uint32_t element_bytes = 0;
-  std::uint32_t element_alignment = 0;
+  std::uint32_t element_bytes = 0;      ///< size of an element
+  std::uint32_t element_alignment = 0;  ///< bytes
   Extent extent;
-  std::uint32_t index = 0;       ///< in the directory
-  std::uint32_t first_seat = 0;  ///< of the segment's seats: producers' first, then consumers'
-  std::uint32_t schema_length = 0;
-  std::uint64_t schema_hash = 0;
-  std::uint64_t offset = 0;  ///< from the beginning of the memory
-  std::uint64_t bytes = 0;
+  std::uint32_t index = 0;  ///< index in the directory
+  /// First owner slot within the segment; the producers' come first, then the consumers'.
+  std::uint32_t first_seat = 0;
+  std::uint32_t schema_length = 0;  ///< characters
+  std::uint64_t schema_hash = 0;    ///< fnv1a() of the schema
+  std::uint64_t offset = 0;         ///< bytes from the beginning of the memory
+  std::uint64_t bytes = 0;          ///< size of the exchange
 
+  /// The name; valid while this object lives.
   [[nodiscard]] std::string_view name() const noexcept { return name_characters.data(); }
 };
 
+/// The end of an exchange that an owner slot is for.
 enum class Role : std::uint8_t { producer, consumer };
 
-/// Who sits on a seat, in shared words: for people and for messages. Whether the seat is taken, only its lock says (Seat in
-/// platform/segment.hpp).
+/// The owner of an owner slot, in shared words, for people and messages. Only the lock of the owner slot
+/// decides whether it is taken (Seat in platform/seat.hpp).
 struct alignas(cache_line) SeatRecord {
   using Word = std::atomic<std::uint32_t>;
-  Word pid{0};           ///< 0: nobody
-  Word start_time[2]{};  ///< of the process, in clock ticks since the machine started: low and high word
-  Word epoch[2]{};       ///< a random number for each time that the seat is taken
-  Word takeovers{0};     ///< how often it was taken from one that had died
-  Word heartbeat{0};     ///< the owner's clock in milliseconds, running over; 0: never
+  Word pid{0};           ///< process id; 0: no owner
+  Word start_time[2]{};  ///< start of the process in clock ticks since boot: low and high word
+  Word epoch[2]{};       ///< a random number, new for each owner
+  Word takeovers{0};     ///< how often it was taken over from a dead owner
+  Word heartbeat{0};     ///< owner's clock in ms, wraps; 0: never
   Word unused[9]{};
 };
 static_assert(sizeof(SeatRecord) == cache_line);
 
 namespace detail {
 
-/// "TAK1". It shows the byte order as well.
+/// "TAK1". It also reveals the byte order.
 inline constexpr std::uint32_t magic = 0x54414b31;
 inline constexpr std::uint32_t other_magic = 0x314b4154;
 
 struct LayoutHeader {
-  std::uint32_t magic = 0;  ///< 0 until all else is written
+  std::uint32_t magic = 0;  ///< 0 until everything else is written
   std::uint32_t version = 0;
-  std::uint32_t word_bytes = 0;  ///< of a pointer: some exchanges move words of this size
+  std::uint32_t word_bytes = 0;  ///< size of a pointer; some exchanges move words of this size
   std::uint32_t exchanges = 0;
-  std::uint64_t bytes = 0;  ///< all of it
+  std::uint64_t bytes = 0;  ///< total size
   std::uint64_t epoch = 0;
   std::uint32_t seats = 0;
   std::uint32_t unused[7] = {};
@@ -156,12 +167,12 @@ struct LayoutRecord {
 };
 static_assert(sizeof(LayoutRecord) == 512);
 
-/// Copies words that somebody may be writing at the same time: each comes over whole, all together need not.
+/// Copies words that another process may be writing. Each word is copied atomically, all together are not.
 inline void copy_shared_words(void* to, const std::byte* from, std::size_t bytes) noexcept {
   auto* out = static_cast<std::byte*>(to);
   for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
-    // relaxed: ordered by the acquire of the magic number. What changes after it was written is a peer's mistake or malice; then
-    // any value may come, and each is checked.
+    // relaxed: the acquire load of the magic number orders these loads. Only a faulty or hostile peer changes
+    // a word later. Then any value may arrive, and each is checked.
     const std::uint32_t word =
         reinterpret_cast<const std::atomic<std::uint32_t>*>(from + at)->load(std::memory_order_relaxed);
     std::memcpy(out + at, &word, sizeof word);
@@ -180,8 +191,8 @@ inline void copy_shared_words(void* to, const std::byte* from, std::size_t bytes
   });
 }
 
-/// Where things lie, one exchange after the other. The writer and the reader walk the same way, so that a directory that says
-/// anything else is refused: nothing can overlap or lie outside.
+/// Computes the position of each exchange, one after the other. Writer and reader compute the same positions,
+/// and the reader rejects a directory with any others. So no exchange overlaps another or lies outside.
 class Walk {
  public:
   constexpr Walk(std::uint32_t exchanges, std::uint32_t seats) noexcept
@@ -191,7 +202,7 @@ class Walk {
   /// Of the next exchange.
   [[nodiscard]] constexpr std::uint64_t offset() const noexcept { return end_; }
   [[nodiscard]] constexpr std::uint32_t first_seat() const noexcept { return next_seat_; }
-  /// Neither sum runs over: an exchange has at most max_exchange_bytes, and there are at most max_exchanges.
+  /// Neither sum overflows: an exchange has at most max_exchange_bytes, and there are at most max_exchanges.
   constexpr void advance(std::uint64_t bytes, const Extent& extent) noexcept {
     end_ = round_up(end_ + bytes);
     next_seat_ += extent.producers + extent.consumers;
@@ -204,7 +215,7 @@ class Walk {
  private:
   std::uint64_t seats_at_;
   std::uint64_t end_;
-  std::uint32_t next_seat_ = 1;  // seat 0 is the segment's own
+  std::uint32_t next_seat_ = 1;  // owner slot 0 belongs to the segment itself
 };
 
 inline constexpr std::uint64_t max_exchange_bytes = std::uint64_t{1} << 57;
@@ -222,11 +233,12 @@ inline constexpr std::uint64_t max_exchange_bytes = std::uint64_t{1} << 57;
 
 }  // namespace detail
 
-/// The exchanges of a piece of memory. Holds a private copy of the directory, some KiB; what is written there later changes
-/// nothing. Copyable; the memory must outlive it and its ends.
+/// The exchanges in a piece of memory. Holds a private copy of the directory, some KiB, so later changes in
+/// memory have no effect. Copyable. The memory must outlive the layout and its ends.
 class Layout {
  public:
-  /// How many bytes the exchanges take, with all that describes them. Errors: as write().
+  /// The bytes that the exchanges and their directory take. Errors: too_many_exchanges, bad_name, bad_extent,
+  /// bad_schema.
   [[nodiscard]] static constexpr Result<std::uint64_t> bytes(std::span<const Declaration> wanted) noexcept {
     if (wanted.empty() || wanted.size() > max_exchanges) return fail(Errc::too_many_exchanges);
     std::uint32_t seats = 1;
@@ -248,15 +260,17 @@ class Layout {
     return walk.end();
   }
 
-  /// Lays the memory out, whatever it held before; nobody else may use it yet. `epoch` is a number that no earlier layout of this
-  /// memory had, best a random one. Errors: too_many_exchanges, bad_name, bad_extent, bad_schema; does_not_fit; misaligned.
+  /// Writes a layout into the memory and zeroes all exchanges. No other process may use the memory yet.
+  /// `epoch` is a number that no earlier layout of this memory had, preferably random. Errors:
+  /// too_many_exchanges, bad_name, bad_extent, bad_schema; does_not_fit; misaligned.
   [[nodiscard]] static Result<Layout> write(std::span<std::byte> memory, std::span<const Declaration> wanted,
                                             std::uint64_t epoch) noexcept {
     const Result<std::uint64_t> needed = bytes(wanted);
     if (!needed) return fail(needed.error());
     if (!is_aligned(memory.data())) return fail(Errc::misaligned);
     if (*needed > memory.size()) return fail(Errc::does_not_fit);
-    // relaxed: nobody else is there yet; who comes too early reads a zero or is refused.
+    // relaxed: no other process uses the memory yet. One that reads too early finds a zero or rejects the
+    // rest.
     magic_of(memory.data()).store(0, std::memory_order_relaxed);
     std::memset(memory.data() + sizeof(std::uint32_t), 0,
                 static_cast<std::size_t>(*needed) - sizeof(std::uint32_t));
@@ -270,24 +284,24 @@ class Layout {
     put(memory.data() + sizeof(header.magic),
         reinterpret_cast<const std::byte*>(&header) + sizeof(header.magic),
         sizeof header - sizeof header.magic);
-    // release: whoever sees the number sees all that it stands for.
+    // release: a reader that sees the magic number sees the whole directory.
     magic_of(memory.data()).store(detail::magic, std::memory_order_release);
     return read(memory);
   }
 
-  /// Reads and checks a layout. Errors: not_ready, not_a_segment, wrong_version, wrong_byte_order, wrong_word_size, wrong_size (it
-  /// says that it is larger than `memory`), bad_directory, misaligned.
+  /// Reads and checks a layout. Errors: not_ready, not_a_segment, wrong_version, wrong_byte_order,
+  /// wrong_word_size, wrong_size (the layout claims more bytes than `memory` has), bad_directory, misaligned.
   [[nodiscard]] static Result<Layout> read(std::span<std::byte> memory) noexcept {
     return read(memory.data(), memory.size(), true);
   }
-  /// The same over memory that may only be read: ends that write anything are then refused as read_only.
+  /// Like read(), for read-only memory. Ends that write then fail with read_only.
   [[nodiscard]] static Result<Layout> read_only(std::span<const std::byte> memory) noexcept {
     return read(const_cast<std::byte*>(memory.data()), memory.size(), false);
   }
 
-  /// The end that writes, at one of the exchange's seats. It continues where a predecessor stopped. There must not be another one
-  /// at this seat at the same time. Errors: no_such_exchange, wrong_kind, wrong_schema, wrong_extent, bad_directory, no_such_seat,
-  /// read_only.
+  /// The writing end at owner slot `seat` of the exchange. It continues where its predecessor stopped. Only
+  /// one writing end may exist per owner slot. Errors: no_such_exchange, wrong_kind, wrong_schema,
+  /// wrong_extent, bad_directory, no_such_seat, read_only.
   template <class X>
   [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(std::string_view name,
                                                                       std::uint32_t seat = 0) const noexcept {
@@ -298,7 +312,8 @@ class Layout {
     return ExchangeTraits<X>::producer(at((*found)->offset), (*found)->extent, seat);
   }
 
-  /// The end that reads. Of an exchange without seats for readers (a broadcast) there may be any number. Errors: as producer().
+  /// The reading end at owner slot `seat`. An exchange without owner slots for readers (a broadcast) allows
+  /// any number of reading ends. Errors: as producer().
   template <class X>
   [[nodiscard]] Result<typename ExchangeTraits<X>::Consumer> consumer(std::string_view name,
                                                                       std::uint32_t seat = 0) const noexcept {
@@ -309,8 +324,8 @@ class Layout {
     return ExchangeTraits<X>::consumer(at((*found)->offset), (*found)->extent, seat);
   }
 
-  /// The ends of exchanges whose elements are known at run time (opaque.hpp). Errors: as with types. Making readers of
-  /// broadcasts allocates; where there is no memory left, it throws std::bad_alloc.
+  /// The ends of exchanges whose elements are known at run time (opaque.hpp). Errors: as above. Readers of
+  /// broadcasts allocate, and throw std::bad_alloc without memory.
   template <class X>
   [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(std::string_view name,
                                                                       const Opaque& element) const noexcept {
@@ -328,9 +343,10 @@ class Layout {
     return ExchangeTraits<X>::consumer(at((*found)->offset), (*found)->extent, as_found(element, **found));
   }
 
+  /// All exchanges, in the order of the directory.
   [[nodiscard]] std::span<const Exchange> exchanges() const noexcept { return {exchanges_.data(), count_}; }
 
-  /// Errors: no_such_exchange.
+  /// The exchange with this name. Errors: no_such_exchange.
   [[nodiscard]] Result<const Exchange*> find(std::string_view name) const noexcept {
     for (const Exchange& exchange : exchanges()) {
       if (exchange.name() == name) return &exchange;
@@ -338,9 +354,9 @@ class Layout {
     return fail(Errc::no_such_exchange);
   }
 
-  /// The schema of an exchange of this layout, copied into `text`; whatever a peer has written there meanwhile, its fields make up
-  /// exchange.element_bytes. Errors: bad_directory (it is not the one of the hash any more, or not of that length, or there is
-  /// no such exchange).
+  /// Copies the schema of an exchange into `text` and returns it. Its fields add up to
+  /// exchange.element_bytes, whatever a peer has written since. Errors: bad_directory (no such exchange, or
+  /// its schema has another hash or length now).
   [[nodiscard]] Result<std::string_view> schema(const Exchange& exchange,
                                                 std::array<char, max_schema>& text) const noexcept {
     if (exchange.index >= count_ || exchange.schema_length > text.size()) return fail(Errc::bad_directory);
@@ -352,7 +368,7 @@ class Layout {
     return found;
   }
 
-  /// The number of a seat among all of the segment's. Errors: no_such_seat.
+  /// The number of an owner slot within the segment. Errors: no_such_seat.
   [[nodiscard]] static Result<std::uint32_t> seat_number(const Exchange& exchange, Role role,
                                                          std::uint32_t seat) noexcept {
     const bool writes = role == Role::producer;
@@ -361,21 +377,23 @@ class Layout {
     return exchange.first_seat + (writes ? 0 : exchange.extent.producers) + seat;
   }
 
-  /// Seats of all exchanges, and seat 0, which is the segment's own.
+  /// The number of owner slots of all exchanges, plus owner slot 0 of the segment itself.
   [[nodiscard]] std::uint32_t seats() const noexcept { return seats_; }
-  /// `number` is below seats(). The record of a seat; written only by who has its lock.
+  /// The record of owner slot `number`, which must be below seats(). Only the holder of its lock writes it.
   [[nodiscard]] SeatRecord& seat(std::uint32_t number) const noexcept {
     const std::uint64_t seats_at = detail::Walk(static_cast<std::uint32_t>(count_), seats_).seats_at();
     return detail::object_at<SeatRecord>(at(seats_at + std::uint64_t{number} * sizeof(SeatRecord)));
   }
 
-  /// The exchange's memory, for who knows its kind: tools.
+  /// The exchange's memory, for tools that know its kind.
   [[nodiscard]] std::span<const std::byte> memory_of(const Exchange& exchange) const noexcept {
     return {at(exchange.offset), static_cast<std::size_t>(exchange.bytes)};
   }
 
-  [[nodiscard]] std::uint64_t size() const noexcept { return bytes_; }  ///< bytes, all of it
+  [[nodiscard]] std::uint64_t size() const noexcept { return bytes_; }  ///< total bytes
+  /// The number that write() was given.
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
+  /// Whether the memory was opened for writing.
   [[nodiscard]] bool is_writable() const noexcept { return writable_; }
 
  private:
@@ -428,7 +446,7 @@ class Layout {
   [[nodiscard]] static Result<Layout> read(std::byte* memory, std::size_t size, bool writable) noexcept {
     if (!is_aligned(memory)) return fail(Errc::misaligned);
     if (size < sizeof(detail::LayoutHeader)) return fail(Errc::wrong_size);
-    // acquire: pairs with the writer's release; all that it wrote before is there.
+    // acquire: pairs with the writer's release, so the whole directory is visible.
     const std::uint32_t magic = magic_of(memory).load(std::memory_order_acquire);
     if (magic == 0) return fail(Errc::not_ready);
     if (magic == detail::other_magic) return fail(Errc::wrong_byte_order);
@@ -465,8 +483,8 @@ class Layout {
     return layout;
   }
 
-  /// Whether `schema` is of this hash and its elements of this length. The hash alone is soon forged: the text may have been
-  /// changed for one of larger elements.
+  /// Whether `schema` has this hash and describes elements of this length. The hash alone is not enough: a
+  /// peer can forge it with a schema of larger elements.
   [[nodiscard]] static bool describes(std::string_view schema, std::uint64_t hash,
                                       std::uint32_t element_bytes) noexcept {
     if (fnv1a(schema) != hash) return false;
@@ -474,7 +492,7 @@ class Layout {
     return fields && (*fields).bytes == element_bytes;
   }
 
-  /// Checks one record, in a private copy, and takes it over.
+  /// Checks one record, which is a private copy, and copies it to `exchange`.
   [[nodiscard]] static bool take(const detail::LayoutRecord& record, const detail::Walk& walk,
                                  Exchange& exchange) noexcept {
     if (record.name[max_exchange_name] != '\0' || !detail::is_exchange_name(record.name)) return false;
@@ -500,7 +518,7 @@ class Layout {
     return true;
   }
 
-  /// The exchange of this name, if it is of this kind and its elements are of this type.
+  /// The exchange with this name, if its kind and element type match.
   [[nodiscard]] Result<const Exchange*> check(std::string_view name, Kind kind, std::uint64_t hash,
                                               std::uint32_t element_bytes) const noexcept {
     const Result<const Exchange*> found = find(name);
@@ -512,7 +530,7 @@ class Layout {
     return found;
   }
 
-  /// The exchange of this name, if it is an X.
+  /// The exchange with this name, if it is an X.
   template <class X>
   [[nodiscard]] Result<const Exchange*> check(std::string_view name) const noexcept {
     using Traits = ExchangeTraits<X>;
@@ -537,7 +555,8 @@ class Layout {
     return found;
   }
 
-  /// A schema does not tell when a type is aligned to more than its fields need.
+  /// The element with the alignment found in memory. A schema does not express an alignment beyond that of
+  /// its fields.
   [[nodiscard]] static Opaque as_found(const Opaque& element, const Exchange& exchange) noexcept {
     return {element.schema, element.bytes, exchange.element_alignment};
   }

@@ -1,6 +1,6 @@
-// The machine that the algorithms of this room run on: its atomic words and its way of copying. There is one
-// for use, the processor. The other runs in the tests: it executes the very same code step by step, in every
-// order and with every reordering that the C++ memory model allows, and reports what can go wrong.
+// The machine on which the algorithms of this room run: its atomic words and copy operations. Programs use
+// Processor. The tests use a model that runs the same code step by step, in every order that the C++ memory
+// model allows, and reports errors.
 #pragma once
 
 #include <atomic>
@@ -12,16 +12,19 @@
 
 namespace takt::shm {
 
+/// The real processor. Everything is real-time safe.
 struct Processor {
   template <class Word>
   using Atomic = std::atomic<Word>;
 
-  /// Copies memory that nobody else uses at the moment.
+  /// Copies memory that no other thread uses.
   static void copy(void* to, const void* from, std::size_t bytes) noexcept { std::memcpy(to, from, bytes); }
 
-  /// The same, where both places are aligned to `alignment`: where the compiler has to expect any address it copies an odd piece
-  /// first, and a long message then takes twice the time from core to core. By pieces of 64 bytes, as it would take the string
-  /// instruction for a long one, which is a tenth slower there.
+  /// Copies memory that no other thread uses. Both places are aligned to `alignment`.
+  ///
+  /// The compiler then needs no code for odd addresses, which halves the time of a long message between
+  /// cores. It copies pieces of 64 bytes, because the string instruction for long copies is a tenth slower
+  /// there.
   template <std::size_t alignment>
   static void copy(void* to, const void* from, std::size_t bytes) noexcept {
     constexpr std::size_t piece = 64;
@@ -37,12 +40,13 @@ struct Processor {
     copy_some(bytes);
   }
 
-  /// Copies a value that no other thread uses meanwhile. It assigns a short value, so that the compiler keeps a fresh one in
-  /// registers. Through memory, a wide load would wait until the narrow stores before it have left the core.
+  /// Copies a value that no other thread uses. A short value is assigned, so the compiler keeps a fresh one
+  /// in registers. Through memory, a wide load would wait until the narrow stores before it have left the
+  /// core.
   template <class T>
   static void copy_value(T& to, const T& from) noexcept {
-    constexpr std::size_t longest_assigned =
-        256;  // bytes; a longer one would be copied by a string instruction
+    // Bytes. The compiler copies a longer value with a string instruction.
+    constexpr std::size_t longest_assigned = 256;
     if constexpr (std::is_copy_assignable_v<T> && sizeof(T) <= longest_assigned) {
       to = from;
     } else {
@@ -50,7 +54,7 @@ struct Processor {
     }
   }
 
-  /// Asks for a cache line before it is needed. A hint: no effect on what is read or written.
+  /// Requests a cache line before it is needed. A hint without effect on the data.
   static void prefetch_to_read([[maybe_unused]] const void* place) noexcept {
 #if defined(__GNUC__)
     __builtin_prefetch(place, 0);
@@ -58,8 +62,8 @@ struct Processor {
   }
   static void prefetch_to_write([[maybe_unused]] const void* place) noexcept {
 #if defined(__GNUC__) && defined(__x86_64__)
-    // Compiled for the oldest processors, the builtin fetches the line only for reading, and the store that follows has to ask
-    // for it a second time. Those few that do not know this instruction take it as none.
+    // When compiled for the oldest processors, the builtin fetches the line only for reading. The store would
+    // then request it again. Processors without this instruction ignore it.
     __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const char*>(place)));
 #elif defined(__GNUC__)
     __builtin_prefetch(place, 1);

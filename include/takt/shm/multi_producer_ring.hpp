@@ -1,7 +1,7 @@
-// A bounded queue from several producers to one consumer, for requests: nobody ever waits for anybody. Each producer has a lane
-// of its own, which is a ring between it and the consumer, so that none can be blocked by another that is slow, or dies at
-// whatever instruction. The messages of one producer arrive in order; the consumer takes the lanes in turn, so that a busy one
-// does not starve the others. Everything is real-time safe.
+// A bounded queue from several producers to one consumer, for requests. No side waits. Each producer has its
+// own lane, a ring between it and the consumer. So a slow or dead producer does not block the others. The
+// messages of one producer arrive in order. The consumer takes the lanes in turn, so a busy lane does not
+// starve the others. Everything is real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@
 
 namespace takt::shm {
 
-/// The memory that all sides see: `lanes` rings of `capacity` messages each. Memory of zeros is an empty queue.
+/// The memory that all sides share: `lanes` rings of `capacity` messages each. Zeroed memory is an empty
+/// queue.
 template <class T, std::size_t lanes, std::uint32_t capacity, class Machine = Processor>
 struct MultiProducerMemory {
   static_assert(lanes >= 1 && alignof(T) <= apart);
@@ -30,7 +31,8 @@ struct MultiProducerMemory {
   };
   Lane lane[lanes];
 
-  /// The writing end of a lane, 0 to `lanes` - 1; where it is more, of the last one. For each lane one at a time.
+  /// The writing end of lane `number`, 0 to `lanes` - 1; a larger number means the last lane. One thread at a
+  /// time may use a lane.
   [[nodiscard]] RingProducer<T, Machine> producer(std::size_t number) noexcept {
     Lane& own = lane[std::min(number, lanes - 1)];
     return {own.indexes, own.slots, capacity};
@@ -39,7 +41,8 @@ struct MultiProducerMemory {
 static_assert(sizeof(MultiProducerMemory<std::uint64_t, 3, 32>) == 3 * (sizeof(RingIndexes) + 2 * apart),
               "32 messages of 8 bytes in each lane");
 
-/// The reading end. One thread at a time; it goes on where another left off, and sees again what that one had not given back.
+/// The reading end. One thread at a time may use it. Its successor reads again the messages that it had not
+/// given back.
 template <class T, std::size_t lanes, std::uint32_t capacity, class Machine = Processor>
 class MultiProducerConsumer {
  public:
@@ -48,7 +51,8 @@ class MultiProducerConsumer {
   explicit MultiProducerConsumer(Memory& memory) noexcept
       : MultiProducerConsumer(memory, std::make_index_sequence<lanes>()) {}
 
-  /// Takes the oldest message of the next lane that has one; false, and `message` untouched, when none has.
+  /// Takes the oldest message of the next lane that has one. Returns false and leaves `message` unchanged if
+  /// all lanes are empty.
   [[nodiscard]] bool try_pop(T& message) noexcept {
     for (std::size_t i = 0; i < lanes; ++i) {
       if (next_lane().try_pop(message)) return true;
@@ -56,12 +60,12 @@ class MultiProducerConsumer {
     return false;
   }
 
-  /// Takes up to messages.size() messages, of every lane an equal share as far as it has them. Returns how many.
+  /// Takes up to messages.size() messages, if possible an equal share from every lane. Returns their number.
   [[nodiscard]] std::size_t pop(std::span<T> messages) noexcept {
     const std::size_t share = messages.size() / lanes + (messages.size() % lanes != 0 ? 1 : 0);
     std::size_t count = 0;
     for (std::size_t i = 0; i < 2 * lanes && count < messages.size(); ++i) {
-      // What is left of the shares after the first round goes to those that have more.
+      // In the second round, lanes with more messages use the rest of the shares.
       const std::size_t most = i < lanes ? share : messages.size();
       const auto rest = messages.subspan(count);
       count += next_lane().pop(rest.first(std::min(most, rest.size())));
@@ -81,10 +85,11 @@ class MultiProducerConsumer {
   }
 
   std::array<RingConsumer<T, Machine>, lanes> lanes_;
-  std::size_t turn_ = 0;  // the lane to be asked next
+  std::size_t turn_ = 0;  // the lane to read next
 };
 
-/// The memory and the reading end, for threads of one process; each writing thread makes its own end by producer().
+/// The memory and the reading end, for threads of one process. Each writing thread creates its own end with
+/// producer().
 template <class T, std::size_t lanes, std::uint32_t capacity>
 class MultiProducerRing {
  public:
@@ -92,9 +97,10 @@ class MultiProducerRing {
   MultiProducerRing(const MultiProducerRing&) = delete;
   MultiProducerRing& operator=(const MultiProducerRing&) = delete;
 
-  /// As MultiProducerMemory's. The queue must outlive it.
+  /// As MultiProducerMemory::producer(). The queue must outlive the end.
   [[nodiscard]] RingProducer<T> producer(std::size_t lane) noexcept { return memory_.producer(lane); }
 
+  /// As MultiProducerConsumer::try_pop() and pop().
   [[nodiscard]] bool try_pop(T& message) noexcept { return consumer_.end.try_pop(message); }
   [[nodiscard]] std::size_t pop(std::span<T> messages) noexcept { return consumer_.end.pop(messages); }
 

@@ -1,15 +1,16 @@
-// Exchanges of elements whose type a program knows only at run time, by its schema: for the C API, scripts and tools. In memory
-// SpscRing<Opaque>, LatestValue<Opaque>, BroadcastValue<Opaque> and BroadcastRing<Opaque> are the exchanges of the type that the
-// schema describes, so that one program can have the type and another the text. Their ends run the same algorithms as the typed
-// ones; what differs is how an element is copied, as its size is a number that is kept beside it.
+// Exchanges of elements whose type a program knows only at run time, from a schema. The C API, scripts and
+// tools use them. In memory, an exchange of Opaque is identical to the exchange of the described type. So one
+// program can use the type, and the other the schema. Both run the same algorithms and differ only in how
+// they copy an element.
 //
 //     const Result<Opaque> reference = Opaque::of("position f64[6], stamp i64");
 //     const std::array wanted = {declare<SpscRing<Opaque>>("references", *reference, 256)};
-//     auto references = segment.producer<SpscRing<Opaque>>("references", *reference);    // platform/segment.hpp
-//     references->end.try_push(bytes);                                                   // reference->bytes of them
+//     auto references = segment.producer<SpscRing<Opaque>>("references", *reference);  // segment.hpp
+//     (void)references->end.try_push(bytes);                                          // reference->bytes
 //
-// Wherever an end takes or gives an element it takes a pointer to as many bytes, of any alignment. Making the readers of broadcasts
-// allocates room for one element, as they copy it before they know that it is whole; all else is as with types.
+// An element is passed as a pointer to its bytes, with any alignment. The constructors of broadcast readers
+// allocate room for one element, because a reader copies an element before it knows that the copy is whole.
+// Everything else is as in the typed exchanges.
 #pragma once
 
 #include <atomic>
@@ -25,7 +26,7 @@ namespace takt::shm {
 
 namespace detail {
 
-/// As TypedElement.
+/// Replaces TypedElement.
 class OpaqueElement {
  public:
   explicit OpaqueElement(const Opaque& element) noexcept : bytes_(element.bytes) {}
@@ -44,7 +45,7 @@ class OpaqueElement {
   std::size_t bytes_;
 };
 
-/// As AtomicWords.
+/// Replaces AtomicWords.
 class OpaqueWords {
  public:
   OpaqueWords(std::atomic<std::uintptr_t>* words, std::size_t bytes, std::uintptr_t* copy) noexcept
@@ -61,7 +62,7 @@ class OpaqueWords {
   };
 
   void store(const std::byte* value) const noexcept { store_words(words_, value, bytes_); }
-  /// Valid until the next.
+  /// Valid until the next load().
   [[nodiscard]] Copy load() const noexcept {
     load_words(words_, copy_, bytes_);
     return {copy_, bytes_};
@@ -71,10 +72,10 @@ class OpaqueWords {
  private:
   std::atomic<std::uintptr_t>* words_;
   std::size_t bytes_;
-  std::uintptr_t* copy_;  // room for what is loaded
+  std::uintptr_t* copy_;  // room for loaded words
 };
 
-/// As BroadcastSlot.
+/// Replaces BroadcastSlot.
 struct OpaqueSlot {
   std::atomic<std::uint32_t>& state;
   OpaqueWords words;
@@ -83,20 +84,20 @@ struct OpaqueSlot {
   return {reinterpret_cast<const std::byte*>(&slot.state), sizeof(std::uintptr_t) + slot.words.bytes()};
 }
 
-/// As an array of BroadcastSlot.
+/// Replaces an array of BroadcastSlot.
 class OpaqueSlots {
  public:
   OpaqueSlots(std::byte* first, const Opaque& element) noexcept
       : first_(first), bytes_(element.bytes), stride_(stride(element)) {}
 
-  /// The same with room for what is read. Allocates.
+  /// The slots for a reader, with room for loaded words. Allocates.
   [[nodiscard]] static OpaqueSlots to_read(std::byte* first, const Opaque& element) {
     OpaqueSlots slots(first, element);
     slots.copy_ = std::make_unique<std::uintptr_t[]>(words_for(element.bytes));
     return slots;
   }
 
-  /// From one slot to the next.
+  /// Bytes from one slot to the next.
   [[nodiscard]] static constexpr std::size_t stride(const Opaque& element) noexcept {
     return lines_for((1 + words_for(element.bytes)) * sizeof(std::uintptr_t)) * cache_line;
   }
@@ -114,7 +115,7 @@ class OpaqueSlots {
   std::unique_ptr<std::uintptr_t[]> copy_;
 };
 
-/// As LatestMemory, and as a pointer to it.
+/// Replaces LatestMemory, and a pointer to it.
 class OpaqueLatest {
  public:
   OpaqueLatest(std::byte* memory, const Opaque& element) noexcept
@@ -148,7 +149,7 @@ class OpaqueLatest {
 
 }  // namespace detail
 
-/// As RingProducer<T>.
+/// Like RingProducer<T>.
 template <>
 class RingProducer<Opaque> : private detail::RingWriteEnd<detail::OpaqueElement, Processor> {
   using End = detail::RingWriteEnd<detail::OpaqueElement, Processor>;
@@ -158,13 +159,13 @@ class RingProducer<Opaque> : private detail::RingWriteEnd<detail::OpaqueElement,
       : End(indexes, slots, capacity, detail::OpaqueElement(element)) {}
 
   [[nodiscard]] bool try_push(const std::byte* message) noexcept { return End::push_one(message); }
-  /// `messages` are `count`, one after the other.
+  /// `messages` points to `count` consecutive messages. Returns how many were pushed.
   [[nodiscard]] std::size_t push(const std::byte* messages, std::size_t count) noexcept {
     return End::push_many(messages, count);
   }
 };
 
-/// As RingConsumer<T>.
+/// Like RingConsumer<T>.
 template <>
 class RingConsumer<Opaque> : private detail::RingReadEnd<detail::OpaqueElement, Processor> {
   using End = detail::RingReadEnd<detail::OpaqueElement, Processor>;
@@ -175,13 +176,13 @@ class RingConsumer<Opaque> : private detail::RingReadEnd<detail::OpaqueElement, 
       : End(indexes, slots, capacity, detail::OpaqueElement(element)) {}
 
   [[nodiscard]] bool try_pop(std::byte* message) noexcept { return End::pop_one(message); }
-  /// There is room for `count` at `messages`.
+  /// `messages` has room for `count` messages. Returns how many were popped.
   [[nodiscard]] std::size_t pop(std::byte* messages, std::size_t count) noexcept {
     return End::pop_many(messages, count);
   }
 };
 
-/// As LatestWriter<T>.
+/// Like LatestWriter<T>.
 template <>
 class LatestWriter<Opaque> : private detail::LatestWriteEnd<detail::OpaqueLatest, Processor> {
   using End = detail::LatestWriteEnd<detail::OpaqueLatest, Processor>;
@@ -197,7 +198,7 @@ class LatestWriter<Opaque> : private detail::LatestWriteEnd<detail::OpaqueLatest
   }
 };
 
-/// As LatestReader<T>.
+/// Like LatestReader<T>.
 template <>
 class LatestReader<Opaque> : private detail::LatestReadEnd<detail::OpaqueLatest, Processor> {
   using End = detail::LatestReadEnd<detail::OpaqueLatest, Processor>;
@@ -214,7 +215,7 @@ class LatestReader<Opaque> : private detail::LatestReadEnd<detail::OpaqueLatest,
   }
 };
 
-/// As BroadcastValue<T>, of which this is no more than the ends.
+/// The ends of BroadcastValue<T>.
 template <>
 class BroadcastValue<Opaque> {
  public:
@@ -237,7 +238,7 @@ class BroadcastValue<Opaque> {
   };
 };
 
-/// As BroadcastWriter<T>.
+/// Like BroadcastWriter<T>.
 template <>
 class BroadcastWriter<Opaque> : private detail::BroadcastWriteEnd<detail::OpaqueSlots, Processor> {
   using End = detail::BroadcastWriteEnd<detail::OpaqueSlots, Processor>;
@@ -250,7 +251,7 @@ class BroadcastWriter<Opaque> : private detail::BroadcastWriteEnd<detail::Opaque
   void write(const std::byte* message) noexcept { End::write(message); }
 };
 
-/// As BroadcastReader<T>.
+/// Like BroadcastReader<T>.
 template <>
 class BroadcastReader<Opaque> : private detail::BroadcastReadEnd<detail::OpaqueSlots, Processor> {
   using End = detail::BroadcastReadEnd<detail::OpaqueSlots, Processor>;
@@ -265,7 +266,7 @@ class BroadcastReader<Opaque> : private detail::BroadcastReadEnd<detail::OpaqueS
   using End::missed;
 };
 
-// What layout.hpp needs to know of them is what it needs to know of others, and the element.
+// The traits of layout.hpp. They take the element in addition.
 
 template <>
 struct ExchangeTraits<SpscRing<Opaque>> : ExchangeTraits<SpscRing<std::uint8_t>> {

@@ -1,6 +1,6 @@
-// What a type that is shared looks like in memory, said as a text: "position f64[6], stamp i64, mode u8, _ u8[7]". It is
-// compared, as a hash, when two programs meet, so that they never take each other's bytes for something else; and a program that
-// does not know the type (takt shm inspect, a script) reads values by it.
+// The memory layout of a shared type, as a text: "position f64[6], stamp i64, mode u8, _ u8[7]". Two programs
+// compare the hash of the text when they meet, so neither misreads the other's bytes. A program without the
+// type (takt shm inspect, a script) reads values with the text.
 //
 //     struct Reference {
 //       double position[6];
@@ -13,10 +13,10 @@
 //       static constexpr std::string_view text = "position f64[6], stamp i64, mode u8, _ u8[7]";
 //     };
 //
-// A field is a name and a type, u8 u16 u32 u64 i8 i16 i32 i64 f32 or f64, or an array of one; fields are separated by commas.
-// Padding is written down, as fields named _, so that the sizes add up. The compiler checks that they do, and each field's natural
-// alignment; it cannot look into the type, so fields in the wrong order, or f64 for an i64, are for the author to avoid. Everything
-// here is constexpr and real-time safe.
+// A field is a name and a type: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64, or an array of one of these. Commas
+// separate fields. Fields named _ are padding and are required. The compiler checks the total size and each
+// field's natural alignment. It cannot check the order or the types of the fields, so the author must.
+// Everything here is constexpr and real-time safe.
 #pragma once
 
 #include <array>
@@ -32,53 +32,58 @@
 
 namespace takt::shm {
 
-/// Specialise it for each type that is shared, as above. Numbers, and std::array of numbers, have one: "value f64[6]".
+/// Specialise it for each shared type, as above. Numbers, and std::array of numbers, have a schema already:
+/// "value f64[6]".
 template <class T>
 struct Schema;
 
-/// A type of a room that does not know this one carries its text itself: static constexpr std::string_view schema.
+/// The schema of a type that has a member `static constexpr std::string_view schema`. Types of rooms that do
+/// not include this one use it.
 template <class T>
 requires std::convertible_to<decltype(T::schema), std::string_view>
 struct Schema<T> {
   static constexpr std::string_view text = T::schema;
 };
 
+/// The type of a field, or of its array's elements.
 enum class Scalar : std::uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f32, f64 };
 
+/// The names in a schema's text, in the order of Scalar.
 inline constexpr std::array<std::string_view, 10> scalar_names = {"u8",  "u16", "u32", "u64", "i8",
                                                                   "i16", "i32", "i64", "f32", "f64"};
 
-/// The size of a scalar and its alignment, in bytes.
+/// The size of a scalar, which is also its alignment, in bytes.
 [[nodiscard]] constexpr std::uint32_t bytes_of(Scalar type) noexcept {
   constexpr std::array<std::uint8_t, 10> sizes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
   return sizes[static_cast<std::size_t>(type)];
 }
 
-/// One field of a schema. The name is a piece of the text.
+/// One field of a schema. The name points into the text.
 struct Field {
   std::string_view name;  ///< "_" for padding
   Scalar type = Scalar::u8;
   bool is_array = false;
-  std::uint32_t count = 1;   ///< elements of the array
+  std::uint32_t count = 1;   ///< elements of the array; 1 without an array
   std::uint32_t offset = 0;  ///< bytes from the beginning
 
   [[nodiscard]] constexpr bool is_padding() const noexcept { return name == "_"; }
 };
 
-/// Limits of a schema, so that a directory has a fixed size and a reader's work is bounded.
+/// Limits of a schema. They fix the size of a directory entry and bound the work of a reader.
 inline constexpr std::size_t max_schema = 424;                        ///< characters of a text
 inline constexpr std::size_t max_fields = 64;                         ///< fields of a text
 inline constexpr std::size_t max_field_name = 31;                     ///< characters of a name
 inline constexpr std::uint32_t max_element = std::uint32_t{1} << 20;  ///< bytes of an element
 
-/// A schema as a list. Refers to the text that it was read from.
+/// A schema as a list of fields. The names point into the text, which must outlive it.
 struct Fields {
   std::array<Field, max_fields> list{};
-  std::uint32_t count = 0;
-  std::uint32_t bytes = 0;  ///< of all fields, that is of an element
+  std::uint32_t count = 0;  ///< fields in use
+  std::uint32_t bytes = 0;  ///< size of an element
 
+  /// The fields in use.
   [[nodiscard]] constexpr std::span<const Field> all() const noexcept { return {list.data(), count}; }
-  /// Of the widest field, in bytes.
+  /// The alignment of the widest field, in bytes.
   [[nodiscard]] constexpr std::uint32_t alignment() const noexcept {
     std::uint32_t widest = 1;
     for (const Field& field : all()) widest = bytes_of(field.type) > widest ? bytes_of(field.type) : widest;
@@ -88,7 +93,7 @@ struct Fields {
 
 namespace detail {
 
-/// Takes a schema apart, from left to right.
+/// Splits a schema into tokens, from left to right.
 class SchemaScanner {
  public:
   constexpr explicit SchemaScanner(std::string_view text) noexcept : rest_(text) {}
@@ -97,14 +102,14 @@ class SchemaScanner {
     skip_spaces();
     return rest_.empty();
   }
-  /// The character, if it comes next.
+  /// Takes the character `expected` if it comes next. Returns whether it did.
   [[nodiscard]] constexpr bool take(char expected) noexcept {
     skip_spaces();
     if (rest_.empty() || rest_.front() != expected) return false;
     rest_.remove_prefix(1);
     return true;
   }
-  /// Letters, digits and underscores; empty if none come next.
+  /// Takes the next letters, digits and underscores. Returns an empty text if none come next.
   [[nodiscard]] constexpr std::string_view take_word() noexcept {
     skip_spaces();
     std::size_t length = 0;
@@ -132,7 +137,7 @@ class SchemaScanner {
   return std::nullopt;
 }
 
-/// 1 to max_element.
+/// The number of elements in `word`, 1 to max_element.
 [[nodiscard]] constexpr std::optional<std::uint32_t> count_of(std::string_view word) noexcept {
   std::uint32_t count = 0;
   for (const char c : word) {
@@ -169,9 +174,10 @@ class SchemaScanner {
 
 }  // namespace detail
 
-/// The fields of a schema and where they lie. Errors: bad_schema (not of the form above; a field off its natural alignment, in an
-/// array of such elements too, so that padding at the end is written down; a name twice; beyond the limits above). Whatever the
-/// text is, the work is bounded by its length.
+/// Parses a schema and computes the offset of each field. The work is bounded by the length of the text.
+///
+/// Errors: bad_schema. The text does not have the form above, repeats a name, or exceeds a limit. Or a field
+/// is not at its natural alignment, also in the next element of an array; so padding at the end is required.
 [[nodiscard]] constexpr Result<Fields> parse_schema(std::string_view text) noexcept {
   if (text.size() > max_schema) return fail(Errc::bad_schema);
   Fields fields;
@@ -183,7 +189,7 @@ class SchemaScanner {
     field->offset = fields.bytes;
     const std::uint32_t size = bytes_of(field->type);
     if (field->offset % size != 0) return fail(Errc::bad_schema);
-    // Both factors are at most 2^20 and the sum so far too: it does not run over 64 bits.
+    // Both factors and the sum so far are at most 2^20, so 64 bits do not overflow.
     const std::uint64_t end = fields.bytes + std::uint64_t{size} * field->count;
     if (end > max_element) return fail(Errc::bad_schema);
     fields.bytes = static_cast<std::uint32_t>(end);
@@ -193,21 +199,21 @@ class SchemaScanner {
   return fields;
 }
 
-/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/): against mistakes, not against malice.
+/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). It detects mistakes, not malice.
 [[nodiscard]] constexpr std::uint64_t fnv1a(std::string_view text) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
   return hash;
 }
 
-/// A type that a program knows only at run time, by its schema, which must outlive it: SpscRing<Opaque> is a ring of such elements
-/// (opaque.hpp).
+/// An element type that a program knows only at run time, by its schema. The text must outlive it.
+/// SpscRing<Opaque> is a ring of such elements (opaque.hpp).
 struct Opaque {
-  std::string_view schema;
-  std::uint32_t bytes = 0;      ///< of an element
-  std::uint32_t alignment = 1;  ///< of its widest field
+  std::string_view schema;      ///< text, not owned
+  std::uint32_t bytes = 0;      ///< size of an element
+  std::uint32_t alignment = 1;  ///< alignment of its widest field
 
-  /// Errors: bad_schema.
+  /// Parses `schema`. Errors: bad_schema.
   [[nodiscard]] static constexpr Result<Opaque> of(std::string_view schema) noexcept {
     const Result<Fields> fields = parse_schema(schema);
     if (!fields) return fail(fields.error());
@@ -215,12 +221,13 @@ struct Opaque {
   }
 };
 
+/// A type with a schema.
 template <class T>
 concept Described = requires {
   { Schema<T>::text } -> std::convertible_to<std::string_view>;
 };
 
-/// The text of T, after the compiler has checked that it is well-formed and as long as T. Names and types of fields are believed.
+/// The schema of T. The compiler checks its form and its total size, but not the names and types of fields.
 template <class T>
 [[nodiscard]] constexpr std::string_view schema_text() noexcept {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -241,7 +248,7 @@ template <class T>
   }
 }
 
-/// What two programs compare.
+/// The hash that two programs compare.
 template <class T>
 inline constexpr std::uint64_t schema_hash = fnv1a(schema_text<T>());
 

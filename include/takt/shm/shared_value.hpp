@@ -1,6 +1,6 @@
-// The newest value of something that several may write and any number may read: nobody ever waits for anybody, and a writer that
-// dies, at whatever instruction, takes nothing with it but the value that it was writing. Each writer has a seat with a
-// BroadcastValue of its own; one counter hands out tickets that say which value is the newest.
+// The newest value, from several writers to any number of readers. No side waits. If a writer dies, at
+// whatever instruction, only the value that it was writing is lost. Each writer has an owner slot with its
+// own BroadcastValue. One counter issues tickets, and the highest ticket marks the newest value.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 
 namespace takt::shm {
 
-/// A value from `writers` writers to many readers. Wait-free for writers; a reader tries a bounded number of times. Real-time
-/// safe. Memory of zeros is a value that was never written.
+/// A value from `writers` writers to many readers. Writers are wait-free; a reader tries a bounded number of
+/// times. Real-time safe. Zeroed memory is a value that was never written.
 ///
-/// Values are ordered by when their writing began, so a writer that has read a value and then writes comes after it. Tickets are as
-/// wide as pointers: with 64 bits they never run over; with 32 bits, a value that stood in its seat while the others wrote 2^32 and
-/// a few looks only those few old to a reader that has just come.
+/// Values are ordered by the start of their write. So a value written after another was read is the newer
+/// one. Tickets are as wide as pointers. With 64 bits they never wrap. With 32 bits, a value that stays
+/// unchanged during a little more than 2^32 other writes looks too new to a new reader.
 template <class T, std::size_t writers, class Machine = Processor, int attempts = 16>
 class SharedValue {
   static_assert(writers >= 1);
@@ -37,16 +37,18 @@ class SharedValue {
   SharedValue(const SharedValue&) = delete;
   SharedValue& operator=(const SharedValue&) = delete;
 
-  /// A writing end. For each seat one at a time; after the death of a writer, another goes on in its seat.
+  /// A writing end. One thread at a time may use an owner slot. After the death of a writer, the next one
+  /// continues at its owner slot.
   class Writer {
    public:
-    /// `seat` is 0 to `writers` - 1; where it is more, the last one.
+    /// `seat` is the owner slot, 0 to `writers` - 1; a larger number means the last one.
     Writer(SharedValue& value, std::size_t seat) noexcept
         : value_(&value), seat_(value.seats_[std::min(seat, writers - 1)]) {}
 
     /// Publishes a copy of `value`.
     void write(const T& value) noexcept {
-      // relaxed: who has seen a value has seen its ticket taken, and is given a later one.
+      // relaxed: a writer that has read a value has seen its ticket taken, so it gets a later one. No other
+      // data depends on it.
       const Ticket ticket = value_->tickets_.fetch_add(1, std::memory_order_relaxed) + 1;
       seat_.write(Ticketed{ticket, value});
     }
@@ -56,20 +58,21 @@ class SharedValue {
     typename Seat::Writer seat_;
   };
 
-  /// One reader's view; each thread has its own. The value must outlive it.
+  /// One reader's view. Each thread has its own. The value must outlive it.
   class Reader {
    public:
     explicit Reader(const SharedValue& value) noexcept : Reader(value, std::make_index_sequence<writers>()) {}
 
-    /// Copies the newest value if it was not read before; leaves `out` as it is otherwise.
+    /// Copies the newest value if it was not read before; otherwise leaves `out` unchanged.
     [[nodiscard]] Freshness read_new(T& out) noexcept {
       bool found = false;
       Ticketed next;
       for (auto& seat : seats_) {
         if (seat.read_new(next) != Freshness::new_data) continue;
-        // relaxed: who sees a value sees its ticket taken.
+        // relaxed: a reader that sees a value also sees its ticket taken.
         const Ticket taken = value_->tickets_.load(std::memory_order_relaxed);
-        // By their age, so that what a peer wrote that is no ticket, or was read long ago, is older than all that come.
+        // Compares the ages of the tickets. So an invalid ticket from a peer, or one read long ago, counts as
+        // older than all new ones.
         if (any_ && taken - next.ticket >= taken - newest_) continue;
         newest_ = next.ticket;
         out = next.value;
@@ -86,7 +89,7 @@ class SharedValue {
 
     const SharedValue* value_;
     std::array<typename Seat::Reader, writers> seats_;
-    Ticket newest_ = 0;  // the ticket of the value that was read last, if any was
+    Ticket newest_ = 0;  // ticket of the value that was read last, if any
     bool any_ = false;
   };
 

@@ -1,6 +1,7 @@
-// A queue between one producer and one consumer for small messages that must arrive soon: message and sequence number share a
-// cache line, so that a message crosses from core to core in a single transfer. SpscRing moves many messages in less time;
-// this one moves a single message faster. Neither side ever waits; everything but construction is real-time safe.
+// A queue between one producer and one consumer for small messages with low latency. A message and its
+// sequence number share a cache line, so one transfer between cores moves both. SpscRing moves many messages
+// in less time; SlotRing moves a single message faster. Neither side waits. Everything except construction is
+// real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -15,34 +16,40 @@
 
 namespace takt::shm {
 
-/// One line: the message, and the number that says which one it is.
+/// One message and its sequence number.
 template <class T, class Machine = Processor>
 struct alignas(cache_line) Slot {
   static_assert(std::is_trivially_copyable_v<T>, "messages are copied as bytes");
-  /// Number of the message in it, counted from 1 and running over; another number than the one that the consumer waits for
-  /// means that its message has not come yet.
+  /// Number of the message in the slot, counted from 1; it wraps. While it differs from the number that the
+  /// consumer expects, the message has not arrived.
   typename Machine::template Atomic<std::uint32_t> sequence{0};
   T message{};
 };
 static_assert(sizeof(Slot<std::uint64_t[7]>) == cache_line, "56 bytes fit beside the sequence number");
 
-/// The writing end. One thread at a time; over memory in use it goes on where another left off, at whatever instruction. A peer
-/// that writes nonsense can make it refuse messages or write over some, never leave the slots; once it has stopped, the ring works
-/// again, with the same ends or with their successors. Lost are then what lay in the ring, and up to `capacity` of the messages
-/// pushed afterwards: none of those after a refusal and another look by the consumer.
+/// The writing end. One thread at a time may use it. Over memory in use it continues after a producer that
+/// stopped at any instruction. Real-time safe.
+///
+/// A peer that writes invalid numbers can make the ring reject or overwrite messages, but this end never
+/// writes outside the slots. The ring works again once the peer stops, with the same ends or their
+/// successors. Then the messages in the ring are lost, and up to `capacity` of those pushed afterwards. No
+/// message is lost that is pushed after a rejection and the consumer's next try_pop().
 template <class T, class Machine = Processor>
 class SlotProducer {
  public:
   using Word = typename Machine::template Atomic<std::uint32_t>;
 
-  /// `slots` has `capacity` slots (a power of two, 2 to 2^31). Memory of zeros is an empty ring. Looks at no more than all slots.
+  /// `slots` points to `capacity` slots, a power of two from 2 to 2^31. Zeroed memory is an empty ring. The
+  /// constructor reads at most all slots.
   SlotProducer(Word& released, Slot<T, Machine>* slots, std::uint32_t capacity) noexcept
       : released_(&released),
         slots_(slots),
         capacity_(capacity),
-        // relaxed: all that the last producer saw of it came before the change of hands. Nothing is written on the strength of it.
+        // relaxed: the takeover itself orders the last producer's accesses before this load. No slot is
+        // written because of this value.
         write_(released.load(std::memory_order_relaxed)) {
-    // What is not given back is there, one message after the other. relaxed: only a producer writes the numbers.
+    // Messages that were not given back lie here in sequence. relaxed: only a producer stores these numbers,
+    // so no other write can race.
     for (std::uint32_t i = 0; i < capacity; ++i) {
       if (slots[write_ & (capacity - 1)].sequence.load(std::memory_order_relaxed) != write_ + 1) break;
       ++write_;
@@ -50,35 +57,37 @@ class SlotProducer {
     limit_ = write_;
   }
 
-  /// Appends a message; false, and no effect, when the ring is full.
+  /// Appends a message. Returns false without effect if the ring is full.
   [[nodiscard]] bool try_push(const T& message) noexcept {
     if (write_ == limit_ && !look_for_room()) return false;
     Slot<T, Machine>& slot = slots_[write_ & (capacity_ - 1)];
     Machine::copy_value(slot.message, message);
     ++write_;
-    // release: whoever sees the number sees the message.
+    // release: a consumer that sees the number sees the message.
     slot.sequence.store(write_, std::memory_order_release);
     return true;
   }
 
  private:
   [[nodiscard]] bool look_for_room() noexcept {
-    // acquire: pairs with the consumer's release. Its copies out of the slots happen before ours into them.
+    // acquire: pairs with the consumer's release, so its copies out of the slots end before ours into them.
     const std::uint32_t released = released_->load(std::memory_order_acquire);
     if (is_possible(released)) {
       limit_ = released + capacity_;
       return write_ != limit_;
     }
-    // A peer has written there, and the ring would be full for ever: as in a ring of messages (spsc_ring.hpp), the next message
-    // goes where the consumer stands, after another look, as an honest one may be about to say where.
+    // A peer has damaged the word, and the ring would stay full for ever. As in spsc_ring.hpp, the next
+    // message goes to the consumer's position. This call returns false, because an honest consumer may be
+    // about to publish its real position.
     write_ = limit_ = released;
     return false;
   }
-  /// Whether the consumer can stand there: no more lies before it than there are slots, and, when that is all of them, the message
-  /// that it waits for is in its own; this producer may have begun where a peer said and the consumer was not.
+  /// Whether the consumer can be at `released`. At most all slots may lie between. If exactly all do, the
+  /// slot there must hold the message that the consumer expects, because this producer may have started from
+  /// a damaged word.
   [[nodiscard]] bool is_possible(std::uint32_t released) const noexcept {
     if (write_ - released != capacity_) return write_ - released < capacity_;
-    // relaxed: only a producer writes the numbers, and this is the only one.
+    // relaxed: this thread is the only producer, so no other write can race.
     return slots_[released & (capacity_ - 1)].sequence.load(std::memory_order_relaxed) == released + 1;
   }
 
@@ -86,32 +95,34 @@ class SlotProducer {
   Slot<T, Machine>* slots_;
   std::uint32_t capacity_;
   std::uint32_t write_;  // messages written so far
-  std::uint32_t limit_;  // writing may go up to here, by the last look at the consumer's word
+  std::uint32_t limit_;  // writing may go up to here, by the last load of the consumer's word
 };
 
-/// The reading end. One thread at a time; one that takes over sees again what its predecessor had read but not given back. Space
-/// goes back to the producer after every sixteenth of the capacity, and whenever the ring is found empty.
+/// The reading end. One thread at a time may use it. Its successor reads again the messages that it had not
+/// given back. It gives space back after every sixteenth of the capacity, and whenever it finds the ring
+/// empty. Real-time safe.
 template <class T, class Machine = Processor>
 class SlotConsumer {
  public:
   using Word = typename Machine::template Atomic<std::uint32_t>;
 
-  /// As SlotProducer's.
+  /// As SlotProducer().
   SlotConsumer(Word& released, const Slot<T, Machine>* slots, std::uint32_t capacity) noexcept
       : released_(&released),
         slots_(slots),
         capacity_(capacity),
         batch_(std::max<std::uint32_t>(capacity / 16, 1)),
-        // relaxed: only a consumer writes this word, and this is the only one.
+        // relaxed: this thread is the only consumer, so no other write can race.
         read_(released.load(std::memory_order_relaxed)),
         given_back_(read_) {}
 
-  /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
+  /// Takes the oldest message. Returns false and leaves `message` unchanged if the ring is empty.
   [[nodiscard]] bool try_pop(T& message) noexcept {
     const Slot<T, Machine>& slot = slots_[read_ & (capacity_ - 1)];
-    // acquire: pairs with the producer's release; the message is seen whole.
+    // acquire: pairs with the producer's release, so the message is seen whole.
     if (slot.sequence.load(std::memory_order_acquire) != read_ + 1) {
-      // relaxed: only a consumer writes this word, and this is the only one. Anything else there is a peer's, and is put right.
+      // relaxed: this thread is the only consumer, so no other write can race. Any other value comes from a
+      // peer and is repaired.
       if (released_->load(std::memory_order_relaxed) != read_) give_back();
       return false;
     }
@@ -124,7 +135,7 @@ class SlotConsumer {
  private:
   void give_back() noexcept {
     given_back_ = read_;
-    // release: our copies out of the slots are finished before the producer may write there again.
+    // release: our copies out of the slots end before the producer may overwrite them.
     released_->store(read_, std::memory_order_release);
   }
 
@@ -133,14 +144,14 @@ class SlotConsumer {
   std::uint32_t capacity_;
   std::uint32_t batch_;
   std::uint32_t read_;        // messages read so far
-  std::uint32_t given_back_;  // what the producer knows of read_
+  std::uint32_t given_back_;  // last published value of read_
 };
 
 /// Both ends and the memory, for two threads of one process.
 template <class T>
 class SlotRing {
  public:
-  /// Room for `capacity` messages, rounded up by ring_capacity(). Allocates: not real-time safe.
+  /// Allocates room for `capacity` messages, rounded up by ring_capacity(). Not real-time safe.
   explicit SlotRing(std::size_t capacity)
       : capacity_(ring_capacity(capacity)),
         slots_(std::make_unique<Slot<T>[]>(capacity_)),
@@ -149,8 +160,11 @@ class SlotRing {
   SlotRing(const SlotRing&) = delete;
   SlotRing& operator=(const SlotRing&) = delete;
 
+  /// As SlotProducer::try_push(), for the producing thread.
   [[nodiscard]] bool try_push(const T& message) noexcept { return producer_.end.try_push(message); }
+  /// As SlotConsumer::try_pop(), for the consuming thread.
   [[nodiscard]] bool try_pop(T& message) noexcept { return consumer_.end.try_pop(message); }
+  /// Slots of the ring.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:

@@ -1,13 +1,12 @@
-// A queue between exactly one producer and one consumer, on two threads, cores or processes: neither ever
-// waits for the other. SpscRing owns its memory and serves the threads of one process; RingProducer and
-// RingConsumer are the same two ends over memory that somebody else provides. Everything but construction is
-// real-time safe.
+// A queue between exactly one producer and one consumer, on two threads, cores or processes. Neither side
+// waits for the other. SpscRing owns its memory and serves the threads of one process. RingProducer and
+// RingConsumer are the same two ends over existing memory. Everything except construction is real-time safe.
 //
-// Each side keeps its own state on a cache line that nobody else touches and publishes one index to the
-// other, which it reads only when its cached copy says that the ring is full or empty; the producer of messages
-// of a line or more reads its own published index back instead of keeping it. The consumer gives space back in
-// batches of 1/16 of the capacity, and whenever it finds the ring empty: a producer may see a ring as full that
-// has up to 1/16 of its slots free.
+// Each side keeps its own state on a cache line that the other side does not touch. It publishes one index.
+// The other side loads that index only if its cached copy says that the ring is full or empty. For messages
+// of a line or more, the producer reads back its own published index instead of keeping a copy. The consumer
+// gives space back in batches of 1/16 of the capacity, and whenever it finds the ring empty. So a producer
+// may find the ring full while up to 1/16 of the slots are free.
 #pragma once
 
 #include <algorithm>
@@ -24,21 +23,21 @@
 
 namespace takt::shm {
 
-/// The words that both sides see. Indexes count messages since the beginning and run over; zero-initialised
-/// memory is an empty ring.
+/// The words that both sides share. Indexes count messages from the beginning and wrap. Zeroed memory is an
+/// empty ring.
 template <class Machine>
 struct BasicRingIndexes {
   using Index = typename Machine::template Atomic<std::uint32_t>;
-  alignas(apart) Index written{0};   ///< by the producer: messages that may be read
-  alignas(apart) Index released{0};  ///< by the consumer: messages whose slots are free again
+  alignas(apart) Index written{0};   ///< stored by the producer: messages that may be read
+  alignas(apart) Index released{0};  ///< stored by the consumer: messages whose slots are free again
 };
 using RingIndexes = BasicRingIndexes<Processor>;
 static_assert(sizeof(RingIndexes) == 2 * apart);
 
 namespace detail {
 
-/// What a ring of T holds: how long an element is, and how it is copied. Rings of elements whose size is known only at run time
-/// have another of this kind (opaque.hpp).
+/// The size of a ring's element, and how it is copied. opaque.hpp has the same for elements whose size is
+/// known only at run time.
 template <class T>
 struct TypedElement {
   static_assert(std::is_trivially_copyable_v<T>, "messages are copied as bytes");
@@ -59,7 +58,7 @@ template <class T>
   return reinterpret_cast<std::uintptr_t>(slots) % alignof(T) == 0;
 }
 
-/// The writing end of a ring, whatever it holds.
+/// The writing end of a ring of any element.
 template <class Element, class Machine>
 class RingWriteEnd {
  public:
@@ -72,13 +71,13 @@ class RingWriteEnd {
         limit_(write_),
         element_(element) {}
 
-  /// How many messages can be pushed now without fail. The consumer can only make it more.
+  /// Free slots now. The consumer can only increase their number.
   [[nodiscard]] std::size_t free_slots() noexcept { return look_for_room(next()); }
 
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  protected:
-  /// Appends a message; false, and no effect, when the ring is full.
+  /// Appends a message. Returns false without effect if the ring is full.
   [[nodiscard]] bool push_one(const void* message) noexcept {
     const std::uint32_t write = next();
     if (room(write) == 0 && look_for_room(write) == 0) return false;
@@ -87,7 +86,7 @@ class RingWriteEnd {
     return true;
   }
 
-  /// Appends as many of `wanted` messages as there is room for.
+  /// Appends as many of `wanted` messages as fit. Returns their number.
   [[nodiscard]] std::size_t push_many(const std::byte* messages, std::size_t wanted) noexcept {
     const std::uint32_t write = next();
     const std::uint32_t free = room(write) < wanted ? look_for_room(write) : room(write);
@@ -104,32 +103,33 @@ class RingWriteEnd {
 
  private:
   [[nodiscard]] std::uint32_t written() const noexcept {
-    // relaxed: only a producer writes this word, and this is the only one.
+    // relaxed: this thread is the only producer, so no other write can race.
     return indexes_->written.load(std::memory_order_relaxed);
   }
-  /// Messages that share a line with others have the next index kept here, as the published one has gone to the consumer, and would
-  /// have to come back. Longer ones do not: processors join stores only until one to another line comes between, and each further
-  /// line that is stored to lets fewer messages wait at a time for theirs.
+  /// Whether this end keeps a copy of its index. It does for messages shorter than a line, because the
+  /// published index has gone to the consumer's cache and would have to be fetched back.
+  ///
+  /// For longer messages a copy costs more. A store to another line ends the joining of stores, and each
+  /// further line leaves fewer buffers for pending messages.
   [[nodiscard]] bool keeps_index() const noexcept { return element_.bytes() < cache_line; }
   [[nodiscard]] std::uint32_t next() const noexcept { return keeps_index() ? write_ : written(); }
 
-  /// How many messages can be written from `write` on, by the last look at the consumer's index; none where a peer has put it
-  /// elsewhere.
+  /// Slots free from `write` on, by the last load of the consumer's index. 0 if a peer has damaged the index.
   [[nodiscard]] std::uint32_t room(std::uint32_t write) const noexcept {
     const std::uint32_t free = limit_ - write;
     return keeps_index() || free <= capacity_ ? free : 0;
   }
   [[nodiscard]] std::uint32_t look_for_room(std::uint32_t write) noexcept {
-    // acquire: pairs with the consumer's release of `released`. Its copies out of the slots happen before
+    // acquire: pairs with the consumer's release of `released`, so its copies out of the slots end before
     // ours into them.
     const std::uint32_t released = indexes_->released.load(std::memory_order_acquire);
     if (write - released <= capacity_) {
       limit_ = released + capacity_;
       return limit_ - write;
     }
-    // A peer has written into one of the indexes. It would be so for ever, for whoever takes over, too: the next message goes where
-    // the consumer stands, and what lay between is lost. After another look: a consumer that sees this index says where it really
-    // is.
+    // A peer has damaged one of the indexes. Without repair, the ring would stay unusable for every successor
+    // too. The next message goes to the consumer's index, and the messages in between are lost. This call
+    // returns 0, because a consumer that sees this index first publishes its real position.
     limit_ = released;
     publish(released);
     return 0;
@@ -139,19 +139,19 @@ class RingWriteEnd {
   }
   void publish(std::uint32_t end) noexcept {
     if (keeps_index()) write_ = end;
-    // release: whoever sees the new index sees the messages below it.
+    // release: a consumer that sees the new index sees the messages below it.
     indexes_->written.store(end, std::memory_order_release);
   }
 
   BasicRingIndexes<Machine>* indexes_;
   std::byte* slots_;
   std::uint32_t capacity_;
-  std::uint32_t write_;  // the next index to write, where it is kept
-  std::uint32_t limit_;  // writing may go up to here, by the last look at the consumer's index
+  std::uint32_t write_;  // next index to write, if kept here
+  std::uint32_t limit_;  // writing may go up to here, by the last load of the consumer's index
   [[no_unique_address]] Element element_;
 };
 
-/// The reading end of a ring, whatever it holds.
+/// The reading end of a ring of any element.
 template <class Element, class Machine>
 class RingReadEnd {
  public:
@@ -161,18 +161,19 @@ class RingReadEnd {
         slots_(slots),
         capacity_(capacity),
         batch_mask_(std::max<std::uint32_t>(capacity / 16, 1) - 1),
-        // relaxed: only a consumer writes this word, and this is the only one.
+        // relaxed: this thread is the only consumer, so no other write can race.
         read_(indexes.released.load(std::memory_order_relaxed)),
         limit_(read_),
         released_(read_),
         element_(element) {}
 
-  /// How many messages can be popped now without fail. The producer can only make it more.
+  /// Messages that can be popped now. The producer can only increase their number.
   [[nodiscard]] std::size_t size() noexcept {
-    // acquire: pairs with the producer's release of `written`. The messages below the index are seen whole.
+    // acquire: pairs with the producer's release of `written`, so the messages below the index are visible.
     const std::uint32_t written = indexes_->written.load(std::memory_order_acquire);
     if (written - read_ > capacity_) {
-      release();  // a peer has written into one of the indexes: the producer goes on from here as soon as it sees that
+      // A peer has damaged one of the indexes. The producer continues from this index as soon as it sees it.
+      release();
     } else {
       limit_ = written;
     }
@@ -182,12 +183,12 @@ class RingReadEnd {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  protected:
-  /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
+  /// Takes the oldest message. Returns false and leaves `message` unchanged if the ring is empty.
   [[nodiscard]] bool pop_one(void* message) noexcept {
-    // Read once: for all that the compiler knows, the copy may change the member.
+    // A local copy, because the compiler must assume that copy_one() changes the member.
     const std::uint32_t read = read_;
-    // Not fetching the message meanwhile: that would save a look at an empty ring a third of its time, but takes the line from a
-    // producer that is filling it, and a stream as much of its speed.
+    // No prefetch of the message here. It would make a look at an empty ring a third faster, but it takes the
+    // line from a producer that is filling it. A stream then loses a third of its speed.
     if (read == limit_ && size() == 0) {
       if (released_ != read) release();
       return false;
@@ -198,7 +199,7 @@ class RingReadEnd {
     return true;
   }
 
-  /// Takes up to `wanted` of the oldest messages and gives their space back at once.
+  /// Takes up to `wanted` of the oldest messages and gives their space back at once. Returns their number.
   [[nodiscard]] std::size_t pop_many(std::byte* messages, std::size_t wanted) noexcept {
     if (limit_ - read_ < wanted) (void)size();
     const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, limit_ - read_));
@@ -220,84 +221,92 @@ class RingReadEnd {
   }
   void release() noexcept {
     released_ = read_;
-    // release: our copies out of the slots are finished before the producer may write there again.
+    // release: our copies out of the slots end before the producer may overwrite them.
     indexes_->released.store(read_, std::memory_order_release);
   }
 
   BasicRingIndexes<Machine>* indexes_;
   const std::byte* slots_;
   std::uint32_t capacity_;
-  std::uint32_t batch_mask_;  // space goes back where none of these bits is set in the index
-  std::uint32_t read_;        // the next index to read
-  std::uint32_t limit_;       // reading may go up to here, by the last look at the producer's index
-  std::uint32_t released_;    // what the producer knows of read_
+  std::uint32_t batch_mask_;  // space goes back when these bits of the index are 0
+  std::uint32_t read_;        // next index to read
+  std::uint32_t limit_;       // reading may go up to here, by the last load of the producer's index
+  std::uint32_t released_;    // last published value of read_
   [[no_unique_address]] Element element_;
 };
 
 }  // namespace detail
 
-/// The writing end. One thread at a time. A peer that writes nonsense into the indexes can make it refuse messages or write over
-/// some, never leave the slots; once it has stopped, the ring works again. Lost are then what lay in the ring, and up to `capacity`
-/// of the messages pushed afterwards: none of those after a refusal and another look by the consumer.
+/// The writing end. One thread at a time may use it. Real-time safe.
+///
+/// A peer that writes invalid indexes can make the ring reject or overwrite messages, but this end never
+/// writes outside the slots. The ring works again once the peer stops. Then the messages in the ring are
+/// lost, and up to `capacity` of those pushed afterwards. No message is lost that is pushed after a rejection
+/// and the consumer's next load of the index.
 template <class T, class Machine = Processor>
 class RingProducer : private detail::RingWriteEnd<detail::TypedElement<T>, Machine> {
   using End = detail::RingWriteEnd<detail::TypedElement<T>, Machine>;
 
  public:
-  /// `slots` holds `capacity` messages, aligned as T is; `capacity` is a power of two, 2 to 2^31 (see ring_capacity()).
-  /// Continues where the published index stands, so a producer that was restarted can take over.
+  /// `slots` has room for `capacity` messages with the alignment of T. `capacity` is a power of two from 2 to
+  /// 2^31 (see ring_capacity()). A producer that was restarted continues at the published index.
   RingProducer(BasicRingIndexes<Machine>& indexes, std::byte* slots, std::uint32_t capacity) noexcept
       : End(indexes, slots, capacity) {
     assert(detail::is_aligned<T>(slots));
   }
 
-  /// Appends a message; false, and no effect, when the ring is full.
+  /// Appends a message. Returns false without effect if the ring is full.
   [[nodiscard]] bool try_push(const T& message) noexcept { return End::push_one(&message); }
 
-  /// Appends as many of `messages`, from the first, as there is room for, and publishes them at once. Returns
-  /// how many.
+  /// Appends as many of `messages`, from the first, as fit, and publishes them together. Returns their
+  /// number.
   [[nodiscard]] std::size_t push(std::span<const T> messages) noexcept {
     return End::push_many(std::as_bytes(messages).data(), messages.size());
   }
 
+  /// Free slots now. The consumer can only increase their number.
   using End::free_slots;
+  /// Slots of the ring.
   [[nodiscard]] std::size_t capacity() const noexcept { return End::capacity(); }
 };
 
-/// The reading end. One thread at a time. A peer that writes nonsense into the indexes can make it read old
-/// messages or none, never leave the slots.
+/// The reading end. One thread at a time may use it. Real-time safe. A peer that writes invalid indexes can
+/// make it read old messages or none, but it never reads outside the slots.
 template <class T, class Machine = Processor>
 class RingConsumer : private detail::RingReadEnd<detail::TypedElement<T>, Machine> {
   using End = detail::RingReadEnd<detail::TypedElement<T>, Machine>;
 
  public:
-  /// As RingProducer's. A consumer that takes over sees again what its predecessor had read but not given
-  /// back.
+  /// `slots` and `capacity`: as for RingProducer. A consumer that takes over reads again the messages that
+  /// its predecessor had not given back.
   RingConsumer(BasicRingIndexes<Machine>& indexes, const std::byte* slots, std::uint32_t capacity) noexcept
       : End(indexes, slots, capacity) {
     assert(detail::is_aligned<T>(slots));
   }
 
-  /// Takes the oldest message; false, and `message` untouched, when the ring is empty.
+  /// Takes the oldest message. Returns false and leaves `message` unchanged if the ring is empty.
   [[nodiscard]] bool try_pop(T& message) noexcept { return End::pop_one(&message); }
 
-  /// Takes up to messages.size() of the oldest messages and gives their space back at once. Returns how many.
+  /// Takes up to messages.size() of the oldest messages and gives their space back at once. Returns their
+  /// number.
   [[nodiscard]] std::size_t pop(std::span<T> messages) noexcept {
     return End::pop_many(std::as_writable_bytes(messages).data(), messages.size());
   }
 
+  /// Messages that can be popped now. The producer can only increase their number.
   using End::size;
+  /// Slots of the ring.
   [[nodiscard]] std::size_t capacity() const noexcept { return End::capacity(); }
 };
 
-/// A ring with both ends and its own memory, for two threads of one process. The functions of one end may be
-/// called by one thread at a time.
+/// A ring with both ends and its own memory, for two threads of one process. Each end may be used by one
+/// thread at a time.
 template <class T>
 class SpscRing {
   static_assert(alignof(T) <= alignof(Line), "slots begin at a cache line");
 
  public:
-  /// Room for `capacity` messages, rounded up by ring_capacity(). Allocates: the only function here that is
+  /// Allocates room for `capacity` messages, rounded up by ring_capacity(). The only function here that is
   /// not real-time safe.
   explicit SpscRing(std::size_t capacity)
       : slots_(std::make_unique<Line[]>(lines_for(ring_capacity(capacity) * sizeof(T)))),
@@ -306,20 +315,22 @@ class SpscRing {
   SpscRing(const SpscRing&) = delete;
   SpscRing& operator=(const SpscRing&) = delete;
 
+  // For the producing thread; as in RingProducer.
   [[nodiscard]] bool try_push(const T& message) noexcept { return producer_.end.try_push(message); }
   [[nodiscard]] std::size_t push(std::span<const T> messages) noexcept {
     return producer_.end.push(messages);
   }
   [[nodiscard]] std::size_t free_slots() noexcept { return producer_.end.free_slots(); }
 
+  // For the consuming thread; as in RingConsumer.
   [[nodiscard]] bool try_pop(T& message) noexcept { return consumer_.end.try_pop(message); }
   [[nodiscard]] std::size_t pop(std::span<T> messages) noexcept { return consumer_.end.pop(messages); }
 
-  /// Messages in the ring, counting those read but not yet given back. For any thread; out of date when it
-  /// returns.
+  /// Messages in the ring, including those read but not yet given back. Any thread may call it. The number is
+  /// out of date when it returns.
   [[nodiscard]] std::size_t size_approx() const noexcept {
-    // relaxed: a number for people; nothing is read on the strength of it. The consumer's index first, so
-    // that the difference is not negative: the producer's only grows.
+    // relaxed: nothing is read on the basis of this number. Acquire on the first load keeps the order of the
+    // two. The producer's index only grows, so the difference is not negative.
     const std::uint32_t released = indexes_.released.load(std::memory_order_acquire);
     const std::uint32_t written = indexes_.written.load(std::memory_order_relaxed);
     return std::min<std::size_t>(written - released, capacity());

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that is gone when the test ends.
+/// A temporary folder, removed when the test ends.
 class ScratchFolder {
  public:
   ScratchFolder() : path_((fs::temp_directory_path() / "takt_report_XXXXXX").string()) {
@@ -54,7 +54,7 @@ std::size_t lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// A variable of the environment for the length of a test.
+/// An environment variable that is set during a test.
 class Environment {
  public:
   Environment(const char* name, const char* value)
@@ -93,7 +93,8 @@ void write_small(const std::string& path, std::vector<std::string> units = {}) {
     cycle.robot_state = i < 2 ? 0 : 1;
     lane.cycle(cycle, [&](std::size_t) {
       record::JointSample sample;
-      // From the third cycle on: 1, 2, 3, ... degrees asked for, half a degree and a whole one behind in turn.
+      // From the third cycle on, the command is 1, 2, 3, ... degrees. The error alternates between half a
+      // degree and one degree.
       sample.goal = i < 2 ? 0 : 9;
       sample.reference_position = (i - 1) / degrees.scale;
       sample.command = (i - 1 + 0.25) / degrees.scale;
@@ -114,7 +115,7 @@ void write_small(const std::string& path, std::vector<std::string> units = {}) {
   const std::array<record::BusSample, 1> busy{record::BusSample{0.75, 30, 2}};
   lane.buses(Time(std::chrono::milliseconds(103)), quiet);
   lane.buses(Time(std::chrono::milliseconds(106)), busy);
-  // Written after the cycles that they are about, as a server's marks may be.
+  // Written after its cycles, as a server's marks may be.
   lane.mark(Time(std::chrono::milliseconds(104)), "late half");
   lane.mark(Time(std::chrono::milliseconds(108)), "");
   lane.totals({Time(std::chrono::milliseconds(110)), 10, 3});
@@ -139,7 +140,8 @@ TEST_CASE("the statistics of a small recording are those computed by hand") {
   CHECK(data.overruns() == 3);
   CHECK_FALSE(data.truncated);
 
-  // Eight cycles with a goal: reference - measured is 0.5 and 1 in turn, command - measured 0.75 and 1.25.
+  // Eight cycles with a goal: reference - measured alternates between 0.5 and 1, command - measured between
+  // 0.75 and 1.25.
   const Tracking& whole = data.whole.joints[0];
   CHECK(whole.moved());
   CHECK(whole.reference_error.count() == 8);
@@ -153,7 +155,7 @@ TEST_CASE("the statistics of a small recording are those computed by hand") {
   CHECK(whole.top_speed == doctest::Approx(2.0));
   CHECK(whole.top_speed_at == doctest::Approx(0.006));
 
-  // Lateness 1 to 10 us by nearest rank.
+  // Lateness 1 to 10 us, quantiles by nearest rank.
   const Quantiles lateness = quantiles(data.whole.lateness);
   CHECK(lateness.count == 10);
   CHECK(lateness.min == doctest::Approx(1));
@@ -273,7 +275,7 @@ TEST_CASE("a report needs nothing but its page, and the page stays small") {
     CAPTURE(outside);
     CHECK(page.find(outside) == std::string::npos);
   }
-  // The only addresses are the names of the SVG languages, which nobody fetches.
+  // The only addresses are the XML namespaces of SVG, which no browser loads.
   for (std::size_t at = page.find("://"); at != std::string::npos; at = page.find("://", at + 1)) {
     CHECK(page.substr(at, 14) == "://www.w3.org/");
   }
@@ -416,7 +418,7 @@ TEST_CASE("a damaged or missing recording is named") {
 
 namespace {
 
-/// A robot of two joints, "first" and "second", that stops for a reason beside which it names joint 0.
+/// A robot with the joints "first" and "second" that stops with a reason for joint 0.
 void write_stopped(const std::string& path, motion::Errc reason) {
   record::Metadata metadata;
   metadata.robot = "stopped";
@@ -475,8 +477,8 @@ TEST_CASE("a joint's figure shows position, velocity, effort and error with thei
   const std::string path = (folder / "recording").string();
   test::SyntheticOptions options;
   options.seconds = 12;
-  options.limits.position_min = -0.1;  // near what is moved
-  options.limits.position_max = 3;     // far beyond
+  options.limits.position_min = -0.1;  // close to the motion
+  options.limits.position_max = 3;     // far from the motion
   options.limits.velocity = 0.8;
   options.limits.effort = 2.5;
   options.following_error = 0.05;
@@ -489,7 +491,7 @@ TEST_CASE("a joint's figure shows position, velocity, effort and error with thei
     CAPTURE(label);
     CHECK(script.find(label) != std::string::npos);
   }
-  // Every label of a vertical axis is in the picture, however wide the axis's numbers are.
+  // Every label of a vertical axis is in the picture, for any width of its numbers.
   CHECK(script.find("set ylabel") == std::string::npos);
   if (have_gnuplot()) {
     CHECK(contents(folder / "out" / "plots" / "gnuplot.log") == "");
@@ -498,7 +500,7 @@ TEST_CASE("a joint's figure shows position, velocity, effort and error with thei
           std::string::npos);
   }
 
-  options.effort = 0;  // the drives tell none
+  options.effort = 0;  // the drives report no effort
   test::write_synthetic(path, options);
   REQUIRE(make_report(path, folder / "out"));
   CHECK(contents(folder / "out" / "plots" / "joint_00_WST.gp").find("effort") == std::string::npos);

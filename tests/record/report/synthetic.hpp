@@ -1,5 +1,5 @@
-// A recording that looks like a session with a robot, for tests of the report: three ways of commanding the same motion, a
-// request that is refused, a goal that a following error ends.
+// A recording like a session with a robot, for tests of the report. It has three ways to command the same
+// motion, a rejected request, and a goal that ends with a following error.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -22,10 +22,10 @@ struct SyntheticOptions {
   std::string section = "10 Hz stream";
   double seconds = 30;
   Duration period{5'000'000};
-  JointLimits limits{};        ///< of every joint
-  double following_error = 0;  ///< of every joint; 0: not recorded
-  double effort = 0;           ///< that the drives tell at most
-  bool timing = true;          ///< false: every cycle on time to the nanosecond, as in virtual time
+  JointLimits limits{};        ///< per joint
+  double following_error = 0;  ///< per joint; 0: not recorded
+  double effort = 0;           ///< largest reported effort
+  bool timing = true;          ///< false: every cycle exactly on time, as in virtual time
 };
 
 /// A smooth step from 0 to 1 between 0 and 1.

@@ -18,7 +18,7 @@ bool releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
-/// What a step leaves in a word that was `before`.
+/// The value of a word after a step, given the value `before`.
 std::uint64_t modified(const Step& step, std::uint64_t before) {
   if (step.kind == Step::Kind::add) return before + step.operand;
   if (step.kind == Step::Kind::set_bits) return before | step.operand;
@@ -86,7 +86,7 @@ void Explorer::violate(const std::string& rule) {
   if (verdict_.violation.empty()) verdict_.violation = rule;
 }
 
-/// Notes the order that is used at a site, and gives back the one to use in its place.
+/// Records the order used at a site, and returns the order to use there.
 std::memory_order Explorer::planted(std::memory_order order, const Site& site) {
   if (order != std::memory_order_relaxed) current->sites_.insert_or_assign(site, order);
   return current->mutation_ && current->mutation_->site == site ? current->mutation_->order : order;
@@ -135,7 +135,7 @@ void Explorer::replay_or_leave(const Step& step, std::uint8_t* result, std::size
   cursor_ += size;
 }
 
-/// Runs the body with what is logged, until it asks for the step after that.
+/// Runs the body with the logged results until it asks for the step after them.
 void Explorer::run_body(Thread& thread, const Body& body) {
   running_ = &thread;
   cursor_ = 0;
@@ -145,8 +145,8 @@ void Explorer::run_body(Thread& thread, const Body& body) {
   running_ = nullptr;
 }
 
-/// Plain steps need no turn of their own: if their order against those of another thread matters, that is a
-/// data race, and is found by the clocks whichever comes first.
+/// Plain steps need no turn of their own. If their order against another thread's steps matters, it is a data
+/// race, and the vector clocks detect it in any order.
 void Explorer::find_next(State& state, std::size_t index) {
   Thread& thread = state.threads[index];
   run_body(thread, bodies_[index]);
@@ -183,8 +183,8 @@ void Explorer::take_plain(State& state, std::size_t index) {
   }
 }
 
-/// The stores that the next step can read. A load may read any store that the thread is not known to be past, and so may a
-/// compare that fails; what changes a word reads the last one.
+/// The stores that the next step can read. A load, or a compare that fails, may read any store that the
+/// thread is not known to be past. A step that changes a word reads the last store.
 std::vector<std::size_t> Explorer::choices(const State& state, const Thread& thread) {
   const Step& step = thread.next;
   if (step.kind == Step::Kind::barrier) return {0};
@@ -219,7 +219,7 @@ void Explorer::take(State& state, std::size_t index, std::size_t chosen) {
     default:
       result = take_atomic(state, thread, chosen);
   }
-  ++thread.view.clocks[index];  // what comes now is not covered by what was released
+  ++thread.view.clocks[index];  // later steps are not covered by this release
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&result);
   thread.log.insert(thread.log.end(), bytes, bytes + sizeof(result));
 }
@@ -232,7 +232,7 @@ std::uint64_t Explorer::take_atomic(State& state, Thread& thread, std::size_t ch
   const bool fails = step.kind == Step::Kind::compare && found != step.expected;
   const bool changes = step.kind != Step::Kind::load && !fails;
   const std::memory_order order = fails ? step.failure_order : step.order;
-  View inherited;  // a read-modify-write carries on what the store that it read had released
+  View inherited;  // a read-modify-write continues the release of the store that it read
   inherited.newest.resize(state.words.size());
   if (step.kind != Step::Kind::store) {
     newest = static_cast<std::uint16_t>(chosen);
@@ -248,8 +248,8 @@ std::uint64_t Explorer::take_atomic(State& state, Thread& thread, std::size_t ch
   return step.kind == Step::Kind::store ? 0 : found;
 }
 
-/// Orders atomic words between the thread that takes it and each other one; plain memory is given no order by it, so that whoever
-/// leans on it for that is told of a data race.
+/// Orders the atomic words between the thread that takes the barrier and every other thread. It does not
+/// order plain memory, so code that relies on it for plain memory is reported as a data race.
 void Explorer::take_barrier(State& state, Thread& thread) {
   const std::vector<std::uint16_t> mine = thread.view.newest;
   for (Thread& other : state.threads) {

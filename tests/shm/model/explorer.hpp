@@ -1,22 +1,24 @@
-// Runs small multi-threaded programs in every order of their steps, and with every stale value that the C++
-// memory model lets a load return, and reports the first run that breaks a rule. The programs are the
-// library's own algorithms, instantiated with the machine below instead of the processor: what is proved is
-// the shipped code, not a copy of it.
+// A model checker. It runs small multi-threaded programs in every order of their steps, and with every stale
+// value that the C++ memory model lets a load return. It reports the first run that breaks a rule. The
+// programs are the library's own algorithms, instantiated with the machine below instead of the processor. So
+// the check covers the shipped code, not a copy.
 //
-// How: a thread's next step depends on nothing but the results of its steps so far. So a state is the memory
-// plus a log of results for each thread; to learn a thread's next step its body is run from the beginning,
-// fed with the log, until it asks for something new. States that were seen before, reached in another order,
-// are not explored again.
+// Method: a thread's next step depends only on the results of its earlier steps. So a state is the memory
+// plus a log of results for each thread. To find a thread's next step, the explorer runs its body from the
+// beginning with the logged results until it asks for a new one. It does not explore a state again that it
+// has reached in another order.
 //
 // Memory: the release/acquire part of the C++20 model. Every atomic word has a history of stores, each with
-// the view of the thread that released it; a load may return any store that the loading thread is not already
-// known to be past. A store's place in the history is its place in the run, which is exact for words that
-// have one writer, or are changed by read-modify-write alone, or stored to only by a thread that has read the
-// last store and that others then leave alone, as all words of this library are. A compare-and-exchange that
-// fails may have read a stale value, as a load. Plain memory is checked for data races with vector clocks.
+// the view of the releasing thread. A load may return any store that the loading thread is not known to be
+// past. A compare-and-exchange that fails may have read a stale value, like a load. Vector clocks check plain
+// memory for data races.
 //
-// Sleep: a thread may sleep on a word, as on a futex, until it is woken. Time does not pass here: one that sleeps when all others
-// have ended has been forgotten, and that breaks a rule.
+// A store's place in the history is its place in the run. This is exact for three kinds of words, which are
+// all kinds in this library. The first has one writer. The second is changed only by read-modify-write. The
+// third is stored to only by a thread that has read the last store, while the other threads leave it alone.
+//
+// Sleep: a thread may sleep on a word, as on a futex, until another thread wakes it. There is no time. A
+// thread that still sleeps when all others have ended was not woken, and that breaks a rule.
 #pragma once
 
 #include <array>
@@ -39,8 +41,8 @@ namespace takt::test::model {
 inline constexpr std::size_t max_threads = 4;
 using Clocks = std::array<std::uint16_t, max_threads>;
 
-/// What a thread knows: how far each thread has come, and the newest store of each word that it cannot go
-/// behind.
+/// The knowledge of a thread: how far each thread has come, and for each word the oldest store that it may
+/// still read.
 struct View {
   Clocks clocks{};
   std::vector<std::uint16_t> newest;
@@ -49,7 +51,7 @@ struct View {
 
 struct Store {
   std::uint64_t value = 0;
-  View view;  // of the releasing thread; empty for a relaxed store
+  View view;  // view of the releasing thread; empty for a relaxed store
 };
 
 struct Step {
@@ -60,7 +62,7 @@ struct Step {
     add,
     set_bits,
     compare,
-    barrier,  // of all threads, taken by one of them
+    barrier,  // on all threads, taken by one of them
     sleep,
     wake,
     read,
@@ -68,43 +70,43 @@ struct Step {
     none
   } kind = Kind::none;
   std::memory_order order = std::memory_order_relaxed;
-  std::memory_order failure_order = std::memory_order_relaxed;  // of a compare
-  std::size_t location = 0;  // of an atomic word, or the offset of plain memory
+  std::memory_order failure_order = std::memory_order_relaxed;  // order of a failed compare
+  std::size_t location = 0;  // index of an atomic word, or offset of plain memory
   std::uint64_t operand = 0;
-  std::uint64_t expected = 0;  // by a compare or a sleep
-  std::size_t size = 0;        // of plain memory
+  std::uint64_t expected = 0;  // expected value of a compare or a sleep
+  std::size_t size = 0;        // bytes of plain memory
   std::array<std::uint8_t, 128> bytes{};
 };
-// A step is abandoned by longjmp, and so is everything on the stack of a body.
+// longjmp abandons a step and the whole stack of a body.
 static_assert(std::is_trivially_destructible_v<Step>);
 
-/// Where an operation stands in the source.
+/// The place of an operation in the source.
 struct Site {
   std::string_view file;
   int line;
-  bool on_failure = false;  // of a compare: it has two orders
+  bool on_failure = false;  // the failure order of a compare
 
   explicit Site(const char* at_file = __builtin_FILE(), int at_line = __builtin_LINE())
       : file(at_file), line(at_line) {}
   auto operator<=>(const Site&) const = default;
 };
 
-/// A weakened memory order: the planted mistake that must be found.
+/// A weakened memory order: a planted mistake that the explorer must find.
 struct Mutation {
   Site site;
   std::memory_order order = std::memory_order_relaxed;
 };
 
 struct Verdict {
-  std::string violation;  // empty: none
+  std::string violation;  // empty: no rule was broken
   std::size_t states = 0;
-  std::size_t runs = 0;  // different complete runs
+  std::size_t runs = 0;  // number of different complete runs
 };
 
 class Explorer {
  public:
   using Body = std::function<void()>;
-  /// Of a complete run: what each thread observed. Returns what is wrong, or nothing.
+  /// Checks a complete run, given what each thread observed. Returns the broken rule, or an empty text.
   using Check = std::function<std::string(const std::vector<std::vector<std::int64_t>>&)>;
 
   Explorer();
@@ -115,13 +117,13 @@ class Explorer {
   // Set-up. Atomic words register themselves when they are constructed while the explorer exists.
   void share(const void* memory, std::size_t bytes);
   void thread(Body body);
-  /// May die before any of its steps; then `successor`, which has seen all that it did, starts.
+  /// A thread that may die before any of its steps. Then `successor` starts, which has seen all its effects.
   void mortal_thread(Body body, Body successor);
   void check(Check check) { check_ = std::move(check); }
 
   [[nodiscard]] Verdict explore(std::optional<Mutation> mutation = {});
 
-  /// All weakenings of the orders that the runs so far have used.
+  /// All weaker versions of the orders that the runs so far have used.
   [[nodiscard]] std::vector<Mutation> mutations() const;
 
   // For bodies.
@@ -136,9 +138,9 @@ class Explorer {
 
  private:
   struct Thread {
-    std::vector<std::uint8_t> log;  // results of all steps so far, one after the other
+    std::vector<std::uint8_t> log;  // results of all steps so far
     View view;
-    Step next;  // kind none: it has ended
+    Step next;  // kind none: the thread has ended
     std::vector<std::int64_t> observed;
     bool alive = true;
     bool asleep = false;
@@ -169,14 +171,14 @@ class Explorer {
   void violate(const std::string& rule);
 
   std::vector<Body> bodies_;
-  std::vector<std::optional<std::size_t>> successor_;  // by thread
-  std::vector<bool> starts_;                           // by thread: not a successor
+  std::vector<std::optional<std::size_t>> successor_;  // per thread
+  std::vector<bool> starts_;                           // per thread: false for a successor
   Check check_;
   const std::uint8_t* shared_ = nullptr;
   std::size_t shared_bytes_ = 0;
-  std::vector<std::uint64_t> initial_;  // values of the words
+  std::vector<std::uint64_t> initial_;  // initial values of the words
 
-  // While a body runs.
+  // Valid while a body runs.
   Thread* running_ = nullptr;
   std::jmp_buf exit_;
   std::size_t cursor_ = 0;
@@ -187,7 +189,7 @@ class Explorer {
   Verdict verdict_;
 };
 
-/// The machine that the algorithms are instantiated with.
+/// The machine that replaces the processor.
 struct Machine {
   template <class Word>
   class Atomic {
@@ -223,7 +225,8 @@ struct Machine {
       return equal;
     }
 
-    /// As a futex: sleeps until woken if the word is as expected. Not modelled: waking by itself, which only hides mistakes.
+    /// Sleeps like a futex until woken, if the word has the expected value. Spurious wake-ups are not
+    /// modelled, because they only hide mistakes.
     void sleep_while(Word expected) const noexcept {
       Step step = step_of(Step::Kind::sleep, std::memory_order_relaxed, 0);
       step.expected = static_cast<std::uint64_t>(expected);
@@ -246,7 +249,7 @@ struct Machine {
     std::size_t location_;
   };
 
-  /// What membarrier() does: what any thread has stored is seen by this one from here on, and the other way round.
+  /// Models membarrier(): this thread sees all earlier stores of all threads, and they see its stores.
   static void barrier() noexcept {
     Step step;
     step.kind = Step::Kind::barrier;

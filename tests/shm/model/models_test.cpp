@@ -1,5 +1,5 @@
-// Every order of steps, every stale value, every moment of death, for small sizes of each algorithm; and
-// every memory order in the algorithms weakened in turn, which must be found.
+// Explores small sizes of each algorithm with every order of steps, every stale value and every moment of
+// death. Then weakens every memory order in turn; the explorer must find each weakening.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -25,7 +25,7 @@ using takt::test::model::Machine;
 
 namespace {
 
-/// A message that shows when it is torn.
+/// A message that detects a torn copy.
 template <class Word>
 struct BasicMessage {
   Word value = 0;
@@ -34,15 +34,15 @@ struct BasicMessage {
   [[nodiscard]] bool whole() const { return inverse == static_cast<Word>(~value); }
 };
 using Message = BasicMessage<std::uint32_t>;
-/// One with a line of its own, of which a producer keeps no index.
+/// A message of a whole cache line, for which a producer keeps no copy of its index.
 struct alignas(cache_line) LongMessage : Message {
   static LongMessage of(std::uint32_t value) { return {Message::of(value)}; }
 };
-using WideMessage = BasicMessage<std::uintptr_t>;  // two words, where words are what is copied
+using WideMessage = BasicMessage<std::uintptr_t>;  // two words, for exchanges that copy words
 
 using Observed = std::vector<std::vector<std::int64_t>>;
 
-/// Explores, and says how many of the planted weaker memory orders are found.
+/// Explores, and counts the planted weaker memory orders that are found.
 std::size_t found_mistakes(Explorer& explorer) {
   const auto verdict = explorer.explore();
   CHECK(verdict.violation == "");
@@ -59,16 +59,16 @@ std::size_t found_mistakes(Explorer& explorer) {
   return found;
 }
 
-/// Explores; then plants every weaker memory order, which must be found, so that no order is stronger than it
-/// has to be.
+/// Explores. Then plants every weaker memory order, which must be found, so no order is stronger than
+/// necessary.
 void prove(Explorer& explorer) {
   const std::size_t found = found_mistakes(explorer);
   CHECK(found == explorer.mutations().size());
   CHECK(found >= 2);
 }
 
-/// Runs of 1, 2, 3 ... from each producer in turn, all of the first before any of the second; `again` allows
-/// a message to come twice where the second consumer begins.
+/// Checks that each producer's messages are 1, 2, 3 ..., all of the first before any of the second. With
+/// `again`, a message may come twice where the second consumer starts.
 std::string in_order(const std::vector<std::int64_t>& received) {
   for (std::size_t i = 0; i < received.size(); ++i) {
     const std::int64_t before = i == 0 ? 0 : received[i - 1];
@@ -77,7 +77,7 @@ std::string in_order(const std::vector<std::int64_t>& received) {
   return "";
 }
 
-/// Of a consumer that died and its successor: nothing was lost between them, and what came twice came in order.
+/// Checks a consumer that died and its successor: no message is lost, and repeated messages are in order.
 std::string handed_over(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& second) {
   const std::string wrong = in_order(first);
   if (!wrong.empty() || second.empty()) return wrong;
@@ -233,7 +233,7 @@ TEST_CASE("model: slot ring, two messages of space") {
 
 namespace {
 
-/// What comes after a peer's nonsense: later messages, some of them missing, never an earlier one or one twice.
+/// After a peer's damage: messages may be missing, but the numbers rise and none repeats.
 std::string rising(const std::vector<std::int64_t>& received) {
   for (std::size_t i = 1; i < received.size(); ++i) {
     if (received[i] <= received[i - 1]) return "doubled or out of order";
@@ -241,7 +241,7 @@ std::string rising(const std::vector<std::int64_t>& received) {
   return "";
 }
 
-/// A ring whose consumer writes nonsense into its index after a message, and both ends from then on. `released` is that index.
+/// A ring whose consumer damages its index `released` after a message. Checks both ends afterwards.
 template <class T, class MakeProducer, class MakeConsumer, class Word>
 void prove_recovery(Explorer& explorer, MakeProducer make_producer, MakeConsumer make_consumer,
                     Word& released) {
@@ -301,7 +301,7 @@ TEST_CASE("model: byte ring, records that wrap") {
   BasicRingIndexes<Machine> indexes;
   alignas(8) std::byte memory[64] = {};
   explorer.share(memory, sizeof(memory));
-  // The third does not fit behind the first two, and takes their place.
+  // The third record does not fit behind the first two and takes their place.
   const auto length_of = [](std::uint32_t value) {
     return std::size_t{value == 1 ? 16u : value == 3 ? 24u : 8u};
   };
@@ -424,7 +424,7 @@ TEST_CASE("model: byte ring, several records at once") {
         kept[count] = record->data();
         consumer.advance();
       }
-      for (std::size_t i = 0; i < count; ++i) {  // what was gone past is still there
+      for (std::size_t i = 0; i < count; ++i) {  // the records passed by advance() are unchanged
         Message message;
         Machine::copy(&message, kept[i], sizeof(message));
         Explorer::require(message.whole(), "torn");
@@ -456,8 +456,8 @@ TEST_CASE("model: byte ring, several records at once") {
 
 namespace {
 
-/// What a reader of a latest value must see: whole values, never an older one than before, and the truth
-/// about new and old.
+/// A reader of a latest value must see whole values, none older than before, correctly reported as new or
+/// old.
 template <class AnyMessage, class Reader>
 void read_some(Reader&& reader, int times) {
   auto message = AnyMessage::of(0);
@@ -519,7 +519,7 @@ TEST_CASE("model: latest value for one reader") {
 TEST_CASE("model: latest value for many readers") {
   Explorer explorer;
   using Value = BroadcastValue<WideMessage, Machine,
-                               3>;  // few attempts, so that all orders in which they fail are explored
+                               3>;  // few attempts, so all orders in which they fail are explored
   Value value;
   const auto write = [&](std::uintptr_t first, std::uintptr_t last) {
     Value::Writer writer(value);
@@ -542,7 +542,7 @@ TEST_CASE("model: latest value for many readers") {
 
 namespace {
 
-/// Doorbells without clocks: a waiter that is not woken sleeps until the end, where it is found.
+/// Doorbells without clocks. A waiter that is not woken sleeps until the end, and the explorer reports it.
 template <bool registers, bool barriers>
 struct DoorbellModel : Machine {
   static bool register_for_barriers() noexcept { return registers; }
@@ -550,7 +550,7 @@ struct DoorbellModel : Machine {
     if (barriers) Machine::barrier();
     return true;
   }
-  static void keep_order() noexcept {}  // the model takes the steps of a thread in the order of the program
+  static void keep_order() noexcept {}  // the model runs the steps of a thread in program order
   static void sleep_while(const Atomic<std::uint32_t>& word, std::uint32_t expected, Time) noexcept {
     word.sleep_while(expected);
   }
@@ -558,7 +558,7 @@ struct DoorbellModel : Machine {
   static Time now() noexcept { return Time::min(); }
 };
 
-/// Waiters for a count that ringers raise. Every wait must end.
+/// Waiters for a count that ringers increment. Every wait must end.
 template <class System>
 class DoorbellProblem {
  public:
@@ -566,7 +566,7 @@ class DoorbellProblem {
     return [this, messages] {
       platform::BasicRinger<System> ringer(bell);
       for (std::uint32_t i = 0; i < messages; ++i) {
-        // relaxed: that it is seen in time is the bell's doing.
+        // relaxed: the doorbell alone must make the waiter see it.
         published.fetch_add(1, std::memory_order_relaxed);
         ringer.ring();
       }
@@ -687,7 +687,8 @@ TEST_CASE("model: broadcast ring, two messages of space") {
   }
 }
 
-// One word, so that what tears is a value from its ticket: then something old is taken for new.
+// A value of one word, so that only value and ticket can be torn apart. A torn pair makes an old value look
+// new.
 TEST_CASE("model: latest value of several writers, one of whom laps a reader") {
   Explorer explorer;
   using Value = SharedValue<std::uintptr_t, 2, Machine, 2>;  // few attempts, as above
@@ -729,7 +730,7 @@ TEST_CASE("model: latest value of several writers, one of whom laps a reader") {
   }
 }
 
-// Too short to lap a reader, so here the orders of the words are not missed when they are weakened.
+// The run is too short for a writer to lap a reader, so weaker orders of the words stay undetected here.
 TEST_CASE("model: latest value with two writers, one of whom answers the other") {
   Explorer explorer;
   using Value = SharedValue<WideMessage, 2, Machine, 2>;  // few attempts, as above

@@ -1,10 +1,11 @@
-// Each exchange of the room as the tests of this folder see it: its memory, and its ends under one set of names.
+// The exchanges of the room with uniform names for these tests: the memory and the two ends.
 //
-//   a queue:  Sender(memory, lane).send(messages)    of `batch` messages, sends as many as it can; returns how many
-//             Receiver(memory).receive(use)    calls use(message) for each of what it takes; returns how many
-//             in_hands                         how many messages a receiver may have taken for good when use() is called
-//   a value:  Writer(memory, seat).write(value);  Reader(memory).read(value) as in the room
-// Where there may be several receivers or readers, they only read.
+//     a queue:  Sender(memory, lane).send(messages)  sends what fits of `batch` messages; returns the number
+//               Receiver(memory).receive(use)        calls use(message) for each message; returns the number
+//               in_hands                             messages that a receiver may have taken before use()
+//     a value:  Writer(memory, seat).write(value);  Reader(memory).read(value) as in the room
+//
+// If an exchange allows several receivers or readers, they only read.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ constexpr std::uint64_t mix(std::uint64_t value) {
   return value ^ value >> 29;
 }
 
-/// A message of which no word can be missing, old or of another message without notice.
+/// A message that detects any missing, old or foreign word.
 template <std::size_t bytes>
 struct Message {
   static_assert(bytes % 8 == 0 && bytes >= 24);
@@ -56,7 +57,7 @@ struct Message {
   [[nodiscard]] std::uint64_t expected(std::size_t i) const { return mix(sequence + mix(ordinal) + i); }
 };
 
-/// What most of them have: one message at a time, from one to one.
+/// The defaults: one message at a time, one sender, one receiver.
 struct OneByOne {
   static constexpr std::size_t batch = 1;
   static constexpr std::size_t in_hands = 1;
@@ -64,7 +65,7 @@ struct OneByOne {
   static constexpr std::size_t receivers = 1;
 };
 
-/// A sender whose end pushes.
+/// A Sender for ends with try_push().
 template <class T, class End>
 struct Pushing {
   explicit Pushing(const End& its_end) : end(its_end) {}
@@ -72,7 +73,7 @@ struct Pushing {
   End end;
 };
 
-/// A receiver whose end pops.
+/// A Receiver for ends with try_pop().
 template <class T, class End>
 struct Popping {
   explicit Popping(const End& its_end) : end(its_end) {}
@@ -92,7 +93,7 @@ struct RingMemory {
   alignas(shm::cache_line) std::array<std::byte, capacity * sizeof(T)> slots{};
 };
 
-/// A ring, message by message.
+/// A ring, one message per call.
 template <class T, std::uint32_t slots>
 struct Ring : OneByOne {
   using Message = T;
@@ -108,7 +109,7 @@ struct Ring : OneByOne {
   };
 };
 
-/// A ring, several messages at once.
+/// A ring, several messages per call.
 template <class T, std::uint32_t slots>
 struct RingInBatches : Ring<T, slots> {
   using Memory = RingMemory<T, slots>;
@@ -150,7 +151,7 @@ struct SlotRing : OneByOne {
   };
 };
 
-/// Records, each with as many further bytes as its message says.
+/// Records, each with the number of further bytes that its message determines.
 template <class T, std::uint32_t ring_bytes>
 struct ByteRing : OneByOne {
   using Message = T;
@@ -181,7 +182,7 @@ struct ByteRing : OneByOne {
       if (!record) return 0;
       T message = T::of(0);
       if (record->size() >= sizeof(T)) std::memcpy(&message, record->data(), sizeof(T));
-      if (record->size() != length_of(message)) message.rest[0] ^= 1;  // no longer whole
+      if (record->size() != length_of(message)) message.rest[0] ^= 1;  // marks it as damaged
       use(message);
       end.release();
       return 1;
@@ -190,7 +191,7 @@ struct ByteRing : OneByOne {
   };
 };
 
-/// A stream to several, who only read.
+/// A stream to several receivers, which only read.
 template <class T, std::uint32_t slots>
 struct BroadcastRing : OneByOne {
   using Message = T;
@@ -225,7 +226,7 @@ struct BroadcastRing : OneByOne {
   };
 };
 
-/// From several, each in a lane of its own.
+/// Several senders, each with its own lane.
 template <class T, std::uint32_t slots>
 struct MultiProducerRing : OneByOne {
   using Message = T;

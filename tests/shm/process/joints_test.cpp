@@ -1,11 +1,12 @@
-// kill -9 of the hub of a robot's joints, and of the motion processes that move them, at random moments: those who survive go on;
-// a dead owner's joints go to their safe behaviour within the configured cycles and can be had again; the next hub goes on from
-// the memory as it is. --count=N for another number of kills than in an ordinary run.
+// Kills the hub of a robot's joints and its motion processes (kill -9) at random moments. The survivors
+// continue. A dead owner's joints start their safe behaviour within the configured cycles and can be granted
+// again. The next hub continues from the memory as it is. --count=N sets the number of kills.
 //
-// What is checked. All numbers follow from a few: of a measurement from the hub's cycle, of a reference from its seat, the session
-// and the heartbeat of the command that it came in. So everybody who reads an image finds out when it is not of one publication,
-// or a reference not of one command. The hub's process compares each image with the one before, also across the death of a hub:
-// a joint moves by its owner's commands, or towards its safe position, and otherwise stands still.
+// The checks: all numbers follow from a few. A measurement follows from the hub's cycle. A reference follows
+// from its owner slot and the session and heartbeat of its command. So a reader of an image detects a mix of
+// two publications, or a reference from two commands. The hub's process compares each image with the previous
+// one, also across the death of a hub. A joint moves only by its owner's commands or towards its safe
+// position, and otherwise stands still.
 #include <doctest/doctest.h>
 #include <sched.h>
 
@@ -34,7 +35,7 @@ constexpr shm::JointHubOptions options{.period = Duration(1'000'000), .silent_cy
 using Memory = shm::JointImageMemory<seats>;
 using Image = shm::BroadcastValue<shm::JointImage>;
 
-/// Each seat has one joint of each kind; the last is wanted by both, now and then.
+/// Each owner slot has one joint of each kind. Both sometimes want the last joint.
 constexpr shm::JointSafety stays{SafeBehaviour::hold, 0, 0};
 constexpr shm::JointSafety returns{SafeBehaviour::hold, 0.25, 2};
 constexpr shm::JointSafety falls{SafeBehaviour::release, 0, 0};
@@ -43,15 +44,15 @@ constexpr std::array<shm::JointSafety, joints> safety = {stays,   returns, falls
 constexpr std::array own_joints = {JointSet::from_bits(0b0000111), JointSet::from_bits(0b0111000)};
 constexpr JointSet shared_joint = JointSet::from_bits(0b1000000);
 
-/// What the test has to find.
+/// Planted mistakes that the test must find.
 enum class Mistake : std::uint8_t {
   none,
-  patient_hub,    // waits longer for a silent owner than it should
-  forgetful_hub,  // clears the memory when it begins
-  hasty_client,   // writes its command over the one that is being read
+  patient_hub,    // waits too long for a silent owner
+  forgetful_hub,  // clears the memory at its start
+  hasty_client,   // overwrites the command that is being read
 };
 
-/// From -1 to 1.
+/// A number from -1 to 1.
 double number(std::uint64_t from) {
   return static_cast<double>(static_cast<std::int64_t>(mix(from))) * 0x1p-63;
 }
@@ -67,7 +68,7 @@ shm::JointMeasurement measurement_of(std::uint64_t cycle, std::size_t joint) {
   return {number(from), number(from + 1), number(from + 2)};
 }
 
-/// Which rule an image breaks, or null.
+/// The rule that an image breaks, or null.
 const char* flaw_of(const shm::JointImage& image) {
   for (std::size_t joint = 0; joint < joints; ++joint) {
     const auto measured = measurement_of(image.cycle, joint);
@@ -83,7 +84,7 @@ const char* flaw_of(const shm::JointImage& image) {
   return nullptr;
 }
 
-/// Of a joint that does not follow anybody.
+/// The rule that a joint without an owner breaks, or null.
 const char* flaw_at_rest(const shm::JointImage& before, const shm::JointImage& now, std::size_t joint) {
   const shm::JointReference was = before.reference(joint);
   const shm::JointReference is = now.reference(joint);
@@ -106,7 +107,7 @@ const char* flaw_at_rest(const shm::JointImage& before, const shm::JointImage& n
                                                             : "a joint does not return as it should";
 }
 
-/// Which rule is broken between an image and the next one.
+/// The rule that an image breaks, given the previous one, or null.
 const char* flaw_of(const shm::JointImage& before, const shm::JointImage& now) {
   if (now.cycle != before.cycle + 1) return "the hub's cycles do not go on";
   for (std::size_t joint = 0; joint < joints; ++joint) {
@@ -136,12 +137,13 @@ const char* flaw_of(const shm::JointImage& before, const shm::JointImage& now) {
     if (const char* const flaw = flaw_of(before, hub.image())) ledger.complain(flaw, cycle);
     before = hub.image();
     diary.sequence = cycle;
-    // A cycle takes no time here. On a busy machine thousands of them would fit into one time slice, and every owner be silent.
+    // A cycle takes no time here. On a busy machine thousands of them would fit into one time slice, and
+    // every owner would time out.
     if (cycle % 256 == 0) ::sched_yield();
   }
 }
 
-/// Counts in `sequence` how often it had its joints and they did as it said.
+/// `sequence` counts the cycles in which it owned its joints and they followed.
 [[noreturn]] void move_joints(Memory& memory, std::uint8_t seat, Diary& diary, Ledger& ledger,
                               Mistake mistake) {
   const auto session = static_cast<std::uint32_t>(++diary.takeovers);
@@ -182,12 +184,13 @@ const char* flaw_of(const shm::JointImage& before, const shm::JointImage& now) {
   }
 }
 
-/// After the death of the one in the seat, while the hub lives.
+/// Checks the joints of a dead owner while the hub lives.
 void check_joints_are_free(const Memory& memory, std::size_t seat, Ledger& ledger) {
   Image::Reader reader(memory.image);
   shm::JointImage image;
   REQUIRE(eventually([&] { return reader.read(image) == shm::Freshness::new_data; }));
-  // The next take() may still find a command; after it come `silent_cycles` without one, and then the one that loses the joints.
+  // The next take() may still find a command. Then follow `silent_cycles` without one, and the take() in
+  // which the owner loses its joints.
   const std::uint64_t deadline = image.cycle + 1 + options.silent_cycles + 1;
   REQUIRE(eventually([&] {
     (void)reader.read(image);

@@ -1,5 +1,6 @@
-// kill -9 of writers and readers, at random moments, in all roles: those who survive go on, nothing is torn, nothing that was
-// committed is lost, and a successor works on the memory as it is. --count=N for another number of kills than in an ordinary run.
+// Kills writers and readers in all roles (kill -9) at random moments. The survivors continue, no message is
+// torn, no committed message is lost, and a successor continues over the memory as it is. The option
+// --count=N sets the number of kills.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -21,15 +22,15 @@ using namespace takt::test;
 
 namespace {
 
-// ------------------------------------------------------------------------------------------------------------ queues
+// ------------------------------------------------------------------------------------------ queues
 
-/// The high bits of a sequence say which producer's it is.
+/// The high bits of a sequence number identify the producer.
 constexpr std::uint64_t of_lane(std::size_t lane, std::uint64_t sequence) {
   return std::uint64_t{lane} << 48 | sequence;
 }
 constexpr std::size_t lane_of(std::uint64_t sequence) { return sequence >> 48; }
 
-/// A batch is certain when all of it is.
+/// A batch is certain once all of its messages are.
 template <class Queue>
 [[noreturn]] void produce(typename Queue::Memory& memory, std::size_t lane, Diary& diary) {
   typename Queue::Sender sender(memory, lane);
@@ -53,7 +54,7 @@ template <class Queue>
 template <class Queue>
 class Consumer {
  public:
-  /// A diary for each lane.
+  /// One diary per lane.
   Consumer(typename Queue::Memory& memory, std::span<Diary> diaries, Ledger& ledger)
       : receiver_(memory), diaries_(diaries), ledger_(&ledger) {
     for (Diary& diary : diaries) {
@@ -104,7 +105,7 @@ std::string run_queue(std::uint64_t kills) {
                                  &diaries[0]};
   }
   kill_at_random(roles, *ledger, kills, [&](std::size_t victim) {
-    // What a dead producer had sent reaches every consumer that survives.
+    // All messages of a dead producer reach every surviving consumer.
     if (victim >= Queue::senders) return true;
     const Diary& producer = ledger->writers[victim];
     for (std::size_t i = 0; i < Queue::receivers; ++i) {
@@ -117,7 +118,7 @@ std::string run_queue(std::uint64_t kills) {
     return true;
   });
 
-  // What they left behind is all there.
+  // All messages that were left in the queue arrive.
   std::array<std::uint64_t, Queue::senders> in_hands;
   for (std::size_t i = 0; i < Queue::senders; ++i) in_hands[i] = ledger->readers[i].in_hands;
   Consumer<Queue> consumer(*memory, {&ledger->readers[0], Queue::senders}, *ledger);
@@ -132,9 +133,9 @@ std::string run_queue(std::uint64_t kills) {
   return verdict(*ledger);
 }
 
-// ------------------------------------------------------------------------------------------------------------ values
+// ------------------------------------------------------------------------------------------ values
 
-/// The ordinal of a value is its writer's seat.
+/// A value's ordinal is the owner slot of its writer.
 template <class Exchange>
 [[noreturn]] void write_values(typename Exchange::Memory& memory, std::size_t seat, Diary& diary) {
   typename Exchange::Writer writer(memory, seat);
@@ -153,7 +154,7 @@ template <class Exchange>
   for (;; ++diary.calls) {
     const shm::Freshness freshness = reader.read(value);
     if (freshness == shm::Freshness::none) {
-      // A reader of its own account may look in vain at first (BroadcastValue::Reader::read()).
+      // A reader may find no value at first (BroadcastValue::Reader::read()).
       if (diary.sequence != 0 && (!first || Exchange::readers == 1))
         ledger.complain("data became none", diary.sequence);
       continue;
@@ -168,7 +169,7 @@ template <class Exchange>
       if (first || value.sequence != newest) ledger.complain("not old", value.sequence);
       continue;
     }
-    // What a dead reader read last may be new to its successor.
+    // The last value that a dead reader read may be new to its successor.
     if (!first && value.sequence == newest) ledger.complain("not new", value.sequence);
     first = false;
     newest = value.sequence;
@@ -195,9 +196,9 @@ std::string run_value(std::uint64_t kills) {
                                     &diary};
   }
   kill_at_random(roles, *ledger, kills, [&](std::size_t victim) {
-    // What a dead writer had committed reaches those who survive, unless another one has written since.
+    // Survivors read every committed value of a dead writer, unless another writer has written since.
     for (std::size_t i = 0; victim == 0 && Exchange::writers == 1 && i < Exchange::readers; ++i) {
-      // A torn value that a dead writer has left behind is never the one that is waited for.
+      // A torn value of a dead writer never satisfies this condition.
       const auto has_arrived = [&] {
         return ledger->broken != nullptr || ledger->readers[i].newest[0] >= ledger->writers[0].certain;
       };
@@ -210,7 +211,7 @@ std::string run_value(std::uint64_t kills) {
 
 std::uint64_t kills() { return count(40, 10); }
 
-/// What a test like this has to find: a value that is written over the one before.
+/// A planted mistake: a value without protection, written in place.
 struct Unprotected {
   using Value = Message<256>;
   struct Memory {
@@ -244,7 +245,7 @@ struct Unprotected {
   static constexpr std::size_t readers = 1;
 };
 
-/// Another: a ring whose producer publishes a message before it is there.
+/// A planted mistake: a ring whose producer publishes a message before it is complete.
 struct Hasty : test::Ring<Message<1024>, 16> {
   struct Sender {
     Sender(Memory& memory, std::size_t) : to(&memory) {}

@@ -1,16 +1,22 @@
-// What the tests that kill have in common: processes that are killed and started again, what they say of themselves, and what is
-// checked of it.
+// The common part of the tests that kill processes: killing, restarting, the processes' diaries, and their
+// checks.
 //
-// What is checked of a queue. A producer numbers each message before it sends it (`sequence`), and counts what it knows to be sent
-// (`certain`, after send() returned); both are words of their own in shared memory, from which a successor goes on. So a message
-// that a dead producer had numbered and not counted may have arrived or not; all others must. A message carries as its `ordinal`
-// how many certain ones came before it. A consumer notes the last message that it has seen, each time. Then:
-//   * sequences rise: nothing comes twice or out of order;
-//   * from one message to the next the ordinal rises by 1 at most: nothing certain is missing.
-// Except that a successor of a consumer may see again what its predecessor had seen and not given back, at most the ring's
-// capacity; and where messages are given back before they were noted, those that the dead consumer had in its hands are missing.
-// Of a broadcast ring those are missing of which the reader is told that it missed them, and what a reader's successor came too
-// late for.
+// The checks of a queue: a producer numbers each message before it sends it (`sequence`). After send()
+// returned, it counts the message as sent (`certain`). Both are words in shared memory, from which a
+// successor continues. So a message that a dead producer had numbered but not counted may have arrived or
+// not; all others must arrive. A message's `ordinal` is the number of certain messages before it. A consumer
+// records the last message that it has seen. The rules:
+//
+// * Sequences rise: no message comes twice or out of order.
+// * From one message to the next the ordinal rises by at most 1: no certain message is missing.
+//
+// The exceptions:
+//
+// * A consumer's successor may read again what its predecessor had read but not given back, at most the
+//   ring's capacity.
+// * If messages are given back before they are recorded, those in the hands of a dead consumer are missing.
+// * In a broadcast ring, the messages that the reader counts as missed are missing, and those before a
+//   reader's successor starts.
 #pragma once
 
 #include <array>
@@ -29,19 +35,20 @@ namespace takt::test {
 
 using Count = std::atomic<std::uint64_t>;
 
-/// What a process says of itself; on lines of its own.
+/// The diary of a process, on its own cache lines.
 struct alignas(shm::apart) Diary {
-  Count calls{0};                 // of the exchange
-  Count sequence{0};              // the last that was numbered by a writer, or seen by a reader
-  Count certain{0};               // a writer's: how many are known to be sent; a reader's: the last ordinal
-  Count in_hands{0};              // a reader's: how many it may have taken and not noted
-  std::array<Count, 2> newest{};  // a reader's of a value: the newest from each writer
-  Count takeovers{0};             // how often its seat had belonged to one who died
+  Count calls{0};                 // calls of the exchange
+  Count sequence{0};              // last message that a writer numbered or a reader saw
+  Count certain{0};               // writer: messages known to be sent; reader: the last ordinal
+  Count in_hands{0};              // reader: messages that it may have taken and not recorded
+  std::array<Count, 2> newest{};  // reader of a value: the newest from each writer
+  Count takeovers{0};             // how often it took over from a dead process
 };
 
-/// What all processes of a test share besides the exchange.
+/// The memory that all processes of a test share, beside the exchange.
 struct Ledger {
-  /// By a reader that finds a rule broken. The processes are copies of one, so a text has one address in all of them.
+  /// A reader calls it when a rule is broken. The processes are forks of one, so a text has the same address
+  /// in all of them.
   void complain(const char* rule, std::uint64_t number) {
     where = number;
     broken = rule;
@@ -52,10 +59,10 @@ struct Ledger {
   Count where{0};
 };
 
-/// The rule that was found broken; empty: none.
+/// The broken rule; empty if none.
 std::string verdict(const Ledger& ledger);
 
-/// Checks messages as they come; `first` of a consumer's life may be among those that were seen before.
+/// Checks received messages. The first ones of a consumer's life may have been seen before.
 class StreamCheck {
  public:
   StreamCheck(Diary& diary, Ledger& ledger, std::uint64_t capacity)
@@ -66,9 +73,9 @@ class StreamCheck {
         ordinal_(diary.certain),
         in_hands_(diary.in_hands) {}
 
-  /// It is not known what the predecessor's successor may see next.
+  /// Allows any gap before the next message.
   void forget() { in_hands_ = ~std::uint64_t{0} / 2; }
-  /// So many in all were missed, as the receiver says.
+  /// `missed` messages in total, as the receiver counts them.
   void set_missed(std::uint64_t missed) { in_hands_ += missed - std::exchange(missed_, missed); }
 
   template <class Message>
@@ -111,9 +118,9 @@ struct Role {
   std::uint64_t kills = 0;
   std::optional<Child> child{};
 
-  /// Its calls return.
+  /// Whether its calls return.
   [[nodiscard]] bool lives() const { return changes(diary->calls); }
-  /// Its calls have something to do.
+  /// Whether its calls move messages.
   [[nodiscard]] bool works() const { return changes(diary->sequence); }
   static bool changes(const Count& count) {
     const std::uint64_t before = count;
@@ -127,8 +134,9 @@ struct Role {
   }
 };
 
-/// Kills and restarts, one at a time or all, and checks that the others go on; after_kill() is told who was killed, or as many as
-/// there are for all, and says whether all is well. Then kills all.
+/// Kills and restarts the roles, one at a time or all, and checks that the others continue. Calls
+/// after_kill() with the index of the killed role, or roles.size() for all; it returns whether its checks
+/// passed. Kills all roles at the end.
 void kill_at_random(std::vector<Role>& roles, const Ledger& ledger, std::uint64_t kills,
                     const std::function<bool(std::size_t)>& after_kill);
 

@@ -1,5 +1,5 @@
-// A peer that writes whatever it likes into the memory of an exchange, while both ends work on it: no access outside of the memory,
-// no endless loop. What the honest side reads is not promised to be what was written. --count=N for another number of seconds.
+// A peer writes anything into the memory of an exchange while both ends use it. Neither end may access memory
+// outside or loop for ever. The honest reader may read wrong values. --count=N sets the number of seconds.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -19,14 +19,14 @@ using namespace takt::test;
 
 namespace {
 
-/// What the honest process says of itself.
+/// The progress of the honest process.
 struct Progress {
   std::atomic<std::uint64_t> calls{0};
-  std::atomic<std::int64_t> longest{0};  // nanoseconds of processor time that one call took
+  std::atomic<std::int64_t> longest{0};  // longest call in ns of processor time
   std::atomic<std::uint64_t> lies{0};
 };
 
-/// A number that a peer might put in place of `word`, to be believed.
+/// A plausible lie in place of `word`.
 std::uint32_t lie(std::mt19937_64& random, std::uint32_t word, std::uint32_t other) {
   const auto small = static_cast<std::uint32_t>(random() % 17);
   constexpr std::array<std::uint32_t, 8> borders = {0,          1,          7,          8,
@@ -53,7 +53,8 @@ std::uint32_t lie(std::mt19937_64& random, std::uint32_t word, std::uint32_t oth
   }
 }
 
-/// Mostly at the beginning, where the indexes are; in bursts, so that lies are also worked with.
+/// Mostly damages the beginning, where the indexes are. It works in bursts, so the ends also work with the
+/// damage.
 [[noreturn]] void attack(std::byte* memory, std::size_t bytes, Progress& progress) {
   auto random = generator(bytes);
   const auto word = [&](std::size_t within) {
@@ -86,7 +87,7 @@ void time(Progress& progress, Call&& call) {
 
 template <class Exchange>
 void use_both_ends(typename Exchange::Memory& memory, Progress& progress) {
-  std::uint64_t sum = 0;  // whatever is read is read to its last byte
+  std::uint64_t sum = 0;  // reads every byte
   if constexpr (requires { typename Exchange::Sender; }) {
     typename Exchange::Sender sender(memory, 0);
     typename Exchange::Receiver receiver(memory);
@@ -107,7 +108,7 @@ void use_both_ends(typename Exchange::Memory& memory, Progress& progress) {
       sum += value.whole() ? 1u : 0u;
     }
   }
-  if (sum > 10'000) std::abort();  // so that it is computed
+  if (sum > 10'000) std::abort();  // keeps the compiler from removing the sum
 }
 
 /// The joints of a robot, with a hub and one motion process.
@@ -115,7 +116,7 @@ struct Joints {
   using Memory = shm::JointImageMemory<2>;
 };
 
-/// Whatever the seats and the image hold, the hub lets no reference through that is none.
+/// The hub rejects every NaN and infinity, whatever the owner slots and the image contain.
 template <>
 void use_both_ends<Joints>(Joints::Memory& memory, Progress& progress) {
   const std::array<shm::JointSafety, 6> safety{};
@@ -139,14 +140,14 @@ void use_both_ends<Joints>(Joints::Memory& memory, Progress& progress) {
   }
 }
 
-/// A whole segment, which is read anew all the time, and laid out again when that is refused.
+/// A whole segment, read again and again, and written again after a rejection.
 struct WholeSegment {
   struct alignas(shm::apart) Memory {
     std::array<std::byte, 8192> bytes;
   };
 };
 
-/// Whatever the directory says by then, all that it leads to is within the memory.
+/// Every exchange of a damaged directory lies within the memory.
 template <>
 void use_both_ends<WholeSegment>(WholeSegment::Memory& memory, Progress& progress) {
   using Packet = Message<64>;
@@ -201,7 +202,7 @@ TEST_CASE("an access outside of the memory is seen here") {
   const Shared<std::array<std::byte, 256>> memory;
   for (const std::ptrdiff_t outside : {std::ptrdiff_t{-4096}, std::ptrdiff_t{256}}) {
     Child child([&] {
-      (void)std::freopen("/dev/null", "w", stderr);  // where a sanitizer would report it
+      (void)std::freopen("/dev/null", "w", stderr);  // discards the sanitizer's report
       const volatile std::byte* const place = memory->data();
       return static_cast<int>(place[outside]) * 0;
     });

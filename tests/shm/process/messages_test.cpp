@@ -1,6 +1,6 @@
-// Many messages between two processes: every one arrives, whole, once and in order. --count=N for another number than in an
-// ordinary run; of the larger messages, as many fewer. On a busy machine a ring is filled in one time slice and emptied in another,
-// so that its capacity sets the pace: most rings here last a slice.
+// Many messages between two processes: each arrives whole, once and in order. --count=N sets the number;
+// larger messages get fewer. On a busy machine one time slice fills a ring and another empties it, so the
+// capacity determines the speed. Most rings here have room for the messages of a slice.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using namespace takt::test;
 
 namespace {
 
-/// Eight bytes that belong to their place in the stream.
+/// Eight bytes that depend on their place in the stream.
 struct Number {
   std::uint64_t value = 0;
   static Number of(std::uint64_t number) { return {mix(number)}; }

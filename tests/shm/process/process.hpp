@@ -1,5 +1,5 @@
-// What the tests of this folder run in: memory that child processes share. It lies between pages that nobody may touch,
-// so that an access outside of it is seen as a death, and by the address sanitizer to the byte.
+// Memory that child processes share, for the tests of this folder. It lies between inaccessible pages, so an
+// access outside kills the process. The address sanitizer detects it to the byte.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 namespace takt::test {
 
-/// Pages that child processes share, between two that nobody may touch. Zero at first.
+/// Pages that child processes share, between two inaccessible pages. Zeroed.
 class SharedPages {
  public:
   explicit SharedPages(std::size_t bytes);
@@ -21,10 +21,10 @@ class SharedPages {
   SharedPages(const SharedPages&) = delete;
   SharedPages& operator=(const SharedPages&) = delete;
 
-  /// The last `bytes` of them, which end where the forbidden page begins.
+  /// The last `bytes` bytes, which end where the inaccessible page begins.
   [[nodiscard]] std::byte* data() const { return data_; }
 
-  /// From now on this process can only read them.
+  /// Makes the pages read-only for this process.
   void forbid_writing() const;
 
  private:
@@ -33,7 +33,7 @@ class SharedPages {
   std::size_t mapped_;
 };
 
-/// A T there.
+/// A T in the pages.
 template <class T>
 class Shared {
  public:
@@ -47,12 +47,12 @@ class Shared {
   T* object_;
 };
 
-/// What a child's kill() returns if that was what ended it.
+/// The exit status of a child that was killed.
 inline constexpr int killed = 128 + SIGKILL;
 
 void sleep_for(std::chrono::nanoseconds time);
 
-/// Lets others run every now and then, for who asks again and again.
+/// Yields the processor regularly in loops that poll.
 class Patience {
  public:
   void lost();
@@ -62,7 +62,7 @@ class Patience {
   int tries_ = 0;
 };
 
-/// Waits until `condition()` is true. False when that takes so long that only a hang explains it.
+/// Waits until `condition()` is true. Returns false after a time that only a hang explains.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
 }  // namespace takt::test

@@ -1,5 +1,5 @@
-// The same with programs that know nothing of each other but a segment's name: each is started by exec, attaches, takes its seat,
-// is killed, and is followed by another. The programs are the test cases below that are skipped otherwise.
+// The same with programs that share only a segment's name. Each is started by exec, attaches, takes its owner
+// slot, is killed and replaced. The programs are the test cases below that ordinary runs skip.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ constexpr std::array wanted = {shm::declare<Packets>("packets", capacity),
 
 constexpr const char* variable = "TAKT_TEST_SEGMENT";
 
-/// For programs: what cannot be ends them.
+/// For child programs: a failure ends the program.
 template <class T>
 T value_of(SetupResult<T> result, int otherwise) {
   if (!result) ::_exit(otherwise);
@@ -46,7 +46,7 @@ void become(const char* program) {
           nullptr);
 }
 
-/// A name for the segment that no other run has, and the programs know.
+/// A segment name that is unique to this run and known to the programs.
 class Name {
  public:
   Name() : text_("test-programs-" + std::to_string(::getpid())) { ::setenv(variable, text_.c_str(), 1); }
@@ -109,7 +109,7 @@ TEST_CASE(
   kill_at_random(roles, ledger, count(20, 10), [&](std::size_t victim) {
     return victim != 0 || eventually([&] { return consumer.certain + 1 >= producer.certain; });
   });
-  // The first of each had no predecessor; the last was killed and not followed.
+  // The first program had no predecessor. The last was killed and not replaced.
   CHECK(producer.takeovers.load() == roles[0].kills);
   CHECK(consumer.takeovers.load() == roles[1].kills);
   MESSAGE(producer.certain.load() << " messages");

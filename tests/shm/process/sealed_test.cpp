@@ -1,6 +1,6 @@
-// The same over sealed memory, which one process makes and serves and the others are handed: clients of every role are killed and
-// followed by others, who are handed it anew. The serving process is killed too: its clients work on in the memory that they have,
-// until the next one serves another at the same place.
+// The same over sealed memory. One process creates and serves it, and the others receive it. Clients of every
+// role are killed; their successors receive the memory again. The server is killed too. Its clients continue
+// with the memory that they have, until the next server serves a new segment at the same path.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -34,22 +34,22 @@ using Newest = shm::BroadcastValue<Packet>;
 constexpr std::uint32_t capacity = 64;
 constexpr std::size_t clients = 4;
 
-/// In the segment besides the exchanges: what of their use goes on from one process to the next.
+/// Diaries in the segment, from which successors continue.
 struct Notes {
   Diary producer;
   Diary consumer;
   Diary writer;
-  std::uint64_t generation = 0;  // which of the segments it is, from 1
+  std::uint64_t generation = 0;  // number of this segment, from 1
 };
 
 constexpr std::array wanted = {shm::declare<Packets>("packets", capacity), shm::declare<Newest>("newest"),
                                shm::declare<shm::RawMemory>("notes", sizeof(Notes))};
 
-/// What all processes share besides.
+/// The memory that all processes share, beside the segment.
 struct World {
   Ledger ledger;
   Diary server;
-  std::array<Diary, clients> client;  // `certain` is the segment that it works in
+  std::array<Diary, clients> client;  // `certain` is the number of the segment in use
 };
 
 class Path {
@@ -64,7 +64,7 @@ class Path {
   std::string text_;
 };
 
-/// For child processes: what cannot be ends them.
+/// For child processes: a failure ends the process.
 template <class T>
 T value_of(SetupResult<T> result, int otherwise) {
   if (!result) ::_exit(otherwise);
@@ -80,8 +80,8 @@ std::uint64_t generation_of(const Segment& segment) {
       ->generation;
 }
 
-// ------------------------------------------------------------------------------------------------ clients in their seats
-// work() is one call of the exchange: whether there was something to do.
+// --------------------------------------------------------------------------------------- clients at owner
+// slots work() makes one call of the exchange. Returns whether there was something to do.
 
 class Producing {
  public:
@@ -161,14 +161,14 @@ class Reading {
   std::uint64_t last_ = 0;
 };
 
-/// A server may die before it has answered; then another comes.
+/// A server may die before it has answered; then its successor answers.
 Segment receive(const std::string& path, const SegmentOptions& options) {
   for (;;) {
     if (auto segment = platform::receive_segment(path, 60s, options)) return std::move(*segment);
   }
 }
 
-/// Works in the memory of one serving process after the other.
+/// Works in the segment of one server after the other.
 template <class Client>
 [[noreturn]] void be_client(const std::string& path, World& world, Diary& diary,
                             const SegmentOptions& options = {}) {
@@ -190,7 +190,7 @@ template <class Client>
   }
 }
 
-/// Works, that is, has all clients in its memory.
+/// `sequence` advances while all clients use this segment.
 [[noreturn]] void be_server(const std::string& path, World& world) {
   const auto segment = value_of(Segment::create_sealed("test", wanted), 2);
   const std::uint64_t generation = ++world.server.certain;
@@ -229,7 +229,8 @@ TEST_CASE("kill -9: sealed memory, its clients and who serves it") {
   client.operator()<Reading>(3, "reader", only_reads());
   roles[clients] = {"server", [&] { be_server(path.text(), *world); }, &world->server};
   kill_at_random(roles, world->ledger, count(40, 10), [&](std::size_t victim) {
-    // Nobody serves: the clients work with each other all the same, for longer than what was there would last.
+    // Without a server, the clients continue to exchange messages, for longer than the queue's contents would
+    // last.
     for (std::size_t i = 0; victim == clients && i < clients; ++i) {
       const std::uint64_t before = world->client[i].sequence;
       const auto goes_on = [&] {
@@ -276,7 +277,7 @@ namespace {
   }
 }
 
-/// Tries for ever to cut off the memory of others, and makes holes in it; ends if it can cut it off.
+/// Tries for ever to truncate the memory and punches holes into it. Returns if truncation succeeds.
 int cut(const Segment& segment, Diary& diary) {
   auto random = generator(92);
   const auto size = static_cast<std::int64_t>(segment.layout().size());

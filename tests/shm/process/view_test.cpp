@@ -1,4 +1,4 @@
-// What takt shm inspect shows of a segment while the peer that made it lies.
+// The output of `takt shm inspect` for a segment that a malicious peer changes meanwhile.
 #include "tools/shm_view.hpp"
 
 #include <doctest/doctest.h>
