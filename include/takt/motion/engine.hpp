@@ -78,6 +78,10 @@ class Engine {
   /// From the next begin() on: a bounded stop of everything, then power off, then RobotState::down. For the end of the process.
   void shut_down() noexcept { shutdown_asked_ = true; }
 
+  /// Leaves a latched stop, as a reset request does: faults are cleared, drives powered. Between begin() and advance(). False: the
+  /// robot still stops, or is down.
+  bool reset() noexcept;
+
   /// One period of motion: writes one command for each joint.
   void advance(std::span<robot::JointCommand> commands) noexcept;
 

@@ -71,12 +71,24 @@ class Loop {
     shutdown_asked_.store(true, std::memory_order_relaxed);
   }
 
+  /// Asks once for the end of a latched stop, as a reset request does. Nothing happens in any other state. From any thread or
+  /// signal handler.
+  void reset() noexcept {
+    // relaxed: as above.
+    reset_asked_.store(true, std::memory_order_relaxed);
+  }
+
   /// One cycle, for owners that keep the beat themselves.
   rt::Verdict cycle(const rt::Tick& tick) noexcept {
     observer_->before_cycle(tick.due);
     hardware_->read(tick.due, feedback_);
     if (shutdown_asked_.load(std::memory_order_relaxed)) engine_.shut_down();
     engine_.begin(tick.due, feedback_, tick.missed);
+    if (reset_asked_.load(std::memory_order_relaxed)) {
+      reset_asked_.store(false,
+                         std::memory_order_relaxed);  // one that comes in between is served by this one
+      engine_.reset();
+    }
     Request* request = nullptr;
     while (engine_.accepts_requests() && channels_->requests.try_pop(request)) engine_.submit(*request);
     engine_.advance(commands_);
@@ -118,6 +130,7 @@ class Loop {
   std::vector<robot::JointFeedback> feedback_;
   std::vector<robot::JointCommand> commands_;
   std::atomic<bool> shutdown_asked_{false};
+  std::atomic<bool> reset_asked_{false};
   rt::LoopStatistics statistics_;
 };
 
