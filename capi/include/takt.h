@@ -49,7 +49,7 @@ extern "C" {
 
 /* Counts what was added to this header. A program works with every library of the same soname whose takt_abi_version() is not
  * lower than the TAKT_ABI_VERSION that it was compiled with. */
-#define TAKT_ABI_VERSION 8
+#define TAKT_ABI_VERSION 9
 
 /* The ABI version of the library that is loaded. Real-time safe. */
 TAKT_API int32_t takt_abi_version(void);
@@ -2327,5 +2327,7 @@ TAKT_API const takt_joint_image* takt_joint_hub_image(const takt_joint_hub* hub)
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
+
+#include "takt/app.h" /* a robot assembled from its description file */
 
 #endif /* TAKT_H */

@@ -80,12 +80,12 @@ class OwnServer {
       : server_(robot, channels.requests, channels.events, channels.state,
                 options(robot, recorder, planner_)) {}
 
-  /// Where it listens.
-  [[nodiscard]] SetupResult<std::string> open(std::uint16_t port) {
+  /// The port on which it listens.
+  [[nodiscard]] SetupResult<std::uint16_t> open(std::uint16_t port) {
     const auto opened = lines_.open({.port = port});
     if (!opened) return tl::unexpected<SetupError>(opened.error());
     thread_ = std::thread([this] { lines_.run(server_); });
-    return fmt::format("listening on 127.0.0.1:{}", *opened);
+    return *opened;
   }
   void stop() {
     if (!thread_.joinable()) return;
@@ -205,7 +205,8 @@ struct Robot::Parts {
       server.emplace(description, channels, recorder.get());
       auto opened = server->open(*options.port);
       if (!opened) return tl::unexpected<SetupError>(std::move(opened.error()));
-      place = std::move(*opened);
+      port = *opened;
+      place = fmt::format("listening on 127.0.0.1:{}", *port);
     }
     return {};
   }
@@ -231,6 +232,7 @@ struct Robot::Parts {
   std::optional<OwnServer> server;
   std::optional<LoopHost> host;
   std::string place;
+  std::optional<std::uint16_t> port;
   bool has_run = false;
 };
 
@@ -255,6 +257,7 @@ SetupResult<std::unique_ptr<Robot>> Robot::create(robot::RobotDescription descri
 const robot::RobotDescription& Robot::description() const noexcept { return parts_->description; }
 Devices* Robot::devices() noexcept { return parts_->devices.get(); }
 const std::string& Robot::place() const noexcept { return parts_->place; }
+std::optional<std::uint16_t> Robot::port() const noexcept { return parts_->port; }
 motion::Channels& Robot::channels() noexcept { return parts_->channels; }
 record::Recorder* Robot::recorder() noexcept { return parts_->recorder.get(); }
 void Robot::add_observer(motion::LoopObserver& observer) { parts_->observers.add(observer); }
@@ -269,6 +272,7 @@ SetupResult<void> Robot::run(const std::function<void(const rt::ThreadSetup&)>& 
 }
 
 void Robot::shut_down() noexcept { parts_->loop->shut_down(); }
+void Robot::reset() noexcept { parts_->loop->reset(); }
 
 std::optional<ReportLine> Robot::next_report() {
   if (const auto seen = parts_->watch.next()) {

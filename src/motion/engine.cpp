@@ -633,10 +633,13 @@ void Engine::emergency_stop(Request& request) noexcept {
 }
 
 void Engine::reset(Request& request) noexcept {
-  if (state_ == RobotState::ready) return answer(request, GoalState::succeeded, Fault{});
-  if (state_ != RobotState::stopped && state_ != RobotState::starting) {
-    return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
-  }
+  if (reset()) return answer(request, GoalState::succeeded, Fault{});
+  answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
+}
+
+bool Engine::reset() noexcept {
+  if (state_ == RobotState::ready) return true;
+  if (state_ != RobotState::stopped && state_ != RobotState::starting) return false;
   // Drives that held their joints all the time stay on, at the present position.
   if (state_ == RobotState::stopped) settled_ = powered_;
   state_ = RobotState::starting;
@@ -644,7 +647,7 @@ void Engine::reset(Request& request) noexcept {
   powered_ = JointSet::first(axes_.size());
   clear_faults_ = true;
   waiting_since_ = tick_;
-  answer(request, GoalState::succeeded, Fault{});
+  return true;
 }
 
 void Engine::stop_for_good() noexcept {

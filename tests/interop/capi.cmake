@@ -10,7 +10,7 @@ if(TAKT_SANITIZE)
   # What clang's sanitizers need for C++, as the library is, the C compiler does not link.
   set_target_properties(takt_capi_c99 PROPERTIES LINKER_LANGUAGE CXX)
 endif()
-add_test(NAME capi_c99 COMMAND takt_capi_c99)
+add_test(NAME capi_c99 COMMAND takt_capi_c99 ${takt_patient_arm})
 
 add_executable(takt_capi_test capi_test.cpp capi_shm_test.cpp capi_vehicle_test.cpp)
 target_link_libraries(takt_capi_test PRIVATE takt_test_main takt::c)
@@ -57,11 +57,13 @@ set_tests_properties(capi_vehicle_drive PROPERTIES TIMEOUT 400)
 if(TARGET takt_tool)
   add_test(NAME capi_drive COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_drive_test.py
            $<TARGET_FILE:takt_c> $<TARGET_FILE:takt_tool>)
-  set_tests_properties(capi_drive PROPERTIES TIMEOUT 300)
-  set(capi_drive capi_drive)
+  add_test(NAME capi_app COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_app_test.py
+           $<TARGET_FILE:takt_c> $<TARGET_FILE:takt_tool> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(capi_drive capi_app PROPERTIES TIMEOUT 300)
+  set(capi_with_programs capi_drive capi_app)
 endif()
 set(capi_python_tests capi_header capi_ctypes capi_can capi_can_frame capi_vehicle capi_channel capi_vehicle_client
-    capi_udp capi_simulated_vehicle capi_vehicle_drive capi_shm capi_client ${capi_drive})
+    capi_udp capi_simulated_vehicle capi_vehicle_drive capi_shm capi_client ${capi_with_programs})
 
 # An interpreter that is not sanitized itself can load a sanitized library if the sanitizer was loaded first. The thread sanitizer
 # does not work that way, and the C API has no threads but those of the rooms, which are tested there; nor do clang's, which are

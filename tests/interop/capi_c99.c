@@ -1,6 +1,7 @@
 /* A C99 program that uses every function of the C API: that the header compiles as C, that the calls do what the
  * manual says, and (in the sanitized builds) that nothing leaks and nothing is read or written that should not be. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,7 +266,55 @@ static void test_driving_a_vehicle(void) {
   takt_udp_close(socket);
 }
 
-int main(void) {
+static takt_robot* running = NULL;
+
+static void shut_down(int number) {
+  (void)number;
+  takt_robot_shut_down(running);
+}
+
+static void test_a_robot(const char* file) {
+  takt_bus_override neck = {"neck", "can0"};
+  takt_robot_options options;
+  takt_robot_state state;
+  takt_robot_totals totals;
+  char text[1024];
+  size_t length = 0;
+  int32_t is_failure = -1;
+  takt_robot_options_init(&options);
+  takt_robot_state_init(&state);
+  takt_robot_totals_init(&totals);
+  options.simulate = 1;
+  options.port = TAKT_ROBOT_PORT_ANY;
+  CHECK(takt_robot_create("/nowhere/arm.json", &options, &running, text, sizeof text) ==
+        TAKT_ERROR_APP_BAD_DESCRIPTION);
+  CHECK(strstr(text, "/nowhere/arm.json") != NULL);
+  options.buses = &neck;
+  options.bus_count = 1;
+  CHECK(takt_robot_create(file, &options, &running, text, sizeof text) == TAKT_ERROR_APP_NO_SUCH_BUS);
+  CHECK(strstr(text, "neck") != NULL && running == NULL);
+  options.bus_count = 0;
+  CHECK(takt_robot_create(file, &options, &running, text, sizeof text) == TAKT_OK);
+  CHECK(text[0] == '\0' && takt_robot_port(running) != 0);
+  CHECK(takt_robot_get_state(running, &state) == TAKT_OK && state.state == TAKT_ROBOT_STARTING);
+  takt_robot_reset(running); /* nothing to leave */
+  CHECK(signal(SIGTERM, shut_down) != SIG_ERR);
+  CHECK(raise(SIGTERM) == 0);
+  CHECK(takt_robot_run(running, text, sizeof text) == TAKT_OK);
+  CHECK(signal(SIGTERM, SIG_DFL) != SIG_ERR);
+  CHECK(takt_robot_get_state(running, &state) == TAKT_OK && state.state == TAKT_ROBOT_DOWN);
+  CHECK(state.reason == TAKT_ERROR_MOTION_SHUTTING_DOWN && state.cycles > 0);
+  CHECK(takt_robot_next_report(running, text, sizeof text, &length, &is_failure) == TAKT_OK);
+  CHECK(strncmp(text, "robot ", 6) == 0 && strlen(text) == length && is_failure == 0);
+  CHECK(takt_robot_finish(running, &totals, text, sizeof text) == TAKT_OK && totals.accepted == 0);
+  takt_robot_destroy(running);
+  CHECK(takt_drive_protocols(text, sizeof text, &length) == TAKT_OK && strlen(text) == length);
+  CHECK(strstr(text, "servo\n") != NULL);
+}
+
+int main(int argc, char** argv) {
+  CHECK(argc == 2);
+  if (argc == 2) test_a_robot(argv[1]);
   test_can_frames();
   test_version();
   test_status_texts();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The header against the library and against the rooms: what takt.h declares is exported and nothing else is, and its error
+"""The headers against the library and against the rooms: what they declare is exported and nothing else is, and their error
 numbers are those of the C++ enums, name by name.
 
     capi_header_test.py LIBRARY NM SOURCE_DIR
@@ -13,7 +13,7 @@ import sys
 import unittest
 
 LIBRARY, NM, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-HEADER = (SOURCE / "capi/include/takt.h").read_text()
+HEADER = "\n".join(path.read_text() for path in sorted((SOURCE / "capi/include").rglob("*.h")))
 ERROR_FILES = {
     "trajectory": "include/takt/trajectory/error.hpp",
     "control": "include/takt/control/error.hpp",
@@ -21,9 +21,13 @@ ERROR_FILES = {
     "can": "include/takt/can/error.hpp",
     "vehicle": "include/takt/vehicle/error.hpp",
     "shm": "include/takt/shm/error.hpp",
+    "rt": "include/takt/rt/error.hpp",
+    "robot": "include/takt/robot/error.hpp",
     "motion": "include/takt/motion/error.hpp",
+    "record": "include/takt/record/error.hpp",
     "sim": "include/takt/sim/error.hpp",
     "platform": "include/takt/platform/error.hpp",
+    "app": "include/takt/app/error.hpp",
     "capi": "capi/src/error.hpp",
 }
 ROOMS = {name: int(number) for name, number in re.findall(

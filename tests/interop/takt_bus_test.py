@@ -4,22 +4,17 @@
 usage: takt_bus_test.py TAKT SOURCE_FOLDER [unittest arguments]
 The robot is mhubo, whose boards speak classic CAN, with a slow and patient loop: no test depends on how fast the machine is.
 """
-import contextlib, faulthandler, json, os, pty, select, signal, socket, subprocess, sys, tempfile, threading, time, tty, unittest
+import contextlib, faulthandler, functools, json, os, pty, select, signal, socket, subprocess, sys, tempfile, threading, time, tty, unittest
+
+import robot_programs
 
 TAKT = sys.argv[1]
 SOURCE = sys.argv[2]
+patient_mhubo = functools.partial(robot_programs.patient_mhubo, SOURCE)
+program = functools.partial(robot_programs.program, TAKT)
 LEFT, RIGHT = "left_and_waist", "right"
 WAIST_BOARD = 12
 ENCODERS = 0x60  # the identifier of board 0's encoder reply
-
-
-def patient_mhubo():
-    with open(os.path.join(SOURCE, "examples", "robots", "mhubo.json")) as file:
-        robot = json.load(file)
-    robot.update(rate=100, overrun="skip", overrun_limit=1_000_000, feedback_timeout=10, goal_time=30)
-    for joint in robot["joints"]:
-        joint["following_error"] = 3  # the boards are a process of their own, which may pause, too
-    return robot
 
 
 def without(robot, board):
@@ -31,23 +26,6 @@ def without(robot, board):
 
 def takt(*arguments):
     return subprocess.run([TAKT, *arguments], capture_output=True, text=True, timeout=120)
-
-
-@contextlib.contextmanager
-def program(*arguments, until, **options):
-    """A process of takt, from the line that begins with `until`; ends it with SIGTERM unless it has ended."""
-    process = subprocess.Popen([TAKT, *arguments], stdout=subprocess.PIPE, text=True, **options)
-    process.lines = []
-    for line in process.stdout:
-        process.lines.append(line.strip())
-        if line.startswith(until):
-            break
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
 
 
 class Client:

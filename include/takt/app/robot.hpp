@@ -59,7 +59,7 @@ struct RunTotals {
   std::uint64_t errors = 0;  ///< lines that were no request
 };
 
-/// Set-up allocates and may fail. run() is for one thread, next_report() for one other, shut_down() for any.
+/// Set-up allocates and may fail. run() is for one thread, next_report() for one other, shut_down() and reset() for any.
 class Robot {
  public:
   /// Errors: bad_description, whose message lists every mistake, a line each; else those of create().
@@ -80,6 +80,8 @@ class Robot {
   [[nodiscard]] Devices* devices() noexcept;
   /// "listening on 127.0.0.1:6010", or "serving at ..."; empty without a server.
   [[nodiscard]] const std::string& place() const noexcept;
+  /// TCP port of the server in this process; none without one.
+  [[nodiscard]] std::optional<std::uint16_t> port() const noexcept;
   [[nodiscard]] motion::Channels& channels() noexcept;
   /// Null if there is none.
   [[nodiscard]] record::Recorder* recorder() noexcept;
@@ -91,6 +93,9 @@ class Robot {
   [[nodiscard]] SetupResult<void> run(const std::function<void(const rt::ThreadSetup&)>& on_set_up = {});
   /// Asks for a controlled stop and the end of run(). Real-time and signal safe.
   void shut_down() noexcept;
+  /// Asks a stopped robot to leave its stop, as a client's reset request does. Nothing happens in any other state. Real-time and
+  /// signal safe.
+  void reset() noexcept;
 
   /// The robot's changes of state, and what became of servers elsewhere, oldest first. Allocates.
   [[nodiscard]] std::optional<ReportLine> next_report();

@@ -88,6 +88,10 @@ class Engine {
   /// process.
   void shut_down() noexcept { shutdown_asked_ = true; }
 
+  /// Leaves a latched stop, as a reset request does: clears the faults and powers the drives. Call it between
+  /// begin() and advance(). Returns false while the robot is still stopping, or is down.
+  bool reset() noexcept;
+
   /// Computes one period of motion and writes one command per joint.
   void advance(std::span<robot::JointCommand> commands) noexcept;
 

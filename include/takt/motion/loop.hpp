@@ -73,12 +73,24 @@ class Loop {
     shutdown_asked_.store(true, std::memory_order_relaxed);
   }
 
+  /// Requests once that the robot leaves a latched stop, as a reset request does. In any other state nothing
+  /// happens. Callable from any thread and from a signal handler.
+  void reset() noexcept {
+    // relaxed: as above.
+    reset_asked_.store(true, std::memory_order_relaxed);
+  }
+
   /// Runs one cycle, for a caller that keeps the period itself. Returns Verdict::stop once the robot is down.
   rt::Verdict cycle(const rt::Tick& tick) noexcept {
     observer_->before_cycle(tick.due);
     hardware_->read(tick.due, feedback_);
     if (shutdown_asked_.load(std::memory_order_relaxed)) engine_.shut_down();
     engine_.begin(tick.due, feedback_, tick.missed);
+    if (reset_asked_.load(std::memory_order_relaxed)) {
+      reset_asked_.store(false,
+                         std::memory_order_relaxed);  // one that comes in between is served by this one
+      engine_.reset();
+    }
     Request* request = nullptr;
     while (engine_.accepts_requests() && channels_->requests.try_pop(request)) engine_.submit(*request);
     engine_.advance(commands_);
@@ -121,6 +133,7 @@ class Loop {
   std::vector<robot::JointFeedback> feedback_;
   std::vector<robot::JointCommand> commands_;
   std::atomic<bool> shutdown_asked_{false};
+  std::atomic<bool> reset_asked_{false};
   rt::LoopStatistics statistics_;
 };
 

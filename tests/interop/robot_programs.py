@@ -1,0 +1,33 @@
+"""A robot for tests on a busy machine, and programs of takt that play it or run it."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+
+
+def patient_mhubo(source):
+    """The description of mhubo, whose boards speak classic CAN, with a slow and patient loop."""
+    with open(os.path.join(source, "examples", "robots", "mhubo.json")) as file:
+        robot = json.load(file)
+    robot.update(rate=100, overrun="skip", overrun_limit=1_000_000, feedback_timeout=10, goal_time=30)
+    for joint in robot["joints"]:
+        joint["following_error"] = 3  # the boards are a process of their own, which may pause, too
+    return robot
+
+
+@contextlib.contextmanager
+def program(takt, *arguments, until, **options):
+    """A process of takt, from the line that begins with `until`; ends it with SIGTERM unless it has ended."""
+    process = subprocess.Popen([takt, *arguments], stdout=subprocess.PIPE, text=True, **options)
+    process.lines = []
+    for line in process.stdout:
+        process.lines.append(line.strip())
+        if line.startswith(until):
+            break
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
