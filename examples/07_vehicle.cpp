@@ -1,6 +1,6 @@
 // A lap with a vehicle over datagrams: twists go out, odometry is computed, and the cable is cut for two
 // seconds. The vehicle and its client both stop by themselves, and both continue only on command. Each end
-// accepts only the other (vehicle/secure_channel.hpp).
+// accepts only the other (secure/handshake.hpp).
 //
 // The vehicle is simulated in virtual time. For a real one use platform/udp_socket.hpp. `takt vehicle-sim`
 // and `takt drive` are the two ends as programs.

@@ -1013,7 +1013,7 @@ TAKT_API int64_t takt_vehicle_stamp_difference_ns(uint32_t stamp, uint32_t other
  * Both ends send what takt_channel_poll_handshake() writes, as soon as takt_channel_next_handshake_ns() has come, and what
  * takt_channel_seal() makes of their frames; and give all that comes to takt_channel_open(). All times of one channel are of one
  * steady clock; the two ends' clocks need have nothing in common. One that is set, or is told to no function for silence_ns, ends
- * the session but for stops, and the ends shake hands again. include/takt/vehicle/secure_channel.hpp says how it works. */
+ * the session but for stops, and the ends shake hands again. include/takt/secure/handshake.hpp says how it works. */
 typedef struct takt_channel takt_channel;
 
 #define TAKT_CHANNEL_KEY_BYTES 16

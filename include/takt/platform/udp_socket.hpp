@@ -9,7 +9,7 @@
 //
 // The socket is connected, so the kernel drops datagrams of other senders. That keeps them out of the queue,
 // but it is no authentication: a sender can forge its address. For authentication, use
-// vehicle/secure_channel.hpp.
+// secure/handshake.hpp.
 //
 // With port 0 the socket accepts datagrams from any port of the peer. Use it for a peer with an unknown port,
 // such as the Furbot's original programs. After the first valid datagram, settle() fixes the port:
