@@ -18,10 +18,11 @@ PidKernels best_kernels() noexcept {
 
 }  // namespace
 
-PidKernel<double> compiled_pid_kernel(PidForm form) noexcept {
+}  // namespace takt::control
+
+takt::control::PidKernel<double> takt_pid_kernel(const takt::control::PidForm& form) noexcept {
+  using takt::control::compiled_forms;
   const auto* const found = std::ranges::find(compiled_forms, form);
   if (found == compiled_forms.end()) return nullptr;
-  return best_kernels()[static_cast<std::size_t>(found - compiled_forms.begin())];
+  return takt::control::best_kernels()[static_cast<std::size_t>(found - compiled_forms.begin())];
 }
-
-}  // namespace takt::control

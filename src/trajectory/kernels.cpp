@@ -24,9 +24,9 @@ struct Choice {
 
 }  // namespace
 
-const Kernels<double>& compiled_kernels(std::size_t joints) noexcept {
-  static const Choice choice;
-  return joints == 1 ? choice.one : choice.many;
-}
-
 }  // namespace takt::trajectory
+
+const takt::trajectory::Kernels<double>* takt_trajectory_kernels(std::size_t joints) noexcept {
+  static const takt::trajectory::Choice choice;
+  return joints == 1 ? &choice.one : &choice.many;
+}

@@ -119,7 +119,7 @@ TEST_CASE("instruction sets step PIDs to the same bits as the portable loop, and
 
 TEST_CASE("the compiled library has a loop for the forms that it says, where there is one worth it") {
   const bool worth = processor_has(InstructionSet::avx2) || processor_has(InstructionSet::avx512);
-  for (const PidForm& form : compiled_forms) CHECK((compiled_pid_kernel(form) != nullptr) == worth);
-  const bool others = compiled_pid_kernel({.integration = Integration::trapezoidal}) != nullptr;
+  for (const PidForm& form : compiled_forms) CHECK((takt_pid_kernel(form) != nullptr) == worth);
+  const bool others = takt_pid_kernel({.integration = Integration::trapezoidal}) != nullptr;
   CHECK_FALSE(others);
 }

@@ -26,7 +26,7 @@ struct Variant {
 
 /// The loops for so many joints that this processor can run.
 std::vector<Variant> variants(std::size_t joints) {
-  std::vector<Variant> result{{"chosen", compiled_kernels(joints)}};
+  std::vector<Variant> result{{"chosen", *takt_trajectory_kernels(joints)}};
   if (joints == 1) return result;
 #if defined(__x86_64__)
   result.push_back({"sse2", sse2::kernels()});

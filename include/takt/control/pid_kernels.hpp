@@ -192,21 +192,26 @@ template <class Scalar, PidForm form>
 inline constexpr PidKernel<Scalar> portable_pid_kernel =
     &detail::step_pids<detail::PortableLanes<Scalar>, form>;
 
-#if defined(TAKT_COMPILED_KERNELS)
-/// The best loop of the compiled library for this processor, or null. It has loops for the default form and
-/// the conventions, if the processor offers more than the baseline of its architecture.
-[[nodiscard]] PidKernel<double> compiled_pid_kernel(PidForm form) noexcept;
-#endif
+}  // namespace takt::control
 
-/// The loop that a new bank uses. A program may mix parts that link the compiled library with parts that do
-/// not. Then either choice may apply to all of them; both are correct.
+/// The best loop of the compiled library for this processor, or null. It has loops for the default form and
+/// the conventions, if the processor offers more than the baseline of its architecture. The function is weak:
+/// its address is null where no compiled library is linked. It has C linkage so that takt::takt can name it to
+/// the linker (src/kernels.cmake).
+extern "C" [[gnu::weak]] takt::control::PidKernel<double> takt_pid_kernel(
+    const takt::control::PidForm& form) noexcept;
+
+namespace takt::control {
+
+/// The loop that a new bank uses: that of the compiled library if it is linked and has one, else the portable
+/// one.
 template <class Scalar, PidForm form>
 [[nodiscard]] PidKernel<Scalar> pid_kernel_for() noexcept {
-#if defined(TAKT_COMPILED_KERNELS)
   if constexpr (std::is_same_v<Scalar, double>) {
-    if (const auto kernel = compiled_pid_kernel(form)) return kernel;
+    if (takt_pid_kernel != nullptr) {
+      if (const auto kernel = takt_pid_kernel(form)) return kernel;
+    }
   }
-#endif
   return portable_pid_kernel<Scalar, form>;
 }
 

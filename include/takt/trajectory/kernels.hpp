@@ -214,19 +214,23 @@ inline constexpr Kernels<Scalar> portable_kernels{
     &detail::sample_portable<Scalar>, &detail::solve_portable<Scalar>, &detail::all_within_portable<Scalar>,
     &detail::may_exceed_portable<Scalar>};
 
-#if defined(TAKT_COMPILED_KERNELS)
-/// The best loops of the compiled library for this processor and `joints` joints. Rows of one joint are not
-/// padded and need other loops.
-[[nodiscard]] const Kernels<double>& compiled_kernels(std::size_t joints) noexcept;
-#endif
+}  // namespace takt::trajectory
 
-/// The loops that a new motion of `joints` joints uses. A program may mix parts that link the compiled
-/// library with parts that do not. Then either choice may apply to all of them; both are correct.
+/// The best loops of the compiled library for this processor and `joints` joints. Rows of one joint are not
+/// padded and need other loops. The function is weak: its address is null where no compiled library is linked.
+/// It has C linkage so that takt::takt can name it to the linker (src/kernels.cmake).
+extern "C" [[gnu::weak]] const takt::trajectory::Kernels<double>* takt_trajectory_kernels(
+    std::size_t joints) noexcept;
+
+namespace takt::trajectory {
+
+/// The loops that a new motion of `joints` joints uses: those of the compiled library if it is linked, else
+/// the portable ones.
 template <class Scalar>
 [[nodiscard]] const Kernels<Scalar>& kernels_for([[maybe_unused]] std::size_t joints) noexcept {
-#if defined(TAKT_COMPILED_KERNELS)
-  if constexpr (std::is_same_v<Scalar, double>) return compiled_kernels(joints);
-#endif
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (takt_trajectory_kernels != nullptr) return *takt_trajectory_kernels(joints);
+  }
   return portable_kernels<Scalar>;
 }
 
