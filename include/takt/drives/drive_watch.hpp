@@ -9,6 +9,7 @@ namespace takt::drives {
 /// Counts the requests that a drive leaves unanswered.
 class SilenceWatch {
  public:
+  /// The drive answered.
   void heard() noexcept {
     unanswered_ = 0;
     silent_ = false;

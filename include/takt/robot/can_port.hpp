@@ -36,7 +36,9 @@ class CanPort {
   virtual std::size_t send(std::span<const can::Frame> frames) noexcept = 0;
   /// Copies received frames, oldest first. Returns how many.
   virtual std::size_t receive(std::span<can::Frame> frames) noexcept = 0;
+  /// Whether frames pass. It may change at each send() and receive().
   [[nodiscard]] virtual BusLink link() const noexcept { return BusLink::up; }
+  /// Traffic since the bus was opened.
   [[nodiscard]] virtual BusTraffic traffic() const noexcept = 0;
 
  protected:

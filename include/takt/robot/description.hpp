@@ -33,6 +33,7 @@ enum class JointKind : std::uint8_t {
   return kind == JointKind::linear ? "m" : "rad";
 }
 
+/// One CAN bus.
 struct BusDescription {
   std::string name;
   const DriveProtocol* protocol = nullptr;  ///< of its drives (robot/drive_protocol.hpp, drives/registry.hpp)
@@ -52,6 +53,7 @@ struct PlantDescription {
   double start = 0;               ///< rad: the joint's position when the simulation starts
 };
 
+/// One joint: its limits, and its drive on a bus.
 struct JointDescription {
   std::string name;
   JointKind kind = JointKind::rotary;  ///< of a linear joint, read m for rad and N for N m below
@@ -71,11 +73,13 @@ struct JointDescription {
   PlantDescription plant;
 };
 
+/// A named set of joints.
 struct GroupDescription {
   std::string name;
   std::vector<std::size_t> joints;  ///< indices into RobotDescription::joints
 };
 
+/// The robot.
 struct RobotDescription {
   std::string name;
   Duration period{5'000'000};                           ///< of the control loop

@@ -40,9 +40,9 @@ struct SettingRule {
 
 /// The range of the numbers that address a joint on a bus.
 struct AddressRule {
-  std::uint8_t first_board = 1;
-  std::uint8_t last_board = 127;
-  std::uint8_t last_channel = 0;
+  std::uint8_t first_board = 1;   ///< smallest board number or node id
+  std::uint8_t last_board = 127;  ///< largest board number or node id
+  std::uint8_t last_channel = 0;  ///< largest channel; the smallest is 0
 };
 
 /// Reports a contradiction in a description: the key within the joint, such as "safe", and the reason as a

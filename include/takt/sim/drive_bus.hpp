@@ -69,6 +69,7 @@ class DriveBus {
 template <class Drive>
 class DrivesOnBus : public DriveBus {
  public:
+  /// An empty bus with the description's bit rates. Allocates.
   DrivesOnBus(const robot::BusDescription& description, Time start)
       : start_(start),
         bus_({.nominal = description.bit_rate, .data = description.data_bit_rate}, start),

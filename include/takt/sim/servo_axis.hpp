@@ -112,6 +112,7 @@ class ServoAxis {
 /// has its own phase, which depends on the drive's number.
 class ServoTicks {
  public:
+  /// The servo of the drive with this number, from time `start` on.
   ServoTicks(Time start, std::uint8_t number) noexcept : next_(start + phase(number)) {}
 
   /// The time of the next servo step.

@@ -85,6 +85,7 @@ class JointPlant {
 /// An encoder with whole counts.
 class Encoder {
  public:
+  /// Counts per rad; a negative number reverses the direction.
   explicit Encoder(double counts_per_radian) noexcept
       : counts_per_radian_(counts_per_radian), radians_per_count_(1 / counts_per_radian) {}
 
@@ -121,6 +122,7 @@ class PositionServo {
   /// A servo at 1 kHz would ring beyond this bandwidth, rad/s. A higher one is reduced to it.
   static constexpr double highest_bandwidth = 150;
 
+  /// Computes the gains from the plant.
   explicit PositionServo(const robot::PlantDescription& plant) noexcept {
     const double w = std::min(plant.bandwidth, highest_bandwidth);
     proportional_ = 3 * plant.inertia * w * w;

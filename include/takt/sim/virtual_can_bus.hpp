@@ -63,6 +63,7 @@ struct BusStatistics {
 /// bus.
 class VirtualCanBus {
  public:
+  /// The most nodes that a bus can have.
   static constexpr std::size_t max_nodes = 32;
 
   /// One node's end of the bus; satisfies can::CanBus. Its transmit queue is first in, first out, as in a

@@ -35,6 +35,7 @@ struct Cia402Disturbance {
   can::canopen::SdoAbort sdo_abort = can::canopen::SdoAbort::none;  ///< its answer to every SDO, unless none
 };
 
+/// A simulated drive. Real-time safe after construction.
 class Cia402Drive {
  public:
   /// Powers up at `start`. `node` must be can::canopen::is_node().
@@ -55,7 +56,9 @@ class Cia402Drive {
   /// Injects a fault at the present time, or ends it with JointFault::none. A silent drive has no power, and
   /// boots when the fault ends.
   void inject(sim::JointFault fault) noexcept;
+  /// Sets the faults on the bus from now on; a default one has none.
   void disturb(const Cia402Disturbance& disturbance) noexcept;
+  /// Sets a constant torque against the motor, N m.
   void set_load(double torque) noexcept { motor_.axis().set_load(torque); }
   /// The joint's true position, rad, and velocity, rad/s.
   [[nodiscard]] double position() const noexcept {

@@ -8,8 +8,8 @@
 // After a failed step it starts again after a pause, so drives may be switched on at any time. A drive that
 // boots again, or leaves the state operational, is configured again. If it was enabled, it is at fault
 // (power_lost) until the fault is cleared or the drive is switched off. The same holds if it switches off
-// without a command. If an enabled drive becomes silent, its last command is held. Its state is then unknown,
-// even when it answers again, until it was switched off.
+// without a command. If an enabled drive becomes silent, its last reference is held. Its state is then
+// unknown, even when it answers again, until it was switched off.
 //
 // A drive with a home (Cia402Home) searches it once after each start. It is enabled in homing mode, and its
 // joint is reported off until the drive is at home. The rules of the state machine and of mode changes are in
@@ -38,17 +38,18 @@ namespace takt::drives {
 /// Bits in JointFeedback::fault that the master sets, above the drive's own error code (of the latest
 /// emergency).
 namespace cia402_fault {
-inline constexpr std::uint32_t code = 0xFFFF;
-inline constexpr std::uint32_t power_lost = 1U << 16;
-inline constexpr std::uint32_t mode_refused = 1U << 17;
+inline constexpr std::uint32_t code = 0xFFFF;          ///< the drive's own error code
+inline constexpr std::uint32_t power_lost = 1U << 16;  ///< it was ready, then switched off without a command
+inline constexpr std::uint32_t mode_refused = 1U << 17;    ///< it did not confirm a mode in time
 inline constexpr std::uint32_t not_configured = 1U << 18;  ///< the drive refused part of its configuration
-inline constexpr std::uint32_t heartbeat_lost = 1U << 19;
-inline constexpr std::uint32_t homing_failed = 1U << 20;
+inline constexpr std::uint32_t heartbeat_lost = 1U << 19;  ///< the master receives no heartbeat
+inline constexpr std::uint32_t homing_failed = 1U << 20;   ///< the search for its home failed
 }  // namespace cia402_fault
 
 /// One drive, as its master sees it.
 class Cia402Master {
  public:
+  /// Requires setup.is_good(). Allocates.
   explicit Cia402Master(const Cia402Setup& setup)
       : timing_(setup.timing),
         configuration_(cia402_configuration(setup)),
@@ -60,12 +61,15 @@ class Cia402Master {
         rated_effort_(std::copysign(setup.rated_effort, setup.counts_per_radian)),
         node_(setup.node) {}
 
+  /// The drive's node id.
   [[nodiscard]] std::uint8_t node() const noexcept { return node_; }
+  /// The state machine, with the drive's last feedback.
   [[nodiscard]] const can::cia402::DriveControl& control() const noexcept { return control_; }
   /// The write that the drive refused; nullptr if it refused none.
   [[nodiscard]] const can::canopen::ObjectWrite* refused() const noexcept {
     return not_configured_ ? configurator_.current() : nullptr;
   }
+  /// The reason of refused().
   [[nodiscard]] can::canopen::SdoAbort why_refused() const noexcept { return configurator_.abort(); }
 
   // ---- Frames from the drive
@@ -92,6 +96,7 @@ class Cia402Master {
   /// Handles the drive's transmit PDO 2. Errors as above.
   Status heard_second_pdo(const can::Frame& frame) noexcept { return take_transmit_pdo_2(measured_, frame); }
   Status heard_sdo(const can::Frame& frame) noexcept { return configurator_.receive(frame); }
+  /// Handles a heartbeat that ended on the bus at `time`.
   void heard(const can::canopen::Heartbeat& heartbeat, Time time) noexcept {
     monitor_.heard(heartbeat.state, asked_);
     const bool fresh_start = phase_ == Phase::running && time - started_at_ < 2 * timing_.heartbeat;
@@ -100,12 +105,14 @@ class Cia402Master {
     if (forgot && phase_ == Phase::running) lose(time);
     if (heartbeat.state == can::canopen::NmtState::boot_up) rest_until(time);
   }
+  /// Handles an emergency: keeps its code.
   void heard(const can::canopen::Emergency& emergency) noexcept {
     error_code_ = emergency.is_reset() ? std::uint16_t{0} : emergency.code;
   }
 
   // ---- Feedback for its joint
 
+  /// Writes the drive's state and measurements to its joint's feedback.
   void report(robot::JointFeedback& feedback) const noexcept {
     feedback.drive = state();
     feedback.fault = faults();
@@ -117,6 +124,7 @@ class Cia402Master {
     feedback.stamp = stamp_;
     feedback.heard = true;
   }
+  /// The drive's state, for its joint.
   [[nodiscard]] robot::DriveState state() const noexcept {
     if (in_fault() || power_.lost() || not_configured_ || control_.mode_refused() || homing_failed_)
       return robot::DriveState::fault;
@@ -124,6 +132,7 @@ class Cia402Master {
       return robot::DriveState::unknown;
     return control_.enabled() && is_home_ ? robot::DriveState::ready : robot::DriveState::off;
   }
+  /// The bits of JointFeedback::fault.
   [[nodiscard]] std::uint32_t faults() const noexcept {
     return (in_fault() ? error_code_ : 0U) | (power_.lost() ? cia402_fault::power_lost : 0) |
            (control_.mode_refused() ? cia402_fault::mode_refused : 0) |

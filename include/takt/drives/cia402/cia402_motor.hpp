@@ -24,6 +24,7 @@ inline constexpr std::uint16_t connection_lost = 0x8130;
 inline constexpr std::uint16_t following = 0x8611;
 }  // namespace cia402_error
 
+/// A simulated motor.
 class Cia402Motor {
  public:
   explicit Cia402Motor(const robot::JointDescription& joint) noexcept;
@@ -44,12 +45,15 @@ class Cia402Motor {
   /// Handles a lost connection to the master: brakes, then faults.
   void lose_connection() noexcept;
 
+  /// Injects a fault at `since` after the last tick, or ends it with JointFault::none.
   void inject(sim::JointFault fault, Duration since) noexcept;
   /// While set, the motor ignores new modes and stays in its present one.
   void set_refuses_mode(bool refuses) noexcept { refuses_mode_ = refuses; }
+  /// The state of the profile's state machine.
   [[nodiscard]] can::cia402::State state() const noexcept { return state_; }
   /// The fault code, 0 for none; it stays until it is reset.
   [[nodiscard]] std::uint16_t error() const noexcept { return error_; }
+  /// The joint with its servo and encoder.
   [[nodiscard]] sim::ServoAxis& axis() noexcept { return axis_; }
   [[nodiscard]] const sim::ServoAxis& axis() const noexcept { return axis_; }
 

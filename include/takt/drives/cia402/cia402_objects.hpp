@@ -51,10 +51,12 @@ enum class Cia402Object : std::uint8_t {
   supported_modes,
 };
 
+/// The object dictionary of one drive.
 class Cia402Objects {
  public:
   static constexpr std::size_t count = static_cast<std::size_t>(Cia402Object::supported_modes) + 1;
   static constexpr std::size_t pdos = 4;  ///< in each direction
+  /// The value of object 1008h.
   static constexpr std::string_view device_name = "takt simulated drive";
 
   /// One PDO, as set up by the master.
@@ -80,9 +82,12 @@ class Cia402Objects {
   }
   /// The value of a signed object.
   [[nodiscard]] std::int32_t number(Cia402Object object) const noexcept;
+  /// Sets the value of an object, without a check of access rights.
   void set(Cia402Object object, std::int64_t value) noexcept;
 
+  /// The set-up of a receive PDO, numbered from 0.
   [[nodiscard]] const Pdo& receive_pdo(std::size_t i) const noexcept { return receive_[i]; }
+  /// The set-up of a transmit PDO, numbered from 0.
   [[nodiscard]] const Pdo& transmit_pdo(std::size_t i) const noexcept { return transmit_[i]; }
   /// Writes a PDO's data to the mapped objects. Returns false, and changes nothing, if the data are too
   /// short.

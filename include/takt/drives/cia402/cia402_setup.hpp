@@ -51,6 +51,7 @@ struct Cia402Home {
   Duration most{60'000'000'000};  ///< timeout of the search
 };
 
+/// All that a master configures in one drive.
 struct Cia402Setup {
   std::uint8_t node = 1;
   double counts_per_radian = 1;  ///< negative reverses the direction

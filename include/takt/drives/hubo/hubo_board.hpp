@@ -27,6 +27,7 @@
 
 namespace takt::drives {
 
+/// Options of a simulated board.
 struct HuboBoardOptions {
   can::hubo::BoardKind kind = can::hubo::BoardKind::two_channel;
   Duration reply_delay{150'000};  ///< from the end of a request to the reply's entry into the transmit queue
@@ -41,11 +42,13 @@ struct HuboBoardFaults {
   Duration late{};            ///< delay of its replies
   std::uint8_t cut = 0;       ///< bytes missing at the end of its replies
   bool limit_switch = false;  ///< all its limit switches are closed, at any position
-  bool never_home = false;    ///< a search does not end
+  bool never_home = false;    ///< a search does not find the home
 };
 
+/// A simulated board.
 class HuboBoard {
  public:
+  /// Powers up at `start`, without motors.
   HuboBoard(std::uint8_t number, const HuboBoardOptions& options, Time start) noexcept;
 
   /// Adds a motor; for set-up. Returns false if the channel does not exist or is taken, or the joint is
@@ -70,6 +73,7 @@ class HuboBoard {
   void set_faults(const HuboBoardFaults& faults) noexcept { faults_ = faults; }
   /// Injects a fault into this channel's joint at the present time. Requires a fitted channel.
   void inject(std::uint8_t channel, sim::JointFault fault) noexcept;
+  /// Sets a constant torque against a channel's motor, N m. Requires a fitted channel.
   void set_load(std::uint8_t channel, double torque) noexcept { motors_[channel]->axis.set_load(torque); }
   /// The joint's true position, rad, and velocity, rad/s. Requires a fitted channel.
   [[nodiscard]] double position(std::uint8_t channel) const noexcept {

@@ -17,6 +17,7 @@
 
 namespace takt::drives {
 
+/// Options of a homing.
 struct HuboHomingOptions {
   Duration least{
       3'000'000'000};  ///< the flag counts only after this: hubo-ach of H holds references back so long
@@ -28,6 +29,7 @@ struct HuboHomingOptions {
 
 enum class HuboHomingState : std::uint8_t { idle, searching, done, failed };
 
+/// Reason of a failed homing.
 enum class HuboHomingFailure : std::uint8_t {
   none,
   board_fault,  ///< the board reports a fault, or lost its power
@@ -35,6 +37,7 @@ enum class HuboHomingFailure : std::uint8_t {
   off_zero,     ///< the flag says success, but the encoder is not at zero
 };
 
+/// The homing of one motor.
 class HuboHoming {
  public:
   HuboHoming() noexcept = default;

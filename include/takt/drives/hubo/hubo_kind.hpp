@@ -21,6 +21,7 @@
 
 namespace takt::drives {
 
+/// The properties of one kind of board.
 template <can::hubo::BoardKind kind>
 struct HuboKind;
 

@@ -84,6 +84,7 @@ class HuboBoardMaster {
   }
   [[nodiscard]] std::uint8_t board() const noexcept { return board_; }
   [[nodiscard]] can::hubo::Dialect dialect() const noexcept { return options_.dialect; }
+  /// Whether a joint is attached to this channel.
   [[nodiscard]] bool attached(std::size_t channel) const noexcept { return motors_[channel].attached; }
 
   // ---- Frames from the board
@@ -110,6 +111,7 @@ class HuboBoardMaster {
     encoder_times_[half] = time;
   }
 
+  /// Handles a status reply that ended on the bus at `time`.
   void heard(const typename Kind::StatusReply& reply, Time time) noexcept {
     status_heard_ = true;
     status_is_news_ = true;
@@ -143,21 +145,26 @@ class HuboBoardMaster {
   [[nodiscard]] Time encoder_time() const noexcept {
     return *std::min_element(encoder_times_.begin(), encoder_times_.end());
   }
+  /// Position in joint units, rad.
   [[nodiscard]] double position(std::size_t channel) const noexcept {
     return can::hubo::to_radians(motors_[channel].counts, motors_[channel].counts_per_radian);
   }
+  /// Velocity in joint units, rad/s.
   [[nodiscard]] double velocity(std::size_t channel) const noexcept { return motors_[channel].velocity; }
 
+  /// The motor's state, for its joint.
   [[nodiscard]] robot::DriveState state(std::size_t channel) const noexcept {
     const Motor& motor = motors_[channel];
     if (motor.faulty()) return robot::DriveState::fault;  // also if the board is silent since
     if (!status_heard_) return robot::DriveState::unknown;
     return motor.status.running() && is_home() ? robot::DriveState::ready : robot::DriveState::off;
   }
+  /// The bits of JointFeedback::fault.
   [[nodiscard]] std::uint32_t faults(std::size_t channel) const noexcept {
     const Motor& motor = motors_[channel];
     return motor.status.faults | motor.own_faults;
   }
+  /// The homing of this motor.
   [[nodiscard]] const HuboHoming& homing(std::size_t channel) const noexcept {
     return motors_[channel].homing;
   }

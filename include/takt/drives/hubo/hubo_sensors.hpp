@@ -12,8 +12,8 @@ namespace takt::drives {
 
 /// The place of a sensor: its bus in the description, and its number (can/hubo/sensor.hpp).
 struct HuboSensorPlace {
-  std::size_t bus = 0;
-  std::uint8_t sensor = 0;
+  std::size_t bus = 0;      ///< index into RobotDescription::buses
+  std::uint8_t sensor = 0;  ///< number of the sensor
 };
 
 /// The last reply of one kind.
@@ -24,12 +24,14 @@ struct HuboReading {
   bool heard = false;  ///< a reply has arrived since start-up
 };
 
+/// The master of one sensor.
 class HuboSensor {
  public:
   static constexpr std::size_t max_requests = 2;  ///< in each cycle
 
   explicit HuboSensor(std::uint8_t number) noexcept : number_(number) {}
 
+  /// Whether the protocol has a sensor with this number.
   [[nodiscard]] static constexpr bool exists(std::uint8_t number) noexcept {
     return can::hubo::has_force(number) || can::hubo::is_inertial(number);
   }
@@ -55,8 +57,11 @@ class HuboSensor {
     return take(force_, frame, time) || take(tilt_, frame, time) || take(inertial_, frame, time);
   }
 
+  /// The last forces and torques, of a foot or hand.
   [[nodiscard]] const HuboReading<can::hubo::ForceTorque>& force() const noexcept { return force_; }
+  /// The last tilt, of a foot.
   [[nodiscard]] const HuboReading<can::hubo::Tilt>& tilt() const noexcept { return tilt_; }
+  /// The last reply of an inertial unit.
   [[nodiscard]] const HuboReading<can::hubo::Inertial>& inertial() const noexcept { return inertial_; }
 
  private:

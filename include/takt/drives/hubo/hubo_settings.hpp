@@ -23,6 +23,7 @@ inline constexpr std::array<std::string_view, 4> hubo_board_kind_names{"two_chan
   }
   return can::hubo::BoardKind::two_channel;
 }
+/// Sets the kind of the joint's board.
 inline void set_hubo_board_kind(robot::JointDescription& joint, can::hubo::BoardKind kind) {
   joint.drive.set("board_kind", std::string(hubo_board_kind_names[static_cast<std::size_t>(kind)]));
 }

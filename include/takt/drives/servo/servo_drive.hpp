@@ -23,6 +23,7 @@ struct ServoDriveOptions {
   Duration command_period{1'000'000};  ///< expected period of commands
 };
 
+/// A simulated drive. Real-time safe after construction.
 class ServoDrive {
  public:
   /// Powers up at `start`. `node` must be can::servo::is_node().
@@ -42,6 +43,7 @@ class ServoDrive {
 
   /// Injects a fault at the present time, or ends it with JointFault::none.
   void inject(sim::JointFault fault) noexcept;
+  /// Sets a constant torque against the motor, N m.
   void set_load(double torque) noexcept { axis_.set_load(torque); }
   /// The joint's true position, rad, and velocity, rad/s.
   [[nodiscard]] double position() const noexcept { return axis_.plant().position(ticks_.since(now_)); }

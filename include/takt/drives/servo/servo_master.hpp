@@ -56,6 +56,7 @@ class ServoMaster {
 
   // ---- Feedback for its joint
 
+  /// Writes the drive's state and measurements to its joint's feedback.
   void report(robot::JointFeedback& feedback) const noexcept {
     feedback.drive = state();
     feedback.fault = reply_.fault | (power_.lost() ? servo_power_lost : 0U);
@@ -67,6 +68,7 @@ class ServoMaster {
     feedback.heard = true;
   }
 
+  /// The drive's state, for its joint.
   [[nodiscard]] robot::DriveState state() const noexcept {
     using can::servo::State;
     if (reply_.state == State::fault || power_.lost())
