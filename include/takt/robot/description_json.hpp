@@ -39,8 +39,8 @@
 //     },
 //     "safe": "hold",                 optional: "hold" or "release" the joint after a stop of the robot. All
 //                                     joints of one hubo board have the same, since it is powered as a whole
-//     "counts_per_radian": 63662,     encoder counts; negative reverses the direction. Optional for drives
-//                                     whose frames carry rad
+//     "counts_per_radian": 63662,     encoder counts; negative reverses the direction. Optional for
+//                                     mit and odrive
 //     "rated_effort": 50,             N m at the joint, optional. cia402: at the drive's rated torque; it
 //                                     allows commands of velocity and effort, and doubles the bus time. hubo
 //                                     fingers, required: at their largest command (0.1 A, or full duty)
