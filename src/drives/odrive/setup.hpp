@@ -1,4 +1,4 @@
-// What a description says of an ODrive, in the numbers that its master and its simulated twin work with.
+// The settings of an ODrive in a description, converted to the numbers of its master and its simulation.
 #pragma once
 
 #include <cstdint>
