@@ -1,13 +1,14 @@
-// A simulated MIT-mode drive of one of the three vendors, with the habits that catch a careless master:
+// A simulated MIT-mode drive of one of the three vendors, with the traits that a careless master overlooks:
 //
-//   * it stores commands while it is disabled, and the last one acts when it is enabled. A cheetah does; of the others
-//     it is not documented, so that these do, too. Exit makes a cheetah forget it.
-//   * its reply has the position of before the command, and wraps where the field ends;
-//   * FB is a command with all gains at their most for all but a Damiao;
-//   * a cheetah without a command for 25 ms is limp until the next one, and does not tell;
-//   * a CubeMars goes on with its last command for ever;
-//   * a Damiao without a frame for its time-out switches off with the error D. In another mode than MIT it ignores all
-//     but register frames. It ignores enter for some time after power-on, and has forgotten what was written.
+// * It stores commands while it is disabled; the last one acts when it is enabled. A cheetah does so. The
+//   others' documents do not tell, so they do it here too. Exit clears a cheetah's stored command.
+// * Its reply has the position before the command, and wraps at the end of the field.
+// * FB is a command with the largest gains, except for a Damiao.
+// * A cheetah without a command for 25 ms is limp until the next one, without a report.
+// * A CubeMars goes on with its last command forever.
+// * A Damiao without a frame for its timeout switches off with the error D. In another mode than MIT it
+//   ignores all but register frames. It ignores enter for some time after power-on, and has lost what was
+//   written.
 //
 // Everything is real-time safe.
 #pragma once

@@ -6,11 +6,12 @@
 //
 // and answers each received frame with one reply. It sends nothing else.
 //
-//   drive id   to the drive   Command        8 bytes: p 16, v 12, kp 12, kd 12, t 12 bits, most significant first
+//   drive id   to the drive   Command        8 bytes: p 16, v 12, kp 12, kd 12, t 12 bits, high bits first
 //   drive id   to the drive   SpecialFrame   FF FF FF FF FF FF FF and the Special
-//   reply id   to the master  Reply          6 to 8 bytes: id (Damiao: ERR << 4 | id), p 16, v 12, t 12 bits, then by
-//                                            vendor nothing, temperature and error, or two temperatures
-//   0x7FF      to the drive   RegisterFrame  Damiao: id 2 bytes, operation, register, value 4 bytes, little-endian
+//   reply id   to the master  Reply          6 to 8 bytes: id (Damiao: ERR << 4 | id), p 16, v 12, t 12 bits,
+//                                            then by vendor nothing, temperature and error, or 2 temperatures
+//   0x7FF      to the drive   RegisterFrame  Damiao: id 2 bytes, operation, register, value 4 bytes,
+//                                            little-endian
 //   reply id   to the master  RegisterFrame  Damiao: the answer, of the same form
 //
 // A number x of a field with n bits is u = trunc((x - min) (2^n - 1) / (max - min)), after clamping: another

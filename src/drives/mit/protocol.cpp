@@ -1,5 +1,5 @@
-// MIT mode, the impedance control of mini-cheetah, CubeMars AK and Damiao actuators: drives/mit/frames.hpp has the
-// frames.
+// MIT mode, the impedance control of mini-cheetah, CubeMars AK and Damiao actuators: drives/mit/frames.hpp
+// has the frames.
 #include <fmt/format.h>
 
 #include <algorithm>

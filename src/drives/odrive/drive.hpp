@@ -1,7 +1,8 @@
-// A simulated ODrive: one motor, one node. It speaks CANSimple of firmware 0.6 (drives/odrive/frames.hpp): a heartbeat every 100 ms
-// and an estimate every 10 ms from its start on, answers to remote frames, set-points in passthrough, errors that switch the motor
-// off and stay until they are cleared, and the watchdog, if it is configured. It keeps between set-points what it was last told, as
-// real ones do, for ever where there is no watchdog. Everything is real-time safe.
+// A simulated ODrive: one motor, one node. It has CANSimple of firmware 0.6 (drives/odrive/frames.hpp): a
+// heartbeat every 100 ms, an estimate every 10 ms, and answers to remote frames. It takes set-points in
+// passthrough. Errors switch the motor off, and stay until they are cleared. It has a watchdog, if
+// configured. As on a real drive, a set-point holds until the next one, without a watchdog forever.
+// Everything is real-time safe.
 #pragma once
 
 #include <algorithm>
