@@ -1,6 +1,6 @@
-// takt run: the real-time process of a robot, put together by app::Robot. This file has the command line, the signals and the
-// printing, which a thread of its own does: a reader that waits must not delay a stop. In virtual time all of it is one thread over
-// a clock that it moves.
+// takt run: the real-time process of a robot, by app::Robot. This file has the command line, the signals, and
+// a thread that prints: a slow reader must not delay a stop. In virtual time everything runs in one thread,
+// on a clock that this thread moves.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -125,8 +125,8 @@ app::RobotOptions robot_options(const RunOptions& options) {
 
 // ---- wall time -----------------------------------------------------------------------------------------------------------
 
-/// Waits until the loop has ended, and reports meanwhile, which must not take long; asks it to end when a signal arrives, the time
-/// is over or nobody is left who reads.
+/// Waits for the loop's end, and prints reports, which must not take long. Requests the end on a signal,
+/// after the duration, or when the reader is gone.
 void wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<bool>& ended, double duration,
                   Printer& printer) {
   const auto report = [&] {
