@@ -106,7 +106,7 @@ struct Quantiles {
   double max = 0;
 };
 
-/// Sorts a copy of the values; all zero without values.
+/// The quantiles of a copy of the values; all zero without values.
 [[nodiscard]] inline Quantiles quantiles(std::vector<double> values) {
   Quantiles result;
   result.count = values.size();

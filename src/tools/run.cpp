@@ -123,7 +123,7 @@ app::RobotOptions robot_options(const RunOptions& options) {
   return made;
 }
 
-// ---- wall time -----------------------------------------------------------------------------------------------------------
+// ---- wall time
 
 /// Waits for the loop's end, and prints reports, which must not take long. Requests the end on a signal,
 /// after the duration, or when the reader is gone.
@@ -195,7 +195,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
   return had_reader && fault.empty() ? exit_ok : exit_failed;
 }
 
-// ---- virtual time --------------------------------------------------------------------------------------------------------
+// ---- virtual time
 
 /// Plays a script of requests into the motion server, and ends the loop. On the loop's thread: there is no
 /// other, and no deadline.
