@@ -74,7 +74,7 @@ std::uint64_t answers_of(const robot::HardwareCounters& counters) {
   return counters.frames_received - counters.frames_unexpected;
 }
 
-/// How many frames the drives of the file send while they are asked `cycles` times within `passed`.
+/// Number of frames from the file's drives for `cycles` requests within the time `passed`.
 double planned_answers(const robot::RobotDescription& robot, double cycles, Duration passed) {
   double sum = 0;
   for (std::size_t bus = 0; bus < robot.buses.size(); ++bus) {

@@ -331,7 +331,7 @@ Figure joint_figure(const ReportData& data, std::size_t joint) {
   return figure;
 }
 
-/// A vertical line with a label at its head; `row` keeps neighbouring labels apart.
+/// A vertical line with a label at its top; `row` separates the labels of neighbours.
 void add_line(Script& script, double x, std::string_view label, std::size_t row) {
   script.add(
       "set arrow from {0:.9g}, graph 0 to {0:.9g}, graph {1:.3f} nohead front linewidth 1 dashtype 2 "

@@ -229,7 +229,7 @@ class Player final : public motion::LoopObserver {
   /// Whether the robot ever was; without, no request could be made.
   [[nodiscard]] bool was_ready() const { return ready_at_.has_value(); }
 
-  /// What the clients would have been told, one JSON object per line.
+  /// The messages to the clients, one JSON object per line.
   void print_replies() {
     for (const LineOutput& output : server_->take_output()) {
       if (output.bytes.rfind("{\"feedback\"", 0) != 0) fmt::print("{}", output.bytes);

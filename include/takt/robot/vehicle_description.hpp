@@ -80,19 +80,6 @@
 //     }
 //   }
 // }
-//     "on_timeout": 1, "on_fault": 1  stop category, 0..2
-//   },
-//   "odometry": {                     required
-//     "turn": "wheels",               what tells how it turns: the "wheels", or the "steering"
-//     "way": "wheels",                what tells how far it goes: the "wheels", or the "odometer"
-//     "timeout": 0.5,                 s: speeds are taken for as long as this
-//     "noise": {                      variances added per metre or radian (mobile/odometry.hpp)
-//       "forward_by_way": 2e-5, "left_by_way": 2e-5,              m^2/m, required
-//       "heading_by_way": 1e-6,       rad^2/m, required
-//       "heading_by_rotation": 0      rad^2/rad
-//     }
-//   }
-// }
 #pragma once
 
 #include <memory>

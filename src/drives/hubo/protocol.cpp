@@ -131,7 +131,7 @@ class HuboProtocol final : public robot::DriveProtocol {
   }
 
  private:
-  /// Fingers must say their rated effort, other joints may not.
+  /// Fingers need a rated effort; other joints must not have one.
   static void check_effort(const robot::JointDescription& joint, const robot::Complain& complain) {
     const BoardKind kind = hubo_board_kind(joint);
     const bool is_finger = kind == BoardKind::hand || (kind == BoardKind::hybrid && joint.channel > 0);

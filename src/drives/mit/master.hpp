@@ -175,7 +175,7 @@ class Master {
     running
   };
 
-  /// A step of a Damiao's start-up: what is asked for, and the fault when the answer is another.
+  /// A step of a Damiao's start-up: the request, and the fault if the answer differs from the setup.
   struct Check {
     RegisterOperation operation;
     Register number;

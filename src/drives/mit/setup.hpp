@@ -54,7 +54,8 @@ inline constexpr Duration cheetah_timeout{25'000'000};
   return std::max(least, (Duration::rep{robot.overrun_limit} + 3) * robot.period);
 }
 
-/// What the joint's description says. Errors: bad_value (a setting is missing, unknown or out of its limits).
+/// The setup by the joint's description. Errors: bad_value (a setting is missing, unknown or out of its
+/// limits).
 [[nodiscard]] Result<Setup> setup_of(const robot::JointDescription& joint) noexcept;
 
 }  // namespace takt::drives::mit

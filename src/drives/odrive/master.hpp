@@ -246,7 +246,7 @@ class OdriveMaster {
     torque_ = torques.estimate;
     return {};
   }
-  /// A command of somebody else to the same drive.
+  /// Another program's command to the same drive.
   template <class Message>
   [[nodiscard]] Status take(const Message&, Time) noexcept {
     return fail(can::Errc::unexpected_id);
@@ -345,7 +345,7 @@ class OdriveMaster {
     }
     return good;
   }
-  /// Whether a 32-bit float can say it.
+  /// Whether it fits a 32-bit float.
   [[nodiscard]] static bool is_single(double value) noexcept {
     return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max());
   }
@@ -405,7 +405,7 @@ class OdriveMaster {
   OdriveSetup setup_;
   OdrivePatience patience_;
 
-  // What it said, in turns, turns/s and N m of the motor.
+  // The drive's reports, in turns, turns/s and N m of the motor.
   double position_ = 0;
   double velocity_ = 0;
   double torque_ = 0;

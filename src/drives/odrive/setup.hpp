@@ -10,7 +10,7 @@
 
 namespace takt::drives {
 
-/// Below it, whatever the sign, a joint cannot be told in motor turns.
+/// A smaller gear, of either sign, cannot convert a joint's motion to motor turns.
 inline constexpr double odrive_least_gear = 1e-3;
 
 struct OdriveSetup {

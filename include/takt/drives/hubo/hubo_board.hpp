@@ -9,8 +9,8 @@
 // faults.
 //
 // By option, a board powers up with correct encoders and its home flags set, or with encoders at zero
-// wherever its joints are. Then `home` moves a joint to its real zero, where its limit switch closes. This
-// takes as long as the options say; references are ignored meanwhile. Real-time safe after construction.
+// wherever its joints are. Then `home` moves a joint to its real zero, where its limit switch closes. The
+// options set how long this takes; references are ignored meanwhile. Real-time safe after construction.
 #pragma once
 
 #include <array>
