@@ -1,4 +1,4 @@
-// takt shm: lists shared segments, shows their contents and traffic, and removes abandoned ones.
+// takt shm: lists shared segments, shows their contents and traffic, and removes those of dead processes.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,8 +2,11 @@
 // description. Each bus has a host port, over which the hardware classes of a real robot talk to the drives.
 //
 //     auto simulation = sim::RobotSimulation::create(description).value();
-//     each period, at its nominal time t:  simulation.advance(t);  hardware.read(t, ...);  ...
-//     hardware.write(t, ...);
+//     for (Time t{}; t < end; t += description.period) {
+//       simulation.advance(t);
+//       hardware.read(t, feedback);
+//       hardware.write(t, commands);
+//     }
 //
 // Frames of the host enter the bus at the time of the last advance(). The simulation reads no clock and draws
 // no random numbers: equal calls give equal bits.

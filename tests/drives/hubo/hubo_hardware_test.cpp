@@ -243,7 +243,7 @@ TEST_CASE("power goes off at once and again until the board shows it") {
   CHECK(rig.sent_references() == 0);
   rig.cycles(30);
   CHECK(rig.boards[2][15].status[0].driver_on);
-  // Power is wanted again, but the silent board has not been seen off yet: off comes first.
+  // Power is wanted again, but the deaf board has not reported off yet: off comes first.
   rig.power(true);
   rig.boards[2][15].deaf = false;
   bool went_off = false;
