@@ -17,11 +17,11 @@ namespace {
 constexpr std::string_view slcan_prefix = "slcan:";
 constexpr std::size_t max_interface_name = 15;
 constexpr std::size_t max_path = 1000;
-constexpr std::size_t quoted_letters = 60;  ///< of a bad text in a message
+constexpr std::size_t quoted_letters = 60;  ///< quoted in a message about a bad text
 constexpr std::string_view allowed =
     R"(allowed are a CAN interface such as "can0", "slcan:/dev/ttyACM0", "slcan:/dev/ttyUSB0@115200" and "virtual")";
 
-/// The text within quotes, cut off where it is long, and without what could not be printed.
+/// The text in quotes, shortened, without characters that cannot be printed.
 std::string quoted(std::string_view text) {
   std::string letters(text.substr(0, quoted_letters));
   for (char& letter : letters) {
@@ -61,7 +61,7 @@ std::optional<BusAddress> parse_slcan(std::string_view place) {
   return address;
 }
 
-/// A SocketCAN interface, as KeptPort takes it.
+/// A SocketCAN interface, as a Bus of KeptPort.
 class SocketCanLine {
  public:
   static SetupResult<std::unique_ptr<SocketCanLine>> open(const BusAddress& address,
@@ -78,7 +78,8 @@ class SocketCanLine {
 
   std::size_t send(std::span<const can::Frame> frames) noexcept { return bus_.send(frames); }
   std::size_t receive(std::span<can::Frame> frames) noexcept { return bus_.receive(frames); }
-  /// An interface that was down is opened anew, although its socket would do: its bit rate may be another one now.
+  /// An interface that was down is opened again, although its socket would work: its bit rate may have
+  /// changed.
   [[nodiscard]] bool broken() const noexcept { return bus_.counters().link_losses > 0; }
   [[nodiscard]] bool off() const noexcept { return bus_.health().state == can::BusState::bus_off; }
 

@@ -1,4 +1,5 @@
-// A port that is kept: when its bus breaks, a thread without deadlines opens a fresh one and hands it over.
+// A port that outlives its bus: when the bus breaks, a thread without deadlines opens a new one and hands it
+// over.
 #pragma once
 
 #include <pthread.h>
@@ -23,18 +24,18 @@
 
 namespace takt::app {
 
-/// `Bus` is a can::CanBus with `bool broken()` (it must be opened again) and `bool off()` (its controller left the
-/// bus).
+/// `Bus` is a can::CanBus with `bool broken()` (it must be opened again) and `bool off()` (its controller
+/// left the bus).
 ///
-/// One bus is on its way at a time. The real-time side owns it in `bus_`, and gives a broken one away in `broken_`. The
-/// keeper destroys that, opens another and puts it into `fresh_`. So each slot is empty when it is filled, and no
-/// thread waits for another.
+/// Only one bus is handed over at a time. The real-time side owns it in `bus_`, and gives a broken one away
+/// in `broken_`. The keeper destroys it, opens another, and puts that into `fresh_`. So each slot is empty
+/// when it is filled, and no thread waits for another.
 template <class Bus>
 class KeptPort final : public robot::CanPort {
  public:
   using Open = std::function<SetupResult<std::unique_ptr<Bus>>()>;
 
-  /// Takes a bus that is open; `open` is called by the keeper alone. Error: no_thread.
+  /// Takes an open bus; only the keeper calls `open`. Error: no_thread.
   static SetupResult<std::unique_ptr<robot::CanPort>> create(std::unique_ptr<Bus> bus, Open open,
                                                              can::BitRates rates,
                                                              Duration interval = reopen_interval) {
@@ -50,7 +51,7 @@ class KeptPort final : public robot::CanPort {
     }
     changed_.notify_one();
     if (keeper_.joinable()) keeper_.join();
-    delete broken_.load(std::memory_order_relaxed);  // the keeper has ended: joining orders everything
+    delete broken_.load(std::memory_order_relaxed);  // the keeper has ended: joining orders all its writes
     delete fresh_.load(std::memory_order_relaxed);
   }
 
@@ -78,7 +79,7 @@ class KeptPort final : public robot::CanPort {
     if (bus_) return bus_->off() ? robot::BusLink::off : robot::BusLink::up;
     // Frames pass from the next call on. Relaxed: nothing of the bus is read here.
     if (fresh_.load(std::memory_order_relaxed) != nullptr) return robot::BusLink::up;
-    return missing_.load(std::memory_order_relaxed);  // a word for people, which orders nothing
+    return missing_.load(std::memory_order_relaxed);  // a value for reports, which orders nothing
   }
 
   [[nodiscard]] robot::BusTraffic traffic() const noexcept override { return traffic_; }
@@ -90,7 +91,8 @@ class KeptPort final : public robot::CanPort {
   // ---- The real-time side
 
   [[nodiscard]] bool has_bus() noexcept {
-    // Acquire pairs with the keeper's release: without it, we could see the pointer, but not the bus behind it.
+    // Acquire pairs with the keeper's release: without it, we could see the pointer, but not the bus behind
+    // it.
     if (!bus_)
       bus_.reset(fresh_.exchange(nullptr, std::memory_order_acquire));  // bus_ is empty: frees nothing
     return bus_ != nullptr;
@@ -113,11 +115,12 @@ class KeptPort final : public robot::CanPort {
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it: signals are for the program
+    ::pthread_sigmask(SIG_SETMASK, &all,
+                      &before);  // the thread inherits it: signals go to the program's other threads
     try {
       keeper_ = std::thread([this] { keep(); });
     } catch (const std::system_error&) {
-      // No thread: seen below.
+      // No thread: handled below.
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return keeper_.joinable();
@@ -150,17 +153,17 @@ class KeptPort final : public robot::CanPort {
     return true;
   }
 
-  // Of the real-time side.
+  // For the real-time side.
   std::unique_ptr<Bus> bus_;
   can::MeanFrameTimes times_;
   robot::BusTraffic traffic_{};
 
-  // Between the two.
+  // Handed over between the two.
   std::atomic<Bus*> broken_{nullptr};
   std::atomic<Bus*> fresh_{nullptr};
   std::atomic<robot::BusLink> missing_{robot::BusLink::down};
 
-  // Of the keeper.
+  // For the keeper.
   Open open_;
   Duration interval_;
   std::mutex mutex_;  ///< of ended_; the real-time side never takes it

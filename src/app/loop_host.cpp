@@ -14,7 +14,7 @@ namespace takt::app {
 
 namespace {
 
-/// A look whether the server lives is a system call.
+/// Time between two checks that the server lives; each is a system call.
 constexpr Duration between_looks = std::chrono::milliseconds(10);
 
 std::string_view to_text(motion::LinkEnd end) {
@@ -34,7 +34,7 @@ std::string_view to_text(motion::LinkEnd end) {
   return "is gone";
 }
 
-/// What the calling thread has had of processors.
+/// Processor time of the calling thread.
 Duration processor_time() noexcept {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -71,12 +71,12 @@ SetupResult<void> LoopHost::begin_session(const platform::SegmentServerOptions& 
   gateway_.attach(shared->link);
   session_ = std::make_unique<Session>(std::move(*segment), shared->bell);
   auto opened = session_->server.open(path_, session_->segment, options);
-  if (!opened) gateway_.detach();  // nobody can come
+  if (!opened) gateway_.detach();  // no server can connect
   return opened;
 }
 
 void LoopHost::run() {
-  // What is not granted the loop's own thread reports, which asks for more.
+  // The loop's own thread requests more, and reports what is refused.
   const auto setup = rt::set_up_thread(thread_config_);
   Time begin = clock_.now();
   Duration used = processor_time();
@@ -84,8 +84,8 @@ void LoopHost::run() {
     const Time now = clock_.now();
     const Duration wait = gateway_.poll(now);
     if (now >= next_look_) watch_server(now);
-    // As others of this machine wait for it, the thread takes half a processor at most, whatever the server does: also to the bell,
-    // so the last wait counts.
+    // The thread has a higher priority than others, so it takes half a processor at most, whatever the server
+    // does. Rings of the bell are included: the last wait counts.
     const Duration work = processor_time() - used;
     std::this_thread::sleep_for(begin + 2 * work - clock_.now());
     begin = clock_.now();
@@ -94,7 +94,7 @@ void LoopHost::run() {
   }
 }
 
-/// Or until the server has something to say. Whatever it does to the bell, not longer.
+/// Waits until `deadline`, or until the server rings. Returns in time, whatever the server does to the bell.
 void LoopHost::wait_until(Time deadline) {
   if (session_) {
     static_cast<void>(
@@ -115,14 +115,14 @@ void LoopHost::watch_server(Time now) {
   if (has_reported_) say(fmt::format("motion server lost: it {}", to_text(gateway_.end())));
   has_reported_ = false;
   platform::SegmentServerOptions options;
-  options.lock_patience = Duration(0);  // later will do
+  options.lock_patience = Duration(0);  // low priority
   if (auto begun = begin_session(options); !begun) {
     say(begun.error().message, true);
     next_look_ = now + std::chrono::seconds(1);
   }
 }
 
-/// For the next report(). Lost where too much waits for it.
+/// Adds a line for next_report(). Dropped if the queue is full.
 void LoopHost::say(std::string_view text, bool is_failure) {
   News news;
   news.is_failure = is_failure;
@@ -136,7 +136,7 @@ std::optional<ReportLine> LoopHost::next_report() {
   return ReportLine{std::string(news.text.data(), news.length), news.is_failure};
 }
 
-/// Whether nobody sits where a server has sat.
+/// Whether a server was attached and is gone.
 bool LoopHost::server_is_gone(Time now) const {
   if (!gateway_.has_server()) return false;
   const auto seat = session_->segment.seat_status(link_exchange, shm::Role::producer, 0, now);

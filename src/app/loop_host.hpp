@@ -1,4 +1,5 @@
-// The loop's side of `takt run --serve-at`: hands the loop out to one motion server after the other, each in memory of its own.
+// The loop's side of `takt run --serve-at`: gives the loop to one motion server after another, each with
+// memory of its own.
 #pragma once
 
 #include <array>
@@ -26,11 +27,11 @@
 
 namespace takt::app {
 
-/// What a segment with a loop's link is called for people, and the link in it.
+/// The name of a segment with a loop's link, for people, and of the link in it.
 inline constexpr const char* loop_segment = "takt-loop";
 inline constexpr const char* link_exchange = "link";
 
-/// All that the two processes share.
+/// The memory that the two processes share.
 struct SharedLoop {
   motion::Link link;
   platform::Doorbell bell;  ///< rung by the server when it has put requests into the link
@@ -38,8 +39,8 @@ struct SharedLoop {
 
 class LoopHost {
  public:
-  /// Serves at `path`, a UNIX socket, once it is open(), on a thread that is set up by `thread`, as far as that is granted. The rest
-  /// must outlive it, and the loop must have ended when it goes.
+  /// Serves at `path`, a UNIX socket, after open(). Its thread is set up by `thread`, as far as that is
+  /// granted. The other arguments must outlive it, and the loop must have ended before its destruction.
   LoopHost(const robot::RobotDescription& robot, motion::Channels& channels, motion::GatewayOptions options,
            rt::ThreadConfig thread, std::string path)
       : gateway_(robot, channels, std::move(options)),
@@ -51,13 +52,13 @@ class LoopHost {
 
   /// Waits for the first server, and starts the thread.
   [[nodiscard]] SetupResult<void> open();
-  /// After the loop's end: tells the server what is left to be told, and lets it go.
+  /// Call it after the loop's end: sends the remaining events to the server, and detaches it.
   void stop();
-  /// What has become of servers since, oldest first. For one thread that may allocate: ours may not.
+  /// What happened to servers, oldest first. For one thread that may allocate; the own thread may not.
   [[nodiscard]] std::optional<ReportLine> next_report();
 
  private:
-  /// One server's memory, from before it comes until it is gone.
+  /// The memory of one server, from before it attaches until it is gone.
   struct Session {
     Session(platform::Segment made, platform::Doorbell& its_bell)
         : segment(std::move(made)), bell(&its_bell) {}
@@ -86,7 +87,7 @@ class LoopHost {
   platform::SteadyClock clock_;
   std::unique_ptr<Session> session_;
   Time next_look_{};
-  bool has_reported_ = false;  ///< that a server came
+  bool has_reported_ = false;  ///< that a server attached
   shm::SpscRing<News> news_{16};
   std::atomic<bool> stopping_{false};
   std::thread thread_;

@@ -1,4 +1,4 @@
-// Puts what a loop does into a recording: the joint between the rooms motion and record, which do not know each other.
+// Records a loop. It connects the rooms motion and record, which do not know each other.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@
 
 namespace takt::app {
 
-/// What a recording of this robot says about itself. `created` as record::Metadata has it.
+/// The metadata of a recording of this robot. `created` is that of record::Metadata.
 [[nodiscard]] record::Metadata describe_recording(const robot::RobotDescription& robot, std::string created);
 
-/// Records every cycle and event of a loop, and the load of the buses ten times a second. Real-time safe after
-/// construction.
+/// Records every cycle and event of a loop, and the load of the buses ten times a second. Real-time safe
+/// after construction.
 class LoopRecorder final : public motion::LoopObserver {
  public:
-  /// The lane and the devices must outlive the recorder. Without devices no bus has a load.
+  /// The lane and the devices must outlive the recorder. Without devices, no load of buses is recorded.
   LoopRecorder(const robot::RobotDescription& robot, record::Lane& lane, const Devices* devices);
 
   void before_cycle(Time now) noexcept override { now_ = now; }

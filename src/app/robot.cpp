@@ -63,7 +63,7 @@ void record_refusal(record::Lane& lane, Time now, const motion::Refusal& why) {
   lane.event(event);
 }
 
-/// A gateway that puts the marks and refusals of a server elsewhere into the recording.
+/// A gateway that records the marks and rejected requests of a server in another process.
 motion::GatewayOptions gateway_options(record::Recorder* recorder) {
   motion::GatewayOptions options;
   if (recorder == nullptr) return options;
@@ -108,8 +108,8 @@ class OwnServer {
   std::thread thread_;
 };
 
-/// Stops of another process go through a thread of this one: on a busy machine it comes before all that has no deadline, and after
-/// the loop.
+/// The gateway's thread carries the stops of another process. On a busy machine it runs before all threads
+/// without deadlines, and after the loop.
 rt::ThreadConfig gateway_thread(const rt::ThreadConfig& loop) {
   rt::ThreadConfig config;
   config.fifo = config.timer_slack = loop.fifo == rt::Want::off ? rt::Want::off : rt::Want::attempt;
@@ -117,8 +117,8 @@ rt::ThreadConfig gateway_thread(const rt::ThreadConfig& loop) {
   return config;
 }
 
-/// A mistake that would harm the loop or the server; empty if there is none. Robot files are checked when they are read, but a
-/// description that was made in code comes unchecked.
+/// A mistake that would harm the loop or the server; empty if there is none. Robot files are checked by their
+/// loader; a description made in code is unchecked.
 std::string mistake_in(const robot::RobotDescription& robot) {
   if (robot.period <= Duration(0)) return "the period is not positive";
   if (robot.joints.size() > max_joints)
@@ -164,7 +164,7 @@ struct Robot::Parts {
       if (!made) return tl::unexpected<SetupError>(std::move(made.error()));
       devices = std::move(*made);
       options.hardware = devices.get();
-      // Faults name the interface in use, which may be another one than the description's.
+      // Faults name the interface in use, which may differ from the description's.
       for (std::size_t bus = 0; bus < description.buses.size(); ++bus)
         description.buses[bus].interface = devices->interface_of(bus);
     }
@@ -211,7 +211,7 @@ struct Robot::Parts {
     return {};
   }
 
-  /// Removes a recording of a robot that never ran, which would only be in the way of the next.
+  /// Removes the recording of a robot that never ran: it would block the next one.
   void discard_recording() {
     std::error_code unknown;
     if (recorder && is_file(options.recording)) std::filesystem::remove(options.recording, unknown);

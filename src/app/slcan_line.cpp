@@ -18,21 +18,21 @@ using namespace std::chrono_literals;
 namespace slcan = can::slcan;
 
 constexpr Duration patience =
-    500ms;  ///< with an adapter's first answer: many times what USB and its firmware take
+    500ms;  ///< timeout of an adapter's first answer: many times the delay of USB and firmware
 constexpr Duration quiet =
-    50ms;  ///< after which an adapter has said everything; FTDI's chips hold bytes for 16 ms
-/// With the answer to one command. Some firmwares confirm nothing, so no answer is not an error.
+    50ms;  ///< after this silence an adapter has sent everything; FTDI's chips hold bytes for 16 ms
+/// Timeout of the answer to one command. Some firmwares confirm nothing, so no answer is not an error.
 constexpr Duration command_patience = 150ms;
 
 std::span<const std::uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-/// What an adapter said.
+/// An adapter's answer to a command.
 enum class Answer { none, confirmed, refused };
 
-/// Says commands to an adapter and hears its answers. Reads byte by byte, so that no byte of a frame behind an answer
-/// is lost.
+/// Sends commands to an adapter and receives its answers. Reads byte by byte, so that no byte of a frame
+/// behind an answer is lost.
 class Conversation {
  public:
   explicit Conversation(platform::SerialLine& line) noexcept : line_(line) {}
@@ -75,7 +75,8 @@ class Conversation {
   std::string text_;
 };
 
-/// Ends what an adapter may hold of a line, closes its channel and asks who it is. Whether anybody answered.
+/// Ends a partial line in the adapter, closes its channel and asks for its version. Returns whether it
+/// answered.
 bool is_there(Conversation& adapter) {
   if (!adapter.say("\r\r\r") || !adapter.say(slcan::close_channel) || !adapter.say("V\r")) return false;
   if (adapter.answer(patience) == Answer::none) return false;

@@ -1,4 +1,4 @@
-// An slcan adapter behind a serial line, as KeptPort takes it.
+// An slcan adapter on a serial line, as a Bus of KeptPort.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,23 @@
 
 namespace takt::app {
 
-/// Its functions, opening and destruction apart, are real-time safe.
+/// Real-time safe, except opening and destruction.
 class SlcanLine {
  public:
-  /// Opens the line, sees to it that an adapter answers, sets its bit rate and opens its channel: up to 1 s. Errors:
-  /// bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, and those of platform::SerialLine::open().
+  /// Opens the line, waits for an answer of the adapter, sets its bit rate and opens its channel; this takes
+  /// up to 1 s. Errors: bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, and those of
+  /// platform::SerialLine::open().
   static SetupResult<std::unique_ptr<SlcanLine>> open(const BusAddress& address, const BusRequest& request);
-  /// Closes the adapter's channel, so that it acknowledges no frame for a program that is gone.
+  /// Closes the adapter's channel, so that it acknowledges no frames without a program.
   ~SlcanLine();
   SlcanLine(const SlcanLine&) = delete;
   SlcanLine& operator=(const SlcanLine&) = delete;
 
   std::size_t send(std::span<const can::Frame> frames) noexcept { return bus_.send(frames); }
-  /// An adapter passes every frame on: those that no filter passes are dropped here.
+  /// An adapter passes on every frame; frames outside the filters are dropped here.
   std::size_t receive(std::span<can::Frame> frames) noexcept;
   [[nodiscard]] bool broken() const noexcept { return !line_.status(); }
-  [[nodiscard]] static bool off() noexcept { return false; }  // the protocol does not say
+  [[nodiscard]] static bool off() noexcept { return false; }  // the protocol does not report it
 
  private:
   SlcanLine(platform::SerialLine line, std::vector<can::Filter> filters) noexcept
@@ -37,7 +38,7 @@ class SlcanLine {
   platform::SerialLine line_;
   platform::SteadyClock clock_;
   can::SlcanBus<platform::SerialLine, platform::SteadyClock> bus_{line_, clock_};
-  std::vector<can::Filter> filters_;  ///< none: everything passes
+  std::vector<can::Filter> filters_;  ///< empty: everything passes
 };
 
 }  // namespace takt::app

@@ -1,4 +1,4 @@
-// Tells another thread what becomes of a robot as a whole.
+// Passes the changes of a robot's state to another thread.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace takt::app {
 
-/// Each change of the robot's state, in order, also those that last a cycle only.
+/// All changes of the robot's state, in order, also those that last only one cycle.
 class StateWatch final : public motion::LoopObserver {
  public:
   struct Seen {
     motion::RobotState state = motion::RobotState::starting;
-    motion::Event cause;  ///< its reason: Errc{} for none
+    motion::Event cause;  ///< its reason is Errc{} for none
 
-    /// Ignores the cause's numbers, which change in each cycle while a robot waits for its drives.
+    /// Compares without the cause's numbers, which change in each cycle while a robot waits for its drives.
     [[nodiscard]] bool is_like(const Seen& other) const noexcept {
       return state == other.state && cause.reason == other.cause.reason && cause.joint == other.cause.joint;
     }
@@ -31,24 +31,24 @@ class StateWatch final : public motion::LoopObserver {
     if (last_ && seen.is_like(*last_)) return;
     if (changes_.try_push(seen)) last_ = seen;  // a full ring: the next cycle tries again
   }
-  /// The next change, if there is one. For one other thread.
+  /// The next change; std::nullopt if there is none. For one other thread.
   [[nodiscard]] std::optional<Seen> next() noexcept {
     Seen seen;
     if (!changes_.try_pop(seen)) return std::nullopt;
     return seen;
   }
-  /// The fault that the robot has not recovered from, if there is one. After the loop's end.
+  /// The fault that the robot has not recovered from; call it after the loop's end.
   [[nodiscard]] const motion::Event& fault() const noexcept { return fault_; }
 
  private:
-  /// An operator's stop and the end of the process are no faults.
+  /// An operator's stop and the end of the process are not faults.
   [[nodiscard]] static bool is_fault(motion::Errc reason) noexcept {
     return reason != motion::Errc{} && reason != motion::Errc::shutting_down &&
            reason != motion::Errc::emergency_stop;
   }
 
   shm::SpscRing<Seen> changes_{64};
-  std::optional<Seen> last_;  ///< the change that was pushed last
+  std::optional<Seen> last_;  ///< the last change that was pushed
   motion::Event fault_;
 };
 

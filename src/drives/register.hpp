@@ -1,4 +1,4 @@
-// How a protocol of a folder here becomes known: one line at the end of its protocol.cpp. CMake lists the folders.
+// Registers the protocol of a folder: one line at the end of its protocol.cpp. CMake lists the folders.
 #pragma once
 
 #include <type_traits>

@@ -12,7 +12,7 @@
 namespace takt::json {
 namespace {
 
-/// What a value is, for complaints.
+/// The type of a value, for messages.
 std::string_view type_of(const Value& value) {
   switch (value.type()) {
     case Value::value_t::null:
@@ -30,7 +30,7 @@ std::string_view type_of(const Value& value) {
   }
 }
 
-/// The ways in which programs write NaN and the infinities although JSON has none.
+/// The texts by which programs write NaN and infinity, although JSON has neither.
 bool means_not_finite(std::string_view text) {
   if (!text.empty() && (text.front() == '-' || text.front() == '+' || text.front() == '.'))
     text.remove_prefix(1);
@@ -42,8 +42,7 @@ bool means_not_finite(std::string_view text) {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Builds the document as the parser walks it, and stops at the first thing that a strict reader does not
-/// take.
+/// Builds the document while the parser reads it, and stops at the first mistake of a strict reader.
 class Builder : public nlohmann::json_sax<Value> {
  public:
   explicit Builder(std::string_view text) : text_(text) {}
@@ -77,8 +76,7 @@ class Builder : public nlohmann::json_sax<Value> {
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& error) override {
     const std::size_t end = std::min(position, text_.size());
-    std::size_t word =
-        end == 0 ? 0 : end - 1;  // the last byte that was read; go back to where its word begins
+    std::size_t word = end == 0 ? 0 : end - 1;  // the last byte read; go back to the start of its word
     while (word > 0 && is_letter(text_[word - 1])) --word;
     const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(end), '\n');
     constexpr int number_overflow = 406;
@@ -99,7 +97,7 @@ class Builder : public nlohmann::json_sax<Value> {
  private:
   struct Frame {
     Value* node;
-    Value* slot = nullptr;  ///< object: where the next value goes
+    Value* slot = nullptr;  ///< object: place of the next value
     std::string key;        ///< object: the key of that place
   };
 
@@ -129,7 +127,7 @@ class Builder : public nlohmann::json_sax<Value> {
     return true;
   }
 
-  /// Where the value that is being read will stand.
+  /// JSON pointer to the value that is being read.
   [[nodiscard]] std::string pointer() const {
     std::string where;
     for (const Frame& frame : stack_) {

@@ -1,6 +1,6 @@
-// JSON from outside, read strictly: RFC 8259 and nothing more, no duplicate keys, bounded depth, finite
-// numbers only, and every complaint with a JSON pointer to the place. nlohmann_json stays behind this folder
-// and the .cpp files that use it.
+// Strict reading of JSON from outside: RFC 8259, no duplicate keys, bounded depth, finite numbers only. Every
+// mistake has a JSON pointer to its place. Only this folder, and the .cpp files that use it, see
+// nlohmann_json.
 #pragma once
 
 #include <cstddef>
@@ -24,28 +24,27 @@ using Value = nlohmann::json;
 /// The deepest nesting that any document of ours needs is 8.
 inline constexpr std::size_t max_depth = 32;
 
-/// What kind of mistake it is, for callers that answer with a code.
+/// The kind of a mistake, for callers that answer with a code.
 enum class Kind : std::uint8_t {
   malformed,   ///< not JSON, a wrong type, a missing or unknown key, a number out of range
-  not_finite,  ///< NaN or an infinity, in any of the ways in which programs try to say them
+  not_finite,  ///< NaN or infinity, in any spelling that programs use
 };
 
-/// One thing that is wrong with a document.
+/// One mistake in a document.
 struct Mistake {
   Kind kind = Kind::malformed;
   std::string where;     ///< JSON pointer; empty for the whole document
   std::string reason;    ///< for people
-  std::size_t line = 0;  ///< of a syntax error, from 1; 0 = the text is JSON
+  std::size_t line = 0;  ///< of a syntax error, from 1; 0: the text is JSON
 };
 
-/// Parses a whole document; trailing bytes other than white space are a mistake. Throws nothing but
-/// bad_alloc.
+/// Parses a whole document; trailing bytes other than white space are a mistake. Throws only bad_alloc.
 tl::expected<Value, Mistake> parse(std::string_view text);
 
-/// The text of a file of at most `most` bytes, or why there is none.
+/// The text of a file of at most `most` bytes, or the reason of the failure.
 tl::expected<std::string, Mistake> read_file(const std::string& path, std::size_t most);
 
-/// Appends one reference token to a JSON pointer, escaped as RFC 6901 says.
+/// Appends one reference token to a JSON pointer, with the escapes of RFC 6901.
 std::string child(std::string_view where, std::string_view key);
 std::string child(std::string_view where, std::size_t index);
 
@@ -66,7 +65,7 @@ class Mistakes {
   std::vector<Mistake> list_;
 };
 
-/// What a number must be.
+/// The allowed range of a number.
 struct Range {
   double min = -std::numeric_limits<double>::max();
   double max = std::numeric_limits<double>::max();
@@ -77,26 +76,26 @@ struct Range {
   static constexpr Range between(double least, double most) { return {least, most, false}; }
 };
 
-/// What a value is, for complaints: a number or a word as it stands, of anything larger its type.
+/// A value as text, for messages: a number or a word itself, otherwise its type.
 std::string text_of(const Value& value);
 
-/// A finite number within the range, or a mistake at `where` and nothing.
+/// A finite number within the range; otherwise std::nullopt, and a mistake at `where`.
 std::optional<double> to_number(const Value& value, const std::string& where, Mistakes& mistakes,
                                 Range range = {});
-/// A whole number within the range, or a mistake at `where` and nothing.
+/// An integer within the range; otherwise std::nullopt, and a mistake at `where`.
 std::optional<std::uint64_t> to_integer(const Value& value, const std::string& where, Mistakes& mistakes,
                                         std::uint64_t least, std::uint64_t most);
-/// One of several words, or a mistake at `where` and nothing.
+/// One of several words; otherwise std::nullopt, and a mistake at `where`.
 std::optional<std::string> to_word(const Value& value, const std::string& where, Mistakes& mistakes,
                                    std::span<const std::string_view> words);
 inline constexpr std::size_t max_name = 128;  ///< bytes
 /// Whether it is 1 to max_name bytes of UTF-8 without control characters.
 [[nodiscard]] bool is_name(std::string_view text) noexcept;
-/// A name, as is_name() has it; or a mistake at `where` and nothing.
+/// A name by is_name(); otherwise std::nullopt, and a mistake at `where`.
 std::optional<std::string> to_name(const Value& value, const std::string& where, Mistakes& mistakes);
 
-/// Reads one object, key by key; finish() complains about keys that nobody asked for. Getters for a key that
-/// is absent leave the default and, where the key is required, add a mistake.
+/// Reads one object, key by key; finish() reports unknown keys as mistakes. A getter of an absent key leaves
+/// the default, and adds a mistake if the key is required.
 class Object {
  public:
   Object(const Value& value, std::string where, Mistakes& mistakes);
@@ -117,7 +116,7 @@ class Object {
   void boolean(std::string_view key, bool& out);
   void required_name(std::string_view key, std::string& out);
 
-  /// One of several words; whether it was given and is one of them.
+  /// One of several words. Returns whether the key was present and its word allowed.
   template <class Enum>
   bool word(std::string_view key, Enum& out, std::span<const std::pair<std::string_view, Enum>> words) {
     const Value* value = find(key);
@@ -131,7 +130,7 @@ class Object {
     mistakes_->add(at(key), text_of(*value) + " is not one of " + quoted(words));
     return false;
   }
-  /// The same; without the key, a mistake that lists the words.
+  /// The same for a required key; without it, a mistake lists the words.
   template <class Enum>
   void required_word(std::string_view key, Enum& out,
                      std::span<const std::pair<std::string_view, Enum>> words) {
@@ -142,11 +141,11 @@ class Object {
 
   /// Accepts a key without reading it.
   void ignore(std::string_view key) { static_cast<void>(find(key)); }
-  /// Adds a mistake for every key that was not asked for.
+  /// Adds a mistake for every key that was not read.
   void finish();
 
  private:
-  /// "\"a\", \"b\"".
+  /// The words as a list: "\"a\", \"b\"".
   template <class Enum>
   [[nodiscard]] static std::string quoted(std::span<const std::pair<std::string_view, Enum>> words) {
     std::string text;

@@ -28,7 +28,7 @@ constexpr std::array<std::pair<std::string_view, SafeBehaviour>, 2> safe_behavio
 constexpr std::array<std::pair<std::string_view, rt::OverrunPolicy>, 2> overrun_policies{
     {{"skip", rt::OverrunPolicy::skip}, {"catch_up", rt::OverrunPolicy::catch_up}}};
 constexpr std::uint64_t largest_overrun_limit = 1'000'000;
-/// A loop that is a little late asks a second time before the first answer can be there.
+/// A loop that is a little late sends a second request before the first answer can arrive.
 constexpr Duration::rep least_silence = 2;  // periods
 
 /// Reads the document into `robot_`, part by part, collecting mistakes as it goes.
@@ -73,7 +73,7 @@ class Loader {
     object.finish();
   }
 
-  /// Time-outs that contradict each other.
+  /// Checks times that contradict each other.
   void check_times(const Object& object) {
     if (robot_.feedback_timeout < least_silence * robot_.period) {
       mistakes_.add(
@@ -85,7 +85,7 @@ class Loader {
     }
     for (const BusDescription& bus : robot_.buses) {
       const auto longest = bus.protocol != nullptr ? bus.protocol->longest_pause() : std::nullopt;
-      // Cycles that are caught up leave a simulated drive no gap, and "catch_up" is for simulations.
+      // A caught-up cycle leaves a simulated drive no pause, and "catch_up" is for simulations.
       if (!longest || robot_.overrun == rt::OverrunPolicy::catch_up) continue;
       const Duration::rep most = *longest / robot_.period - 2;
       if (Duration::rep{robot_.overrun_limit} <= most) continue;
@@ -138,7 +138,7 @@ class Loader {
     robot_.buses.push_back(std::move(bus));
   }
 
-  /// Null, and a mistake, if there is none of this name.
+  /// Null, and a mistake, if no protocol has this name.
   const DriveProtocol* read_protocol(Object& object) {
     const Value* value = object.require("protocol");
     if (value == nullptr) return nullptr;
@@ -216,7 +216,7 @@ class Loader {
     object.finish();
   }
 
-  /// Where the joint sits: bus, board, channel; and whether its positions fit into that bus's words.
+  /// Reads the joint's bus, board and channel, and checks that its positions fit into the words of that bus.
   void read_address(Object& object, JointDescription& joint) {
     std::string bus_name;
     object.required_name("bus", bus_name);
@@ -266,7 +266,7 @@ class Loader {
     });
   }
 
-  /// What the protocol has to know of the drive besides its address.
+  /// Reads the settings that the protocol allows besides the address.
   void read_settings(Object& object, const DriveProtocol& protocol, JointDescription& joint) {
     const Value* value = object.find("drive");
     const Value none = Value::object();
@@ -285,7 +285,7 @@ class Loader {
     drive.finish();
   }
 
-  /// On a bus that cannot carry its cycles, requests and answers are late, and the drives would be blamed.
+  /// Rejects a bus that cannot carry its cycles: requests and answers would be late, and the drives blamed.
   void check_bus_loads() {
     for (std::size_t i = 0; i < robot_.buses.size(); ++i) {
       const BusPlan plan = plan_bus(robot_, i);

@@ -1,4 +1,4 @@
-// What the loaders of descriptions share: how much they read, and how they say what is wrong.
+// Shared by the loaders of descriptions: their limits, and the texts of mistakes.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace takt::robot {
 
 inline constexpr std::size_t max_description_file = std::size_t{4} << 20;
 inline constexpr std::size_t max_mistakes = 1000;
-inline constexpr double huge_number = 1e9;  ///< beyond any machine, small enough that formulas stay exact
+inline constexpr double huge_number = 1e9;  ///< above any machine's values; formulas stay exact
 
 [[nodiscard]] inline std::vector<Mistake> to_mistakes(const std::vector<json::Mistake>& list) {
   std::vector<Mistake> mistakes;

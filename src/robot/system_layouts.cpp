@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, FieldType>, 6> field_types{{{"u
                                                                              {"i16", FieldType::i16},
                                                                              {"i32", FieldType::i32}}};
 
-/// A table that owns what Layouts refers to; its parts stay where they are.
+/// A table that owns the parts to which Layouts refers; moving it keeps their addresses.
 struct Table {
   std::deque<std::string> names;
   std::deque<std::vector<Field>> fields;
@@ -108,7 +108,7 @@ class TableReader {
       mistakes_->add(json::child(where, "state"), "must be of one byte");
   }
 
-  /// Blocks that takt itself reads.
+  /// Checks blocks that takt itself reads.
   template <class Block>
   void check_typed(const std::string& where, const SystemLayout& layout, const std::vector<Field>& fields) {
     if (layout.system != Block::system) return;
@@ -126,7 +126,7 @@ class TableReader {
   json::Mistakes* mistakes_;
 };
 
-/// In bytes, of a frame with all blocks.
+/// Bytes of a frame with all blocks.
 std::size_t frame_size(const Table& table) {
   std::size_t bytes = vehicle::status_header_bytes;
   for (const SystemLayout& layout : table.systems) bytes += layout.length + 2U;

@@ -1,4 +1,4 @@
-// The table of a vehicle's systems out of its description.
+// Reads the table of a vehicle's systems from its description.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace takt::robot {
 
-/// The table, with all that it refers to; or nothing, and the mistakes.
+/// Returns the table with all parts to which it refers; or null, and the mistakes.
 [[nodiscard]] std::shared_ptr<const vehicle::Layouts> read_layouts(const json::Value& list,
                                                                    const std::string& where,
                                                                    json::Mistakes& mistakes);

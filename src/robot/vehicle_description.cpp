@@ -25,7 +25,7 @@ using vehicle::System;
 using vehicle::TurnSource;
 using vehicle::WaySource;
 
-constexpr double largest_measure = 100;  // m, or m/s, or of what else there is about ten of in a vehicle
+constexpr double largest_measure = 100;  // : m, or m/s, or any other measure that is about ten in a vehicle
 constexpr double most_counts = 2'147'483'647;  // of a command
 constexpr Range rates = Range::between(1, 1000);
 constexpr Range shares = Range::between(0, 1);
@@ -94,7 +94,7 @@ class VehicleLoader {
     object.finish();
   }
 
-  /// A part of the document that may be left out.
+  /// Reads a part of the document that may be absent.
   template <class Read>
   void optional(Object& object, std::string_view key, Read read) {
     const Value* part = object.find(key);
@@ -206,7 +206,7 @@ class VehicleLoader {
     object.required_number("acceleration", limits.acceleration, measures);
     object.required_number("braking", limits.braking, measures);
     object.required_number("rotational_acceleration", limits.rotational_acceleration, measures);
-    limits.left = limits.forward;  // no car-like vehicle goes there
+    limits.left = limits.forward;  // : a car-like vehicle does not move sideways
   }
 
   void read_law(Object& object, vehicle::TwistLaw::Configuration& law) {
@@ -260,7 +260,7 @@ class VehicleLoader {
     object.number("heading_by_rotation", noise.heading_by_rotation, variance);
   }
 
-  /// What is possible by itself, but not together.
+  /// Finds values that are possible alone, but not together.
   void check_agreement() {
     const vehicle::ClientConfiguration& client = drive_.client;
     const vehicle::Units::Configuration& units = client.units;
@@ -303,7 +303,7 @@ class VehicleLoader {
                               stop.service_brake, longest));
   }
 
-  /// Whatever those say for whom the figures are.
+  /// Finds what the classes of vehicle/ reject in the whole set of values.
   void check_whole() {
     using Drive = vehicle::VehicleDrive<secure::PlainChannel>;
     if (!Drive::make(drive_, secure::PlainChannel{}))

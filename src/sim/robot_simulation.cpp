@@ -11,7 +11,8 @@
 namespace takt::sim {
 namespace {
 
-/// Wide enough for anything that moves, narrow enough that no sum or product of these numbers leaves the range of double.
+/// Limits wide enough for every machine, and narrow enough that sums and products stay in the range of
+/// double.
 bool can_be_simulated(const robot::JointDescription& joint) noexcept {
   constexpr double largest = 1e9;
   const auto positive = [](double value) { return value >= 1 / largest && value <= largest; };

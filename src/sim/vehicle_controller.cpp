@@ -14,15 +14,16 @@ using vehicle::SystemState;
 
 namespace {
 
-constexpr double mass = 1500;           // kg, which the battery feels
-constexpr double standing_power = 150;  // W
+constexpr double mass = 1500;           // kg
+constexpr double standing_power = 150;  // W, at standstill
 
-/// So many times `of_one`, as far as the field has room for it. A field that the table does not have is left out.
+/// Writes value / of_one to the field, clamped to the field's range. A field that the table does not have is
+/// left out.
 void put(StatusFrame& status, System system, std::string_view field, double value,
          double of_one = 1) noexcept {
   const auto found = status.layouts().find(system, field);
   if (!found) return;
-  const double count = std::ldexp(1.0, 8 * static_cast<int>(size_of(found->type)));  // of its values
+  const double count = std::ldexp(1.0, 8 * static_cast<int>(size_of(found->type)));  // number of its values
   const double low = is_signed(found->type) ? -count / 2 : 0;
   const auto counts = std::llrint(std::clamp(value / of_one, low, low + count - 1));
   static_cast<void>(status.set(system, field, counts));
@@ -64,9 +65,9 @@ void VehicleController::obey(const vehicle::ControlFrame& frame, secure::Urgency
     return;
   }
   stopping_ = is_stop;
-  // A stop may be old: it brakes, whatever else it says.
+  // A stop counts even if it is old. It brakes, whatever else the frame says.
   command_ = is_stop ? vehicle::DriveCommand{command_.steering, 0, 1} : units_.command(frame);
-  // Nor does an old one say that whoever drives has let go of the throttle.
+  // An old frame does not show that the driver has released the throttle.
   if (is_new && state_ == SystemState::running && command_.throttle == 0) may_drive_ = true;
   ++(is_stop || (is_driven() && may_drive_) ? counters_.obeyed : counters_.held);
 }
@@ -88,7 +89,7 @@ void VehicleController::tick() noexcept {
   if ((now_ - start_) % status_period == Duration{}) measure_wheels();
 }
 
-/// After a silence any stamp is new: the sender may be another one.
+/// After a timeout any stamp is new: the sender may be another one.
 void VehicleController::watch() noexcept {
   if (!newest_ || now_ - heard_at_ <= options_.command_timeout) return;
   newest_.reset();
@@ -124,7 +125,7 @@ vehicle::DriveCommand VehicleController::effective() const noexcept {
   return command;
 }
 
-/// What speeds up presses the rear down, a curve its outer side.
+/// Acceleration loads the rear corners, and a curve its outer ones.
 void VehicleController::step_auxiliaries(double steering_before) noexcept {
   const auto& p = plant_.parameters();
   const double drive_power = mass * p.acceleration * std::abs(plant_.throttle() * plant_.speed());
@@ -141,7 +142,7 @@ void VehicleController::step_auxiliaries(double steering_before) noexcept {
   for (SimulatedFork& fork : forks_) fork.step(hydraulics_.ready());
 }
 
-/// Encoders count, and what they count in a period is the speed: no part of the way is lost to rounding.
+/// The speed is the difference of the encoders' counts, so no distance is lost by rounding.
 void VehicleController::measure_wheels() noexcept {
   const std::array turned{plant_.turned().left, plant_.turned().right};
   const double step = options_.units.wheel_rate * to_seconds(status_period);
@@ -182,7 +183,7 @@ SystemState VehicleController::state_of(System system) const noexcept {
   return state_;
 }
 
-/// What is known of them: traction, steering and battery.
+/// The systems that are known: traction, steering and battery.
 void VehicleController::report_drive(StatusFrame& status) const noexcept {
   const vehicle::Units::Configuration& units = options_.units;
   const vehicle::DriveCommand command = effective();
@@ -208,7 +209,7 @@ void VehicleController::report_drive(StatusFrame& status) const noexcept {
   put(status, System::motion_control, "brake", command.brake, brake);
 }
 
-/// What is guessed.
+/// The systems that are guesses.
 void VehicleController::report_auxiliaries(StatusFrame& status) const noexcept {
   put(status, System::hydraulics, "hydraulic_state", static_cast<std::uint8_t>(hydraulics_.state()));
   put(status, System::hydraulics, "pressure", hydraulics_.pressure(), tenths);

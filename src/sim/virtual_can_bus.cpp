@@ -8,9 +8,9 @@
 namespace takt::sim {
 namespace {
 
-/// The bits of the arbitration field in the order of the wire, first bit highest: the lower number wins the
-/// bus, since a zero is dominant. A base frame beats the extended frame with the same first 11 bits, a data
-/// frame beats its remote request.
+/// The bits of the arbitration field in the order of the wire, first bit highest. The lower number wins the
+/// bus, since a zero is dominant. A base frame wins over an extended frame with the same first 11 bits, a
+/// data frame over its remote request.
 std::uint32_t arbitration_key(const can::Frame& frame) noexcept {
   const std::uint32_t remote = frame.remote ? 1 : 0;
   if (!frame.extended) return frame.id << 21 | remote << 20;
@@ -26,17 +26,17 @@ void for_each(std::uint32_t nodes, Visitor visit) noexcept {
   for (; nodes != 0; nodes &= nodes - 1) visit(static_cast<std::size_t>(std::countr_zero(nodes)));
 }
 
-// An error flag of six bits, answered by the other nodes' (six more, as they see it only then), and the
+// An error flag of six bits, the other nodes' flags (six more, since they see it only then), and the
 // delimiter of eight.
 constexpr std::uint32_t error_frame_bits = 6 + 6 + 8;
-// Nobody answers the flag of a node that is alone; it comes in the place of the delimiter of the acknowledgement and the
-// seven bits of the frame's end.
+// Without other nodes no flag answers. This flag replaces the delimiter of the acknowledgement and the seven
+// bits of the frame's end.
 constexpr std::uint32_t lonely_error_frame_bits = 6 + 8;
 constexpr std::uint32_t bits_after_acknowledge = 1 + 7;
 constexpr std::uint32_t gap_bits = 3;
 
-/// Whether a bus can carry the frame at all. Identifiers too long, lengths that no length code stands for,
-/// and flags that contradict each other exist only in memory; error frames are what a controller tells its own host.
+/// Whether a bus can carry the frame. Too long identifiers, lengths without a length code, and contradicting
+/// flags exist only in memory. Error frames go only from a controller to its own host.
 bool exists_on_a_bus(const can::Frame& frame) noexcept {
   if (frame.error) return false;
   if (frame.id > (frame.extended ? can::max_extended_id : can::max_standard_id)) return false;
@@ -93,7 +93,7 @@ const can::Frame* VirtualCanBus::step(Time limit) noexcept {
   return nullptr;
 }
 
-/// When the next frame starts, if the nodes stay as they are.
+/// Start of the next frame, if the nodes stay as they are.
 Time VirtualCanBus::next_start() const noexcept {
   if (waiting_ == 0) return Time::max();
   const Time start = std::max(now_, idle_from_);
@@ -151,7 +151,7 @@ VirtualCanBus::Fate VirtualCanBus::decide() noexcept {
   return others == misread_ ? Fate::unacknowledged : Fate::good;
 }
 
-/// The frame on the wire has come to its end. Returns it if it reached the other nodes.
+/// Ends the frame on the wire. Returns it if it reached the other nodes.
 const can::Frame* VirtualCanBus::finish_transmission() noexcept {
   transmitting_ = false;
   for_each(recovering_, [&](std::size_t node) noexcept {  // its end is a run of recessive bits
@@ -184,7 +184,7 @@ const can::Frame* VirtualCanBus::complete() noexcept {
     ++counted_.lost;
     return nullptr;
   }
-  if (misread_ != 0) receivers_failed();  // error-passive ones, whom nobody heeds
+  if (misread_ != 0) receivers_failed();  // error-passive ones, whose flags no node sees
   for_each(troubled_ & present_ & ~misread_ & ~bit(sender_), [&](std::size_t node) noexcept {
     change_faults(node, {}, [](can::FaultConfinement& faults) noexcept { faults.received(); });
   });
@@ -212,7 +212,8 @@ void VirtualCanBus::sender_failed() noexcept {
   }
 }
 
-/// Who destroyed a frame by misreading it is to blame; the others saw the six equal bits of its flag.
+/// A node that destroyed a frame by misreading it counts the error; the others saw six equal bits of its
+/// flag.
 void VirtualCanBus::receivers_failed() noexcept {
   can::BusReport report;
   report.bus_error = true;
@@ -229,8 +230,9 @@ void VirtualCanBus::receivers_failed() noexcept {
   });
 }
 
-/// Changes a node's counters, and tells it what that means: the errors of `report` if a counter grew, the state if it is
-/// another one. An error that leaves all as it was is not told, or a node that is alone would hear of nothing else.
+/// Changes a node's counters, and sends it an error frame: the errors of `report` if a counter grew, the
+/// state if it changed. An error without an effect is not reported. Otherwise a node alone on the bus would
+/// receive nothing else.
 template <class Change>
 void VirtualCanBus::change_faults(std::size_t node, can::BusReport report, Change change) noexcept {
   Node& changed = nodes_[node];
@@ -253,15 +255,15 @@ void VirtualCanBus::change_faults(std::size_t node, can::BusReport report, Chang
   if (!changed.receive.push(frame)) ++counted_.overflows;
 }
 
-/// Too many errors: the node takes itself off the bus. Its driver throws away what it was to send, as Linux does: it would be
-/// out of date by the time it is back.
+/// After too many errors the node leaves the bus. Its driver drops the transmit queue, as Linux does: its
+/// frames would be outdated after the recovery.
 void VirtualCanBus::go_off(std::size_t node) noexcept {
   counted_.discarded += nodes_[node].transmit.clear();
   refresh(node);
   if (nodes_[node].recovers_by_itself) recover(node);
 }
 
-// ---- The way back from bus-off
+// ---- Recovery from bus-off
 
 void VirtualCanBus::recover(std::size_t node) noexcept {
   if (!nodes_[node].faults.is_bus_off() || (recovering_ & bit(node)) != 0) return;
@@ -275,7 +277,7 @@ void VirtualCanBus::set_automatic_recovery(std::size_t node, bool automatic) noe
   if (automatic) recover(node);
 }
 
-/// Lets the node come back that does so first on a bus that stays idle up to `limit`; false if there is none.
+/// Brings back the first node that recovers while the bus is idle up to `limit`; false if there is none.
 bool VirtualCanBus::bring_back(Time limit) noexcept {
   Time first = Time::max();
   std::size_t found = 0;
@@ -295,7 +297,7 @@ bool VirtualCanBus::bring_back(Time limit) noexcept {
   return true;
 }
 
-/// A frame begins, and with it ends what was recessive.
+/// A frame starts, and ends the recessive bits.
 void VirtualCanBus::count_recessive_runs() noexcept {
   for_each(recovering_, [&](std::size_t node) noexcept {
     nodes_[node].runs_left -= static_cast<std::uint32_t>((now_ - nodes_[node].recessive_from) / run_);
@@ -341,7 +343,7 @@ void VirtualCanBus::misread_next(std::size_t node, std::uint32_t count) noexcept
   if (nodes_[node].misread > 0) misreading_ |= bit(node);
 }
 
-/// Brings the node's part on the bus and in the next arbitration up to date with its plug, its faults and its queue.
+/// Updates the node's part on the bus and in the next arbitration, by its plug, its faults and its queue.
 void VirtualCanBus::refresh(std::size_t node) noexcept {
   Node& changed = nodes_[node];
   const bool is_present = changed.connected && !changed.faults.is_bus_off();
@@ -357,7 +359,7 @@ void VirtualCanBus::refresh(std::size_t node) noexcept {
 BusStatistics VirtualCanBus::statistics() const noexcept {
   BusStatistics statistics = counted_;
   statistics.elapsed = now_ - start_;
-  // The frame on the wire was counted whole when it began.
+  // The frame on the wire was counted whole at its start.
   if (idle_from_ > now_) statistics.busy -= idle_from_ - now_;
   return statistics;
 }

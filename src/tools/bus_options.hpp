@@ -22,14 +22,14 @@ inline CLI::Option* add_bus_option(CLI::App& command, std::vector<std::string>& 
           ""));
 }
 
-/// The options as a user repeats them for the next command: " --bus arm=can0", empty without any.
+/// The options as text, for a command that a user can repeat: " --bus arm=can0"; empty without any.
 [[nodiscard]] inline std::string bus_arguments(const std::vector<std::string>& buses) {
   std::string text;
   for (const std::string& bus : buses) text += " --bus " + bus;
   return text;
 }
 
-/// Of texts that the option has checked.
+/// Parses texts that the option has checked.
 [[nodiscard]] inline std::vector<app::BusOverride> to_overrides(const std::vector<std::string>& buses) {
   std::vector<app::BusOverride> overrides;
   for (const std::string& text : buses) {

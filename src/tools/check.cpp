@@ -1,4 +1,4 @@
-// takt check: opens the buses of a robot, asks each drive how it is, and moves nothing.
+// takt check: opens the buses of a robot, reads the state of each drive, and moves nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,11 +29,11 @@ struct CheckOptions {
   double duration = 1;  ///< s
 };
 
-/// What one joint's drive has said.
+/// The answers of one joint's drive.
 struct Heard {
   robot::JointFeedback last;
   Time stamp{};                    ///< of the last answer that was counted
-  std::vector<double> round_trip;  ///< s, from a cycle's questions to the stamp of the answer
+  std::vector<double> round_trip;  ///< s, from a cycle's requests to the stamp of the answer
 };
 
 struct Delay {
@@ -55,7 +55,7 @@ Delay delay_of(std::vector<double> times) {
   return {*middle, std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n)))};
 }
 
-/// Answers a period: half of what one more drive gives.
+/// Answers per period: half of those of one more drive.
 constexpr double most_surplus = 0.5;
 
 const char* name_of(robot::CommandMode mode) {
@@ -74,7 +74,7 @@ std::uint64_t answers_of(const robot::HardwareCounters& counters) {
   return counters.frames_received - counters.frames_unexpected;
 }
 
-/// How many frames the drives of the file send while they are asked `cycles` times within `passed`.
+/// Number of frames from the file's drives for `cycles` requests within the time `passed`.
 double planned_answers(const robot::RobotDescription& robot, double cycles, Duration passed) {
   double sum = 0;
   for (std::size_t bus = 0; bus < robot.buses.size(); ++bus) {
@@ -89,7 +89,7 @@ double planned_answers(const robot::RobotDescription& robot, double cycles, Dura
 
 struct Listened {
   std::vector<Heard> joints;
-  double surplus = 0;  ///< answers a period beyond those of the file's drives; below 0 if some are silent
+  double surplus = 0;  ///< answers per period beyond those of the file's drives; negative if some are silent
 };
 
 /// Answers a period since `begin` beyond those that the file's drives give.
@@ -99,8 +99,9 @@ double surplus_since(const robot::RobotDescription& robot, Time begin, Time end,
   return (static_cast<double>(answers) - planned) / std::max(cycles, 1.0);
 }
 
-/// Asks all drives once a period, without power. The surplus is the smaller one of the whole time, in which drives also send
-/// other frames while they start, and of its second half, into which a pause may move answers.
+/// Sends a request to all drives once a period, without power. The surplus is the smaller one of two times.
+/// The whole time has further frames of drives that start up. Its second half may have answers that a pause
+/// delayed.
 Listened listen(app::Devices& devices, const robot::RobotDescription& robot, double duration) {
   platform::SteadyClock clock;
   std::vector<Heard> heard(robot.joints.size());
@@ -139,7 +140,7 @@ Listened listen(app::Devices& devices, const robot::RobotDescription& robot, dou
   return {std::move(heard), std::min(of_all, of_half)};
 }
 
-/// How one joint's drive is, in words; "well" comes first if nothing is wrong.
+/// The state of one joint's drive as text; "well" comes first if nothing is wrong.
 std::string state_of(const robot::RobotDescription& robot, std::size_t joint, const Heard& heard,
                      const app::Devices& devices) {
   const robot::JointDescription& description = robot.joints[joint];

@@ -1,4 +1,5 @@
-// Options whose value is one of a few words. CLI11's own transformer shows the numbers behind the words, as bytes, in help and errors.
+// Options whose value is one of a few words. CLI11's own transformer also shows the numbers behind the words
+// in help and errors.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,8 +16,8 @@ namespace takt::tools {
 template <class Enum>
 using Choices = std::vector<std::pair<std::string, Enum>>;
 
-/// Adds an option that sets `value`, an Enum or an optional one, by its word. Help and errors list the words; the help shows the
-/// default, if `value` has one. `value` must live as long as the command parses.
+/// Adds an option that sets `value`, an Enum or an optional one, by its word. Help and errors list the words;
+/// the help shows the default, if `value` has one. `value` must live as long as the command parses.
 template <class Value, class Enum>
 CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& value,
                         const Choices<Enum>& choices, const std::string& help) {

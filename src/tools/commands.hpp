@@ -1,5 +1,5 @@
-// The sub-commands of the program takt. Each lives in a file of its own and registers itself on the application; what it
-// returns to the shell goes through CLI::RuntimeError or the exit code that its callback sets.
+// The sub-commands of the program takt. Each has a file of its own, and registers itself on the application.
+// Its callback sets the exit code, or throws CLI::RuntimeError.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// What the client sub-commands share: where the server is, and how its answers become text and exit codes.
+// Shared by the client sub-commands: the server's address, and its answers as text and exit codes.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,14 +22,14 @@ struct Address {
   void add_options(CLI::App& command);
 };
 
-/// How long a server may take for an answer.
+/// Timeout of a server's answer.
 inline constexpr Duration answer_time = std::chrono::seconds(5);
 
-/// Connects and reads the greeting into *greeting, if that is not null. On failure prints the error on stderr and ends the
-/// program with exit_failed.
+/// Connects and reads the greeting into *greeting, if that is not null. On failure prints the error on stderr
+/// and ends the program with exit_failed.
 MotionClient connect_or_exit(const Address& address, motion::GreetingReply* greeting = nullptr);
 
-/// Says the error on stderr and ends the program with exit_failed.
+/// Prints the error on stderr and ends the program with exit_failed.
 [[noreturn]] void exit_with(const SetupError& error);
 [[noreturn]] void exit_with(const motion::RequestError& error);
 

@@ -1,4 +1,4 @@
-// takt dbc2hpp: a C++ header of typed messages out of a DBC file.
+// takt dbc2hpp: makes a C++ header of typed messages from a DBC file.
 #include <memory>
 
 #include "tools/commands.hpp"

@@ -1,5 +1,5 @@
-// takt drive: a vehicle, driven over UDP by keys or by a file of twists. What it reports is shown as it comes, with its age;
-// a log, a picture and other processes have it too. Ends with a controlled stop.
+// takt drive: drives a vehicle over UDP by keys or by a file of twists. It shows the vehicle's reports with
+// their age, also in a log, a picture and shared memory. It ends with a controlled stop.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -34,13 +34,13 @@ struct DriveOptions {
   VehicleFileOption vehicle{};
   std::optional<double> speed{};        ///< m/s; else the vehicle's limit
   std::optional<double> rotation{};     ///< rad/s; else the vehicle's limit
-  std::vector<std::string> required{};  ///< systems; none: as the vehicle's description says
+  std::vector<std::string> required{};  ///< systems; empty: as in the vehicle's description
   double hold = 2;
   std::string twists;
   std::string log;
   std::string plot;
   std::string publish;
-  double duration = 0;  ///< s; 0: until the twists end, or a signal, or the key
+  double duration = 0;  ///< s; 0: until the twists end, a signal, or the key
 };
 
 [[noreturn]] void refuse_drive(const std::string& why, ExitCode code) {
@@ -62,7 +62,7 @@ vehicle::SystemSet systems_of(const std::vector<std::string>& names, const vehic
   return systems;
 }
 
-/// The vehicle, with lower limits if those were asked for. Says what of it was guessed.
+/// The vehicle, with lower limits if requested. Prints which of its values are guesses.
 robot::VehicleDescription description_of(const DriveOptions& options) {
   robot::VehicleDescription description = options.vehicle.load();
   if (!description.provisional.empty())

@@ -31,7 +31,7 @@ bool KeyDriver::continues_escape(char key, Time now) {
 
 DriveKey KeyDriver::press(char key, Time now) {
   if (continues_escape(key, now)) return DriveKey::none;
-  twist_ = twist(now);  // what has expired does not come back
+  twist_ = twist(now);  // an expired twist does not come back
   pressed_ = now;
   switch (key) {
     case 'w':
@@ -63,7 +63,7 @@ DriveKey KeyDriver::press(char key, Time now) {
     case 'Q':
       twist_ = {};
       return DriveKey::quit;
-    default:  // the space bar, and whatever was hit by mistake
+    default:  // the space bar, and keys pressed by mistake
       twist_ = {};
       break;
   }

@@ -1,4 +1,4 @@
-// Where the twists of `takt drive` come from: keys, or a file.
+// The sources of twists for `takt drive`: keys, or a file.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace takt::tools {
 
-/// What a key asks for, beside a twist.
+/// The request of a key, besides a twist.
 enum class DriveKey { none, stop_at_once, stop, recover, quit };
 
-/// Keys change the twist by steps; one that no such key nor '.' confirmed for `hold` seconds is none any more, for ever, as whoever
-/// drives may have fallen asleep. Any other key, as of somebody who hits the keyboard in a hurry, ends it; one that a terminal tells
-/// by an escape sequence, as an arrow, is one key. Keys that stop do so with caps lock too.
+/// Keys change the twist in steps. A twist expires, for good, after `hold` seconds without one of these keys
+/// or '.': the driver may have fallen asleep. Any other key ends it at once, as a panicked driver would want.
+/// An escape sequence, such as an arrow, counts as one key. Keys that stop also work with caps lock.
 class KeyDriver {
  public:
   /// m/s, m/s, rad/s, s.
@@ -29,9 +29,9 @@ class KeyDriver {
   [[nodiscard]] mobile::Twist twist(Time now) const;
 
  private:
-  static constexpr double steps = 8;  ///< from none to all
+  static constexpr double steps = 8;  ///< from zero to the largest twist
 
-  /// Whether it goes on with an escape sequence. That comes at once: nobody types it.
+  /// Whether the next byte belongs to an escape sequence. It comes at once, faster than a person types.
   bool continues_escape(char key, Time now);
 
   double forward_;
@@ -40,12 +40,12 @@ class KeyDriver {
   double hold_;
   mobile::Twist twist_{};
   std::optional<Time> pressed_;
-  char escape_ = 0;  ///< of an escape sequence that has begun, what tells how it goes on: ESC, [ or O
+  char escape_ = 0;  ///< last byte of an unfinished escape sequence: ESC, [ or O
   Time escaped_{};   ///< when it began
 };
 
-/// The twists of a file: one in a line, with the second at which it begins, of the time in which the vehicle may be driven. The
-/// last is the end.
+/// The twists of a file, one per line, with its start in seconds. Only the time in which the vehicle may be
+/// driven counts. The last line is the end.
 class TwistScript {
  public:
   struct Line {
@@ -53,17 +53,17 @@ class TwistScript {
     mobile::Twist twist{};
   };
 
-  /// Errors: the file cannot be read, or a line is none: malformed.
+  /// Errors: the file cannot be read; malformed, for a bad line.
   [[nodiscard]] static SetupResult<TwistScript> load(const std::string& path);
 
-  /// At this second.
+  /// The twist at this second.
   [[nodiscard]] mobile::Twist twist(double at) const;
-  /// How many of them are beyond these limits.
+  /// Number of twists beyond these limits.
   [[nodiscard]] std::ptrdiff_t beyond(const mobile::TwistLimiter::Limits& limits) const;
   [[nodiscard]] bool ended(double at) const { return at >= lines_.back().at; }
 
  private:
-  std::vector<Line> lines_;  ///< one at least, in the order of time
+  std::vector<Line> lines_;  ///< at least one, in the order of time
 };
 
 }  // namespace takt::tools

@@ -18,7 +18,7 @@ namespace {
 constexpr int plot_width = 1000;
 constexpr int plot_height = 900;
 constexpr std::size_t max_places = 8000;
-constexpr std::size_t max_stops = 10;  ///< as many as there is room for beside the path
+constexpr std::size_t max_stops = 10;  ///< the space beside the path
 
 // From above.
 constexpr Panel path_panel{0.97, 0.545};

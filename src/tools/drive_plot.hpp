@@ -1,5 +1,5 @@
-// The picture of a drive, made when it is over: the path with the places where the vehicle stopped, and why; speed, steering and
-// the age of what is known, over time.
+// The picture of a finished drive: the path, with the places and causes of the stops. It also shows speed,
+// steering and the telemetry's age over time.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,12 @@ class PlotScript;
 
 class DrivePlot {
  public:
-  /// Whether there can be a picture is found out at once, and the file begun: FILE.gp, the script for gnuplot, stays beside it.
-  /// Errors: write_failed (not .png or .svg; cannot be written; gnuplot is missing or failed).
+  /// Checks at once whether a picture can be made, and creates the file. FILE.gp, the script for gnuplot,
+  /// stays beside it. Error: write_failed (not .png or .svg; cannot be written; gnuplot is missing or
+  /// failed).
   [[nodiscard]] static SetupResult<DrivePlot> open(const std::string& file);
 
-  /// The next moment. The memory for all of them is bounded.
+  /// Adds the next moment. The memory for all of them is bounded.
   void add(const DriveView& view);
 
   /// Errors: write_failed.
@@ -36,12 +37,12 @@ class DrivePlot {
     double x = 0;  ///< m
     double y = 0;
   };
-  /// Where the vehicle came to a stand, as far as that was heard, and what began it when.
+  /// A stop of the vehicle, as far as it was received, with its cause and the cause's time.
   struct Stop {
     double time = 0;  ///< s
     Place place{};
     std::string why{};
-    std::string system{};  ///< empty but of a reason that is a system's
+    std::string system{};  ///< empty unless the cause is a system
   };
 
   explicit DrivePlot(std::filesystem::path file) : file_(std::move(file)) {}
@@ -50,7 +51,7 @@ class DrivePlot {
   void add_place(Place place);
   void add_stop(const DriveView& view, double time);
   void draw_path(PlotScript& script) const;
-  /// For each stop what stands at its place: the numbers of all that are within `near` (m) of the first of them there.
+  /// The labels of the stops: each has the numbers of all stops within `near` (m) of its first one.
   [[nodiscard]] std::vector<std::string> numbers(double near) const;
   void list_stops(PlotScript& script) const;
   void draw_curves(PlotScript& script) const;
@@ -60,7 +61,7 @@ class DrivePlot {
   std::optional<Time> begin_{};
   double end_ = 0;  ///< s
   std::vector<Place> path_{};
-  double spacing_ = 0.02;  ///< m, of the path's places
+  double spacing_ = 0.02;  ///< m between points of the path
   std::vector<Stop> stops_{};
   std::size_t stop_count_ = 0;
   vehicle::StopReason reason_{};

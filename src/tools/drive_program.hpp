@@ -1,4 +1,4 @@
-// The loop of `takt drive`: keys or a file in, twists to the vehicle, and what is known of it told to whoever wants to know.
+// The loop of `takt drive`: twists from keys or a file go to the vehicle; its state goes to the views.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,21 +29,21 @@
 
 namespace takt::tools {
 
-/// For whom else there is, beside the terminal.
+/// The outputs besides the terminal.
 struct DriveOutputs {
   LogFile log;
   std::optional<DrivePublication> publication;
   std::optional<DrivePlot> plot;
 };
 
-/// Who drives.
+/// The source of twists.
 struct DriveInputs {
   KeyDriver keys;
   std::optional<TwistScript> script;  ///< instead of keys
-  double duration = 0;                ///< s; 0: until the script ends, or a signal, or the key
+  double duration = 0;                ///< s; 0: until the script ends, a signal, or the key
 };
 
-/// Drives a vehicle that is at the other end of a socket, with 50 twists a second, until it is to end, and then stops it.
+/// Drives a vehicle at the other end of a socket, with 50 twists a second. At the end it stops the vehicle.
 template <secure::Channel C>
 class DriveProgram {
  public:
@@ -61,7 +61,7 @@ class DriveProgram {
     if (outputs_.log.printer) outputs_.log.printer->print(std::string(drive_log_columns));
   }
 
-  /// Whether it ended as it was asked to, with a vehicle that was heard.
+  /// Whether it ended as requested, with a vehicle that was received.
   bool run(const sigset_t& signals) {
     const RawTerminal terminal;
     const platform::SteadyClock clock;
@@ -84,7 +84,7 @@ class DriveProgram {
   [[nodiscard]] const std::optional<DrivePlot>& plot() const { return outputs_.plot; }
   [[nodiscard]] const LogFile& log() const { return outputs_.log; }
 
-  /// For exchange(): the drive, which publishes what it hears as it hears it.
+  /// For exchange(): the drive, which publishes each received telemetry at once.
   Status receive(std::span<const std::uint8_t> datagram, Time now) {
     const Status taken = drive_.receive(datagram, now);
     const auto& estimate = drive_.estimate();
@@ -97,8 +97,8 @@ class DriveProgram {
 
  private:
   static constexpr Duration period{20'000'000};
-  static constexpr Duration patience = std::chrono::seconds(5);   // with a vehicle that is being stopped
-  static constexpr Duration start_up = std::chrono::seconds(20);  // of a vehicle that is to drive twists
+  static constexpr Duration patience = std::chrono::seconds(5);   // for a vehicle that is being stopped
+  static constexpr Duration start_up = std::chrono::seconds(20);  // for a script's vehicle to start up
   static constexpr Duration last_words = std::chrono::seconds(1);
 
   void cycle() {
@@ -123,18 +123,18 @@ class DriveProgram {
   }
   [[nodiscard]] bool script_over() const { return script_ && script_->ended(driven_); }
 
-  /// By a script whose vehicle was stopped, where nobody is at the keys to let it go on.
+  /// Whether a script's vehicle was stopped, and nobody is at the keys to release it.
   [[nodiscard]] bool is_abandoned() const {
     const bool attended = ::isatty(STDIN_FILENO) == 1 && !in_background();
     return script_ && !attended && next_ - free_ >= patience;
   }
 
-  /// Nor does a key help a vehicle that does not start.
+  /// Whether a script's vehicle does not start up, which no key can change.
   [[nodiscard]] bool is_unready() const {
     return script_ && drive_.client().state() == vehicle::DriveState::starting && next_ - start_ >= start_up;
   }
 
-  /// Whether to end.
+  /// Whether the program should end.
   bool listen() {
     for (const char key : text_.take()) {
       switch (keys_.press(key, next_)) {
@@ -158,7 +158,8 @@ class DriveProgram {
     return false;
   }
 
-  /// Whether the vehicle is known to stand; one that was never driven does. Of any other the last that it hears is the full brake.
+  /// Stops the vehicle; returns whether it is known to stand. A vehicle that was never driven counts as
+  /// standing. For any other, the last attempt is the full brake.
   bool come_to_a_stand() {
     ending_ = true;
     if (drive_.client().state() == vehicle::DriveState::starting) return true;
@@ -166,7 +167,7 @@ class DriveProgram {
            stop(vehicle::StopCategory::category_0, next_ + last_words);
   }
 
-  /// Whether the vehicle is known to stand by then.
+  /// Stops the vehicle; returns whether it is known to stand by `end`.
   bool stop(vehicle::StopCategory category, Time end) {
     drive_.client().stop(category, next_);
     const auto stands = [this] { return drive_.client().state() == vehicle::DriveState::stopped; };
@@ -218,11 +219,11 @@ class DriveProgram {
   bool ending_ = false;
   int since_shown_ = 0;
   mobile::Twist commanded_{};
-  double driven_ = 0;  ///< s that the vehicle could be driven
+  double driven_ = 0;  ///< s in which the vehicle could be driven
   Time start_{};
   Time next_{};
-  Time free_{};       ///< when it was last not being stopped
-  std::string told_;  ///< of its situation
+  Time free_{};       ///< last time without a stop
+  std::string told_;  ///< last printed situation
 };
 
 }  // namespace takt::tools

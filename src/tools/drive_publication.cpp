@@ -19,7 +19,7 @@ SetupResult<DrivePublication> DrivePublication::open(const std::string& name) {
 }
 
 DrivePublication::~DrivePublication() {
-  if (name_) static_cast<void>(platform::Segment::remove(*name_));  // somebody else may have done it
+  if (name_) static_cast<void>(platform::Segment::remove(*name_));  // another process may have removed it
 }
 
 void DrivePublication::write(const DriveView& view) noexcept {

@@ -1,10 +1,13 @@
-// Publishes for `takt drive --publish NAME`: two latest values in the shared segment NAME, for one reader each.
-//   "odometry"  vehicle::OdometryEstimate, as soon as the vehicle was heard: the pose in the frame "odom", the twist in "base_link"
+// Publishes for `takt drive --publish NAME`: two latest values in the shared segment NAME, for one reader
+// each.
+//
+//   "odometry"  vehicle::OdometryEstimate, after the first telemetry: pose in "odom", twist in "base_link"
 //   "vehicle"   VehicleStatus, every cycle
-// Both carry their schema, so that `takt shm inspect NAME` and programs that know none of the types (shm/opaque.hpp, takt.h)
-// have their fields by name. The name is removed when the program ends. A reader keeps the segment's memory, with free seats
-// and stamps that no longer grow. After a kill the name stays, and the next program that publishes under it keeps the same
-// readers.
+//
+// Both carry their schema. So `takt shm inspect NAME`, and programs without these types (shm/opaque.hpp,
+// takt.h), have the fields by name. The program removes the name at its end. A reader keeps the segment's
+// memory, with free seats and stamps that no longer grow. After a kill the name stays; the next program that
+// publishes under it keeps the same readers.
 #pragma once
 
 #include <array>
@@ -25,13 +28,14 @@
 
 namespace takt::tools {
 
-/// What whoever drives a vehicle knows of it. Times are those of the system's steady clock (CLOCK_MONOTONIC).
+/// The vehicle's state, as known to its driver. Times are those of the system's steady clock
+/// (CLOCK_MONOTONIC).
 struct VehicleStatus {
   static constexpr std::string_view schema = "stamp i64, heard i64, charge f64, state u8, cause u8, _ u8[6]";
 
-  Time stamp{};         ///< when this was written: now, while the program lives
-  Time heard{};         ///< when what was heard last was sent; Time{}: never
-  double charge = NAN;  ///< of the battery, 0..1; NaN: unknown, or too old
+  Time stamp{};         ///< time of writing: the present, while the program lives
+  Time heard{};         ///< sending time of the last received telemetry; Time{}: never
+  double charge = NAN;  ///< of the battery, 0..1; NaN: unknown or too old
   vehicle::DriveState state = vehicle::DriveState::starting;
   vehicle::StopCause cause = vehicle::StopCause::none;  ///< of the stop that is active
   std::array<std::uint8_t, 6> unused{};

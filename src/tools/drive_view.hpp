@@ -1,4 +1,4 @@
-// What whoever drives a vehicle knows of it at one moment, and how that is told: in a terminal, in a log.
+// The vehicle's state at one moment, as known to its driver, and its text for a terminal or a log.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ struct DriveView {
   Time time{};  ///< of the system's steady clock
   vehicle::DriveState state = vehicle::DriveState::starting;
   vehicle::StopReason reason{};
-  std::string_view system{};       ///< of a reason that is a system's, as the vehicle's layouts name it
-  bool halted = false;             ///< that system is, until it is told to start again
-  Duration age = Duration::max();  ///< of what was heard last; Duration::max(): nothing was
+  std::string_view system{};       ///< of a cause that is a system, with its name in the vehicle's layouts
+  bool halted = false;             ///< that system has halted, until recovery
+  Duration age = Duration::max();  ///< of the last received telemetry; Duration::max(): none
   vehicle::OdometryEstimate estimate{};
   mobile::Twist commanded{};  ///< by keys or the script; zero while nothing is driven
   vehicle::DriveCommand command{};
-  std::optional<double> speed{};     ///< m/s, as the vehicle reports it; nothing if that is too old
+  std::optional<double> speed{};     ///< m/s, as reported; std::nullopt if too old
   std::optional<double> steering{};  ///< rad, likewise
   std::optional<double> charge{};    ///< of the battery, 0..1, likewise
   vehicle::ClientCounters sent{};
@@ -61,16 +61,16 @@ template <class Drive>
   return view;
 }
 
-/// s; infinite if nothing was heard.
+/// Age in s; infinite without telemetry.
 [[nodiscard]] double seconds_old(const DriveView& view);
 
-/// "stopped: the vehicle is silent"; a system is named; and what to do where no key helps.
+/// "stopped: the vehicle is silent"; a system is named. If no key helps, it tells what to do.
 [[nodiscard]] std::string situation_text(const DriveView& view);
 
-/// What matters most stands first, as the end is cut off where a line of a terminal has no more than `columns`.
+/// The vehicle's state in one line. The most important stands first: the end is cut off at `columns`.
 [[nodiscard]] std::string live_line(const DriveView& view, std::size_t columns);
 
-/// A line of the log for each cycle, comma-separated, below the names of its columns.
+/// The columns of the log, comma-separated; it has one line for each cycle.
 inline constexpr std::string_view drive_log_columns =
     "time,state,cause,age_ms,x,y,heading,speed,rotation,commanded_speed,commanded_rotation,steering,throttle,"
     "brake,sent,taken,lost,late,duplicated,malformed,refused\n";

@@ -16,7 +16,7 @@
 namespace takt::tools {
 namespace {
 
-/// Inside a single-quoted string of gnuplot, where nothing but the quote has a meaning.
+/// A single-quoted string of gnuplot, in which only the quote has a meaning.
 std::string quoted(std::string_view text) {
   std::string result;
   for (const char c : text) result += c == '\'' ? "''" : std::string(1, c);

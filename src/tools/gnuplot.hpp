@@ -1,5 +1,5 @@
-// Pictures by gnuplot: scripts with their data inside, so that whoever wants to can change and redraw them, and the program, which
-// is started without a shell. What comes from outside gets into a script only as plot_label() makes it (report_text.hpp).
+// Pictures by gnuplot. A script contains its data, so that users can change and redraw it. gnuplot is started
+// without a shell. Text from outside enters a script only through plot_label() (report_text.hpp).
 #pragma once
 
 #include <fmt/format.h>
@@ -30,13 +30,14 @@ struct Panel {
   double bottom;
 };
 
-/// The terminal for a picture of this kind, "svg", "png" or "pdf": a unit of width and height is a pixel, of a PDF a point.
+/// The terminal for a picture of this kind, "svg", "png" or "pdf". Width and height are pixels, of a PDF
+/// points.
 [[nodiscard]] std::string terminal_of(std::string_view kind, int width, int height);
 
 /// Builds one script.
 class PlotScript {
  public:
-  /// It writes the file of this name, a PNG if that is how it ends, else an SVG, of so many pixels.
+  /// The script writes this file: a PNG if the name ends so, otherwise an SVG. Width and height are pixels.
   PlotScript(std::string_view file, int width, int height);
 
   template <class... Arguments>
@@ -44,7 +45,7 @@ class PlotScript {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  /// What is plotted next is there, up to `right`, a fraction of the width.
+  /// The following plots are in this panel, up to `right`, a fraction of the width.
   void panel(const Panel& panel, double right);
   /// Data of this name: "$name" in the script.
   void data(std::string_view name, const Envelope& curve);
@@ -66,8 +67,8 @@ class PlotScript {
   fmt::memory_buffer text_;
 };
 
-/// Runs gnuplot on the scripts, in `directory`; what it says goes to `log` there, or without one to our own errors. Errors:
-/// write_failed when gnuplot is missing or failed; the message says what to do.
+/// Runs gnuplot on the scripts, in `directory`. Its output goes to the file `log` there; without a name, to
+/// our own standard error. Error: write_failed, if gnuplot is missing or failed; the message says what to do.
 [[nodiscard]] SetupResult<void> run_gnuplot(const std::vector<std::string>& scripts,
                                             const std::filesystem::path& directory,
                                             const std::optional<std::string>& log);

@@ -1,4 +1,5 @@
-// The work of `takt dbc2hpp`, apart from its command line: takt's own build needs it before there is a program takt.
+// The work of `takt dbc2hpp`, without its command line: takt's own build needs it before the program takt
+// exists.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ struct HeaderFile {
   bool partial = false;  ///< succeed although messages or signals of the file are not in the header
 };
 
-/// Makes the header. What went wrong, and what is not in it, is said on standard error.
+/// Makes the header. Prints errors, and what is not in the header, on standard error.
 [[nodiscard]] ExitCode make_header_file(const HeaderFile& wanted);
 
 }  // namespace takt::tools

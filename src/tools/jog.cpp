@@ -1,4 +1,4 @@
-// takt jog: moves one joint of a robot a little, slowly, with every limit on: the first motion of a new robot.
+// takt jog: moves one joint of a robot a little, slowly, with all limits on: the first motion of a new robot.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -31,10 +31,11 @@ struct JogOptions {
   double delta = 0;  ///< rad or m
   std::vector<std::string> buses;
   bool simulate = false;
-  double speed = 0.1;  ///< of the joint's limit of velocity, and of acceleration
+  double speed = 0.1;  ///< share of the joint's limits of velocity and acceleration
 };
 
-/// A robot that runs on a thread of its own while this lives, or until one of the signals comes; then it comes to a controlled stop.
+/// A robot that runs on a thread of its own. A signal, or this object's destruction, brings it to a
+/// controlled stop.
 class Running {
  public:
   Running(app::Robot& robot, const sigset_t& signals)
@@ -64,10 +65,10 @@ class Running {
   app::Robot* robot_;
   std::atomic<bool> ended_{false};
   std::thread loop_;
-  std::thread watch_;  ///< of the signals: who waits for the motion's end must not delay a stop
+  std::thread watch_;  ///< waits for signals: waiting for the motion's end must not delay a stop
 };
 
-/// Whether the robot became ready: prints its states meanwhile. False when it stopped.
+/// Waits until the robot is ready, and prints its states meanwhile. Returns false if it stopped.
 bool wait_until_ready(app::Robot& robot, const Running& running) {
   while (!running.has_ended()) {
     while (const auto line = robot.next_report()) {

@@ -1,4 +1,4 @@
-// takt key: a file with a new random key, as the secure channel of a vehicle reads it.
+// takt key: writes a file with a new random key for the secure channel of a vehicle.
 #include <fmt/format.h>
 
 #include <array>

@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   takt::tools::add_drive(app);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::RuntimeError& error) {  // a command's own, which it has explained
+  } catch (const CLI::RuntimeError& error) {  // of a command, which has printed its message
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? takt::tools::exit_ok : takt::tools::exit_bad_input;

@@ -41,7 +41,7 @@ bool goes_on_without_client(const motion::ClientMessage& message) {
       message.body);
 }
 
-/// The goal's result; without a value if the goal goes on.
+/// The goal's result; std::nullopt while the goal runs.
 std::optional<motion::ResultReply> wait_or_exit(MotionClient& client, motion::GoalId goal, double timeout,
                                                 bool goes_on) {
   auto result = client.result(goal, from_seconds(timeout), show_progress);
@@ -53,7 +53,7 @@ std::optional<motion::ResultReply> wait_or_exit(MotionClient& client, motion::Go
       return std::nullopt;
     }
     fmt::print(stderr, "it is stopped\n");
-    // It may have ended meanwhile, and is unknown then: how it ended is told all the same.
+    // If it has ended meanwhile, it is unknown; its result is reported all the same.
     static_cast<void>(client.request({"", motion::CancelMessage{goal, motion::StopAt::now}}, answer_time));
     result = client.result(goal, answer_time);
   }
@@ -97,7 +97,7 @@ void move_or_exit(const MotionOptions& options, const motion::ClientMessage& mes
   if (accepted->latency)
     fmt::print(", first reference after {:.0f} us", accepted->latency->receive_to_reference);
   fmt::print("\n");
-  std::fflush(stdout);  // before what is said on stderr
+  std::fflush(stdout);  // before output on stderr
   const auto result = wait_or_exit(client, accepted->goal, options.timeout, goes_on_without_client(message));
   if (!result) throw CLI::RuntimeError(exit_failed);
   fmt::print("goal {} {}\n", result->goal, motion::state_name(result->state));

@@ -1,4 +1,5 @@
-// The common part of the commands that request a motion (takt move, takt send): their options, and the wait for its end.
+// The common part of the commands that request a motion (takt move, takt send): their options, and the wait
+// for its end.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -36,8 +37,9 @@ inline constexpr const char* motion_footer =
     "wrong.\n"
     "Ctrl-C here ends the connection, and with it the motion";
 
-/// Requests a motion, shows its progress on a terminal, and prints its result. After the timeout it stops the goal; one with
-/// on_disconnect: continue goes on, and it prints so. Ends the program with exit_failed unless the goal succeeded.
+/// Requests a motion, shows its progress on a terminal, and prints its result. After the timeout it stops the
+/// goal; one with on_disconnect: continue goes on, and it prints so. Ends the program with exit_failed unless
+/// the goal succeeded.
 void move_or_exit(const MotionOptions& options, const motion::ClientMessage& message);
 
 }  // namespace takt::tools

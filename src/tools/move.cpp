@@ -1,4 +1,4 @@
-// takt move: brings one joint of a running robot to a position.
+// takt move: moves one joint of a running robot to a position.
 #include <memory>
 #include <optional>
 #include <string>

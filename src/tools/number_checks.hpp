@@ -1,4 +1,5 @@
-// What numbers given as options may be. CLI11's own checks let a NaN through, which is neither below nor above a bound, and infinity.
+// Checks for numbers in options. CLI11's own checks accept infinity, and NaN, which is neither below nor
+// above a bound.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 
 namespace takt::tools {
 
-/// A finite number, not below `least` nor above `most`; `what` says so to whoever gave another.
+/// Accepts a finite number from `least` to `most`; otherwise the message says `what`.
 inline CLI::Validator number_between(double least, double most, const std::string& what) {
   return {[=](const std::string& text) {
             double number = 0;

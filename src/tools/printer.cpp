@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::chrono::seconds patience_at_end{1};
 
-/// Past stdio, whose lock the end of the program would wait for. What cannot be written is given up. 0, or errno.
+/// Writes without stdio, whose lock the end of the program would wait for. Gives up on failure. Returns 0, or
+/// errno.
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
@@ -29,7 +30,7 @@ int write_all(int file, std::string_view text) {
   return 0;
 }
 
-/// Of this thread: the kernel sends it to the one that writes.
+/// Blocked in this thread: the kernel sends it to the writing one.
 void block_pipe_signal() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -48,12 +49,12 @@ struct Printer::Queue {
   };
 
   const int output;
-  std::atomic<bool> has_reader{true};  ///< relaxed: nothing else is told by it
-  std::mutex mutex;                    ///< of all below
+  std::atomic<bool> has_reader{true};  ///< relaxed: it orders no other data
+  std::mutex mutex;                    ///< guards everything below
   std::condition_variable changed;
   std::deque<Text> waiting;
   std::size_t dropped = 0;
-  int failure = 0;  ///< errno of the first text that the output did not take
+  int failure = 0;  ///< errno of the first text that was not written
   bool ending = false;
   bool ended = false;
 
@@ -103,7 +104,7 @@ Printer::~Printer() {
   if (queue_->end() != ETIMEDOUT) {
     thread_.join();
   } else {
-    thread_.detach();  // whoever reads may never do so again
+    thread_.detach();  // the reader may never read again
   }
 }
 
@@ -114,7 +115,7 @@ void Printer::print(std::string text) { queue_->push(queue_->output, std::move(t
 void Printer::print_error(std::string text) { queue_->push(errors_, std::move(text)); }
 
 bool Printer::has_reader() const noexcept {
-  // Asks the pipe: a program that has nothing to say would not learn of it by writing.
+  // Polls the pipe: a program without output would not notice its reader's end by writing.
   pollfd output{queue_->output, 0, 0};
   return queue_->has_reader.load(std::memory_order_relaxed) &&
          !(::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0);

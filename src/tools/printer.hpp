@@ -1,5 +1,5 @@
-// Output of a program that has better things to do than to wait for its reader: a terminal that was stopped, or a full pipe, keeps
-// a thread waiting that does nothing else.
+// Output that never blocks its caller. If a terminal is stopped or a pipe is full, only a thread of the
+// printer waits.
 #pragma once
 
 #include <unistd.h>
@@ -15,29 +15,31 @@ class Printer {
  public:
   static constexpr std::size_t max_waiting = 256;
 
-  /// Writes to these two. What was written to them by other means is to be flushed before. Starts the thread.
+  /// Writes to these two streams. Flush earlier output to them before. Starts the thread.
   explicit Printer(int output = STDOUT_FILENO, int errors = STDERR_FILENO);
-  /// Waits a second at most for what is left to be written; the rest is never seen.
+  /// Waits at most one second for the remaining output; the rest is lost.
   ~Printer();
   Printer(const Printer&) = delete;
   Printer& operator=(const Printer&) = delete;
 
-  /// Has `text` written after all before it. Where max_waiting texts wait it is dropped; how many were is said before the next that
-  /// is not. From any thread that has no deadlines: allocates, and locks, but waits for no reader.
+  /// Queues `text` after all earlier ones. With max_waiting texts in the queue it is dropped; the next text
+  /// is preceded by the number of dropped ones. For any thread without deadlines: allocates and locks, but
+  /// never waits for a reader.
   void print(std::string text);
-  /// The same, as an error.
+  /// The same for the error stream.
   void print_error(std::string text);
-  /// False once the reader of the output, not of the errors, is gone: a pipe's other end was closed. The program gets no SIGPIPE.
+  /// False once the output's reader is gone: the other end of the pipe was closed. The program gets no
+  /// SIGPIPE. The error stream does not count.
   [[nodiscard]] bool has_reader() const noexcept;
-  /// After the last print: waits as the destructor does. 0 if the output, not the errors, took all; else errno of the first that it
-  /// did not take, or ETIMEDOUT.
+  /// Call it after the last print: waits as the destructor does. Returns 0 if all output was written,
+  /// otherwise the errno of the first failure, or ETIMEDOUT. The error stream does not count.
   [[nodiscard]] int end();
 
  private:
   struct Queue;
 
   int errors_;
-  std::shared_ptr<Queue> queue_;  ///< the thread's, too: it may have to be left behind
+  std::shared_ptr<Queue> queue_;  ///< shared with the thread, which may outlive this object
   std::thread thread_;
 };
 

@@ -56,11 +56,11 @@ class PtyAdapter final : public robot::CanPort {
     const ssize_t got = ::read(terminal_, buffer_.data(), buffer_.size());
     next_ = 0;
     end_ = got > 0 ? static_cast<std::size_t>(got) : 0;
-    if (got < 0 && errno == EIO) is_open_ = false;  // nobody has the line open
+    if (got < 0 && errno == EIO) is_open_ = false;  // no program has the line open
     return end_ > 0;
   }
 
-  /// The frame that this letter completes, if it does. Lines of any length and content do no harm.
+  /// The frame that this letter completes; std::nullopt if none. Any line is safe.
   std::optional<can::Frame> take(char letter) noexcept {
     if (letter != static_cast<char>(slcan::end_of_line)) {
       if (length_ < line_.size()) line_[length_] = letter;
@@ -111,7 +111,7 @@ class PtyAdapter final : public robot::CanPort {
   std::size_t next_ = 0;  ///< in the buffer
   std::size_t end_ = 0;
   std::array<char, slcan::max_line> line_{};
-  std::size_t length_ = 0;  ///< of the line so far, also beyond its room
+  std::size_t length_ = 0;  ///< of the present line, also beyond the buffer
   robot::BusTraffic traffic_;
 };
 
@@ -132,11 +132,11 @@ SetupResult<std::unique_ptr<robot::CanPort>> open_pty_adapter(const std::string&
   }
   termios settings{};
   ::tcgetattr(terminal, &settings);
-  ::cfmakeraw(&settings);  // no echo, whatever is sent before the other end sets up its side
+  ::cfmakeraw(&settings);  // no echo, whatever is sent before the other end is set up
   ::tcsetattr(terminal, TCSANOW, &settings);
   std::error_code error;
   if (std::filesystem::is_symlink(link, error))
-    std::filesystem::remove(link, error);  // of one that was killed
+    std::filesystem::remove(link, error);  // left by a process that was killed
   std::filesystem::create_symlink(name.data(), link, error);
   if (error) {
     ::close(terminal);

@@ -1,4 +1,5 @@
-// The firmware end of an slcan adapter on a pseudo terminal: for programs that open a serial adapter, without one.
+// The firmware end of an slcan adapter on a pseudo terminal: for programs that open a serial adapter when
+// there is none.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,9 @@
 
 namespace takt::tools {
 
-/// Opens a pseudo terminal and makes `link` a symbolic link to it, which the port's destructor removes. A frame that the other end
-/// does not read is dropped, as an adapter does. Errors: app::Errc::bad_bus_address where the link cannot be made.
+/// Opens a pseudo terminal, and makes `link` a symbolic link to it; the port's destructor removes the link. A
+/// frame that the other end does not read is dropped, as by an adapter. Error: app::Errc::bad_bus_address if
+/// the link cannot be made.
 [[nodiscard]] SetupResult<std::unique_ptr<robot::CanPort>> open_pty_adapter(const std::string& link);
 
 }  // namespace takt::tools

@@ -8,14 +8,15 @@
 
 namespace takt::tools {
 
-/// What was made of a recording.
+/// The result of a report.
 struct ReportOutcome {
-  std::string sentence;  ///< what was read, for the terminal
-  std::string no_plots;  ///< why there are no plots; empty when there are
+  std::string sentence;  ///< the summary, for the terminal
+  std::string no_plots;  ///< the reason for missing plots; empty if there are plots
 };
 
-/// Writes joints.csv, events.csv, buses.csv, summary.json, plots/ and index.html into `directory`, which is made if it does not
-/// exist. A missing gnuplot costs the plots, not the rest. Errors: those of record::Reader, write_failed.
+/// Writes joints.csv, events.csv, buses.csv, summary.json, plots/ and index.html into `directory`, and
+/// creates it if necessary. Without gnuplot only the plots are missing. Errors: those of record::Reader,
+/// write_failed.
 [[nodiscard]] SetupResult<ReportOutcome> make_report(const std::string& recording,
                                                      const std::filesystem::path& directory);
 

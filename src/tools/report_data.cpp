@@ -21,7 +21,7 @@ constexpr double close_up_seconds = 2;
 
 double microseconds(Duration duration) { return static_cast<double>(duration.count()) * 1e-3; }
 
-/// Reads a whole recording, each record to the visitor, and says how it ended.
+/// Reads a whole recording, passes each record to the visitor, and returns how it ended.
 template <class Visitor>
 SetupResult<record::Reader> read_records(const std::string& path, Visitor&& visit) {
   auto reader = record::Reader::open(path);
@@ -44,7 +44,7 @@ struct BusRow {
   std::vector<record::BusSample> buses;
 };
 
-/// What the first reading finds: everything but the contents of the cycles.
+/// The first reading: everything except the contents of the cycles.
 struct Outline {
   std::vector<Mark> marks;
   std::vector<BusRow> buses;
@@ -182,7 +182,7 @@ void add_sample(Tracking& tracking, const record::JointSample& sample, double sc
 void add_sample(JointCurves& curves, const record::JointSample& sample, double scale, double time,
                 bool known) {
   const double none = std::numeric_limits<double>::quiet_NaN();
-  const bool owned = sample.goal != 0;  // without a goal there is no command, and no error worth the name
+  const bool owned = sample.goal != 0;  // without a goal there is no command, and so no tracking error
   curves.command.add(time, owned ? scale * sample.command : none);
   curves.reference.add(time, known ? scale * sample.reference_position : none);
   curves.measured.add(time, known ? scale * sample.measured_position : none);
@@ -238,11 +238,11 @@ class CycleVisitor {
   }
 
   ReportData& data_;
-  Time last_woken_{};                                    // of the cycle before, if there was one
-  std::pair<std::uint8_t, std::uint16_t> last_state_{};  // of the last state change, if there was one
+  Time last_woken_{};                                    // of the previous cycle, if any
+  std::pair<std::uint8_t, std::uint16_t> last_state_{};  // of the last state change, if any
 };
 
-/// Where to look closer in a section, if anything moved there. A degree counts as much as a millimetre.
+/// The part of a section to show enlarged, if anything moved there. A degree counts as much as a millimetre.
 std::optional<CloseUp> close_up_of(const Section& section) {
   const Tracking* fastest = nullptr;
   for (const Tracking& joint : section.joints) {

@@ -1,5 +1,5 @@
-// What the report knows of a recording after having read it: statistics, thinned curves, and the events. The file is read
-// twice, as marks and events may stand behind the cycles that they concern; a third reading cuts out the close-ups.
+// The contents of a recording for the report: statistics, thinned curves, and events. The file is read twice,
+// since marks and events may follow the cycles that they concern. A third reading makes the close-ups.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@
 
 namespace takt::tools {
 
-/// How the positions of a joint are shown: people and papers think in degrees, and in millimetres where a joint is linear.
+/// The unit in which a joint's positions are shown: degrees, or millimetres for a linear joint, as in papers.
 struct Unit {
-  double scale;               ///< of the numbers of the recording, which are rad or m
+  double scale;               ///< factor from the recording's unit, rad or m
   std::string_view recorded;  ///< "rad" or "m"
   std::string_view name;
-  std::string_view suffix;  ///< the name as it stands behind a number
-  std::string_view key;     ///< the name in summary.json
-  std::string_view effort;  ///< which is shown as recorded
+  std::string_view suffix;  ///< the unit after a number
+  std::string_view key;     ///< the unit in summary.json
+  std::string_view effort;  ///< the unit of effort, shown as recorded
 };
 inline constexpr Unit degrees{57.295779513082320877, "rad", "°", "°", "deg", "N m"};
 inline constexpr Unit millimetres{1e3, "m", "mm", " mm", "mm", "N"};
 
-/// More sections than this are not told apart: a recording from outside could hold millions.
+/// The largest number of sections: a recording from outside could have millions.
 inline constexpr std::size_t max_sections = 100;
 
-/// How well one joint did what it was told, over the cycles in which a goal owned it; in the joint's Unit.
+/// How well one joint followed its commands, in the cycles in which a goal owned it; in the joint's Unit.
 struct Tracking {
   Moments command_error;    ///< command - measured
   Moments reference_error;  ///< reference - measured
@@ -43,7 +43,7 @@ struct Tracking {
   double top_speed = 0;     ///< of the reference, per second
   double top_speed_at = 0;  ///< s
 
-  /// Whether the reference travelled at all, by more than a tenth of a degree or a millimetre.
+  /// Whether the reference moved by more than a tenth of a degree or millimetre.
   [[nodiscard]] bool moved() const noexcept { return reference_max - reference_min > 0.1; }
 };
 
@@ -52,7 +52,7 @@ struct Section {
   std::string name;
   double begin = 0;
   double end = 0;
-  Time from = Time::min();  ///< the same exactly: from <= time < until
+  Time from = Time::min();  ///< the exact range: from <= time < until
   Time until = Time::max();
   std::vector<Tracking> joints;  ///< one for each joint of the recording
   std::vector<double> lateness;  ///< us, one for each cycle
@@ -62,8 +62,8 @@ struct Section {
   std::map<std::uint8_t, std::size_t> events;  ///< how many goal events led to each state
 };
 
-/// The curves of one joint over the whole recording, in its Unit. While the robot starts they have a gap: no drive has said where
-/// its joint stands.
+/// The curves of one joint over the whole recording, in its Unit. They have a gap during the start-up, when
+/// positions are unknown.
 struct JointCurves {
   Envelope command;
   Envelope reference;
@@ -104,9 +104,9 @@ struct BusCurve {
   std::uint64_t refused = 0;
 };
 
-/// The most telling seconds of a section: the fastest joint around its fastest moment.
+/// The most interesting seconds of a section: the fastest joint around its fastest moment.
 struct CloseUp {
-  std::size_t section = 0;  ///< index into sections, or none for the whole recording
+  std::size_t section = 0;  ///< index into sections; without sections: the whole recording
   std::size_t joint = 0;
   double begin = 0;
   double end = 0;
@@ -139,17 +139,17 @@ struct ReportData {
   [[nodiscard]] std::string goal_state(std::uint8_t code) const;
   /// Empty for no reason.
   [[nodiscard]] std::string reason(std::uint16_t code) const;
-  /// The joint beside a reason; empty if the reason is not about one.
+  /// The joint of a reason; empty if the reason has none.
   [[nodiscard]] std::string joint(std::uint16_t reason, std::uint8_t index) const;
   /// A joint's recorded limits; infinite where the recording has none.
   [[nodiscard]] JointLimits limits(std::size_t joint) const noexcept;
   [[nodiscard]] double following_error(std::size_t joint) const noexcept;
   [[nodiscard]] const Unit& unit(std::size_t joint) const noexcept;
-  /// Whether the drives have said where their joints stand: not while the robot starts.
+  /// Whether the joints' positions are known: not during the start-up.
   [[nodiscard]] bool joints_are_known(const record::Cycle& cycle) const;
   /// All rotary joints that moved, together.
   [[nodiscard]] Tracking together(const Section& section) const;
-  /// Periods that were missed: the loop's own count, or 0 when it gave none.
+  /// Missed periods: the loop's own count, or 0 if it gave none.
   [[nodiscard]] std::uint64_t overruns() const noexcept { return totals ? totals->overruns : 0; }
 };
 

@@ -53,7 +53,7 @@ summary { cursor: pointer; color: var(--blue); }
 @media print { main { max-width: none; padding: 0; } .figures { grid-template-columns: 1fr 1fr; } }
 )css";
 
-/// Puts text together; {} takes only what is already HTML.
+/// Formats text; {} accepts only HTML.
 class Page {
  public:
   template <class... Arguments>
@@ -80,7 +80,7 @@ void replace_all(std::string& text, std::string_view from, const std::string& to
   }
 }
 
-/// A picture as part of the page: without what only a file of its own needs, with names that no other picture uses.
+/// A picture as part of the page: without parts for a separate file, and with unique names.
 std::string inline_svg(const std::filesystem::path& path, const Figure& figure) {
   std::ifstream file(path, std::ios::binary);
   std::string svg{std::istreambuf_iterator<char>(file), {}};

@@ -1,4 +1,4 @@
-// The report as one HTML file that needs nothing else: pictures inlined, no script, no address.
+// The report as one self-contained HTML file: pictures inlined, no scripts, no links to other hosts.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace takt::tools {
 
-/// The page, with the pictures that are found in `plots`; `notice`, if not empty, says why some are missing.
+/// The page with the pictures that exist in `plots`. If `notice` is not empty, it tells why some are missing.
 [[nodiscard]] std::string index_html(const ReportData& data, const std::vector<Chapter>& chapters,
                                      const std::filesystem::path& plots, const std::string& notice);
 

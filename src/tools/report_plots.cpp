@@ -52,7 +52,7 @@ class Script : public PlotScript {
   }
   void data(std::string_view name, std::string_view lines) { data_.add("${} << EOD\n{}EOD\n", name, lines); }
 
-  /// Every bin, in the middle of which an outline can bend; empty ones lie below any logarithmic axis of counts.
+  /// Every bin; an outline bends at its middle. Empty ones lie below any logarithmic axis of counts.
   void outline_data(std::string_view name, const std::vector<Bin>& bins) {
     data_.add("${} << EOD\n", name);
     for (const Bin& bin : bins) {
@@ -107,19 +107,18 @@ struct Line {
 
 /// One of the panels of a joint, which share their time axis.
 struct TimePanel {
-  std::string label;  ///< of its vertical axis
-  std::vector<Line>
-      lines;  ///< from the lowest layer to the topmost: each is narrower than the one below, and leaves it legible
-  std::vector<double> limits;  ///< infinite ones are none
-  bool with_zero = false;      ///< the axis has 0
+  std::string label;           ///< of its vertical axis
+  std::vector<Line> lines;     ///< from bottom to top: each is narrower than the one below
+  std::vector<double> limits;  ///< an infinite one is not drawn
+  bool with_zero = false;      ///< the axis includes 0
 };
 
 std::string stroke(double line_width, std::string_view colour) {
   return fmt::format("lw {} lc rgb '{}'", line_width, colour);
 }
 
-/// From the lowest to the highest value of the curves, and to those limits that are not far beyond: they must not press the curves
-/// flat.
+/// The range of the curves' values, extended to limits that are close. A distant limit would flatten the
+/// curves.
 std::pair<double, double> range_of(const TimePanel& panel) {
   double low = panel.with_zero ? 0 : std::numeric_limits<double>::infinity();
   double high = panel.with_zero ? 0 : -low;
@@ -142,7 +141,7 @@ std::pair<double, double> range_of(const TimePanel& panel) {
   return {low, high};
 }
 
-/// Limits in words; an arrow says on which side of the axis one lies that is not drawn.
+/// Limits as text; an arrow shows the side of a limit outside the axis.
 std::string limits_text(const std::vector<double>& limits, double low, double high) {
   const auto is_drawn = [&](double limit) { return limit >= low && limit <= high; };
   if (limits.size() == 2 && limits[0] == -limits[1]) {
@@ -155,7 +154,7 @@ std::string limits_text(const std::vector<double>& limits, double low, double hi
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Names the limits above the panel, at `height` of the figure, and draws those that are within the axis.
+/// Names the limits above the panel, at `height` of the figure, and draws those within the axis.
 void add_limits(Script& script, const TimePanel& panel, double low, double high, double height) {
   std::vector<double> limits = panel.limits;
   std::erase_if(limits, [](double limit) { return !std::isfinite(limit); });
@@ -175,7 +174,7 @@ void add_limits(Script& script, const TimePanel& panel, double low, double high,
 /// `top` and `bottom`, and the `head` with key and limits above it, in parts of the figure's height.
 void add_panel(Script& script, const TimePanel& panel, double head, double top, double bottom) {
   script.add("set tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n", top, bottom);
-  // gnuplot's own label would stand as far left as the longest number of the axis asks for, be it outside of the picture.
+  // gnuplot's own label would be as far left as the axis's longest number, even outside the picture.
   script.add("set label '{}' at screen 0.022, graph 0.5 center rotate by 90 textcolor rgb '{}'\n",
              panel.label, ink);
   const auto [low, high] = range_of(panel);
@@ -224,7 +223,7 @@ std::vector<TimePanel> panels_of(const ReportData& data, std::size_t joint, cons
   return panels;
 }
 
-/// Position, velocity, effort where the drive tells it, and tracking error, over the same time.
+/// Position, velocity, effort (if the drive reports it) and tracking error, over the same time.
 std::string joint_script(const std::string& stem, const ReportData& data, std::size_t joint,
                          const JointCurves& curves, double begin, double end, bool show_command, bool whole) {
   const std::vector<TimePanel> panels = panels_of(data, joint, curves, show_command);
@@ -273,7 +272,7 @@ Figure close_up_figure(const ReportData& data, const CloseUp& close_up, std::siz
   return figure;
 }
 
-/// Standard deviations section by section: the ways of commanding side by side.
+/// Standard deviations per section, to compare different commands.
 Figure comparison_figure(const ReportData& data, const std::vector<std::size_t>& sections) {
   Figure figure;
   figure.stem = "tracking_by_section";
@@ -332,7 +331,7 @@ Figure joint_figure(const ReportData& data, std::size_t joint) {
   return figure;
 }
 
-/// A vertical line with a label at its head; `row` keeps neighbouring labels apart.
+/// A vertical line with a label at its top; `row` separates the labels of neighbours.
 void add_line(Script& script, double x, std::string_view label, std::size_t row) {
   script.add(
       "set arrow from {0:.9g}, graph 0 to {0:.9g}, graph {1:.3f} nohead front linewidth 1 dashtype 2 "
@@ -512,7 +511,7 @@ SetupResult<void> draw(const std::vector<Chapter>& chapters, const std::filesyst
   for (const Chapter& chapter : chapters) {
     for (const Figure& figure : chapter.figures) {
       const std::string name = figure.stem + ".gp";
-      // All scripts run in one gnuplot: each begins from nothing.
+      // All scripts run in one gnuplot: each starts with a reset.
       if (auto done = write_file(directory / name, "reset session\n" + figure.script); !done) return done;
       scripts.push_back(name);
     }

@@ -1,5 +1,5 @@
-// The figures of a report: each is a gnuplot script with its data inside, which is kept beside the picture so that an author
-// can change and redraw it. Scripts contain no text from outside but labels made harmless, and gnuplot is started without a
+// The figures of a report. Each is a gnuplot script that contains its data and stays beside the picture, so
+// that an author can change it. Text from outside appears only as escaped labels, and gnuplot runs without a
 // shell.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace takt::tools {
 struct Figure {
   std::string stem;  ///< file name without extension: letters, digits, '-' and '_'
   std::string title;
-  std::string caption;  ///< what is seen, in a sentence
+  std::string caption;  ///< what the figure shows, in a sentence
   std::string script;   ///< gnuplot; writes <stem>.svg and <stem>.pdf into the directory that it runs in
 };
 
@@ -25,11 +25,11 @@ struct Chapter {
   std::vector<Figure> figures;
 };
 
-/// Chapters for everything that the recording holds; what it does not hold has no figure.
+/// The chapters of everything in the recording.
 [[nodiscard]] std::vector<Chapter> make_figures(const ReportData& data);
 
-/// Writes the scripts into `directory` and runs gnuplot there. Errors: write_failed when the scripts could not be written,
-/// or gnuplot is missing or failed; the message says what to do.
+/// Writes the scripts into `directory`, and runs gnuplot there. Error: write_failed, if a script cannot be
+/// written, or gnuplot is missing or failed; the message says what to do.
 [[nodiscard]] SetupResult<void> draw(const std::vector<Chapter>& chapters,
                                      const std::filesystem::path& directory);
 

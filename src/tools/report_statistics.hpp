@@ -1,5 +1,5 @@
-// The arithmetic of the report: moments, quantiles, and curves thinned for drawing. All of it takes samples one at a time, so
-// that a recording of hours needs no more memory than its lateness values.
+// The arithmetic of the report: moments, quantiles, and thinned curves. It takes samples one at a time. So a
+// recording of hours needs memory only for its lateness values.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace takt::tools {
 
-/// Mean, standard deviation (of the population) and largest magnitude. Welford's recurrence, and Chan's for merging.
+/// Mean, standard deviation (of the population) and largest magnitude. Welford's recurrence, and Chan's for
+/// merging.
 class Moments {
  public:
   void add(double value) noexcept {
@@ -46,8 +47,9 @@ class Moments {
   double max_magnitude_ = 0;
 };
 
-/// How much of a tracking error is mere delay: the least-squares line error = offset + delay * velocity, and what it leaves. An
-/// error taken against a reference that the drive reaches `delay` later grows with the speed; what remains is the servo's own.
+/// The part of a tracking error that is mere delay: the least-squares line error = offset + delay * velocity,
+/// and its residual. A drive that reaches the reference `delay` later has an error that grows with the speed.
+/// The residual is the servo's own.
 class DelayFit {
  public:
   void add(double error, double velocity) noexcept { merge({1, error, velocity, 0, 0, 0}); }
@@ -65,9 +67,9 @@ class DelayFit {
     count_ = n;
   }
 
-  /// In the unit of time of the velocities; 0 where nothing moved.
+  /// In the time unit of the velocities; 0 without motion.
   [[nodiscard]] double delay() const noexcept { return velocities_ > 0 ? products_ / velocities_ : 0; }
-  /// Standard deviation of the error once delay() is taken out.
+  /// Standard deviation of the error without the delay's part.
   [[nodiscard]] double residual() const noexcept {
     if (count_ == 0) return 0;
     return std::sqrt(std::max(errors_ - delay() * products_, 0.0) / count_);
@@ -93,8 +95,8 @@ class DelayFit {
   double products_ = 0;
 };
 
-/// The quantiles that real-time people look at, by nearest rank: the p-quantile is the smallest value that at least the part p
-/// of all values does not exceed.
+/// The usual quantiles of real-time systems, by nearest rank. The p-quantile is the smallest value that at
+/// least the share p of all values does not exceed.
 struct Quantiles {
   std::size_t count = 0;
   double min = 0;
@@ -104,13 +106,13 @@ struct Quantiles {
   double max = 0;
 };
 
-/// Of a copy of the values; all zero when there are none.
+/// The quantiles of a copy of the values; all zero without values.
 [[nodiscard]] inline Quantiles quantiles(std::vector<double> values) {
   Quantiles result;
   result.count = values.size();
   if (values.empty()) return result;
   std::sort(values.begin(), values.end());
-  // In thousandths: ceil(p n) in whole numbers, free of rounding.
+  // In thousandths: ceil(p n) in integers, without rounding errors.
   const auto rank = [&](std::size_t thousandths) {
     const std::size_t position = (values.size() * thousandths + 999) / 1000;
     return values[std::max<std::size_t>(position, 1) - 1];
@@ -123,13 +125,14 @@ struct Quantiles {
   return result;
 }
 
-/// A curve thinned to a bounded number of points that keeps every peak: each bucket of neighbouring samples is drawn by its
-/// lowest and its highest. When the buckets run out, neighbours are merged, so the length need not be known before.
+/// A curve reduced to a bounded number of points that keeps every peak. Each bucket of neighbouring samples
+/// is drawn by its lowest and highest value. When the buckets are used up, neighbours are merged, so the
+/// length may be unknown before.
 class Envelope {
  public:
   explicit Envelope(std::size_t buckets = 640) : capacity_(std::max<std::size_t>(2, buckets / 2 * 2)) {}
 
-  /// The next sample in time; a value that is not finite leaves a gap.
+  /// Adds the next sample in time; NaN or infinity leaves a gap.
   void add(double time, double value) {
     if (filled_ == per_bucket_ || buckets_.empty()) {
       if (buckets_.size() == capacity_) halve();
@@ -142,7 +145,7 @@ class Envelope {
 
   struct Point {
     double time = 0;
-    double value = 0;  ///< NaN: the curve is interrupted here
+    double value = 0;  ///< NaN: a gap
   };
 
   /// At most two points for each bucket, in time order.
@@ -197,7 +200,7 @@ class Envelope {
   std::vector<Bucket> buckets_;
 };
 
-/// How often values fell into each of a row of bins.
+/// A histogram: how many values are in each bin.
 struct Bin {
   double low = 0;
   double high = 0;
@@ -221,8 +224,8 @@ struct Bin {
   return bins;
 }
 
-/// Bins of equal ratio, `per_decade` of them in each power of ten, from `low` (positive) to the largest value; smaller values
-/// fall into the first bin.
+/// Bins of equal ratio, `per_decade` of them in each power of ten, from `low` (positive) to the largest
+/// value. Smaller values count in the first bin.
 [[nodiscard]] inline std::vector<Bin> log_histogram(const std::vector<double>& values, double low,
                                                     std::size_t per_decade) {
   const auto steps = static_cast<double>(per_decade);

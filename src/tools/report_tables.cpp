@@ -19,14 +19,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A text file that is written line by line; the first failure is kept.
+/// A text file that is written line by line; it keeps the first failure.
 class TextFile {
  public:
   explicit TextFile(const std::filesystem::path& path)
       : path_(path.string()), file_(std::fopen(path_.c_str(), "wbe")) {
     if (!file_) fail_now();
   }
-  /// Adds to the line under work.
+  /// Appends to the present line.
   template <class... Arguments>
   void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);

@@ -9,13 +9,13 @@
 
 namespace takt::tools {
 
-/// Every cycle, every event and every bus record as CSV into `directory`. Times are seconds since the first cycle, positions
-/// radians or metres, so that the numbers are those of the recording. Errors: those of record::Reader, write_failed.
+/// Writes every cycle, every event and every bus record as CSV into `directory`. Times are seconds since the
+/// first cycle, positions rad or m as recorded. Errors: those of record::Reader, write_failed.
 [[nodiscard]] SetupResult<void> write_csv(const std::string& recording, const ReportData& data,
                                           const std::filesystem::path& directory);
 
-/// The statistics as JSON: microseconds, and degrees or millimetres, as the names of the members say. What is said of
-/// all_moving_joints is about the rotary ones.
+/// The statistics as JSON: microseconds, and degrees or millimetres, as the members' names show. The member
+/// all_moving_joints has rotary joints only.
 [[nodiscard]] std::string summary_json(const ReportData& data);
 
 /// Writes a whole file. Errors: write_failed, with the operating system's reason.

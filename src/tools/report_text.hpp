@@ -1,5 +1,5 @@
-// Names and labels in a recording come from outside. Each place where the report writes one has its own way of making it
-// harmless: HTML, a gnuplot label, a file name, a CSV cell.
+// Makes names and labels of a recording harmless, since they come from outside: for HTML, gnuplot labels,
+// file names and CSV cells.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace takt::tools {
 
-/// UTF-8 without control characters: whatever is neither becomes U+FFFD.
+/// Valid UTF-8 without control characters: anything else becomes U+FFFD.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// For HTML text and attribute values in double quotes.
+/// Escaped for HTML text and attribute values in double quotes.
 [[nodiscard]] std::string html(std::string_view text);
 
-/// The inside of a single-quoted gnuplot string, in which gnuplot substitutes nothing; quotes become typographic ones and long
-/// texts are cut.
+/// Escaped for a single-quoted gnuplot string, in which gnuplot substitutes nothing. Quotes become
+/// typographic ones, and long texts are cut.
 [[nodiscard]] std::string plot_label(std::string_view text);
 
-/// Part of a file name: letters, digits, '-' and '_', at most 40 of them.
+/// For a part of a file name: letters, digits, '-' and '_', at most 40 of them.
 [[nodiscard]] std::string file_stem(std::string_view text);
 
 /// One cell of a CSV file (RFC 4180).

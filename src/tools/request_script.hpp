@@ -1,5 +1,5 @@
-// A file of motion requests with times, for runs without a network: one JSON object per line, a request as motion/wire.hpp has it
-// plus "at", the seconds after the robot became ready at which it is made.
+// A file of timed motion requests, for runs without a network: one JSON object per line. It is a request of
+// motion/wire.hpp plus "at", the seconds after the robot became ready.
 //
 //     {"at": 0.5, "move": {"joint_names": ["elbow"], "positions": [1.0], "duration": 2}}
 #pragma once
@@ -17,7 +17,7 @@ struct ScriptedRequest {
   std::string line;  ///< the request, without "at"
 };
 
-/// The requests in order of time; those of equal time in order of the file. Errors name the line and what is wrong with it.
+/// The requests in order of time, and of the file at equal times. Errors name the line and its mistake.
 [[nodiscard]] SetupResult<std::vector<ScriptedRequest>> load_requests(const std::string& path);
 
 }  // namespace takt::tools

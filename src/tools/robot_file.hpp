@@ -8,12 +8,13 @@
 
 namespace takt::tools {
 
-/// The file for `name`: a name with a dot or slash is the file itself, any other NAME.json in the folder `robots`. Error: a
-/// text that lists the installed names.
+/// The file for `name`. A name with a dot or slash is a path; any other is NAME.json in the folder `robots`.
+/// The error is a text that lists the installed names.
 [[nodiscard]] tl::expected<std::string, std::string> find_robot_file(const std::string& name,
                                                                      const std::filesystem::path& robots);
 
-/// The argument ROBOT of a sub-command. The installed robots are in ../share/takt/robots, from the folder of the program.
+/// The argument ROBOT of a sub-command. The installed robots are in ../share/takt/robots, from the folder of
+/// the program.
 void add_robot_option(CLI::App& command, std::string& file);
 
 }  // namespace takt::tools

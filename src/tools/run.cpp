@@ -1,6 +1,6 @@
-// takt run: the real-time process of a robot, put together by app::Robot. This file has the command line, the signals and the
-// printing, which a thread of its own does: a reader that waits must not delay a stop. In virtual time all of it is one thread over
-// a clock that it moves.
+// takt run: the real-time process of a robot, by app::Robot. This file has the command line, the signals, and
+// a thread that prints: a slow reader must not delay a stop. In virtual time everything runs in one thread,
+// on a clock that this thread moves.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -123,10 +123,10 @@ app::RobotOptions robot_options(const RunOptions& options) {
   return made;
 }
 
-// ---- wall time -----------------------------------------------------------------------------------------------------------
+// ---- wall time
 
-/// Waits until the loop has ended, and reports meanwhile, which must not take long; asks it to end when a signal arrives, the time
-/// is over or nobody is left who reads.
+/// Waits for the loop's end, and prints reports, which must not take long. Requests the end on a signal,
+/// after the duration, or when the reader is gone.
 void wait_for_end(app::Robot& robot, const sigset_t& signals, const std::atomic<bool>& ended, double duration,
                   Printer& printer) {
   const auto report = [&] {
@@ -195,7 +195,7 @@ int run_in_wall_time(robot::RobotDescription description, const RunOptions& opti
   return had_reader && fault.empty() ? exit_ok : exit_failed;
 }
 
-// ---- virtual time --------------------------------------------------------------------------------------------------------
+// ---- virtual time
 
 /// Plays a script of requests into the motion server, and ends the loop. On the loop's thread: there is no
 /// other, and no deadline.
@@ -229,7 +229,7 @@ class Player final : public motion::LoopObserver {
   /// Whether the robot ever was; without, no request could be made.
   [[nodiscard]] bool was_ready() const { return ready_at_.has_value(); }
 
-  /// What the clients would have been told, one JSON object per line.
+  /// The messages to the clients, one JSON object per line.
   void print_replies() {
     for (const LineOutput& output : server_->take_output()) {
       if (output.bytes.rfind("{\"feedback\"", 0) != 0) fmt::print("{}", output.bytes);

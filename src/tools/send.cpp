@@ -1,4 +1,4 @@
-// takt send: asks a running robot for a motion that stands in a file, and shows how it goes.
+// takt send: requests a motion from a file, and shows its progress.
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@ struct SendOptions {
   std::optional<double> start;
 };
 
-constexpr std::size_t longest_file = std::size_t{4} << 20;  // what the server takes in one message
+constexpr std::size_t longest_file = std::size_t{4} << 20;  // the server's limit of one message
 
 [[noreturn]] void refuse_file(const std::string& path, std::string_view why) {
   fmt::print(stderr, "takt: {}: {}\n", path, why);

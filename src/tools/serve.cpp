@@ -1,5 +1,6 @@
-// takt serve: the motion server of a robot whose loop runs in another process (takt run --serve-at). When it crashes the loop goes
-// on, and brings the robot to a stop; when the loop's process is gone, it tells its clients and waits for the next one.
+// takt serve: the motion server of a robot whose loop runs in another process (takt run --serve-at). If the
+// server crashes, the loop goes on and stops the robot. If the loop's process ends, the server tells its
+// clients, and waits for the next one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ struct ServeOptions {
   std::uint16_t port = motion::default_port;
 };
 
-/// A loop's memory, and our seat in it.
+/// The memory of a loop, and our seat in it.
 struct LoopMemory {
   platform::Segment segment;
   platform::Claim<std::span<std::byte>> claim;
@@ -149,8 +150,8 @@ class RemoteService {
   bool lost_ = false;
 };
 
-/// Keeps a service in touch with whatever loop is at the socket, until a signal ends it or nobody is left who reads. An error is one
-/// that waiting cannot mend.
+/// Connects a service with the loop at the socket, until a signal or the reader's end stops it. Its errors
+/// are those that waiting cannot solve.
 class LoopKeeper {
  public:
   LoopKeeper(RemoteService& service, Printer& printer, std::string socket)

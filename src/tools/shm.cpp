@@ -1,4 +1,4 @@
-// takt shm: which shared segments there are, what stands in them, which of them nobody has any more, and how busy they are.
+// takt shm: lists shared segments, shows their contents and traffic, and removes those of dead processes.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ platform::SegmentOptions only_read() {
   return options;
 }
 
-/// By its name, or by the path of its server's socket or of a descriptor (/proc/PID/fd/N).
+/// A segment by name, or by the path of its server's socket or of a descriptor (/proc/PID/fd/N).
 SetupResult<Segment> open_segment(const std::string& what) {
   if (what.substr(0, folder.size()) == folder) return Segment::open(what.substr(folder.size()), only_read());
   if (what.find('/') == std::string::npos && what.substr(0, 1) != "@")
@@ -52,7 +52,7 @@ Segment open_or_exit(const std::string& what) {
   return std::move(*segment);
 }
 
-/// Of a named segment's file; nothing if it is gone, or another user's.
+/// Of a named segment's file; std::nullopt if it is gone, or belongs to another user.
 std::optional<struct stat> file_of(const std::string& name) {
   struct stat about {};
   const std::string path = std::string(folder) + name;
@@ -122,7 +122,7 @@ void clean(bool dry_run) {
   }
 }
 
-/// What was seen of each exchange, and when.
+/// The observed state of each exchange, with its time.
 struct Sample {
   Time time;
   std::map<std::string, std::optional<std::uint32_t>> written;
@@ -134,7 +134,7 @@ std::string rate_text(std::optional<std::uint32_t> before, std::optional<std::ui
   return fmt::format("{:.1f}", (*after - *before) / to_seconds(between));
 }
 
-/// The table of all segments that were asked for; `last` becomes what is seen now.
+/// The table of all requested segments; `last` becomes the present observation.
 std::string busy_table(const std::vector<Segment>& segments, Sample& last) {
   std::string text = fmt::format("{:<24}  {:<20}  {:<14}  {:>12}  {:>16}  {}\n", "segment", "exchange",
                                  "kind", "written/s", "waiting", "producers");
@@ -186,7 +186,7 @@ void watch_busy(const ShmTopOptions& options) {
   if (!options.once) fmt::print("\x1b[2J");
   for (;;) {
     clock.sleep_until(last.time + from_seconds(1 / options.rate));
-    // Those that come and go in between are seen the next time; what is removed is let go of.
+    // Segments that appear or disappear meanwhile are seen the next time; removed ones are released.
     if (options.what.empty() && !options.once) segments = segments_of(options);
     text = busy_table(segments, last);
     if (options.once) break;

@@ -18,16 +18,16 @@ using shm::Kind;
 using shm::Layout;
 using Memory = std::span<const std::byte>;
 
-/// A word of the memory; 0 where there is none, which only a directory that lies can lead to.
+/// A word of the memory; 0 if its place does not exist, as in a corrupted directory.
 std::uint32_t word_at(Memory memory, std::size_t at) {
   if (at > memory.size() || memory.size() - at < sizeof(std::uint32_t)) return 0;
   if (reinterpret_cast<std::uintptr_t>(memory.data() + at) % sizeof(std::uint32_t) != 0) return 0;
-  // acquire: what is read after it was written before it.
+  // acquire: later reads see what was written before the word.
   return reinterpret_cast<const std::atomic<std::uint32_t>*>(memory.data() + at)
       ->load(std::memory_order_acquire);
 }
 
-/// Bytes that somebody may be writing; nothing if they would lie beyond the end.
+/// Bytes that another process may be writing; std::nullopt if they would lie beyond the end.
 std::optional<std::vector<std::byte>> copy_of(Memory memory, std::size_t at, std::size_t bytes) {
   const std::size_t whole = (bytes + 3) / 4 * 4;
   if (at > memory.size() || whole > memory.size() - at) return std::nullopt;
@@ -43,13 +43,13 @@ std::optional<std::vector<std::byte>> copy_of(Memory memory, std::size_t at, std
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 ExchangeProgress progress_of_ring(Memory memory, std::uint32_t capacity) {
-  // The consumer's first: what is written can then only have grown.
+  // Reads the consumer's index first: the producer's can then only have grown.
   const std::uint32_t released = word_at(memory, offsetof(shm::RingIndexes, released));
   const std::uint32_t written = word_at(memory, offsetof(shm::RingIndexes, written));
   return {written, std::min(written - released, capacity)};
 }
 
-/// Of all lanes together.
+/// The sum over all lanes.
 ExchangeProgress progress_of_lanes(Memory memory, const shm::Extent& extent) {
   std::uint32_t written = 0;
   std::uint32_t waiting = 0;
@@ -62,7 +62,7 @@ ExchangeProgress progress_of_lanes(Memory memory, const shm::Extent& extent) {
   return {written, waiting};
 }
 
-/// Of a SlotRing: complete messages that follow what was given back.
+/// Of a SlotRing: complete messages after the released ones.
 ExchangeProgress progress_of_slots(Memory memory, std::uint32_t capacity) {
   const std::size_t stride = (memory.size() - std::min(memory.size(), shm::apart)) / capacity;
   const std::uint32_t released = word_at(memory, 0);
@@ -75,7 +75,7 @@ ExchangeProgress progress_of_slots(Memory memory, std::uint32_t capacity) {
   return {released + waiting, waiting};
 }
 
-/// Of a BroadcastValue: the newer of its two versions, which rise by 2.
+/// Of a BroadcastValue: the newer of its two versions, which increase by 2.
 std::uint32_t broadcast_version(Memory memory) {
   const std::uint32_t first = word_at(memory, 0);
   const std::uint32_t second = word_at(memory, memory.size() / 2);
@@ -95,7 +95,7 @@ std::optional<std::vector<std::byte>> broadcast_value(Memory memory, std::size_t
   return std::nullopt;
 }
 
-/// Where a LatestMemory of elements like these has its first slot, and how large a slot is.
+/// The place of the first slot, and the slot's size, in a LatestMemory of such elements.
 std::size_t latest_slot(const Exchange& exchange) {
   return std::max<std::size_t>(shm::cache_line, exchange.element_alignment);
 }
@@ -103,7 +103,7 @@ std::size_t latest_stride(const Exchange& exchange) {
   return round_up(exchange.element_bytes, latest_slot(exchange));
 }
 
-/// Of the slot that nobody is writing, unless it changes hands twice meanwhile: good enough for people.
+/// The slot that is not being written, unless the roles change twice meanwhile: good enough for display.
 std::optional<std::vector<std::byte>> latest_value(const Exchange& exchange, Memory memory) {
   using State = shm::detail::LatestState;
   for (int attempt = 0; attempt < 16; ++attempt) {
@@ -117,8 +117,8 @@ std::optional<std::vector<std::byte>> latest_value(const Exchange& exchange, Mem
   return std::nullopt;
 }
 
-/// Of a SharedValue: the value with the latest ticket. Behind the counter of tickets each writer has a BroadcastValue of a ticket
-/// and a value.
+/// Of a SharedValue: the value with the latest ticket. After the ticket counter, each writer has a
+/// BroadcastValue of a ticket and a value.
 std::optional<std::vector<std::byte>> shared_value(const Exchange& exchange, Memory memory) {
   const std::size_t begin = std::max<std::size_t>(sizeof(std::uintptr_t), exchange.element_alignment);
   if (memory.size() < shm::apart || exchange.extent.producers == 0) return std::nullopt;
@@ -199,7 +199,7 @@ RowsInUse rows_of(const Layout& layout) {
   return {};
 }
 
-/// The values of an exchange as people read them.
+/// The values of an exchange as text.
 std::vector<nlohmann::ordered_json> decoded_values(const Layout& layout, const Exchange& exchange) {
   auto values = plain_values(layout, exchange);
   const std::string schema = schema_of(layout, exchange);
@@ -208,7 +208,7 @@ std::vector<nlohmann::ordered_json> decoded_values(const Layout& layout, const E
   return values;
 }
 
-/// "0.25, -1" or "driving": numbers with as many digits as people read.
+/// "0.25, -1" or "driving": numbers with few digits.
 std::string field_text(const nlohmann::ordered_json& field) {
   if (field.is_string()) return field.get<std::string>();
   if (field.is_number_float()) return fmt::format("{:.6g}", field.get<double>());
@@ -268,7 +268,7 @@ std::optional<std::vector<std::byte>> value_of(const Layout& layout, const Excha
   if (exchange.kind == Kind::broadcast) return broadcast_value(memory, exchange.element_bytes);
   if (exchange.kind == Kind::shared_value) return shared_value(exchange, memory);
   if (values_of(exchange) <= seat) return std::nullopt;
-  // A joint image's seats are latest values one after the other.
+  // The seats of a joint image are consecutive latest values.
   const std::size_t each = memory.size() / values_of(exchange);
   return latest_value(exchange, memory.subspan(seat * each, each));
 }

@@ -29,7 +29,7 @@ std::string_view error_word(std::uint64_t code) {
 struct Coded {
   std::string_view schema;
   std::string_view field;
-  std::string_view (*word)(std::uint64_t code);  ///< empty: there is none
+  std::string_view (*word)(std::uint64_t code);  ///< empty if there is none
 };
 constexpr std::array coded_fields{
     Coded{image_schema, "mode", word_of<shm::JointMode>},

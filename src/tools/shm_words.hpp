@@ -1,5 +1,5 @@
-// Makes decoded values of takt's own shared types readable: words replace codes, and unused rows of joints and seats are left
-// out.
+// Makes decoded values of takt's shared types readable: words replace codes, and unused rows of joints and
+// seats are removed.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace takt::tools {
 
-/// How many rows of a joint image are in use.
+/// The number of used rows of a joint image.
 struct RowsInUse {
   std::size_t joints = max_joints;
   std::size_t seats = shm::max_joint_seats;
@@ -19,8 +19,8 @@ struct RowsInUse {
 /// The rows in use of a decoded value, if its schema is that of a joint image.
 std::optional<RowsInUse> rows_in_use(std::string_view schema, const nlohmann::ordered_json& value);
 
-/// Replaces codes by words, and drops unused rows, in a decoded value of one of takt's types. Other types, and codes without
-/// a word, stay as they are.
+/// Replaces codes by words, and removes unused rows, in a decoded value of one of takt's types. Other types,
+/// and codes without a word, do not change.
 void put_words(std::string_view schema, const RowsInUse& rows, nlohmann::ordered_json& value);
 
 }  // namespace takt::tools

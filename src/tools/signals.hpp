@@ -5,9 +5,9 @@
 
 namespace takt::tools {
 
-/// Blocks the signals that end the process, in this thread and all that it starts, so that one thread can wait for them: whoever
-/// moves something brings it to a stand first, also when the terminal is gone (SIGHUP) or somebody types ^\ (SIGQUIT). Who was
-/// started not to mind the terminal, as by nohup, does not.
+/// Blocks the signals that end the process, in this thread and all that it starts. One thread can then wait
+/// for them, and stop the motion before the program ends. They include SIGHUP (the terminal is gone) and
+/// SIGQUIT (^\). A program that was started to ignore the terminal, as by nohup, still ignores it.
 inline sigset_t block_ending_signals() {
   sigset_t signals;
   sigemptyset(&signals);

@@ -1,5 +1,5 @@
-// takt simulate: the boards of a robot as a process of their own, on real buses. A master on the other end, ours or another, finds
-// what it would find on the robot.
+// takt simulate: runs the drives of a robot as a process of their own, on real buses. Any master on the other
+// end finds the same as on the robot.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct SimulateOptions {
   double duration = 0;  ///< s; 0 = until a signal
 };
 
-/// One bus of the simulated world and the real one that it is bridged to.
+/// One bus of the simulation, with the real bus that it is bridged to.
 struct Bridge {
   std::size_t bus = 0;
   std::string interface;
@@ -67,7 +67,7 @@ SetupResult<std::unique_ptr<robot::CanPort>> open(const robot::BusDescription& b
                                   .fd = bus.protocol->has_fd_frames()});
 }
 
-/// The bridges that options and description ask for. Error: a bus of neither.
+/// The bridges by options and description. Error: a bus that neither has.
 SetupResult<std::vector<Bridge>> open_bridges(const robot::RobotDescription& robot,
                                               const std::vector<std::string>& buses) {
   std::vector<std::string> interfaces;
@@ -100,7 +100,7 @@ SetupResult<std::vector<Bridge>> open_bridges(const robot::RobotDescription& rob
   return bridges;
 }
 
-/// Frames of the real bus enter the virtual one at the time up to which the world has run, and the boards' answers leave it.
+/// Frames of the real bus enter the virtual one at the simulation's time; the drives' answers go out.
 void exchange(sim::RobotSimulation& world, const Bridge& bridge) {
   std::array<can::Frame, 64> frames{};
   sim::VirtualCanBus::Port host = world.host(bridge.bus);
@@ -132,7 +132,7 @@ int simulate(const SimulateOptions& options) {
   if (!bridges) return fails(bridges.error());
   rt::ThreadConfig thread;
   thread.fifo = thread.timer_slack = rt::Want::attempt;
-  thread.priority = 70;  // below the loop's: on one machine the master comes first
+  thread.priority = 70;  // below the loop's: on one machine the master has precedence
   const auto granted = rt::set_up_thread(thread);
   for (const Bridge& bridge : *bridges)
     printer.print(

@@ -1,4 +1,4 @@
-// takt state: what a running robot is doing, once, as a table or as the JSON of the wire.
+// takt state: prints the state of a running robot once, as a table or as the JSON of the protocol.
 #include <fmt/format.h>
 #include <memory>
 

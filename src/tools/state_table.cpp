@@ -9,7 +9,7 @@
 namespace takt::tools {
 namespace {
 
-/// Shortens a name longer than `most` in its middle, "left_~joint_1": the ends tell joints apart.
+/// Shortens a name longer than `most` in its middle, "left_~joint_1": the ends differ between joints.
 std::string shortened(const std::string& name, std::size_t most) {
   if (name.size() <= most) return name;
   const std::size_t head = (most - 1) / 2;

@@ -9,12 +9,12 @@
 
 namespace takt::tools {
 
-/// Whether this program runs in the background (&) of the terminal that is its standard input. Reading or setting the
-/// terminal then stops the program (SIGTTIN, SIGTTOU).
+/// Whether this program runs in the background (&) of the terminal that is its standard input. Reading or
+/// setting the terminal then stops the program (SIGTTIN, SIGTTOU).
 [[nodiscard]] bool in_background();
 
-/// Sets the terminal to give each key at once, without echo; the destructor restores it. Without a terminal, or in the
-/// background, it does nothing. ^Z is a key as well: a suspended program cannot brake a vehicle.
+/// Sets the terminal to give each key at once, without echo; the destructor restores it. Without a terminal,
+/// or in the background, it does nothing. ^Z is a key as well: a suspended program cannot brake a vehicle.
 class RawTerminal {
  public:
   RawTerminal();
@@ -26,11 +26,12 @@ class RawTerminal {
   std::optional<termios> before_;
 };
 
-/// Reads standard input, a terminal or a pipe, without waiting. In the background of the terminal it reads nothing.
+/// Reads standard input, a terminal or a pipe, without waiting. In the background of the terminal it reads
+/// nothing.
 class TypedText {
  public:
-  /// The next bytes, empty if there are none. At most as many as a person types in a cycle, so an endless input cannot hold
-  /// the caller.
+  /// The next bytes, empty if there are none. At most as many as a person types in a cycle, so an endless
+  /// input cannot hold the caller.
   [[nodiscard]] std::string take();
 
  private:

@@ -42,8 +42,8 @@ std::vector<std::string> rows_of(const std::string& text, std::size_t columns) {
   return rows;
 }
 
-/// The output that redraws the terminal: at most as many rows as it has, each cleared before. The last row has no line end,
-/// which would scroll.
+/// The output that redraws the terminal: at most as many rows as it has, each cleared before. The last row
+/// has no line end, which would scroll.
 std::string screen(const std::string& text) {
   const std::vector<std::string> rows = rows_of(text, terminal_columns());
   const std::size_t shown = std::min(rows.size(), terminal_rows() - 1);
@@ -54,14 +54,14 @@ std::string screen(const std::string& text) {
   return drawn + "(q ends this, not the robot)\x1b[J";
 }
 
-/// Whether somebody asked for the end: by the key q, or by a signal.
+/// Whether the end was requested: by the key q, or by a signal.
 bool asked_to_end(TypedText& typed, const sigset_t& signals) {
   constexpr timespec at_once{};
   const std::string keys = typed.take();
   return keys.find_first_of("qQ") != std::string::npos || sigtimedwait(&signals, nullptr, &at_once) > 0;
 }
 
-/// Redraws until somebody asks for the end. Errors: those of the connection; message_too_slow.
+/// Redraws until the end is requested. Errors: those of the connection; message_too_slow.
 SetupResult<void> redraw(MotionClient& client, const std::string& robot, Duration patience) {
   constexpr Duration between_keys = std::chrono::milliseconds(50);
   const platform::SteadyClock clock;

@@ -1,4 +1,4 @@
-// Which vehicle `takt drive` and `takt vehicle-sim` are about: a description in a file, or the Furbot's that ships.
+// The vehicle of `takt drive` and `takt vehicle-sim`: a description in a file, or the Furbot's.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 
 namespace takt::tools {
 
-extern const std::string_view furbot_json;  ///< examples/robots/furbot.json, as it is
+extern const std::string_view furbot_json;  ///< examples/robots/furbot.json, unchanged
 
 /// The names of its systems: " battery traction".
 [[nodiscard]] std::string names_of(const vehicle::Layouts& layouts);
@@ -19,7 +19,7 @@ struct VehicleFileOption {
   std::string file{};  ///< empty: the Furbot
 
   void add_option(CLI::App& command);
-  /// The description. If it is none, its mistakes are printed, and CLI::RuntimeError is thrown.
+  /// The description. If it has mistakes, they are printed, and CLI::RuntimeError is thrown.
   [[nodiscard]] robot::VehicleDescription load() const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 enum class AnyPort { no, yes };
 
-/// "127.0.0.1:18003", "[::1]:18003"; and, if any port may be, "127.0.0.1:any", which has port 0.
+/// "127.0.0.1:18003", "[::1]:18003"; and, if any port is allowed, "127.0.0.1:any", which has port 0.
 SetupResult<platform::UdpEndpoint> endpoint_of(const std::string& text, AnyPort any = AnyPort::no) {
   const std::size_t colon = text.rfind(':');
   platform::UdpEndpoint endpoint;
@@ -36,7 +36,7 @@ std::string host_text(const std::string& address) {
   return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
 
-/// The message for a link on which nothing valid came from the peer.
+/// The message for a link without a valid datagram from the peer.
 std::string silence_text(const VehicleLinkOptions& options, const LinkHeard& heard) {
   if (heard.refused == 0)
     return fmt::format("nothing was received from {} at {}", options.peer, options.local);

@@ -1,5 +1,5 @@
-// The UDP link that `takt drive` and `takt vehicle-sim` share: its options, its keys, the loop that carries datagrams, and the
-// warning when no valid datagram comes.
+// The UDP link that `takt drive` and `takt vehicle-sim` share: its options, its keys, the loop that carries
+// datagrams, and the warning when no valid datagram comes.
 #pragma once
 
 #include <unistd.h>
@@ -33,7 +33,7 @@ inline constexpr bool has_sodium = true;
 inline constexpr bool has_sodium = false;
 #endif
 
-/// A key whose size says which authenticator it is for: 16 bytes SipHash-128, 32 bytes BLAKE2b, which needs libsodium.
+/// The key's size chooses the authenticator: 16 bytes SipHash-128, 32 bytes BLAKE2b, which needs libsodium.
 struct VehicleKey {
   std::uint8_t id = 0;
   std::size_t size = 0;
@@ -47,7 +47,7 @@ struct VehicleKey {
   }
 };
 
-/// Calls use.operator()<A>() with the authenticator of such keys.
+/// Calls use.operator()<A>() with the authenticator of these keys.
 template <class Use>
 void with_authenticator(const VehicleKey& key, const Use& use) {
   if constexpr (has_sodium) {
@@ -65,14 +65,15 @@ struct VehicleLinkOptions {
   std::vector<int> key_ids{};
   bool plain = false;
 
-  /// `local` and `peer` are the defaults. So many keys may be given.
+  /// `local` and `peer` are the defaults; at most so many keys may be given.
   void add_options(CLI::App& command, int most_keys);
   /// Error: bad_address, udp_failed.
   [[nodiscard]] SetupResult<platform::UdpSocket> open() const;
-  /// Whether the peer's port is to be learnt from what it sends.
+  /// Whether the peer's port is learnt from its datagrams.
   [[nodiscard]] bool any_port() const { return peer.ends_with(":any"); }
-  /// One at least, all for the same authenticator. Errors: those of platform::read_key_file(); no_key (zeros; two of one id, or of two
-  /// sizes; not every one of two has an id; of a size that needs libsodium, without it).
+  /// The keys: at least one, all for the same authenticator. Errors: those of platform::read_key_file();
+  /// no_key. It means a key of zeros, two keys with the same id or of different sizes, or a missing id. It
+  /// also means a size that needs libsodium, without it.
   [[nodiscard]] SetupResult<std::vector<VehicleKey>> keys() const;
 };
 
@@ -90,12 +91,13 @@ struct LinkHeard {
   }
 };
 
-/// Carries datagrams between the socket and an end of the connection (VehicleDrive, SimulatedVehicle) until then, and once in
-/// any case. It receives in batches and sends due datagrams after each received one, so a flood delays nothing. With --peer
-/// ADDRESS:any it answers the last valid sender, and keeps that port once there is a session.
+/// Carries datagrams between the socket and one end of the connection (VehicleDrive, SimulatedVehicle) until
+/// that time, at least once. It receives in batches, and sends due datagrams after each received one, so a
+/// flood delays nothing. With --peer ADDRESS:any it answers the last valid sender, and keeps that port once
+/// there is a session.
 template <class End>
 LinkHeard exchange(platform::UdpSocket& socket, End& end, Time until) {
-  constexpr std::size_t room = 1024;  // more than any frame has: what is longer is refused by the socket
+  constexpr std::size_t room = 1024;  // more than any frame has: the socket rejects longer ones
   std::array<std::array<std::uint8_t, room>, platform::UdpSocket::batch> memory;
   std::array<platform::Datagram, platform::UdpSocket::batch> batch;
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i].buffer = memory[i];
@@ -129,14 +131,14 @@ LinkHeard exchange(platform::UdpSocket& socket, End& end, Time until) {
   return heard;
 }
 
-/// Messages for people: the port that a link chose for its peer, and after two seconds without a valid datagram, what came
-/// instead.
+/// Messages for people: the port that a link chose for its peer; after two seconds without a valid datagram,
+/// what arrived instead.
 class LinkWatch {
  public:
   /// `expects`: whether silence alone is reported.
   LinkWatch(const VehicleLinkOptions& options, bool expects) : options_(options), expects_(expects) {}
 
-  /// Call it each cycle, with the counts since the beginning. Gives the message to print now, if there is one.
+  /// Call it in each cycle, with the counts since the start. Returns the message to print now, if any.
   [[nodiscard]] std::optional<std::string> look(const LinkHeard& heard, platform::UdpSocket& socket,
                                                 Time now);
 
@@ -151,13 +153,13 @@ class LinkWatch {
   bool told_peer_ = false;
 };
 
-/// A file that is written beside the loop; without a name, none.
+/// A file that is written beside the loop; none without a name.
 struct LogFile {
   std::string path;
   platform::detail::Descriptor file;
-  std::unique_ptr<Printer> printer;  ///< ends before the file does
+  std::unique_ptr<Printer> printer;  ///< ends before the file closes
 
-  /// After the last line. Why not all of them were written, if so.
+  /// Call it after the last line. Returns the reason if some lines were not written.
   [[nodiscard]] std::optional<std::string> end() const;
 };
 [[nodiscard]] SetupResult<LogFile> open_log(const std::string& path);

@@ -1,5 +1,5 @@
-// takt vehicle-sim: a simulated vehicle behind a UDP socket, for whoever wants to drive one without the risk. What is wrong with it
-// can be switched while it runs, by words on its standard input.
+// takt vehicle-sim: a simulated vehicle behind a UDP socket, to try driving without risk. Words on its
+// standard input change its faults while it runs.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -56,7 +56,8 @@ bool read_halted(std::istream& words, const vehicle::Layouts& layouts, vehicle::
   return !systems.empty();
 }
 
-/// Changes what is wrong with a vehicle as the line says. If it makes no sense nothing changes, and what would have is returned.
+/// Changes a vehicle's faults by a line. A line that is not understood changes nothing; the allowed words are
+/// returned.
 std::optional<std::string> apply_fault(const std::string& line, const vehicle::Layouts& layouts,
                                        sim::VehicleFaults& faults) {
   constexpr std::string_view share = " takes a share of the frames, from 0 to 1";
@@ -110,13 +111,13 @@ std::string true_line(const Vehicle& vehicle, Time now) {
                      vehicle.controller().counters().held, vehicle.counters().sent);
 }
 
-/// Unix time where the steady clock is zero.
+/// Unix time at zero of the steady clock.
 vehicle::UnixTime unix_at_zero(Time now) {
   const auto unix = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   return unix - std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch());
 }
 
-/// The vehicle that was asked for, and what is wrong with it from the start on.
+/// The requested vehicle, with its initial faults.
 struct SimulatedScene {
   robot::VehicleDescription description;
   sim::VehicleFaults faults{};
@@ -197,7 +198,7 @@ class VehicleProgram {
     if (log_ != nullptr) log_->print(true_line(vehicle_, now));
   }
 
-  /// Why it is halted, and what helps.
+  /// The reason for its halt, and the remedy.
   [[nodiscard]] std::string halt_text(vehicle::SystemState state,
                                       const sim::VehicleCounters& counters) const {
     if (state != vehicle::SystemState::halted) return {};
@@ -231,7 +232,7 @@ class VehicleProgram {
   std::optional<vehicle::SystemState> told_;
   bool told_held_ = false;
   std::uint64_t held_ = 0;
-  std::uint64_t halts_ = 0;  ///< for lack of control frames, so far
+  std::uint64_t halts_ = 0;  ///< by missing control frames, so far
 };
 
 [[noreturn]] void refuse_vehicle(const std::string& why, ExitCode code) {

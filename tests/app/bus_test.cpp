@@ -1,5 +1,6 @@
-// Buses from texts: what texts are addresses, what is said of a bus that cannot be opened, and ports over slcan
-// adapters that are unplugged and plugged in again. SocketCAN interfaces are in tests/socket_can/port_test.cpp.
+// Buses from texts: valid addresses, messages about buses that cannot be opened, and ports over slcan
+// adapters that are unplugged and plugged in again. SocketCAN interfaces are in
+// tests/socket_can/port_test.cpp.
 #include "takt/app/bus.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +28,7 @@ namespace {
 
 using Kind = BusAddress::Kind;
 
-/// Waits, at most 20 s, while the machine may be slow.
+/// Waits at most 20 s, since the machine may be slow.
 bool eventually(const std::function<bool()>& condition) {
   for (int i = 0; i < 4000; ++i) {
     if (condition()) return true;
@@ -53,7 +54,7 @@ can::Frame frame_of(std::uint32_t id, std::uint8_t value = 0) {
   return can::make_frame(id, std::array<std::uint8_t, 2>{value, 0xAA}).value();
 }
 
-/// Whether a frame that is sent comes back within a while.
+/// Whether a sent frame comes back within a while.
 bool passes(robot::CanPort& port) {
   std::array<can::Frame, 8> frames;
   return eventually([&] {
@@ -244,7 +245,7 @@ TEST_CASE("an adapter that is unplugged is missed in the same cycle, and used ag
     if (round % 2 == 0) {
       port->send(std::array{frame_of(1)});
     } else {
-      port->receive(frames);  // what was under way comes first
+      port->receive(frames);  // frames on their way come first
       port->receive(frames);
     }
     CHECK(port->link() == BusLink::down);

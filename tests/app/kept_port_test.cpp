@@ -1,5 +1,5 @@
-// The hand-over of buses between the real-time side and the keeper, as quick as it can be: for the thread sanitizer
-// above all.
+// The hand-over of buses between the real-time side and the keeper, as fast as possible: mainly for the
+// thread sanitizer.
 #include "app/kept_port.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Breaks after some calls. Its members are plain: a hand-over without order would be a race.
+/// Breaks after some calls. Its members are plain, so that an unordered hand-over would be a race.
 class BrittleBus {
  public:
   BrittleBus(int calls, std::atomic<int>& alive) : calls_left_(calls), alive_(&alive) { ++*alive_; }

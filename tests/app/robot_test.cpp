@@ -1,5 +1,5 @@
-// A whole robot by app::Robot: simulated, over ports and devices of the caller's own, in virtual time; and what becomes
-// of its recording, its server and its faults.
+// A whole robot by app::Robot: simulated, over ports and devices of the caller, in virtual time; also its
+// recording, its server and its faults.
 #include "takt/app/robot.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ namespace {
 
 using VirtualClock = ClockOf<ManualClock>;
 
-/// Two joints on a bus each.
+/// Two joints on separate buses.
 robot::RobotDescription two_joints() {
   robot::RobotDescription robot;
   robot.name = "pair";
@@ -84,7 +84,7 @@ SetupError refusal(robot::RobotDescription description, RobotOptions options = {
   return robot.error();
 }
 
-/// Every report that waits, without the advice after ". ".
+/// All waiting reports, without the advice after ". ".
 std::vector<std::string> reports(Robot& robot) {
   std::vector<std::string> texts;
   while (const auto line = robot.next_report()) {
@@ -94,7 +94,7 @@ std::vector<std::string> reports(Robot& robot) {
   return texts;
 }
 
-/// The client of a loop in virtual time: looks at each cycle and asks for what the test wants.
+/// The client of a loop in virtual time: reads the state of each cycle, and sends the test's requests.
 class Client final : public motion::LoopObserver {
  public:
   using Look = std::function<void(Client&, const motion::Snapshot&)>;
@@ -115,7 +115,7 @@ class Client final : public motion::LoopObserver {
     request->kind = motion::RequestKind::reset;
     hand_over(std::move(request), 0);
   }
-  /// The last state of goal `number`; pending if it has none.
+  /// The last state of goal `number`; pending if there is none.
   [[nodiscard]] motion::GoalState goal(motion::GoalId number) const {
     auto state = motion::GoalState::pending;
     for (const motion::Event& event : events_) {
@@ -126,7 +126,7 @@ class Client final : public motion::LoopObserver {
   [[nodiscard]] motion::GoalId goals() const { return last_goal_; }
   void end() { robot_->shut_down(); }
 
-  /// Of the plans that were refused; checked to be none by the tests that move.
+  /// Number of rejected plans; the tests that move check that it is 0.
   [[nodiscard]] const std::vector<std::string>& refused() const { return refused_; }
   [[nodiscard]] const motion::Snapshot& last() const { return last_; }
 
@@ -163,12 +163,12 @@ Client::Look move_once(std::vector<std::string> joints, std::vector<double> posi
   };
 }
 
-/// Ends the run once the robot is ready.
+/// Ends the run when the robot is ready.
 void end_when_ready(Client& client, const motion::Snapshot& state) {
   if (state.state == motion::RobotState::ready) client.end();
 }
 
-/// A port of the caller's own, to one bus of simulated drives; the test pulls its plug.
+/// A port of the caller to one bus of simulated drives; the test unplugs it.
 class OwnPort final : public robot::CanPort {
  public:
   OwnPort(sim::RobotSimulation& drives, std::size_t bus, VirtualClock& clock)
@@ -195,7 +195,8 @@ class OwnPort final : public robot::CanPort {
   robot::BusTraffic traffic_;
 };
 
-/// Joints that are where they are told to be; joint `faulty` reports the fault 5 from the cycle `fault_at` on.
+/// Joints that are exactly at their references; joint `faulty` reports the fault 5 from the cycle `fault_at`
+/// on.
 class OwnHardware final : public robot::Hardware {
  public:
   explicit OwnHardware(std::size_t joints) : commands_(joints) {}
@@ -444,12 +445,12 @@ TEST_CASE("a bus that goes down in motion stops the robot by name, and a reset l
           if (state.state != motion::RobotState::stopped) return;
           self.reset();
           return go(Step::early);
-        case Step::early:  // a reset in vain: the bus is not back
+        case Step::early:  // a clear without effect: the bus is still down
           if (state.time - since < 2s) return;
           CHECK(state.state == motion::RobotState::starting);
           right.is = robot::BusLink::up;
           return go(Step::back);
-        case Step::back:  // its drive has switched itself off meanwhile, and says so
+        case Step::back:  // its drive has switched itself off meanwhile, and reports it
           if (state.reason != motion::Errc::drive_fault) return;
           robot->reset();
           return go(Step::reset);
@@ -587,7 +588,7 @@ TEST_CASE("a recording of a robot that never ran is removed, whichever way it en
   CHECK_FALSE(totals->recorded.has_value());
   CHECK_FALSE(std::filesystem::exists(options.recording));
 
-  options.thread.affinity = rt::Want::enforce;  // no core is named: refused
+  options.thread.affinity = rt::Want::enforce;  // without a named core: rejected
   const auto refused = made(two_joints(), options);
   const auto ran = refused->run();
   REQUIRE_FALSE(ran.has_value());

@@ -1,5 +1,5 @@
-// An slcan adapter as a program sees it: a pseudo terminal under a path that stays the same, plugged in and unplugged
-// at will, with a thread that answers as an adapter's firmware does and sends each frame back.
+// An slcan adapter as a program sees it: a pseudo terminal at a fixed path, which a test plugs in and out. A
+// thread answers as an adapter's firmware does, and sends each frame back.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,12 +18,12 @@
 
 namespace takt::test {
 
-/// How an adapter answers.
+/// The behaviour of an adapter.
 struct Firmware {
-  bool confirms = true;  ///< a CR or a BEL for each command; false: as some makers' that answer nothing but V
+  bool confirms = true;  ///< a CR or a BEL for each command; false: as some makers', which answer only V
   std::string version = "V1013";  ///< the answer to V; empty: BEL
-  std::string refuses{};          ///< the first letters of commands that it refuses
-  bool is_silent = false;         ///< says nothing at all
+  std::string refuses{};          ///< first letters of the commands that it refuses
+  bool is_silent = false;         ///< never sends anything
   std::string noise{};            ///< sent before each answer
 };
 
@@ -60,12 +60,12 @@ class SlcanAdapter {
     ::close(master_);
     std::filesystem::remove(path);
   }
-  /// Sends bytes as they are.
+  /// Sends raw bytes.
   void send(std::string_view text) {
     const std::lock_guard lock(mutex_);
     write(text);
   }
-  /// Commands that have come, one after the other, without frames.
+  /// All received commands, in order, without frames.
   [[nodiscard]] std::string commands() {
     const std::lock_guard lock(mutex_);
     return commands_;
@@ -80,7 +80,7 @@ class SlcanAdapter {
       ::poll(&entry, 1, 5);
       std::array<char, 256> bytes{};
       const ssize_t got = ::read(master_, bytes.data(), bytes.size());
-      if (got <= 0) {  // EIO while nobody has the line open
+      if (got <= 0) {  // EIO while no program has the line open
         if ((entry.revents & POLLHUP) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         continue;
       }
@@ -119,7 +119,7 @@ class SlcanAdapter {
       if (taken > 0) {
         done += static_cast<std::size_t>(taken);
       } else {
-        return;  // nobody reads: an adapter drops, too
+        return;  // no reader: a real adapter drops frames too
       }
     }
   }
@@ -129,7 +129,7 @@ class SlcanAdapter {
   int master_ = -1;
   std::atomic<bool> is_plugged_{false};
   std::thread thread_;
-  std::mutex mutex_;  ///< of all below, and of writing
+  std::mutex mutex_;  ///< guards everything below, and writing
   std::string line_;
   std::string commands_;
   bool is_open_ = false;

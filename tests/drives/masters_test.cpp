@@ -1,4 +1,5 @@
-// The hardware classes that drive real robots, against the simulated ones: start-up, motion, faults, over nothing but frames.
+// The hardware classes of real robots against the simulated ones, over frames alone: start-up, motion,
+// faults.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ using sim::VirtualCanBus;
 
 namespace {
 
-/// A robot that ships, with its masters, and a loop around both that commands every joint to be `target` from its start.
+/// A robot from the examples with its masters, and a loop around both. It commands every joint to its start
+/// plus `target`.
 struct Robot {
   explicit Robot(const std::string& name) {
     auto loaded =

@@ -1,5 +1,6 @@
-// Masters on a bus that takes fewer frames a call than a cycle has, as a SocketCAN interface with its usual queue of ten does:
-// every drive is heard, configured, enabled and moved all the same, and what the bus could not take is counted by joint.
+// Masters on a bus that takes fewer frames per call than a cycle has, as a SocketCAN interface with its
+// default queue of ten. Every drive is still received, configured, enabled and moved. Frames without room are
+// counted by joint.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ using robot::DriveState;
 
 namespace {
 
-/// Takes `room` frames a call and remembers them.
+/// Takes `room` frames per call, and keeps them.
 class NarrowBus {
  public:
   NarrowBus(sim::VirtualCanBus::Port port, std::size_t frames) : room(frames), port_(port) {}
@@ -37,7 +38,7 @@ class NarrowBus {
   sim::VirtualCanBus::Port port_;
 };
 
-/// One bus of `joints` drives, each of one joint.
+/// One bus with `joints` drives of one joint each.
 robot::RobotDescription one_bus(const robot::DriveProtocol* protocol, std::size_t joints, Duration period) {
   robot::RobotDescription robot;
   robot.period = period;
@@ -80,7 +81,7 @@ class Rig {
   [[nodiscard]] long in_state(DriveState state) const {
     return std::ranges::count(feedback, state, &robot::JointFeedback::drive);
   }
-  /// How many frames have each number that `number_of` gives them, if it gives one.
+  /// Counts the frames by the number that `number_of` gives them; frames without a number are left out.
   template <class Number>
   [[nodiscard]] std::vector<std::size_t> sent_by(Number number_of) const {
     std::vector<std::size_t> counts(description.joints.size());
@@ -100,7 +101,7 @@ class Rig {
   Time now{};
 };
 
-/// All drives come up, are heard often enough, move to where they are told, and go down.
+/// All drives start, are received often enough, move to their references, and stop.
 template <class Rig>
 void check_all_drives(Rig& rig, Duration silence) {
   const auto joints = static_cast<long>(rig.feedback.size());
@@ -117,7 +118,7 @@ void check_all_drives(Rig& rig, Duration silence) {
   CHECK(rig.in_state(DriveState::off) == joints);
 }
 
-/// Every joint starved, and is named.
+/// Every joint starved, and is reported.
 template <class Rig>
 void check_starvation(const Rig& rig) {
   const robot::HardwareCounters counters = rig.hardware->counters();

@@ -1,4 +1,5 @@
-// The plan of a bus: its filters pass what its master understands and nothing else, and its load says what fits.
+// The plan of a bus: its filters pass the frames that its master understands, and no others. Its load tells
+// whether a description fits.
 #include "takt/robot/bus_plan.hpp"
 #include "takt/drives/hubo/hubo_plan.hpp"
 #include "takt/drives/hubo/hubo_settings.hpp"
@@ -38,7 +39,7 @@ bool passes(const BusPlan& plan, std::uint32_t id, bool extended) {
                              [&](const can::Filter& filter) { return filter.passes(id, extended); });
 }
 
-/// Whether the master uses such a frame, and does not count it in frames_unexpected.
+/// Whether the master accepts such a frame: it does not count it in frames_unexpected.
 template <class Hardware>
 void check_filters(const BusPlan& plan, Hardware& hardware, test::ScriptedBus& bus, std::size_t joints) {
   std::vector<JointFeedback> feedback(joints);
@@ -114,7 +115,7 @@ TEST_CASE("at the rate that would fit, a bus is as busy as may be planned") {
       const double fitting = plan_bus(robot, 0).fitting_rate();
       REQUIRE(fitting > 0);
       robot.period = from_seconds(1 / fitting);
-      // A master's heartbeat may become rarer with the cycle.
+      // A master's heartbeat may become rarer when the cycle is longer.
       CHECK(plan_bus(robot, 0).load() < largest_bus_load + 1e-4);
       CHECK(plan_bus(robot, 0).load() > largest_bus_load - 0.01);
     }

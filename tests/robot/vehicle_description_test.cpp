@@ -26,7 +26,7 @@ std::string furbot_text() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Each field, with a value that is not its default.
+/// Each field, with a value other than its default.
 Json full_vehicle() {
   return Json::parse(R"({
     "name": "cart", "provisional": ["/wheelbase", "/units"],
@@ -61,7 +61,7 @@ std::multiset<std::string> places(const std::string& text) {
 }
 std::multiset<std::string> places(const Json& document) { return places(document.dump()); }
 
-/// All that is no object or list in a document, by its pointer; elements of lists are not taken apart.
+/// All values of a document except objects and lists, by their pointers. Elements of lists are not separated.
 std::vector<std::string> leaves(const Json& value, const std::string& where = "") {
   if (!value.is_object()) return {where};
   std::vector<std::string> found;
@@ -72,7 +72,7 @@ std::vector<std::string> leaves(const Json& value, const std::string& where = ""
   return found;
 }
 
-/// The only mistake of a document, as people read it.
+/// The only mistake of a document, as text.
 std::string complaint(const Json& document) {
   const auto loaded = load_vehicle(document.dump());
   REQUIRE_FALSE(loaded);
@@ -310,7 +310,7 @@ TEST_CASE("each rule for a vehicle is enforced at its place") {
   }
 }
 
-/// Three systems, of which the third is none of the Furbot's, in another order and other places than its.
+/// Three systems in another order and at other places than the Furbot's; the Furbot does not have the third.
 Json systems() {
   return Json::parse(R"([
     {"id": 17, "name": "winch", "length": 3, "fields": {"state": {"offset": 2, "type": "u8"}, "load": {"offset": 0, "type": "u16"}}},
@@ -330,7 +330,7 @@ TEST_CASE("a table of systems takes the place of the Furbot's") {
   document["status"].erase("required");
   auto loaded = load_vehicle(document.dump());
   REQUIRE(loaded);
-  const auto vehicle = *std::move(loaded);  // what it refers to does not move
+  const auto vehicle = *std::move(loaded);  // : its parts do not move
   const takt::vehicle::Layouts& layouts = *vehicle.drive.client.telemetry.layouts;
   CHECK(&layouts == vehicle.layouts.get());
   constexpr auto winch = static_cast<System>(17);
@@ -365,7 +365,7 @@ TEST_CASE("each rule for a table of systems is enforced at its place") {
   struct Case {
     const char* where;
     Json value;
-    const char* blamed = nullptr;  // if it is another place
+    const char* blamed = nullptr;  // : if the mistake is reported elsewhere
   };
   const Json byte = {{"offset", 0}, {"type", "u8"}};
   const Case cases[] = {
@@ -374,7 +374,7 @@ TEST_CASE("each rule for a table of systems is enforced at its place") {
       {"/0", 5},
       {"/0/id", 32},
       {"/0/id", -1},
-      {"/0/id", 4, ""},  // two of them
+      {"/0/id", 4, ""},  // : twice
       {"/0/name", "steering", "/1/name"},
       {"/0/name", ""},
       {"/0/length", 0},

@@ -34,7 +34,7 @@ struct ClientRig {
         machine(
             Machine::make(furbot(), {.payload = vehicle::ByteOrder::big}, std::move(far), Time{}).value()) {}
 
-  /// One millisecond.
+  /// Lets one millisecond pass.
   void tick() noexcept {
     now += std::chrono::milliseconds(1);
     while (const std::size_t size = client.poll(now, bytes).value_or(0)) {
@@ -44,7 +44,7 @@ struct ClientRig {
       if (!is_cut) (void)client.receive(std::span(bytes).first(size), now);
     }
   }
-  /// Meanwhile somebody gives this command every 20 ms, whether it is taken or not.
+  /// Lets time pass; a driver gives this command every 20 ms, accepted or not.
   void drive(const vehicle::DriveCommand& command, Duration duration) noexcept {
     const Time end = now + duration;
     for (int i = 0; now < end; ++i) {

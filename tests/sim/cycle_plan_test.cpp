@@ -1,5 +1,5 @@
-// Cycle plans on the virtual bus: what bus_load() says of twenty drives at 1 kHz, by the published table, is what happens
-// when every frame is sent, bit by bit, with random data, for a thousand cycles.
+// Cycle plans on the virtual bus, for twenty drives at 1 kHz. The result of bus_load() must match the
+// simulation of every frame, bit by bit, with random data, for a thousand cycles.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ constexpr Duration cycle = 1ms;
 constexpr FrameFormat classic{};
 constexpr FrameFormat fd{.fd = true, .bit_rate_switch = true};
 
-/// One bus and its cycle: the master's frames, the first of which starts it, and eight bytes back from each drive.
+/// One bus and its cycle: the master's frames, of which the first starts the cycle, and a reply of eight
+/// bytes from each drive.
 struct Plan {
   FrameFormat format;
   std::vector<std::uint8_t> commands;  // their lengths
@@ -49,9 +50,9 @@ Plan classic_plan(std::uint32_t drives) {
 }
 
 struct Outcome {
-  Duration least = Duration::max();  // that a cycle occupied the bus
+  Duration least = Duration::max();  // bus time of a cycle
   Duration most{};
-  std::size_t late = 0;  // cycles that began while frames of the one before still waited or were on the wire
+  std::size_t late = 0;  // cycles that started while frames of the last one were still waiting or on the wire
 };
 
 Frame random_frame(std::mt19937_64& random, std::uint32_t id, std::uint8_t length, FrameFormat format) {

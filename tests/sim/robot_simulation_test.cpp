@@ -65,7 +65,7 @@ robot::RobotDescription small_servo() {
   return robot;
 }
 
-/// A host that speaks to a simulated robot frame by frame, one bus at a time.
+/// A host that talks to a simulated robot frame by frame, one bus at a time.
 struct Host {
   explicit Host(const robot::RobotDescription& description)
       : robot(description), simulation(RobotSimulation::create(description).value()) {}
@@ -150,7 +150,7 @@ TEST_CASE("a board answers an encoder request after its reply delay, with signed
   const auto reply = hubo::decode_encoder(frames[0]).value();
   CHECK(reply.board == 15);
   CHECK(reply.counts[0] == 6366);
-  CHECK(reply.counts[1] == -12732);  // the second motor counts the other way
+  CHECK(reply.counts[1] == -12732);  // the second motor counts in the opposite direction
 }
 
 TEST_CASE("a board comes up switched off, and follows only after driver and control were switched on") {
@@ -257,7 +257,7 @@ TEST_CASE("a reference far away is approached at the motor's limit and then give
   CHECK(host.simulation.velocity(0) == 0);
   host.switch_on(15);
   host.run(5ms);
-  CHECK_FALSE(host.status(15).motors[0].running());  // a fault is not forgotten by itself
+  CHECK_FALSE(host.status(15).motors[0].running());  // a fault does not clear itself
   host.send(hubo::encode(hubo::initialise(15)));
   host.switch_on(15);
   host.run(5ms);
@@ -298,7 +298,7 @@ TEST_CASE(
     host.send(hubo::encode(hubo::initialise(15)));
     CHECK(host.status(15).motors[0].faults == expected);  // the cause is still there
     host.simulation.inject(0, JointFault::none);
-    CHECK(host.status(15).motors[0].faults == expected);  // and this is its memory
+    CHECK(host.status(15).motors[0].faults == expected);  // the fault is latched
     host.send(hubo::encode(hubo::initialise(15)));
     host.switch_on(15);
     host.run(1ms);
@@ -377,8 +377,8 @@ TEST_CASE("the humanoid's cycle loads its buses as the arithmetic of frame lengt
   for (std::size_t bus = 0; bus < 2; ++bus) {
     const auto& statistics = host.simulation.bus(bus).statistics();
     const double n = static_cast<double>(boards[bus].size());
-    // Each board: request 3 bytes, reply 8, references 6; once a cycle a status request 3 and reply 8. Without and with
-    // the most stuff bits: 71/85, 111/135, 95/115 bits.
+    // Each board: request 3 bytes, reply 8, references 6; once a cycle a status request 3 and reply 8.
+    // Without and with the most stuff bits: 71/85, 111/135, 95/115 bits.
     const double least = n * (71 + 111 + 95) + 71 + 111;
     const double most = n * (85 + 135 + 115) + 85 + 135;
     const double bits = static_cast<double>((statistics.busy - before[bus].busy).count()) / 1000 / cycles;
@@ -431,7 +431,7 @@ TEST_CASE(
   CHECK(host.simulation.position(0) < 0.3);
   host.simulation.inject(0, JointFault::none);
   auto command = host.command_of(0.5, 0, false);
-  command.sequence = 200;  // the number of the last command: the other drive takes it for a repetition
+  command.sequence = 200;  // the number of the last command: the other drive takes it as a repetition
   const auto replies = host.exchange(command);
   REQUIRE(replies.size() == 1);
   CHECK(replies[0].node == 1);
@@ -450,7 +450,7 @@ TEST_CASE("a drive follows a quintic at 1 kHz without lag") {
     const auto command = host.command_of(position, velocity);
     const auto frame = servo::encode(command);
     host.send(frame);
-    // The command is about the instant at which it arrives.
+    // The command holds for the time of its arrival.
     host.run(host.simulation.bus(0).duration_of(*frame) - 3us);
     const double error = position - host.simulation.position(0);
     sum += error * error;
@@ -486,7 +486,7 @@ TEST_CASE("a drive without commands brakes to rest and reports the reference los
   for (int i = 0; i < 500; ++i) host.exchange(host.command_of(0.5 + i * 0.001, 1.0));
   const double before = host.simulation.position(0);
   host.run(60ms);
-  CHECK(host.simulation.velocity(0) > 0.3);  // the watchdog's 20 ms are over, and it still brakes evenly
+  CHECK(host.simulation.velocity(0) > 0.3);  // the watchdog's 20 ms have passed, and it still brakes evenly
   CHECK(host.simulation.velocity(0) < 0.6);
   host.run(1s);
   CHECK(host.simulation.velocity(0) == 0);

@@ -29,7 +29,7 @@ double kinetic_energy(const JointPlant& joint, double inertia) {
   return 0.5 * inertia * joint.velocity() * joint.velocity();
 }
 
-/// A joint with its servo and encoder, as a drive has them.
+/// A joint with its servo and encoder, as in a drive.
 struct Axis {
   explicit Axis(const robot::PlantDescription& description, double counts_per_radian = 63662)
       : plant(description), servo(description), encoder(counts_per_radian) {
@@ -77,7 +77,7 @@ TEST_CASE("friction alone never adds energy, and brings any joint to exact rest"
     for (int step = 0; step < 300000 && joint.velocity() != 0; ++step) {
       joint.step(0);
       REQUIRE(kinetic_energy(joint, plant.inertia) < energy);
-      REQUIRE(joint.velocity() * direction >= 0);  // friction stops, it does not turn round
+      REQUIRE(joint.velocity() * direction >= 0);  // friction stops the joint, but never reverses it
       energy = kinetic_energy(joint, plant.inertia);
     }
     CHECK(joint.velocity() == 0);
@@ -179,7 +179,7 @@ TEST_CASE("the servo follows half a turn as closely as a real one") {
   const int steps = 5000;
   for (int i = 1; i <= steps; ++i) {
     const double s = static_cast<double>(i) / steps;
-    // What is commanded in step i is reached in step i + 1: the servo acts after the joint has arrived.
+    // The command of step i is reached in step i + 1: the servo acts after the joint has moved.
     const double error = pi * quintic(s - 1.0 / steps) - axis.plant.position();
     axis.step(pi * quintic(s), pi * quintic_rate(s) / 5);
     sum += error * error;

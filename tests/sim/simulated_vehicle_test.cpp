@@ -1,4 +1,5 @@
-// The simulated vehicle at the other end of plain datagrams: how it starts, obeys, stops, and what it says of itself.
+// The simulated vehicle at the other end of plain datagrams: its start-up, its motion, its stops, and its
+// telemetry.
 #include "takt/sim/simulated_vehicle.hpp"
 
 #include <doctest/doctest.h>
@@ -169,7 +170,7 @@ TEST_CASE(
   rig.machine.recover();
   rig.run(1s);
   CHECK(rig.state() == SystemState::running);
-  CHECK(rig.plant().speed() == 0);  // driven only after a frame without throttle
+  CHECK(rig.plant().speed() == 0);  // it drives only after a frame without throttle
   CHECK(rig.plant().brake() > 0.99);
   CHECK(rig.plant().steering() == steering);
   rig.command.throttle = 0;
@@ -251,7 +252,7 @@ TEST_CASE("a frame that asks for a stop counts however late, and until it stands
   REQUIRE(speed > 1);
   controller.obey(*units.control({0, 0, 1}, stamp - 500), Urgency::stop, now);
   controller.obey(*units.control({0, 1, 0}, stamp - 100), Urgency::ordinary, now);
-  CHECK(controller.counters().outdated == 1);  // by it no older frame has become new
+  CHECK(controller.counters().outdated == 1);  // it made no older frame count as new
   drive(1, 200ms);
   CHECK(controller.plant().speed() < speed - 0.4);
   CHECK(controller.plant().throttle() < 0.5);
@@ -259,7 +260,7 @@ TEST_CASE("a frame that asks for a stop counts however late, and until it stands
   CHECK(controller.counters().obeyed + controller.counters().held == 501);
   drive(1, 1500ms);
   CHECK(controller.counters().outdated == 1);
-  drive(1, 1s);  // it stood meanwhile, and is driven again
+  drive(1, 1s);  // it has stood meanwhile, and may drive again
   CHECK(controller.plant().speed() > 0.5);
 }
 
@@ -336,7 +337,7 @@ TEST_CASE("what is no control frame is named and counted, and does nothing") {
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
     CHECK(!rig.machine.receive(std::span(bytes).first(1 + random() % 63), rig.now));
   }
-  CHECK(rig.machine.receive({}, rig.now));  // a plain channel's empty datagram: nothing in it
+  CHECK(rig.machine.receive({}, rig.now));  // an empty datagram of a plain channel has no content
   CHECK(rig.machine.counters().malformed + 200 > test::count(10'000));
   rig.command.throttle = 0.5;
   rig.run(1s);
@@ -388,7 +389,7 @@ TEST_CASE("the same happens however often it is polled") {
     CHECK(often.status == rarely.status);
   }
   CHECK(often.plant().pose() == rarely.plant().pose());
-  rarely.now += 5s;  // somebody stopped the whole program
+  rarely.now += 5s;  // the whole program was suspended
   const std::size_t heard = rarely.heard;
   rarely.cycle();
   CHECK(rarely.heard == heard + 1);

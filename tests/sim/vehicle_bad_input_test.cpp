@@ -1,6 +1,6 @@
-// What neither end ever sent, on its way into both while the vehicle is being driven: every truncation and every bit flip of what
-// they do send, lengths that lie, systems twice, datagrams of 64 KiB, a hundred thousand a second. Each is counted by its name, and
-// the drive goes on.
+// Input that neither end ever sends, to both ends, while the vehicle is driven. It has every truncation and
+// bit flip of genuine datagrams, wrong lengths, duplicate systems, and datagrams of 64 KiB, a hundred
+// thousand a second. Each is counted by its error, and the drive goes on.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void get_going(Rig& rig) {
   REQUIRE(rig.plant().speed() > 1.5);
 }
 
-/// The next that the vehicle, or its client, sends.
+/// The next datagram of the vehicle, or of its client.
 template <class Rig>
 Bytes next_status(Rig& rig) {
   rig.now = std::max(rig.now, rig.machine.next_send());
@@ -57,7 +57,7 @@ Bytes next_control(Rig& rig) {
   return {rig.bytes.begin(), rig.bytes.begin() + static_cast<std::ptrdiff_t>(size)};
 }
 
-/// With each datagram that is shorter than this one, then with each in which one bit is another.
+/// Calls it with each truncation of this datagram, then with each inverted bit.
 template <class Try>
 void change(const Bytes& genuine, Try&& attempt) {
   for (std::size_t size = 0; size < genuine.size(); ++size)
@@ -73,10 +73,10 @@ std::uint64_t accounted(const vehicle::TelemetryCounters& counters) {
   return counters.taken + counters.late + counters.duplicated + counters.impossible + counters.malformed;
 }
 
-/// Of a status frame that says so many blocks.
+/// A status frame that claims so many blocks.
 Bytes status_header(std::uint8_t count) { return {'A', 'T', 'S', 'F', 0, 0, 0x17, 0x70, count, 0, 0, 0}; }
 
-/// Blocks of systems that nobody knows, to the end.
+/// Blocks of unknown systems, to the end of the frame.
 Bytes unknown_systems(std::uint8_t count, std::size_t size) {
   Bytes bytes = status_header(count);
   while (bytes.size() + 2 <= size) bytes.insert(bytes.end(), {200, 0});
@@ -84,14 +84,14 @@ Bytes unknown_systems(std::uint8_t count, std::size_t size) {
   return bytes;
 }
 
-/// Noise behind this beginning.
+/// Random bytes after this beginning.
 Bytes noise(std::mt19937_64& random, Bytes begin, std::size_t size) {
   begin.reserve(size);
   while (begin.size() < size) begin.push_back(static_cast<std::uint8_t>(random()));
   return begin;
 }
 
-/// The header of an envelope that says what is true of its length.
+/// The header of an envelope with a correct length.
 Bytes envelope(std::mt19937_64& random, EnvelopeKind kind, std::uint64_t session, std::size_t size) {
   Bytes bytes(secure::envelope_header);
   ByteWriter writer(bytes);
@@ -122,7 +122,7 @@ TEST_CASE(
     const auto before = client.telemetry().counters();
     const auto taken = client.receive(changed, rig.now);
     EXPECT(accounted(client.telemetry().counters()) == accounted(before) + (changed.empty() ? 0 : 1));
-    if (changed.empty()) return;  // it is taken, and there is nothing to do
+    if (changed.empty()) return;  // it is accepted, and has no effect
     const auto decoded = vehicle::decode_status(changed);
     EXPECT((decoded || taken.error() == decoded.error()));
     if (!taken) {
@@ -137,7 +137,7 @@ TEST_CASE(
     }
   });
   CHECK(refused + believed + 1 == 9 * genuine.size());
-  CHECK(refused > genuine.size() + 8 * (4 + 1 + 12));  // magic, count and lengths at the least
+  CHECK(refused > genuine.size() + 8 * (4 + 1 + 12));  // at least magic, count and lengths
   CHECK(rig.client.receive(genuine, rig.now));
 }
 
@@ -265,7 +265,7 @@ TEST_CASE(
   }
   CHECK(rig.client.telemetry().counters().malformed == count);
   CHECK(rig.machine.counters().malformed == count);
-  // As many systems as a frame has room for are counted, of 255 that it says nothing is believed.
+  // As many systems as fit into a frame are counted; a claim of 255 is not believed.
   const auto before = rig.client.telemetry().counters();
   CHECK(rig.client.receive(unknown_systems(255, vehicle::max_status_bytes), rig.now).error() ==
         Errc::count_mismatch);

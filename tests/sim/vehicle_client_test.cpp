@@ -1,4 +1,5 @@
-// The client that drives real vehicles, and a simulated one: start-up, faults of the vehicle and of the way to it, recovery.
+// The client of real vehicles against a simulated one: start-up, faults of the vehicle and of the network,
+// recovery.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -38,7 +39,7 @@ Rig driving() {
   return rig;
 }
 
-/// What a stop must come to: the vehicle stands, the client says why, and stays so while commands go on.
+/// A complete stop: the vehicle stands, the client reports the reason, and both stay so while commands go on.
 void check_stopped(Rig& rig, StopReason reason) {
   CHECK(rig.plant().speed() == 0);
   CHECK(rig.client.reason() == reason);
@@ -71,7 +72,7 @@ TEST_CASE("a silent vehicle is stopped, though it still hears, and drives again 
   CHECK(rig.client.state() == DriveState::stopping);
   rig.drive({0.1, 0.6, 0}, 6s);
   check_stopped(rig, {StopCause::telemetry_silent, {}});
-  CHECK(rig.machine.controller().state() == SystemState::running);  // it was told to brake, and did
+  CHECK(rig.machine.controller().state() == SystemState::running);  // it was commanded to brake, and did
   CHECK(rig.client.recover(rig.now).error() == vehicle::Errc::cause_remains);
   rig.machine.set_faults({});
   rig.drive({0.1, 0.6, 0}, 2s);
@@ -144,7 +145,8 @@ TEST_CASE("lost, corrupt and lying frames are counted, and do not stop a vehicle
 }
 
 TEST_CASE("corrupt frames in plain datagrams can say anything, and the client stays on the safe side") {
-  // Without an authenticated channel a turned bit may say that a system halted, or that it is tomorrow: the vehicle then stops.
+  // Without an authenticated channel an inverted bit can report a halted system, or a stamp of tomorrow. The
+  // vehicle then stops.
   Rig rig = driving();
   rig.machine.set_faults({.corrupt = 1});
   rig.drive({0.1, 0.6, 0}, 10s);
@@ -290,7 +292,7 @@ TEST_CASE(
       CHECK(rig.client.reason().cause == StopCause::telemetry_silent);
       CHECK(rig.client.counters().missed == before.missed);
     }
-    rig.drive({0.1, 0.6, 0}, 8s);  // within which a session is renewed
+    rig.drive({0.1, 0.6, 0}, 8s);  // in this time a session is renewed
     CHECK(rig.client.channel().established(rig.now));
     CHECK(rig.client.telemetry().age(rig.now) <= 10ms);
     CHECK(rig.client.state() == DriveState::stopped);

@@ -1,4 +1,4 @@
-// What can be wrong with a simulated vehicle, seen from the other end.
+// Faults of a simulated vehicle, as the other end sees them.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -42,11 +42,11 @@ TEST_CASE("a late vehicle tells old news, as many as before") {
   const auto heard = rig.heard;
   rig.run(500ms);
   CHECK(rig.heard == heard + 50);
-  rig.machine.set_faults({.late = 1h});  // as late as it can be
+  rig.machine.set_faults({.late = 1h});  // the longest delay
   rig.run(2s);
   CHECK(rig.status.stamp == 5500);
   CHECK(rig.machine.counters().lost == 0);
-  rig.machine.set_faults({});  // what is on its way comes first
+  rig.machine.set_faults({});  // the delayed datagrams come first
   rig.run(10ms);
   CHECK(rig.status.stamp == 5510);
   rig.run(490ms);
@@ -143,7 +143,7 @@ TEST_CASE("what drives the vehicle and is well again does so only after a frame 
     rig.command = {0, 0.5, 0};
     rig.run(2s);
     rig.machine.set_faults({.halted = {system}});
-    rig.command = {};  // let go of too early
+    rig.command = {};  // released too early
     rig.run(100ms);
     rig.command = {0, 0.5, 0};
     rig.run(1s);

@@ -1,4 +1,5 @@
-// Laps of a simulated vehicle that is driven by twists, round by what its odometry says, and where they end in truth.
+// Laps of a simulated vehicle that is driven by twists. Its odometry steers it, and its true pose at the end
+// is checked.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -53,15 +54,15 @@ Drive::Configuration furbot(TurnSource turn, WaySource way, double wheelbase = 1
   return c;
 }
 
-/// Twists that lead once round a circle: to the left or to the right, forwards or backwards.
+/// Twists for one full circle: to the left or right, forwards or backwards.
 struct Round {
   double radius = 6;  // m
-  double speed = 2;   // m/s, backwards below zero
+  double speed = 2;   // m/s, negative backwards
   double side = 1;    // 1 left, -1 right
-  double angle = 0;   // how far it is round, rad
+  double angle = 0;   // angle of the circle covered, rad
   mobile::Pose last{};
 
-  /// Everything is mirrored into a circle that is driven forwards to the left.
+  /// Mirrors all cases into a circle that is driven forwards to the left.
   [[nodiscard]] mobile::Pose mirrored(const mobile::Pose& p) const {
     const double way = std::copysign(1.0, speed);
     return {way * p.x, side * p.y, side * way * p.heading};
@@ -103,7 +104,7 @@ struct Rig {
       if (round.left() < 0.02 && plant().speed() == 0) return;
     }
   }
-  /// How many sigmas of the odometry's covariance lie between this pose and the true one.
+  /// Distance between this pose and the true one, in sigmas of the odometry's covariance.
   [[nodiscard]] double sigmas(const mobile::Pose& pose) const {
     const auto& truth = plant().pose();
     const Eigen::Vector3d off(pose.x - truth.x, pose.y - truth.y,
@@ -119,7 +120,8 @@ struct Rig {
   std::array<std::uint8_t, std::max(Drive::Client::max_datagram, test::Vehicle::max_datagram)> bytes{};
 };
 
-/// Back where it began: within 1 % of the way that it drove, and within what the odometry says of its own certainty.
+/// The vehicle is back at its start: within 1 % of the distance driven, and within the odometry's own
+/// uncertainty.
 void check_lap(Rig& rig, Round round) {
   CAPTURE(round.speed);
   CAPTURE(round.side);

@@ -1,6 +1,6 @@
-// A vehicle and its client with the worst of networks between them, in virtual time: 20 % lost, 50 +- 20 ms late, overtaken,
-// doubled, and corrupted where somebody would notice. What the client says of the vehicle is true, and a cut cable stops the
-// vehicle in time.
+// A vehicle and its client over the worst network, in virtual time. Datagrams are lost (20 %), late (50 +- 20
+// ms), reordered, doubled, and corrupted in detectable ways. The client's view of the vehicle is true, and a
+// cut cable stops the vehicle in time.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -28,7 +28,7 @@ test::WayFaults bad_network(double corrupt) {
   return {.loss = 0.2, .duplicate = 0.1, .corrupt = corrupt, .reorder = 0.05, .delay = 50ms, .jitter = 20ms};
 }
 
-/// A rig whose cable is such a network.
+/// A rig with such a network as its cable.
 template <class Near, class Far>
 struct BadRig : test::ClientRig<Near, Far> {
   using Rig = test::ClientRig<Near, Far>;
@@ -51,7 +51,8 @@ struct BadRig : test::ClientRig<Near, Far> {
     check_age();
   }
 
-  /// The machine's stamps are its time: the client's opinion may differ by the shortest way only, which it cannot know.
+  /// The machine's stamps are its time. The client's estimate may differ only by the shortest network delay,
+  /// which it cannot know.
   void check_age() {
     const auto& telemetry = client.telemetry();
     if (telemetry.counters().taken == 0) return;
@@ -63,7 +64,7 @@ struct BadRig : test::ClientRig<Near, Far> {
     EXPECT((!traction || age <= 100ms));
   }
 
-  /// Somebody wants to drive all the time.
+  /// A driver wants to drive all the time.
   template <class Until>
   Duration drive_until(Duration limit, Until&& until) {
     const Time start = now;
@@ -89,11 +90,11 @@ Secure secured(std::uint64_t seed) {
           secure::ServerChannel<SipHash128>::make(std::array{key}, {4, 5, 6}).value(), 0.1, seed};
 }
 
-/// Drives as far as the network lets it; a stop on the way is over when both ends are told.
+/// Drives as far as the network allows; a stop on the way ends when both ends are told to recover.
 template <class Rig>
 void get_going(Rig& rig) {
   const auto goes = [&] { return rig.client.state() == DriveState::driving && rig.plant().speed() > 1; };
-  constexpr int patience = 200;  // some networks stop it often: one in 2000 takes more than 20
+  constexpr int patience = 200;  // some networks stop it often: one in 2000 needs more than 20
   for (int attempt = 0; attempt < patience && !goes(); ++attempt) {
     rig.drive_until(10s, [&] { return goes() || rig.client.state() == DriveState::stopped; });
     rig.machine.recover();
@@ -107,7 +108,8 @@ template <class Rig>
 void cut_and_recover(Rig& rig) {
   get_going(rig);
   rig.is_cut = true;
-  // The last control frame may still be under way when the cable is cut; from its arrival the vehicle's time-out counts.
+  // The last control frame may still be on its way when the cable is cut. The vehicle's timeout starts at its
+  // arrival.
   const Duration halted =
       rig.drive_until(2s, [&] { return rig.machine.controller().state() == SystemState::halted; });
   CHECK(halted <= longest_way + test::furbot().command_timeout + 2ms);
@@ -118,7 +120,7 @@ void cut_and_recover(Rig& rig) {
   const auto pose = rig.plant().pose();
   rig.is_cut = false;
   rig.drive(3s);
-  CHECK(rig.plant().pose() == pose);  // nobody was told
+  CHECK(rig.plant().pose() == pose);  // neither end was told to recover
   rig.machine.recover();
   rig.drive(4s);
   CHECK(rig.plant().pose() == pose);  // only the vehicle was

@@ -51,7 +51,7 @@ TEST_CASE("throttle, brake and steering follow as first-order lags do") {
   CHECK(vehicle.throttle() == doctest::Approx(1 - std::exp(-1.0)));
   drive(vehicle, {0, 0, 1}, furbot().brake_lag);
   CHECK(vehicle.brake() == doctest::Approx(1 - std::exp(-1.0)));
-  drive(vehicle, {0.02, 0, 1}, furbot().steering_lag);  // so little that the rate does not limit it
+  drive(vehicle, {0.02, 0, 1}, furbot().steering_lag);  // so small that the rate does not limit it
   CHECK(vehicle.steering() == doctest::Approx(0.02 * (1 - std::exp(-1.0))));
 }
 

@@ -1,5 +1,5 @@
-// A simulated vehicle behind plain datagrams, and at their other end somebody without a client: raw frames, to see just what
-// it does.
+// A simulated vehicle behind plain datagrams, without a client at the other end: tests send raw frames, to
+// see its exact behaviour.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -23,7 +23,8 @@ inline sim::VehicleOptions furbot() {
   return options;
 }
 
-/// The vehicle, and at the other end somebody who sends a command every 10 ms, if he does, and keeps what he hears.
+/// The vehicle, and a sender at the other end. It sends a command every 10 ms, if enabled, and keeps received
+/// frames.
 struct VehicleRig {
   explicit VehicleRig(const sim::VehicleOptions& options = furbot())
       : units(*vehicle::Units::make(options.units)),
@@ -51,7 +52,7 @@ struct VehicleRig {
   void run(Duration duration) noexcept {
     for (const Time end = now + duration; now < end;) cycle();
   }
-  /// Up to where it would drive.
+  /// Runs the start-up, until it would drive.
   void start() {
     sends = true;
     run(std::chrono::seconds(3));
@@ -67,7 +68,7 @@ struct VehicleRig {
   Vehicle machine;
   vehicle::DriveCommand command;
   bool sends = false;
-  std::uint32_t stamp = 0xffff'ff00;  // goes round soon
+  std::uint32_t stamp = 0xffff'ff00;  // wraps soon
   vehicle::StatusFrame status;
   Error last_error;
   std::size_t heard = 0, malformed = 0;

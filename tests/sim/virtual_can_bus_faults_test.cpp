@@ -1,5 +1,5 @@
-// Nodes that fail on the virtual bus: error counters, missing acknowledges, error-passive and bus-off nodes and their way
-// back, what they are told of it, and nodes on a clock.
+// Nodes that fail on the virtual bus: error counters, missing acknowledges, error-passive and bus-off nodes
+// and their recovery. Also their error frames, and nodes on a clock.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -45,7 +45,7 @@ std::vector<can::BusReport> reports(VirtualCanBus::Port& port) {
 
 std::size_t send(VirtualCanBus::Port& port, const Frame& frame) { return port.send({&frame, 1}); }
 
-/// Lets the node fail until it is bus-off.
+/// Makes the node fail until it is bus-off.
 void drive_off(VirtualCanBus& bus, VirtualCanBus::Port& port) {
   port.corrupt_next(32);
   REQUIRE(send(port, data_frame(0x7F0)) == 1);
@@ -96,7 +96,7 @@ TEST_CASE("a node that is alone is acknowledged by nobody: it goes on, becomes p
   CHECK(bus.statistics().unacknowledged > 6000);
   CHECK(bus.statistics().frames == 0);
 
-  // It was told of each error that changed something, and is not flooded with the others.
+  // It received each error that changed something, and is not flooded with others.
   const auto told = reports(lonely);
   REQUIRE(told.size() == 16);
   for (const can::BusReport& report : told) CHECK((report.no_acknowledge && report.bus_error));
@@ -132,7 +132,7 @@ TEST_CASE("an error-passive sender leaves eight bits to the others, whatever its
   REQUIRE(seen.size() == 2);
   CHECK(seen[1].stamp == start + bus.duration_of(data_frame(0x700)) + 2 * bus.duration_of(frame) - 3us);
 
-  const Time later = bus.now();  // with nobody else to send, the eight bits just pass
+  const Time later = bus.now();  // no other node sends, so the eight bits just pass
   passive.send(both);
   bus.advance(later + 10ms);
   CHECK(received(other)[1].stamp == later + 2 * bus.duration_of(frame) + 8us - 3us);
@@ -190,13 +190,13 @@ TEST_CASE(
   auto other = bus.connect();
   drive_off(bus, node);
   bus.advance(bus.now() + 1s);
-  CHECK(node.state() == BusState::bus_off);  // nobody said so
+  CHECK(node.state() == BusState::bus_off);  // no node told it
 
   node.set_error_frames(true);
   const Time asked = bus.now();
   node.recover();
   bus.advance(asked + recovery / 2);
-  node.recover();  // is on its way already
+  node.recover();  // its recovery runs already
   bus.advance(asked + recovery - 1ns);
   CHECK(node.state() == BusState::bus_off);
   bus.advance(asked + recovery);
@@ -212,7 +212,7 @@ TEST_CASE(
   CHECK(send(node, data_frame(1)) == 1);
   bus.advance(bus.now() + 1ms);
   CHECK(received(other).size() == 1);
-  node.recover();  // means nothing to a node that is on the bus
+  node.recover();  // no effect on a node that is on the bus
   CHECK(node.state() == BusState::active);
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("a node that recovers by itself does so each time") {
   CHECK(health.state == BusState::active);
   CHECK(received(other).size() == 17);
 
-  auto late = bus.connect();  // told so while it is off
+  auto late = bus.connect();  // enabled while it is off
   drive_off(bus, late);
   late.set_automatic_recovery(true);
   bus.advance(bus.now() + 10ms);

@@ -1,4 +1,4 @@
-// What drives a vehicle from a terminal: keys that change a twist and do not hold it for ever, and files of twists.
+// The inputs of a vehicle at a terminal: keys, whose twist expires, and files of twists.
 #include "tools/drive_input.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// The loop that carries datagrams between a socket and an end of the connection, with real sockets: what is too long for any frame
-// is counted by the socket, costs no frame behind it, and does not hold the loop.
+// The loop that carries datagrams between a socket and an end of the connection, with real sockets. The
+// socket counts datagrams that are too long. They cost no frame behind them, and do not delay the loop.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -36,7 +36,7 @@ vehicle::ClientConfiguration configuration() {
 
 Client client() { return Client::make(configuration(), secure::PlainChannel{}).value(); }
 
-/// Until the end has had so many datagrams; on the loopback interface they are there at once.
+/// Waits until the end has received so many datagrams; the loopback interface delivers at once.
 template <class End>
 void exchange_until(platform::UdpSocket& socket, End& end, std::uint64_t received) {
   const platform::SteadyClock clock;
@@ -57,7 +57,7 @@ TEST_CASE(
     Bytes large = encoded(status_frame(10 * i));
     large.resize(i % 2 == 0 ? longest_datagram : room + 1);
     CHECK(pair.far.send(large));
-    CHECK(pair.far.send(Bytes(room, 'A')));  // the longest that is taken
+    CHECK(pair.far.send(Bytes(room, 'A')));  // the longest accepted one
     CHECK(pair.far.send(encoded(status_frame(10 * i))));
     exchange_until(pair.near, end, 2 * i);
   }

@@ -1,4 +1,4 @@
-// Output that must not keep anybody waiting.
+// Output that must not block its caller.
 #include "tools/printer.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ using takt::tools::Printer;
 
 constexpr std::size_t page = 4096;
 
-/// A pipe that takes no more than a page.
+/// A pipe with room for one page.
 class Pipe {
  public:
   Pipe() {
@@ -32,14 +32,14 @@ class Pipe {
   Pipe& operator=(const Pipe&) = delete;
 
   [[nodiscard]] int entry() const { return ends_[1]; }
-  /// The reader goes; the number stays taken, by the other end.
+  /// Closes the reader; the other end keeps the descriptor's number in use.
   void lose_reader() const { REQUIRE(dup2(entry(), ends_[0]) == ends_[0]); }
   [[nodiscard]] std::string read(std::size_t size) const {
     std::string text;
     while (text.size() < size) text += read_some(size - text.size());
     return text;
   }
-  /// Up to and with `last`.
+  /// Reads up to and including `last`.
   [[nodiscard]] std::string read_to(std::string_view last) const {
     std::string text;
     while (text.find(last) == std::string::npos) text += read_some(page);
@@ -75,7 +75,7 @@ TEST_CASE("what is printed is written in its order, errors apart") {
 TEST_CASE("where nobody reads nobody waits, and who reads later is told how much was dropped") {
   const Pipe output;
   Printer printer(output.entry(), output.entry());
-  // One page is in the pipe, one in the hand of the thread that waits for its room.
+  // One page is in the pipe, one is held by the thread that waits for room.
   for (std::size_t i = 0; i < Printer::max_waiting + 3; ++i) printer.print(std::string(page, 'x'));
   static_cast<void>(output.read(3 * page));
   printer.print("last\n");
@@ -89,7 +89,7 @@ TEST_CASE("the end does not wait for a reader who may never read") {
     Printer printer(output.entry(), output.entry());
     for (std::size_t i = 0; i < pages; ++i) printer.print(std::string(page, 'x'));
   }
-  CHECK(output.read(pages * page) == std::string(pages * page, 'x'));  // until then, the pipe has to stay
+  CHECK(output.read(pages * page) == std::string(pages * page, 'x'));  // the pipe must exist until then
 }
 
 TEST_CASE("at the end is known what the output did not take, but not what the errors did not") {

@@ -1,14 +1,15 @@
-// A real CAN bus from the text that a robot file says: a SocketCAN interface, or an slcan adapter behind a serial line.
+// Opens a real CAN bus from its text in a robot file: a SocketCAN interface, or an slcan adapter on a serial
+// line.
 //
 //     const auto address = app::parse_bus_address("slcan:/dev/ttyACM0");
 //     const auto plan = robot::plan_bus(robot, 0);
-//     auto port = app::open_bus(*address, {.name = "left arm", .bit_rate = 1'000'000, .filters = plan.filters});
-//     if (!port) return complain(port.error().message);  // says what is wrong and the command that mends it
+//     auto port = app::open_bus(*address, {.name = "left arm", .filters = plan.filters});
+//     if (!port) return complain(port.error().message);  // also has the command that solves the problem
 //     (*port)->send(frames);
 //
-// A port survives its bus. If the interface goes down or its adapter is unplugged, link() says so in the same cycle,
-// and a thread without deadlines tries to open the bus again, with the checks of open_bus(), every reopen_interval.
-// Frames then pass again.
+// A port outlives a failure of its bus. If the interface goes down or its adapter is unplugged, link()
+// reports it in the same cycle. A thread without deadlines then tries to open the bus again every
+// reopen_interval, with the checks of open_bus(). After that, frames pass again.
 #pragma once
 
 #include <chrono>
@@ -27,55 +28,56 @@
 
 namespace takt::app {
 
+/// Time between two attempts to open a bus again.
 inline constexpr Duration reopen_interval = std::chrono::milliseconds(200);
 
-/// Where a bus is. A serial adapter keeps its path below /dev/serial/by-id wherever it is plugged in; /dev/ttyACM0 may
-/// become another.
+/// The address of a bus. Prefer a serial adapter's path below /dev/serial/by-id: it does not depend on the
+/// port. /dev/ttyACM0 may become another adapter's.
 struct BusAddress {
   enum class Kind : std::uint8_t {
     socket_can,   ///< a CAN interface of Linux
-    slcan,        ///< an adapter of Lawicel's protocol behind a serial line
-    virtual_bus,  ///< of the simulation
+    slcan,        ///< an adapter with Lawicel's protocol on a serial line
+    virtual_bus,  ///< a bus of the simulation
   };
   Kind kind = Kind::virtual_bus;
   std::string place{};  ///< the interface, or the path of the serial line; empty for a virtual bus
   std::uint32_t baud =
-      115'200;  ///< bit/s of the serial line; adapters with a USB connector of their own ignore it
+      115'200;  ///< bit/s of the serial line; adapters with their own USB connector ignore it
 
   friend bool operator==(const BusAddress&, const BusAddress&) = default;
 };
 
-/// Reads "can0", "slcan:/dev/ttyACM0", "slcan:/dev/ttyUSB0@115200" or "virtual". A text of any length and any bytes is
-/// safe. Errors: bad_bus_address; the message says what is allowed.
+/// Parses "can0", "slcan:/dev/ttyACM0", "slcan:/dev/ttyUSB0@115200" or "virtual". Any text is safe. Error:
+/// bad_bus_address; the message says what is allowed. Allocates.
 [[nodiscard]] SetupResult<BusAddress> parse_bus_address(std::string_view text);
-/// The address as parse_bus_address() reads it.
+/// The address as text, which parse_bus_address() accepts.
 [[nodiscard]] std::string to_string(const BusAddress& address);
 
-/// What a robot asks of a bus.
+/// The requirements of a robot on a bus.
 struct BusRequest {
   std::string name{};                  ///< of the bus in the robot file, for messages; may be empty
-  std::uint32_t bit_rate = 1'000'000;  ///< bit/s. An interface must run at it, an slcan adapter is set to it
-  std::uint32_t data_bit_rate = 5'000'000;  ///< bit/s, of FD frames that switch
-  bool fd = false;                          ///< FD frames besides classic ones
-  std::vector<can::Filter> filters{};       ///< what is received; none: everything
+  std::uint32_t bit_rate = 1'000'000;  ///< bit/s. An interface must have it; an slcan adapter is set to it
+  std::uint32_t data_bit_rate = 5'000'000;  ///< bit/s, data phase of FD frames with bit-rate switch
+  bool fd = false;                          ///< also FD frames
+  std::vector<can::Filter> filters{};       ///< frames to receive; empty: all
   std::size_t frames_per_cycle =
-      0;  ///< that one send() hands over; an interface with a shorter queue is refused. 0: not checked
+      0;  ///< largest number in one send(). A shorter queue of the interface is an error. 0: no check
 };
 
-/// Opens a real bus; no frame is sent. Each message names the bus and its address, and ends with the command that
-/// mends it.
+/// Opens a real bus, without sending a frame. Error messages name the bus and its address, and end with the
+/// command that solves the problem.
 ///
 /// The port, beyond robot::CanPort:
-/// * link() is down from the send() or receive() that learned of it, and up when the bus is open again. It is off after
-///   bus-off, which the driver reports among the frames, until the controller is restarted. The slcan protocol does not
-///   report bus-off.
-/// * traffic().busy adds up mean lengths of frames, by format and length, at the bit rates of the request. Frames that
-///   the filters keep out are not counted. Frames that meet no link are not counted as refused.
-/// * It owns a thread that sleeps except for a look every reopen_interval. Destroying the port may take a second, if
-///   the thread is talking to an adapter.
+/// * link() is down after the first send() or receive() that fails, and up when the bus is open again. It is
+///   off after bus-off, until the controller is restarted. The driver reports bus-off by a frame; the slcan
+///   protocol does not report it.
+/// * traffic().busy adds the mean lengths of frames, by format and length, at the bit rates of the request.
+///   Frames dropped by the filters are not counted. Frames sent without a link are not counted as refused.
+/// * It owns a thread that wakes every reopen_interval. Destroying the port may take a second, if the thread
+///   is talking to an adapter.
 ///
-/// Errors: those of platform::SocketCanBus::open() and platform::SerialLine::open(), not_a_real_bus (a virtual
-/// address), bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, no_thread. Not real-time safe.
+/// Errors: those of platform::SocketCanBus::open() and platform::SerialLine::open(), not_a_real_bus (a
+/// virtual address), bad_bit_rate, no_fd_adapter, no_adapter, adapter_refuses, no_thread. Not real-time safe.
 [[nodiscard]] SetupResult<std::unique_ptr<robot::CanPort>> open_bus(const BusAddress& address,
                                                                     const BusRequest& request);
 

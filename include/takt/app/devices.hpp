@@ -1,5 +1,5 @@
-// The drives of a robot, each on the bus that its description names: SocketCAN, slcan, or a virtual bus with simulated drives. To
-// the loop they are one Hardware, and nothing above knows which they are.
+// The drives of a robot on the buses of its description: SocketCAN, slcan, or a virtual bus with simulated
+// drives. The loop sees one robot::Hardware, and does not know which they are.
 //
 //     auto devices = app::Devices::create(robot, {.simulate = true});   // or .buses = {{"arm", "can1"}}
 //     if (!devices) return complain(devices.error().message);            // no frame was sent
@@ -23,42 +23,49 @@
 
 namespace takt::app {
 
-/// An interface in place of the one that the description gives a bus.
+/// Another interface for a bus than the description's.
 struct BusOverride {
   std::string bus;        ///< its name in the description
-  std::string interface;  ///< as parse_bus_address() has it
+  std::string interface;  ///< as for parse_bus_address()
 };
 
+/// Options of Devices::create().
 struct DeviceOptions {
-  bool simulate = false;             ///< every bus is virtual, whatever the description says
-  std::vector<BusOverride> buses{};  ///< a later one of the same bus counts
-  /// Ports of the caller's own, one for each bus; null, or fewer: as described. They must outlive the devices.
+  bool simulate = false;             ///< all buses are virtual, whatever the description says
+  std::vector<BusOverride> buses{};  ///< the last one of a bus counts
+  /// Ports of the caller, one for each bus. Null or missing ones are opened as described. They must outlive
+  /// the devices.
   std::vector<robot::CanPort*> ports{};
-  Time start{};  ///< of the simulation, on the loop's clock
-  /// Real buses receive every frame, so that counters() has those that no drive of the description sends.
+  Time start{};  ///< start time of the simulation, on the loop's clock
+  /// Real buses receive every frame, so that counters() also counts frames of unknown drives.
   bool all_frames = false;
 };
 
-/// Real-time safe after create(). One thread, but for interface_of().
+/// All drives of a robot. One thread, except interface_of(), which any thread may call. Real-time safe after
+/// create().
 class Devices final : public robot::Hardware {
  public:
-  /// Opens every bus, and sends nothing. The description must outlive the devices. Allocates. Errors: no_such_bus of an override,
-  /// those of parse_bus_address() and open_bus(), those of a protocol's master, those of the simulation.
+  /// Opens every bus, and sends nothing. The description must outlive the devices. Allocates. Errors:
+  /// no_such_bus (of an override), those of parse_bus_address(), open_bus(), robot::RobotHardware::create()
+  /// and sim::RobotSimulation::create().
   [[nodiscard]] static SetupResult<std::unique_ptr<Devices>> create(const robot::RobotDescription& robot,
                                                                     const DeviceOptions& options = {});
 
-  /// Lets the simulation, if there is one, pass up to `now` before the drives are read.
+  /// Advances the simulation, if there is one, to `now`, then reads the drives.
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override;
   void write(Time now, std::span<const robot::JointCommand> commands) noexcept override;
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override;
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
 
+  /// Number of buses in the description.
   [[nodiscard]] std::size_t bus_count() const noexcept { return ports_.size(); }
+  /// Traffic of a bus since it was opened.
   [[nodiscard]] robot::BusTraffic traffic(std::size_t bus) const noexcept { return ports_[bus]->traffic(); }
+  /// Whether frames pass on a bus.
   [[nodiscard]] robot::BusLink link(std::size_t bus) const noexcept { return ports_[bus]->link(); }
-  /// "can0", or "virtual", or "own" for a port of the caller's.
+  /// The interface of a bus: "can0", "virtual", or "own" for a port of the caller.
   [[nodiscard]] const std::string& interface_of(std::size_t bus) const noexcept { return interfaces_[bus]; }
-  /// The simulated robot, true positions and faults to inject; null if no bus is virtual.
+  /// The simulated robot, with true positions and faults to inject; null if no bus is virtual.
   [[nodiscard]] sim::RobotSimulation* simulation() noexcept { return simulation_ ? &*simulation_ : nullptr; }
 
  private:

@@ -1,4 +1,4 @@
-// What can go wrong when a robot is put together from its description.
+// The errors of assembling a robot from its description.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::app {
 
-/// Numbers are never reused.
+/// The errors of this room. Their numbers are never reused.
 enum class Errc : std::uint16_t {
   bad_bus_address = 1,
   not_a_real_bus = 2,

@@ -1,13 +1,14 @@
-// A line for people about a robot that runs.
+// A line of text about a running robot, for people.
 #pragma once
 
 #include <string>
 
 namespace takt::app {
 
+/// One line of a report.
 struct ReportLine {
-  std::string text;         ///< without an end of line
-  bool is_failure = false;  ///< for the errors' stream
+  std::string text;         ///< without a line end
+  bool is_failure = false;  ///< belongs on the error stream
 };
 
 }  // namespace takt::app

@@ -1,15 +1,16 @@
-// A whole robot from its description, ready to run: devices on their buses, the control loop, a motion server, a recorder. The
-// program `takt run` is a thin caller of this; an embedder does the same in ten lines:
+// A whole robot from its description, ready to run: devices on their buses, the control loop, a motion
+// server, a recorder. The program `takt run` is a thin caller of this. An embedder does the same in ten
+// lines:
 //
 //     auto robot = app::Robot::from_file("arm.json", {.recording = "run.takt"});
 //     if (!robot) return complain(robot.error().message);
-//     std::thread loop([&] { (void)(*robot)->run(); });              // until shut_down(), and the controlled stop after it
-//     while (const auto line = (*robot)->next_report()) ...           // "robot ready", "robot stopped: ..."
+//     std::thread loop([&] { (void)(*robot)->run(); });       // until shut_down(), with its controlled stop
+//     while (const auto line = (*robot)->next_report()) ...   // "robot ready", "robot stopped: ..."
 //     (*robot)->shut_down();
 //     loop.join();
-//     auto totals = (*robot)->finish();                               // ends server and recording
+//     auto totals = (*robot)->finish();                       // ends server and recording
 //
-// The caller may give its own clock, ports of buses, devices and observers of the loop.
+// The caller may provide a clock, ports of buses, devices, and observers of the loop.
 #pragma once
 
 #include <cstddef>
@@ -36,75 +37,86 @@
 
 namespace takt::app {
 
+/// Options of Robot::create().
 struct RobotOptions {
   DeviceOptions devices{};
-  robot::Hardware* hardware = nullptr;  ///< devices of the caller's own, in place of all above
-  RunClock* clock = nullptr;            ///< none: a HybridClock
-  /// TCP port of the motion server on 127.0.0.1; 0 takes a free one. None: no server, requests come over channels().
+  robot::Hardware* hardware = nullptr;  ///< devices of the caller, instead of all above
+  RunClock* clock = nullptr;            ///< null: a HybridClock
+  /// TCP port of the motion server on 127.0.0.1; 0 chooses a free one. std::nullopt: no server; requests go
+  /// through channels().
   std::optional<std::uint16_t> port{};
-  /// UNIX socket at which a motion server of another process finds the loop, in place of one in this process.
+  /// UNIX socket for a motion server in another process, instead of one in this process. Empty: none.
   std::string serve_at{};
   std::string recording{};      ///< file of the recording; empty: none
-  bool overwrite = false;       ///< the recording may replace a file
+  bool overwrite = false;       ///< the recording may replace an existing file
   std::string created{};        ///< date and time, for the recording
-  bool drain_in_cycle = false;  ///< virtual time: the loop itself writes the recording, so nothing is dropped
+  bool drain_in_cycle = false;  ///< virtual time: the loop writes the recording, so nothing is dropped
   rt::ThreadConfig thread{};    ///< of the thread that calls run()
 };
 
-/// Of a run that has ended.
+/// The totals of a finished run.
 struct RunTotals {
-  std::optional<record::EndTotals> recorded{};  ///< none: no recording
-  std::uint64_t accepted = 0;                   ///< requests of the own server
+  std::optional<record::EndTotals> recorded{};  ///< std::nullopt without a recording
+  std::uint64_t accepted = 0;                   ///< requests to the motion server in this process
   std::uint64_t rejected = 0;
-  std::uint64_t errors = 0;  ///< lines that were no request
+  std::uint64_t errors = 0;  ///< lines that were not a request
 };
 
-/// Set-up allocates and may fail. run() is for one thread, next_report() for one other, shut_down() and reset() for any.
+/// The robot. Set-up allocates and may fail. One thread calls run(), one other next_report(), any thread
+/// shut_down() and reset().
 class Robot {
  public:
-  /// Errors: bad_description, whose message lists every mistake, a line each; else those of create().
+  /// Loads the file, then calls create(). Errors: bad_description, whose message has one line for each
+  /// mistake; those of create().
   [[nodiscard]] static SetupResult<std::unique_ptr<Robot>> from_file(const std::string& path,
                                                                      RobotOptions options = {});
-  /// Opens the buses and the recording, starts the server, and moves nothing. Errors: bad_description (made in code: a period that
-  /// is not positive, more than max_joints joints, a group with a joint that is not there), those of Devices::create(),
-  /// recording_exists, those of record::Recorder::create(), of the server's port or socket.
+  /// Opens the buses and the recording, and starts the server. Moves nothing. Errors: bad_description,
+  /// recording_exists, those of Devices::create(), of record::Recorder::create(), and of the server's port or
+  /// socket. A description made in code is bad_description with a period that is not positive, more than
+  /// max_joints joints, or a group with a missing joint.
   [[nodiscard]] static SetupResult<std::unique_ptr<Robot>> create(robot::RobotDescription description,
                                                                   RobotOptions options = {});
   ~Robot();
   Robot(const Robot&) = delete;
   Robot& operator=(const Robot&) = delete;
 
-  /// Each bus has the interface in use, as Devices::interface_of() tells it.
+  /// The description. Each bus has the interface in use, as in Devices::interface_of().
   [[nodiscard]] const robot::RobotDescription& description() const noexcept;
-  /// Null if the hardware is the caller's own.
+  /// The devices; null if the caller provides the hardware.
   [[nodiscard]] Devices* devices() noexcept;
-  /// "listening on 127.0.0.1:6010", or "serving at ..."; empty without a server.
+  /// The server's address as text: "listening on 127.0.0.1:6010", or "serving at ..."; empty without a
+  /// server.
   [[nodiscard]] const std::string& place() const noexcept;
-  /// TCP port of the server in this process; none without one.
+  /// The TCP port of the server in this process; std::nullopt without one.
   [[nodiscard]] std::optional<std::uint16_t> port() const noexcept;
+  /// The channels between the loop and the motion server.
   [[nodiscard]] motion::Channels& channels() noexcept;
-  /// Null if there is none.
+  /// The recorder; null without a recording.
   [[nodiscard]] record::Recorder* recorder() noexcept;
-  /// Called on the loop's thread in each cycle, in the order of the calls. Before run(); it must outlive that.
+  /// Adds an observer, which the loop's thread calls in each cycle, in the order of addition. Call it before
+  /// run(). The observer must outlive run().
   void add_observer(motion::LoopObserver& observer);
 
-  /// Sets the calling thread up and runs the loop until the robot is down. `on_set_up`, if given, hears what the thread was
-  /// granted, before the first cycle. Errors: what options.thread enforces is refused; nothing ran then.
+  /// Sets up the calling thread, and runs the loop until the robot is down. The optional `on_set_up` gets the
+  /// result of the thread's set-up before the first cycle. Error: a setting that options.thread enforces was
+  /// refused; then no cycle ran.
   [[nodiscard]] SetupResult<void> run(const std::function<void(const rt::ThreadSetup&)>& on_set_up = {});
-  /// Asks for a controlled stop and the end of run(). Real-time and signal safe.
+  /// Requests a controlled stop and the end of run(). Real-time safe and async-signal safe.
   void shut_down() noexcept;
-  /// Asks a stopped robot to leave its stop, as a client's reset request does. Nothing happens in any other state. Real-time and
-  /// signal safe.
+  /// Requests that a stopped robot leaves its stop, as a client's reset request does. In any other state nothing
+  /// happens. Real-time safe and async-signal safe.
   void reset() noexcept;
 
-  /// The robot's changes of state, and what became of servers elsewhere, oldest first. Allocates.
+  /// The next change of the robot's state, or of a server in another process, oldest first; std::nullopt if
+  /// there is none. Allocates.
   [[nodiscard]] std::optional<ReportLine> next_report();
 
-  /// After run(): the fault that the robot has not recovered from; its reason is Errc{} for none.
+  /// After run(): the fault that the robot has not recovered from. Its reason is Errc{} if there is none.
   [[nodiscard]] const motion::Event& fault() const noexcept;
+  /// After run(): timing of the loop's cycles.
   [[nodiscard]] const rt::LoopStatistics& statistics() const noexcept;
-  /// After run(), or in place of it: ends the server and the recording. A recording of a robot that never ran is removed.
-  /// Errors: those of record::Recorder::finish(), with the file's name.
+  /// After run(), or instead of it: ends the server and the recording. The recording of a robot that never
+  /// ran is removed. Errors: those of record::Recorder::finish(), with the file's name.
   [[nodiscard]] SetupResult<RunTotals> finish();
 
  private:
@@ -113,12 +125,13 @@ class Robot {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Options of a motion server of the caller's own that puts its clients' marks, and what it refuses, into a recording. Null: the
-/// default ones. Both must outlive the server.
+/// Options of a caller's motion server that records its clients' marks and its rejected requests. With a null
+/// recorder, the default options. Both must outlive the server.
 [[nodiscard]] motion::ServerOptions recording_options(const robot::RobotDescription& robot,
                                                       record::Recorder* recorder);
 
-/// The reason of an event in words, and the code that programs know it by: "RSP: a drive does not answer (...) [drive_silent]".
+/// The reason of an event as text, with its code for programs: "RSP: a drive does not answer (...)
+/// [drive_silent]".
 [[nodiscard]] std::string describe_cause(const motion::Event& cause, const robot::RobotDescription& robot);
 
 }  // namespace takt::app

@@ -1,5 +1,5 @@
-// What the masters of all protocols judge alike: whether a drive answers, and whether its power went unasked. Both count what the
-// drive was asked and told, not the time, so a loop that was away blames no drive. Real-time safe.
+// Checks that the masters of all protocols share: whether a drive answers, and whether it lost its power.
+// Both count requests and commands, not time, so a pause of the loop blames no drive. Real-time safe.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@ namespace takt::drives {
 /// Counts the requests that a drive leaves unanswered.
 class SilenceWatch {
  public:
+  /// The drive answered.
   void heard() noexcept {
     unanswered_ = 0;
     silent_ = false;
   }
-  /// Once per cycle, after the answers to the request of the cycle before: the drive is silent from `limit` unanswered requests in
-  /// a row on, until heard().
+  /// Call it once per cycle, after the answers to the previous cycle's request. After `limit` unanswered
+  /// requests in a row the drive is silent, until heard().
   void pass_cycle(std::uint32_t limit) noexcept {
     if (unanswered_++ >= limit) silent_ = true;
   }
@@ -25,11 +26,12 @@ class SilenceWatch {
   bool silent_ = false;
 };
 
-/// The power of one drive: wanted by its joint, told by its answers. A drive that was ready and goes off unasked has lost its power,
-/// until somebody forgets that or switches it off. One that was switched off is not switched on before it has said that it is off.
+/// The power of one drive, as wanted by its joint and reported by the drive. A drive that was ready and goes
+/// off without a command has lost its power, until that is forgotten or the drive is switched off. After
+/// switching off, it may be switched on only once it has reported off.
 class PowerLatch {
  public:
-  /// What the joint wants in this cycle.
+  /// Whether the joint wants power in this cycle.
   void want(bool power) noexcept {
     if (!power && wanted_) {
       stopping_ = true;
@@ -37,7 +39,7 @@ class PowerLatch {
     }
     wanted_ = power;
   }
-  /// What the drive says.
+  /// The drive reports that it is ready.
   void heard_ready() noexcept {
     if (may_be_on()) was_ready_ = true;
   }
@@ -46,11 +48,11 @@ class PowerLatch {
     stopping_ = false;
   }
   void heard_fault() noexcept { stopping_ = false; }
-  /// The drive is known to be off, without having said so.
+  /// The drive is known to be off, without a report.
   void lose() noexcept {
     if (was_ready_) lost_ = true;
   }
-  /// The master switches the drive off itself: its power is not lost when it goes.
+  /// The master itself switches the drive off: this is not a loss of power.
   void give_up() noexcept {
     stopping_ = true;
     was_ready_ = false;

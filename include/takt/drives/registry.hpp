@@ -1,5 +1,5 @@
-// The drive protocols that takt has, by name. Each is a folder of src/drives/; a program that has protocols of its own gives
-// robot::load_robot() a list of both.
+// takt's own drive protocols, by name. Each is a folder of src/drives/. A program with further protocols
+// gives robot::load_robot() a list of both.
 #pragma once
 
 #include <span>
@@ -13,14 +13,15 @@
 
 namespace takt::drives {
 
-/// All of takt's own, by name.
+/// All of takt's own protocols, by name.
 [[nodiscard]] std::span<const robot::DriveProtocol* const> all() noexcept;
-/// Null if there is none of this name.
+/// The protocol with this name; nullptr if there is none.
 [[nodiscard]] const robot::DriveProtocol* find(std::string_view name) noexcept;
 
-/// robot::load_robot() with takt's own protocols.
+/// As robot::load_robot(), with takt's own protocols.
 [[nodiscard]] tl::expected<robot::RobotDescription, std::vector<robot::Mistake>> load_robot(
     std::string_view json);
+/// As robot::load_robot_file(), with takt's own protocols.
 [[nodiscard]] tl::expected<robot::RobotDescription, std::vector<robot::Mistake>> load_robot_file(
     const std::string& path);
 

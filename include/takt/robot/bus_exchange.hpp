@@ -1,6 +1,7 @@
-// The exchange of a CAN hardware with one bus, once per cycle. It takes in a bounded number of frames, collects the frames of
-// this cycle in the slots of can/setpoint_slots.hpp, and hands them over in one call. A frame that the bus has no room for
-// goes first in the next cycle, with the newest value. Frames that never left are counted by joint.
+// The exchange of a CAN hardware with one bus, once per cycle. It receives a bounded number of frames,
+// collects the frames of the cycle in the slots of can/setpoint_slots.hpp, and sends them in one call. A
+// frame that does not fit into the transmit queue goes first in the next cycle, with the newest value. Frames
+// that never left are counted by joint.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +18,13 @@
 
 namespace takt::robot {
 
-/// One bus as its master sees it. After set-up everything is real-time safe.
+/// One bus as its master sees it. One thread. Real-time safe after set-up.
 template <can::CanBus Bus>
 class BusExchange {
  public:
-  /// `replies`: about how many frames come back in a cycle. `max_orders`: how many orders may wait at once. `period`: of the
-  /// cycle. `patience`: how long a message of put_rare() may wait for the bus. Allocates. The bus must outlive the exchange.
+  /// About `replies` frames are expected in each cycle of length `period`. At most `max_orders` orders may
+  /// wait. A message of put_rare() may wait for the bus as long as `patience`. The bus must outlive the
+  /// exchange. Allocates.
   BusExchange(Bus& bus, std::size_t replies, std::size_t max_orders, Duration period, Duration patience)
       : bus_(&bus),
         period_(period),
@@ -31,44 +33,46 @@ class BusExchange {
         incoming_(chunk),
         receive_limit_(4 * replies + chunk) {}
 
-  /// A slot for a message that concerns these joints. For set-up: allocates.
+  /// Adds a slot for a message about these joints, and returns its number. For set-up: allocates.
   [[nodiscard]] std::size_t add(JointSet joints, std::uint32_t priority = 0) {
     joints_.push_back(joints);
     return *slots_.add(priority);
   }
-  /// Slots, numbered from 0.
+  /// Number of slots.
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
 
-  /// The newest value of a message that is put in each cycle. A message that cannot be encoded is left out: its sender checks
-  /// it before.
+  /// Sets the value of a slot that is sent in each cycle; an older value that still waits is replaced. A
+  /// message that cannot be encoded is not sent, so its sender checks it before.
   template <class Message, class... Options>
   void put(std::size_t slot, Time now, const Message& message, Options... options) noexcept {
     slots_.put_with(slot, now + period_, writer(message, options...));
   }
-  /// The same for a message that is put now and then: it may wait longer.
+  /// As put(), for a message that is not sent in each cycle: it may wait as long as `patience`.
   template <class Message, class... Options>
   void put_rare(std::size_t slot, Time now, const Message& message, Options... options) noexcept {
     slots_.put_with(slot, now + patience_, writer(message, options...));
   }
+  /// Discards the slot's value, if it still waits.
   void withdraw(std::size_t slot) noexcept { slots_.withdraw(slot); }
 
-  /// Whether the bus has taken all orders. A master that makes new orders only then never exceeds their room.
+  /// Whether the bus has taken all orders. A master that makes orders only then never overflows their queue.
   [[nodiscard]] bool takes_orders() const noexcept { return slots_.orders_waiting() == 0; }
-  /// How long an order may wait. A bus that was away for longer must not execute an outdated order.
+  /// How long an order may wait. An older order is dropped: after a bus failure it would be outdated.
   static constexpr Duration order_patience{200'000'000};
-  /// A command that no later one replaces, sent before the slots of its priority. Its master repeats it when it has no effect.
+  /// Queues a command that no later one replaces. It is sent before the slots of its priority. The master
+  /// repeats it if it has no effect.
   template <class Message, class... Options>
   void order(Time now, std::uint32_t priority, const Message& message, Options... options) noexcept {
     slots_.order_with(now + order_patience, priority, writer(message, options...));
   }
 
-  /// Hands all waiting frames to the bus.
+  /// Sends all waiting frames, as far as the bus has room, and counts them in `counters`.
   void flush(Time now, HardwareCounters& counters) noexcept {
     counters.frames_sent += slots_.flush(*bus_, now);
     counters.frames_refused += slots_.waiting();
     if (slots_.starved() != starved_) note_starved(counters);
   }
-  /// How many frames of this joint never left: they were replaced or too late before the bus had room. O(slots).
+  /// How many frames of this joint were replaced or expired before the bus had room. O(slots).
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < joints_.size(); ++i) {
@@ -77,9 +81,9 @@ class BusExchange {
     return sum;
   }
 
-  /// Calls visit(frame, time) for each frame that has arrived, oldest first, up to a limit; a flood waits for the next cycle.
-  /// `time` is the frame's stamp, clamped to the period that ends `now`. Missing or foreign time stamps are clamped too. Drives
-  /// answer requests, so a loop that paused must not take its own pause for their silence.
+  /// Calls visit(frame, time) for each received frame, oldest first, up to a limit; more wait for the next
+  /// cycle. The time is the frame's stamp, clamped to the period that ends `now`. A missing or foreign stamp
+  /// is clamped too. Drives answer requests, so a pause of the loop must not count as silence of the drives.
   template <class Visitor>
   void receive(Time now, HardwareCounters& counters, Visitor&& visit) noexcept {
     const Time earliest = now - period_;
@@ -117,7 +121,7 @@ class BusExchange {
   Duration patience_;
   can::SetpointSlots<std::dynamic_extent> slots_;
   std::vector<JointSet> joints_;  ///< of each slot
-  std::uint64_t starved_ = 0;     ///< that the counters know of
+  std::uint64_t starved_ = 0;     ///< already counted
   std::vector<can::Frame> incoming_;
   std::size_t receive_limit_;
 };

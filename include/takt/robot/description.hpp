@@ -1,6 +1,6 @@
-// One description of a robot: what its joints are called, what they may do, where they sit on which bus, which of them form a
-// group. Everything that differs between robots is here; nothing about a particular robot is in the code.
-// The JSON form is documented in robot/description_json.hpp.
+// The description of a robot: its buses, its joints with their limits and addresses, and its groups of
+// joints. Everything that differs between robots is here; no code depends on a particular robot.
+// robot/description_json.hpp documents the JSON form.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ namespace takt::robot {
 
 class DriveProtocol;
 
-/// How a joint moves, and so what its positions are measured in.
+/// How a joint moves. It decides the unit of its positions.
 enum class JointKind : std::uint8_t {
   rotary,
   linear,
-  continuous,  ///< rotary, and the same place again after each turn: it takes the short way. Its limits of position are
-               ///< where the position words of its bus end
+  continuous,  ///< rotary without end stops: it takes the shorter direction. Its position limits are
+               ///< those of the position words on its bus
 };
 
 /// "rad" or "m".
@@ -33,76 +33,83 @@ enum class JointKind : std::uint8_t {
   return kind == JointKind::linear ? "m" : "rad";
 }
 
+/// One CAN bus.
 struct BusDescription {
   std::string name;
-  const DriveProtocol* protocol =
-      nullptr;  ///< that its drives speak (robot/drive_protocol.hpp, drives/registry.hpp)
-  /// Where the bus is: "can0" (SocketCAN), "slcan:/dev/ttyACM0", or "virtual", which has simulated drives.
+  const DriveProtocol* protocol = nullptr;  ///< of its drives (robot/drive_protocol.hpp, drives/registry.hpp)
+  /// Where the bus is: "can0" (SocketCAN), "slcan:/dev/ttyACM0", or "virtual", with simulated drives.
   std::string interface = "virtual";
   std::uint32_t bit_rate = 1'000'000;       ///< bit/s, arbitration phase
   std::uint32_t data_bit_rate = 5'000'000;  ///< bit/s, data phase of FD frames with bit-rate switch
 };
 
-/// The physical joint behind a simulated drive. Ignored on real buses.
+/// The physical joint behind a simulated drive; a linear joint has m and N. Ignored on real buses.
 struct PlantDescription {
   double inertia = 0.1;           ///< kg m^2 at the joint (kg for linear joints)
   double viscous_friction = 0.2;  ///< N m s/rad
   double coulomb_friction = 0.2;  ///< N m
   double torque_limit = 50;       ///< N m
   double bandwidth = 60;          ///< rad/s: closed-loop bandwidth of the drive's own position servo
-  double start = 0;               ///< rad: where the joint stands when the simulation starts
+  double start = 0;               ///< rad: the joint's position when the simulation starts
 };
 
+/// One joint: its limits, and its drive on a bus.
 struct JointDescription {
   std::string name;
-  JointKind kind = JointKind::rotary;  ///< of a linear one read m for rad below
+  JointKind kind = JointKind::rotary;  ///< of a linear joint, read m for rad and N for N m below
   JointLimits limits;
   SafeBehaviour safe = SafeBehaviour::hold;
-  /// Encoder counts per rad (per m for linear joints); negative turns the direction.
+  /// Encoder counts per rad (per m for linear joints); a negative number reverses the direction.
   double counts_per_radian = 1;
-  /// N m at the joint when its drive gives its rated torque, or a finger its most. 0: it is told positions only.
+  /// N m at the joint when its drive gives its rated torque, or a finger its largest. 0: the drive takes
+  /// positions only.
   double rated_effort = 0;
   std::size_t bus = 0;           ///< index into RobotDescription::buses
   std::uint8_t board = 0;        ///< board number or node id
   std::uint8_t channel = 0;      ///< motor on that board; 0 for drives that are nodes of their own
-  DriveSettings drive;           ///< what its protocol has to know besides
+  DriveSettings drive;           ///< further settings of its protocol
   double following_error = 0.2;  ///< rad: |reference - measured| beyond this stops the robot
   double goal_tolerance = 0.02;  ///< rad: a goal succeeds when the joint is this close to its end
   PlantDescription plant;
 };
 
+/// A named set of joints.
 struct GroupDescription {
   std::string name;
   std::vector<std::size_t> joints;  ///< indices into RobotDescription::joints
 };
 
+/// The robot.
 struct RobotDescription {
   std::string name;
   Duration period{5'000'000};                           ///< of the control loop
   rt::OverrunPolicy overrun = rt::OverrunPolicy::skip;  ///< what the loop does when it is late
   std::uint32_t overrun_limit = 20;  ///< periods: missing more in a row stops the robot; 0 = missing any
-  /// A drive that leaves the requests of this time unanswered stops the robot. Requests count, not the clock: see
-  /// silence_limit().
+  /// A drive that leaves the requests of this time unanswered stops the robot. Requests count, not the clock:
+  /// see silence_limit().
   Duration feedback_timeout{50'000'000};
-  Duration goal_time{1'000'000'000};  ///< how long after its last waypoint a goal may take to settle
+  Duration goal_time{1'000'000'000};  ///< a goal may take so long to settle after its last waypoint
   std::vector<BusDescription> buses;
   std::vector<JointDescription> joints;
   std::vector<GroupDescription> groups;
 
-  /// The feedback timeout in requests, one in each executed cycle; at least 1. A drive that leaves so many in a row
-  /// unanswered is silent. A loop that paused asked nothing meanwhile, so its pause does not count.
+  /// The feedback timeout as a number of requests, one in each executed cycle; at least 1. A drive that
+  /// leaves so many in a row unanswered is silent. A loop that paused sent no requests, so its pause does not
+  /// count.
   [[nodiscard]] std::uint32_t silence_limit() const noexcept {
     if (period <= Duration(0)) return 1;
     constexpr Duration::rep most = std::numeric_limits<std::uint32_t>::max();
     return static_cast<std::uint32_t>(std::clamp<Duration::rep>(feedback_timeout / period, 1, most));
   }
 
+  /// Index of the joint with this name; std::nullopt if there is none.
   [[nodiscard]] std::optional<std::size_t> find_joint(std::string_view joint) const noexcept {
     for (std::size_t i = 0; i < joints.size(); ++i) {
       if (joints[i].name == joint) return i;
     }
     return std::nullopt;
   }
+  /// The group with this name; null if there is none.
   [[nodiscard]] const GroupDescription* find_group(std::string_view group) const noexcept {
     for (const GroupDescription& candidate : groups) {
       if (candidate.name == group) return &candidate;

@@ -1,66 +1,65 @@
-// A robot description as a JSON file: the one place where a robot is told to takt. Reading is strict and
-// patient: anything that is not in the schema below is a mistake, and all mistakes are listed, each with a
-// JSON pointer and a reason.
+// A robot description as a JSON file. Loading is strict: a key that is not in the schema below is a mistake.
+// Loading lists all mistakes, each with a JSON pointer and a reason.
 //
-//   {
-//     "name": "one_joint",              what the robot is called
-//     "rate": 200,                      Hz, 1..10000: the control loop. Its frames may take 90 % of each bus
-//     "overrun": "skip",                optional, what a late loop does: "skip", go on at the next period
-//                                       ahead: the motion is late by what was missed; or "catch_up", run the
-//                                       late periods at once, for a simulation or drives that do not mind many
-//                                       commands in quick succession. The reference moves one period for each
-//                                       that is executed: it never jumps
-//     "overrun_limit": 20,              periods, 0..1000000, optional: missing more in a row stops the robot
-//                                       (loop_overrun); 0: missing any. The drives outlast every pause up to it:
-//                                       a limit that servo drives (255 ms) or CiA 402 drives (45 s) cannot outlast is
-//                                       a mistake, except with "catch_up"
-//     "feedback_timeout": 0.05,         s, 2 periods..10, optional: a drive that leaves the requests of this
-//                                       time unanswered stops the robot. A loop that paused asked nothing, so
-//                                       this may be shorter than overrun_limit
-//     "goal_time": 1.0,                 s, optional: how long a goal may take to settle after its last waypoint
-//     "buses": [{
-//       "name": "arm",
-//       "protocol": "hubo",             of its drives: a folder of src/drives/ ("cia402", "hubo", "mit", "odrive", "servo")
-//       "interface": "can0",            optional: SocketCAN's "can0", a serial adapter's "slcan:/dev/ttyACM0", or
-//                                       "virtual", the default: a bus in memory, with simulated drives
-//       "bit_rate": 1000000,            bit/s: 125000, 250000, 500000, 800000 or 1000000
-//       "data_bit_rate": 5000000        bit/s, protocols with FD frames only: from bit_rate to 8000000
-//     }],
-//     "joints": [{                      1..64 of them; their order is the robot's joint order
-//       "name": "elbow",
-//       "kind": "rotary",               optional: or "linear", and then read m for rad and N for N m below; or
-//                                       "continuous": it turns without end, and goes the short way round
-//       "limits": {
-//         "position": [-2.6, 0.1],      rad: least, most. A continuous joint has none: it turns as far as the
-//                                       position words of its bus go, servo drives 20 turns each way
-//         "velocity": 2.5,              rad/s     \  magnitudes, all above zero:
-//         "acceleration": 8,            rad/s^2    | a limit of zero is a joint that
-//         "jerk": 200,                  rad/s^3   /  cannot move, and so a mistake
-//         "effort": 60                  N m, optional
-//       },
-//       "safe": "hold",                 optional: "hold" or "release" the drive after the robot was stopped;
-//                                       the same for all joints of one hubo board, which is powered as a whole
-//       "counts_per_radian": 63662,     encoder counts; negative turns the direction. Optional for drives that speak
-//                                       in rad
-//       "rated_effort": 50,             N m at the joint, optional: cia402, at the drive's rated torque: velocities and
-//                                       efforts can be commanded then, at twice the bus time; and hubo fingers, which
-//                                       must have it, at the most that they are sent (0.1 A, or full duty)
-//       "bus": "arm", "board": 15,      board number (hubo 0..47) or node id (servo 1..48, cia402 1..126)
-//       "channel": 1,                   motor on that board (hubo 0..1); drives have only 0; optional
-//       "drive": {                      what its protocol has to know besides: see drives/README.md. Of hubo, optional:
-//         "board_kind": "two_channel"   the same for all joints of a board; or "hybrid" (DRC-Hubo's wrists: channel 0
-//       },                              the roll, 1 and 2 fingers), "neck" (its neck, board 34: channels 0..2) or
-//                                       "hand" (Hubo2+'s hands: channels 0..4 fingers). Motions are of positions: a
-//                                       finger is moved by programs that command efforts
-//       "following_error": 0.2,         rad, optional: |reference - measured| beyond this stops the robot
-//       "goal_tolerance": 0.02,         rad, optional: a goal has succeeded when its joints are this close
-//       "plant": {                      optional: the joint behind a simulated drive, ignored on real buses
-//         "inertia": 0.1, "viscous_friction": 0.2, "coulomb_friction": 0.2,     kg m^2, N m s/rad, N m
-//         "torque_limit": 50, "bandwidth": 60, "start": 0                       N m, rad/s, rad (if not
-//       }                                          given: the position nearest 0 that the limits allow)
-//     }],
-//     "groups": {"arm": ["elbow"]}      optional: names for sets of joints
-//   }
+// {
+//   "name": "one_joint",              the robot's name
+//   "rate": 200,                      Hz, 1..10000: the control loop. Its frames may use 90 % of each bus
+//   "overrun": "skip",                optional, what a late loop does. "skip": go on at the next period; the
+//                                     motion is late by the missed periods. "catch_up": run the late periods
+//                                     at once, for simulations and for drives that accept bursts of commands.
+//                                     The reference moves one period per executed cycle: it never jumps
+//   "overrun_limit": 20,              periods, 0..1000000, optional: missing more in a row stops the robot
+//                                     (loop_overrun); 0: missing any. Drives must outlast a pause of this
+//                                     length. Servo drives outlast 255 ms, CiA 402 drives 45 s. A larger
+//                                     limit is a mistake, except with "catch_up"
+//   "feedback_timeout": 0.05,         s, 2 periods..10, optional: a drive that leaves the requests of this
+//                                     time unanswered stops the robot. A loop that paused sent no requests,
+//                                     so this may be shorter than overrun_limit
+//   "goal_time": 1.0,                 s, optional: a goal may take so long to settle after its last waypoint
+//   "buses": [{
+//     "name": "arm",
+//     "protocol": "hubo",             of its drives: a folder of src/drives/ ("cia402", "hubo", "mit",
+//                                     "odrive", "servo")
+//     "interface": "can0",            optional: SocketCAN's "can0", a serial adapter's "slcan:/dev/ttyACM0",
+//                                     or "virtual", the default: a bus in memory, with simulated drives
+//     "bit_rate": 1000000,            bit/s: 125000, 250000, 500000, 800000 or 1000000
+//     "data_bit_rate": 5000000        bit/s, protocols with FD frames only: from bit_rate to 8000000
+//   }],
+//   "joints": [{                      1..64 of them; their order is the robot's joint order
+//     "name": "elbow",
+//     "kind": "rotary",               optional; or "linear": read m for rad and N for N m below; or
+//                                     "continuous": it turns without end, and takes the shorter direction
+//     "limits": {
+//       "position": [-2.6, 0.1],      rad: least, most. A continuous joint has none: the position words of
+//                                     its bus are its limits; servo drives have 20 turns each way
+//       "velocity": 2.5,              rad/s     \  magnitudes, all above 0:
+//       "acceleration": 8,            rad/s^2    | a joint with a limit of 0
+//       "jerk": 200,                  rad/s^3   /  cannot move, so 0 is a mistake
+//       "effort": 60                  N m, optional
+//     },
+//     "safe": "hold",                 optional: "hold" or "release" the joint after a stop of the robot. All
+//                                     joints of one hubo board have the same, since it is powered as a whole
+//     "counts_per_radian": 63662,     encoder counts; negative reverses the direction. Optional for
+//                                     mit and odrive
+//     "rated_effort": 50,             N m at the joint, optional. cia402: at the drive's rated torque; it
+//                                     allows commands of velocity and effort, and doubles the bus time. hubo
+//                                     fingers, required: at their largest command (0.1 A, or full duty)
+//     "bus": "arm", "board": 15,      board number (hubo 0..47) or node id (servo 1..48, cia402 1..126)
+//     "channel": 1,                   motor on that board (hubo 0..1); drives have only 0; optional
+//     "drive": {                      further settings of its protocol: see drives/README.md. For hubo:
+//       "board_kind": "two_channel"   optional, the same for all joints of a board; or "hybrid" (DRC-Hubo's
+//     },                              wrists: channel 0 the roll, 1 and 2 fingers), "neck" (its neck, board
+//                                     34: channels 0..2) or "hand" (Hubo2+'s hands: channels 0..4 fingers).
+//                                     Motions are of positions; only efforts move a finger
+//     "following_error": 0.2,         rad, optional: |reference - measured| beyond this stops the robot
+//     "goal_tolerance": 0.02,         rad, optional: a goal has succeeded when its joints are this close
+//     "plant": {                      optional: the joint behind a simulated drive, ignored on real buses
+//       "inertia": 0.1, "viscous_friction": 0.2, "coulomb_friction": 0.2,     kg m^2, N m s/rad, N m
+//       "torque_limit": 50, "bandwidth": 60, "start": 0                       N m, rad/s, rad (default: the
+//     }                                                                       allowed position nearest to 0)
+//   }],
+//   "groups": {"arm": ["elbow"]}      optional: names for sets of joints
+// }
 //
 // Names are 1 to 128 bytes of UTF-8 without control characters.
 #pragma once
@@ -76,15 +75,15 @@
 
 namespace takt::robot {
 
-/// One thing that is wrong with a robot file.
+/// One mistake in a robot file.
 struct Mistake {
   std::string where;     ///< JSON pointer (RFC 6901) to the value; empty for the whole file
-  std::string reason;    ///< for people: what is wrong and what is allowed
-  std::size_t line = 0;  ///< line of a syntax error, from 1; 0 when the text is JSON
+  std::string reason;    ///< for people: what is wrong, and what is allowed
+  std::size_t line = 0;  ///< line of a syntax error, from 1; 0 if the text is JSON
 };
 
-/// A description whose drives speak some of these protocols, or every mistake that was found (never an empty list). The text
-/// comes from outside and may be anything. Allocates; not for the real-time path.
+/// Loads a description whose buses have some of these protocols. Returns the description, or all mistakes
+/// that were found (at least one). `json`: any bytes are safe. Allocates; not real-time safe.
 [[nodiscard]] tl::expected<RobotDescription, std::vector<Mistake>> load_robot(
     std::string_view json, std::span<const DriveProtocol* const> protocols);
 

@@ -1,4 +1,4 @@
-// What a drive's own fault word means, in words: JointFeedback::fault, whose bits each protocol defines.
+// Texts for JointFeedback::fault, whose bits each drive protocol defines.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,19 @@
 
 namespace takt::robot {
 
-/// For people: "no command came before the watchdog ran out", or "jam, driver" where a word has several bits.
-/// What the protocol does not define, or no bus of the robot speaks, is shown as a number. Allocates.
+/// The fault as text: "no command came before the watchdog ran out", or "jam, driver" if several bits are
+/// set. A fault without a known meaning is shown as a number. Allocates.
 [[nodiscard]] std::string describe_fault(const RobotDescription& robot, std::size_t joint,
                                          std::uint32_t fault);
 
 /// One bit of a fault word, and its meaning.
 using FaultBit = std::pair<std::uint32_t, std::string_view>;
-/// The meanings of all bits of a fault word, in a list; the bits without one as a number. For protocols.
+/// The meanings of all set bits, as a list; bits without a meaning are shown in hexadecimal. For protocols.
+/// Allocates.
 [[nodiscard]] std::string describe_bits(std::uint32_t fault, std::span<const FaultBit> meanings);
 
-/// The master's own bit of every protocol: the drive was ready, and went off unasked.
+/// The text of a fault bit that the masters of all protocols set: the drive was ready, then switched off
+/// without a command.
 inline constexpr std::string_view lost_power = "it went off unasked";
 
 }  // namespace takt::robot

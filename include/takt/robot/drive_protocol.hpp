@@ -1,8 +1,9 @@
-// A drive protocol as the rest of takt sees it: what a description may say of its drives, what they put on a bus, their faults in
-// words, the master that moves them, and their simulated twins. Each protocol is one folder of src/drives/, and this one class.
+// The interface of a drive protocol. It covers the settings in a description, the frames on a bus, and the
+// faults as text. It creates the master and the simulated drives. Each protocol is one folder of src/drives/
+// with one such class.
 //
-// A protocol is a constant: it has no state, lives as long as the program, and may be used from any thread. Nothing here is for
-// the real-time path; the Hardware that connect() makes is.
+// A protocol is a constant object: it has no state, lives as long as the program, and may be used from any
+// thread. Its functions are not for the real-time path; the Hardware that connect() creates is.
 #pragma once
 
 #include <cstddef>
@@ -27,57 +28,66 @@ class DriveBus;
 
 namespace takt::robot {
 
-/// One thing that a description may say of a drive, under "drive": a number within limits, or one of some words.
+/// A setting of a drive that a description may have under "drive": a number within limits, or one of some
+/// words.
 struct SettingRule {
   std::string_view key;
   double least = 0;  ///< of a number
   double most = 0;
-  std::span<const std::string_view> words{};  ///< allowed ones; none: the setting is a number
+  std::span<const std::string_view> words{};  ///< allowed words; empty: the setting is a number
   bool required = false;
 };
 
-/// The numbers that address a joint on a bus.
+/// The range of the numbers that address a joint on a bus.
 struct AddressRule {
-  std::uint8_t first_board = 1;
-  std::uint8_t last_board = 127;
-  std::uint8_t last_channel = 0;
+  std::uint8_t first_board = 1;   ///< smallest board number or node id
+  std::uint8_t last_board = 127;  ///< largest board number or node id
+  std::uint8_t last_channel = 0;  ///< largest channel; the smallest is 0
 };
 
-/// Where a description contradicts itself: the key of the joint, as "safe", and a sentence.
+/// Reports a contradiction in a description: the key within the joint, such as "safe", and the reason as a
+/// sentence.
 using Complain = std::function<void(std::string_view key, std::string reason)>;
 
+/// One drive protocol. Programs may add their own (drives/registry.hpp).
 class DriveProtocol {
  public:
   virtual ~DriveProtocol() = default;
   DriveProtocol(const DriveProtocol&) = delete;
   DriveProtocol& operator=(const DriveProtocol&) = delete;
 
-  /// As descriptions name it: "servo".
+  /// The name in descriptions: "servo".
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// Whether its frames are CAN FD, and so its buses have a data bit rate.
+  /// Whether it sends CAN FD frames. Its buses then have a data bit rate.
   [[nodiscard]] virtual bool has_fd_frames() const noexcept { return false; }
-  /// Whether a joint must say its counts_per_radian. Else they default to 1, and only their sign counts: the direction.
+  /// Whether a joint needs counts_per_radian. If not, the default is 1, and only the sign counts: the
+  /// direction.
   [[nodiscard]] virtual bool has_counts() const noexcept { return true; }
+  /// The settings that a joint may have under "drive".
   [[nodiscard]] virtual std::span<const SettingRule> settings() const noexcept { return {}; }
+  /// The addresses that this joint may have. Reads the joint's settings.
   [[nodiscard]] virtual AddressRule addresses(const JointDescription& joint) const = 0;
-  /// How far from zero the protocol's words reach, rad or m. The joint's settings and counts are read.
+  /// The largest position, either way from zero, that the frames can carry, rad or m. Reads the joint's
+  /// settings and counts.
   [[nodiscard]] virtual double reach(const JointDescription& joint) const = 0;
-  /// The longest pause of its master that a drive can be told to wait for. None: any.
+  /// The longest pause of the master that a drive can be configured to outlast. std::nullopt: any pause.
   [[nodiscard]] virtual std::optional<Duration> longest_pause() const { return std::nullopt; }
-  /// Complains about a joint whose settings contradict each other or those of the joints before it, `robot.joints`.
+  /// Calls `complain` for a joint whose settings contradict each other, or those of the joints before it in
+  /// `robot.joints`.
   virtual void check(const RobotDescription& robot, const JointDescription& joint,
                      const Complain& complain) const;
 
-  /// Adds the frames of a bus that speaks this protocol, and the identifiers that its master listens to.
+  /// Adds the frames of a bus with this protocol to the plan, and the identifiers that its master receives.
   virtual void plan(const RobotDescription& robot, std::size_t bus, BusPlan& plan) const = 0;
-  /// JointFeedback::fault for people: "no command came before the watchdog ran out".
+  /// JointFeedback::fault as text: "no command came before the watchdog ran out".
   [[nodiscard]] virtual std::string describe_fault(std::uint32_t fault) const = 0;
 
-  /// The master of all drives of this protocol: one port for each bus of the description, null for those of other protocols.
-  /// Joints of other protocols are left untouched. The ports must outlive the hardware. Errors: those of robot/error.hpp.
+  /// Creates the master of all drives of this protocol. `ports`: one for each bus of the description; null
+  /// for buses of other protocols. Joints of other protocols are left untouched. The ports must outlive the
+  /// hardware. Errors: those of robot/error.hpp.
   [[nodiscard]] virtual SetupResult<std::unique_ptr<Hardware>> connect(
       const RobotDescription& robot, std::span<CanPort* const> ports) const = 0;
-  /// A simulated bus of this protocol, without drives as yet.
+  /// Creates a simulated bus of this protocol. It has no drives yet.
   [[nodiscard]] virtual std::unique_ptr<sim::DriveBus> simulate(const RobotDescription& robot,
                                                                 std::size_t bus, Time start) const = 0;
 
@@ -85,7 +95,7 @@ class DriveProtocol {
   DriveProtocol() = default;
 };
 
-/// Whether a bus speaks the protocol of this name.
+/// Whether a bus has the protocol of this name.
 [[nodiscard]] inline bool speaks(const BusDescription& bus, std::string_view protocol) noexcept {
   return bus.protocol != nullptr && bus.protocol->name() == protocol;
 }

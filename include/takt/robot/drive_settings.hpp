@@ -1,5 +1,5 @@
-// What a description says of one drive beyond its address: numbers and words by name. Which there may be is its protocol's matter
-// (DriveProtocol::settings()). For set-up: allocates.
+// The settings of one drive besides its address: numbers and words by name. DriveProtocol::settings() tells
+// which ones a protocol allows. For set-up: allocates.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 
 namespace takt::robot {
 
+/// A list of settings, each with a unique key.
 class DriveSettings {
  public:
   using Value = std::variant<double, std::string>;
   using Setting = std::pair<std::string, Value>;
 
-  /// Replaces an older value of the key.
+  /// Sets the value of a key, and replaces an older one.
   void set(std::string_view key, Value value) {
     const auto place =
         std::find_if(list_.begin(), list_.end(), [key](const Setting& s) { return s.first == key; });
@@ -29,17 +30,17 @@ class DriveSettings {
       place->second = std::move(value);
     }
   }
-  /// Nothing if the key is absent, or is a word.
+  /// The number of this key; std::nullopt if the key is absent or holds a word.
   [[nodiscard]] std::optional<double> number(std::string_view key) const {
     const double* value = find<double>(key);
     return value == nullptr ? std::nullopt : std::optional(*value);
   }
-  /// Nothing if the key is absent, or is a number.
+  /// The word of this key; std::nullopt if the key is absent or holds a number.
   [[nodiscard]] std::optional<std::string_view> word(std::string_view key) const {
     const std::string* value = find<std::string>(key);
     return value == nullptr ? std::nullopt : std::optional<std::string_view>(*value);
   }
-  /// In the order of set().
+  /// All settings, in the order of their first set().
   [[nodiscard]] const std::vector<Setting>& list() const noexcept { return list_; }
 
  private:

@@ -1,4 +1,4 @@
-// Every reason for which a robot's hardware cannot be set up as its description says.
+// The errors of setting up a robot's hardware from its description.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::robot {
 
-/// Numbers are part of the C API: never reused.
+/// The errors of this room. Their numbers are part of the C API and are never reused.
 enum class Errc : std::uint16_t {
   no_such_bus = 1,
   bad_address = 2,

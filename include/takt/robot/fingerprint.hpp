@@ -1,5 +1,5 @@
-// One number that tells two descriptions of a robot apart: programs that share a robot compare it before they talk about joints by
-// their numbers.
+// A hash of a robot's description. Programs that share a robot compare it before they address joints by
+// number.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace takt::robot {
 
-/// FNV-1a (64 bits) of everything in the description that a program on a real robot goes by; simulated plants do not count. It
-/// finds mistakes, not ill will. Not real-time safe.
+/// FNV-1a (64 bits) of all fields that matter to a program on a real robot. Plants and interfaces of buses
+/// are left out. It finds mistakes, not attacks. Not real-time safe.
 [[nodiscard]] std::uint64_t fingerprint(const RobotDescription& robot);
 
 }  // namespace takt::robot

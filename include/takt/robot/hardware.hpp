@@ -1,6 +1,7 @@
-// The seam between the motion engine, which thinks in joints, and whatever moves them: CAN drives, a simulation, a recording.
-// Once per period the loop calls read(), computes, and calls write(). An implementation keeps its own start-up sequence and
-// fault handling behind `want_power`; the engine only says what it wants and sees what is.
+// The interface between the motion engine, which works with joints, and the devices that move them: CAN
+// drives, a simulation, a recording. Once per period the loop calls read(), computes, and calls write(). An
+// implementation runs its own start-up sequence and fault handling; the engine only sets `want_power` and
+// reads the drive's state.
 #pragma once
 
 #include <cstddef>
@@ -12,53 +13,52 @@
 
 namespace takt::robot {
 
-/// What a drive says of itself.
+/// The state that a drive reports.
 enum class DriveState : std::uint8_t {
   unknown,  ///< has not answered yet
   off,      ///< answers, power stage off
   ready,    ///< power on and following references
-  fault,    ///< reports a fault; see `fault`
-  no_bus,   ///< its bus is down: nothing can be heard or said
+  fault,    ///< the drive or its master has a fault; see JointFeedback::fault
+  no_bus,   ///< its bus is down: no frames pass
 };
 
 /// Which part of a command a drive follows.
 enum class CommandMode : std::uint8_t { position, velocity, effort };
 
-/// What was last heard of one joint.
+/// The last feedback of one joint.
 struct JointFeedback {
   double position = 0;  ///< rad or m; meaningful once `heard`
   double velocity = 0;  ///< rad/s or m/s
-  Time stamp{};         ///< when the position came, at most a period before the read() that took it in
+  Time stamp{};         ///< time of the position, at most one period before the read() that received it
   bool heard = false;   ///< a position has been received since start-up
   DriveState drive = DriveState::unknown;
-  CommandMode mode = CommandMode::position;  ///< that the drive is in
+  CommandMode mode = CommandMode::position;  ///< the mode that the drive is in
   std::uint32_t fault = 0;                   ///< the protocol's own fault bits, 0 = none
-  double effort = 0;                         ///< N m or N, of drives that tell it; else 0
+  double effort = 0;                         ///< N m or N; 0 if the drive does not report it
 };
 
-/// What one joint is to do next. When the mode changes, the drive is held as it is until JointFeedback::mode shows the new one, but
-/// without velocity and effort once that takes longer than it may be silent, and then follows: whoever changes it begins where the
-/// joint stands and how it moves. Drives that do not have the mode stay in the
-/// one that they are in, and follow the last command of it.
+/// The next command of one joint. After a change of mode the drive keeps its last command until
+/// JointFeedback::mode shows the new mode. If that takes longer than the drive may be silent, its velocity
+/// and effort commands become 0 until then. Hence start a new mode from the measured position and velocity.
+/// Drives without the mode stay in their present one, and follow its last command.
 struct JointCommand {
-  double position = 0;       ///< rad or m
-  double velocity = 0;       ///< rad/s or m/s; in CommandMode::position feed-forward for drives that take it
-  double acceleration = 0;   ///< feed-forward for drives that take it
-  bool want_power = false;   ///< drive on (the hardware runs the sequence) or off (at once)
-  bool clear_fault = false;  ///< asks a faulty drive to forget its fault; held for one cycle
+  double position = 0;  ///< rad or m
+  double velocity = 0;  ///< rad/s or m/s; in CommandMode::position a feed-forward, for drives that support it
+  double acceleration = 0;   ///< rad/s^2 or m/s^2: a feed-forward, for drives that support it
+  bool want_power = false;   ///< true: switch the drive on, by the hardware's sequence; false: off, at once
+  bool clear_fault = false;  ///< asks a faulty drive to clear its fault; set for one cycle
   CommandMode mode = CommandMode::position;
   double effort = 0;  ///< N m or N
 };
 
-/// Counted, never thrown: what the wire did so far.
+/// Counters of a hardware since it was created.
 struct HardwareCounters {
   std::uint64_t frames_sent = 0;
   std::uint64_t frames_received = 0;
-  std::uint64_t frames_refused =
-      0;  ///< times that the bus had no room for a frame; it waits for the next cycle
+  std::uint64_t frames_refused = 0;  ///< frames without room on the bus, counted in each cycle that they wait
   std::uint64_t frames_malformed = 0;   ///< wrong length or content
-  std::uint64_t frames_unexpected = 0;  ///< an identifier that no joint of this robot uses
-  std::uint64_t frames_starved = 0;     ///< never sent: replaced or too late before the bus had room
+  std::uint64_t frames_unexpected = 0;  ///< with an identifier that no joint of this robot uses
+  std::uint64_t frames_starved = 0;     ///< never sent: replaced or expired before the bus had room
   JointSet starved;                     ///< the joints of those frames
 
   constexpr HardwareCounters& operator+=(const HardwareCounters& other) noexcept {
@@ -73,20 +73,23 @@ struct HardwareCounters {
   }
 };
 
-/// The joints of one robot, in the order of its description. Both calls are made by the loop once per period with the nominal
-/// time of the cycle; they are real-time safe, touch exactly one entry per joint, and never block.
+/// The joints of one robot, in the order of its description. The loop calls read() and write() once per
+/// period, with the nominal time of the cycle. Both are real-time safe and never block. Each touches only the
+/// entries of the joints that the hardware drives.
 class Hardware {
  public:
   virtual ~Hardware() = default;
   Hardware(const Hardware&) = delete;
   Hardware& operator=(const Hardware&) = delete;
 
-  /// Takes in what arrived since the last cycle. `feedback` holds one entry per joint and is updated in place.
+  /// Takes in the frames received since the last cycle. `feedback`: one entry per joint, updated in place.
   virtual void read(Time now, std::span<JointFeedback> feedback) noexcept = 0;
-  /// Sends the commands of this cycle and the requests whose answers the next read() takes in.
+  /// Sends the commands of this cycle, and the requests whose answers the next read() takes in. `commands`:
+  /// one entry per joint.
   virtual void write(Time now, std::span<const JointCommand> commands) noexcept = 0;
+  /// What was counted so far.
   [[nodiscard]] virtual HardwareCounters counters() const noexcept = 0;
-  /// The share of this joint in HardwareCounters::frames_starved. A frame for several joints counts for each.
+  /// This joint's share of HardwareCounters::frames_starved. A frame for several joints counts for each.
   [[nodiscard]] virtual std::uint64_t starved(std::size_t /*joint*/) const noexcept { return 0; }
 
  protected:

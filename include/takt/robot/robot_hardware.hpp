@@ -1,5 +1,5 @@
-// All drives of a robot behind one Hardware, whatever protocols its buses speak: one master for each protocol, over one port for
-// each bus. Real, simulated and replayed robots differ in the ports alone.
+// All drives of a robot behind one Hardware: one master for each protocol, over one port for each bus. Real,
+// simulated and replayed robots differ in their ports alone.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,15 @@
 
 namespace takt::robot {
 
+/// The hardware of a whole robot. One thread; real-time safe after create().
 class RobotHardware final : public Hardware {
  public:
-  /// One port for each bus of the description, in its order. The ports must outlive the hardware. Allocates. Errors: those of
-  /// robot/error.hpp; no_such_bus for a bus without a protocol or port.
+  /// Creates the masters. `ports`: one for each bus of the description, in its order; they must outlive the
+  /// hardware. Allocates. Errors: those of robot/error.hpp; no_such_bus for a bus without a protocol or port.
   [[nodiscard]] static SetupResult<std::unique_ptr<RobotHardware>> create(const RobotDescription& robot,
                                                                           std::span<CanPort* const> ports);
 
-  /// Joints of a bus that is not up are in DriveState::no_bus.
+  /// Takes in the feedback of all drives. Joints whose bus is not up are in DriveState::no_bus.
   void read(Time now, std::span<JointFeedback> feedback) noexcept override;
   void write(Time now, std::span<const JointCommand> commands) noexcept override;
   [[nodiscard]] HardwareCounters counters() const noexcept override;

@@ -1,5 +1,5 @@
-// A simulated CAN bus with the drives on it, whatever their protocol. RobotSimulation runs one of these for each bus of a
-// description; DrivesOnBus makes one of any drive class.
+// A simulated CAN bus with its drives, for any protocol. RobotSimulation runs one for each bus of a
+// description. DrivesOnBus implements it for any drive class.
 #pragma once
 
 #include <algorithm>
@@ -18,49 +18,58 @@
 
 namespace takt::sim {
 
-/// For one thread. Joints are told by their numbers in the description; those that were added must exist. After set-up
-/// everything is real-time safe.
+/// One simulated bus with drives. One thread. Joints have their numbers in the description, and must have
+/// been added. Real-time safe after set-up.
 class DriveBus {
  public:
   virtual ~DriveBus() = default;
   DriveBus(const DriveBus&) = delete;
   DriveBus& operator=(const DriveBus&) = delete;
 
-  /// Puts a joint of the description on the bus, at rest and without power. Allocates. Errors: bad_place, too_many_nodes.
+  /// Adds a joint of the description to the bus, at rest and without power. Allocates. Errors: bad_place,
+  /// too_many_nodes.
   [[nodiscard]] virtual SetupResult<void> add(std::size_t joint,
                                               const robot::JointDescription& description) = 0;
-  /// Lets time pass, in the exact order of events.
+  /// Lets time pass, with all events in their exact order.
   virtual void advance(Time to) noexcept = 0;
+  /// The bus itself.
   [[nodiscard]] virtual VirtualCanBus& bus() noexcept = 0;
-  /// The master's end.
+  /// The master's port.
   [[nodiscard]] virtual VirtualCanBus::Port host() const noexcept = 0;
 
-  /// Where the joint really is, rad or m, and how fast it moves.
+  /// The joint's true position, rad or m.
   [[nodiscard]] virtual double position(std::size_t joint) const noexcept = 0;
+  /// The joint's true velocity, rad/s or m/s.
   [[nodiscard]] virtual double velocity(std::size_t joint) const noexcept = 0;
+  /// Injects a fault, or ends it with JointFault::none.
   virtual void inject(std::size_t joint, JointFault fault) noexcept = 0;
+  /// Sets a constant torque against the joint's motor, N m or N.
   virtual void set_load(std::size_t joint, double torque) noexcept = 0;
 
  protected:
   DriveBus() = default;
 };
 
-/// "joint elbow, board 3, channel 0": where an error is.
+/// The place of an error: "joint elbow, board 3, channel 0".
 [[nodiscard]] inline std::string place_of(const robot::JointDescription& joint) {
   return "joint " + joint.name + ", board " + std::to_string(joint.board) + ", channel " +
          std::to_string(joint.channel);
 }
 
-/// Drives that meet nowhere but on their bus. A Drive has:
+/// Drives that interact only by the bus. A Drive has:
 ///
-///     bool accepts(const can::Frame&);  void receive(const can::Frame&);      a frame that ended on the bus at its stamp
-///     Time next_send();  can::Frame take_frame();                             Time::max(): nothing to send
-///     void advance(Time);                                                     its motors run up to then
+///     bool accepts(const can::Frame&);
+///     void receive(const can::Frame&);   // a frame that ended on the bus at its stamp
+///     Time next_send();                  // Time::max(): nothing to send
+///     can::Frame take_frame();
+///     void advance(Time);                // runs its motors up to then
 ///
-/// Its motors depend on nothing but its frames, so each runs when a frame comes or goes, and at the end of the span.
+/// Its motors depend only on its frames. Hence each drive runs when a frame arrives or leaves, and at the end
+/// of the span.
 template <class Drive>
 class DrivesOnBus : public DriveBus {
  public:
+  /// An empty bus with the description's bit rates. Allocates.
   DrivesOnBus(const robot::BusDescription& description, Time start)
       : start_(start),
         bus_({.nominal = description.bit_rate, .data = description.data_bit_rate}, start),
@@ -97,7 +106,7 @@ class DrivesOnBus : public DriveBus {
  protected:
   [[nodiscard]] Time start() const noexcept { return start_; }
 
-  /// The drive with this number, made of `arguments` where it is new; null when the bus is full.
+  /// The drive with this number; a new one is made of `arguments`. Null if the bus is full.
   template <class... Arguments>
   Drive* drive_of(std::uint8_t number, Arguments&&... arguments) {
     if (const auto known = std::find(numbers_.begin(), numbers_.end(), number); known != numbers_.end())
@@ -112,7 +121,7 @@ class DrivesOnBus : public DriveBus {
   }
 
  private:
-  // The transmit buffers of a drive's CAN controller. The host's are those of a socket.
+  // The queues of a drive's CAN controller, and those of a socket for the host.
   static constexpr NodeCapacity drive_capacity{.transmit = 4, .receive = 0};
   static constexpr NodeCapacity host_capacity{.transmit = 128, .receive = 512};
 
@@ -124,12 +133,12 @@ class DrivesOnBus : public DriveBus {
   std::vector<std::uint8_t> numbers_;
 };
 
-/// Drives that are nodes of their own, each with one joint. A Drive has besides: a constructor (node, options, start, joint),
-/// position(), velocity(), inject(fault) and set_load(torque).
+/// Drives that are separate nodes with one joint each. A Drive also has a constructor (node, options, start,
+/// joint), position(), velocity(), inject(fault) and set_load(torque).
 template <class Drive, class Options>
 class OneJointDrives final : public DrivesOnBus<Drive> {
  public:
-  /// All drives of the bus have these options; `last_node` is the highest number that one may have.
+  /// All drives of the bus have the same options; `last_node` is the highest allowed node number.
   OneJointDrives(const robot::BusDescription& description, Time start, const Options& options,
                  std::uint8_t last_node)
       : DrivesOnBus<Drive>(description, start), options_(options), last_node_(last_node) {}

@@ -1,4 +1,4 @@
-// Every reason for which a robot or a vehicle cannot be simulated.
+// The errors of setting up a simulation.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace takt::sim {
 
-/// Numbers are part of the C API: never reused.
+/// The errors of this room. Their numbers are part of the C API and are never reused.
 enum class Errc : std::uint16_t {
   bad_plant = 1,
   bad_place = 2,

@@ -1,17 +1,17 @@
-// What can be broken in a simulated robot, joint by joint.
+// The faults of a simulated joint.
 #pragma once
 
 #include <cstdint>
 
 namespace takt::sim {
 
-/// A failure that a test or a demonstration puts into a joint.
+/// A fault that a test or a demonstration injects into a joint.
 enum class JointFault : std::uint8_t {
-  none,         ///< whole again; what the drive remembers of the fault stays until it is told to forget it
-  silent,       ///< the whole board is without power: it hears nothing, says nothing, moves nothing
-  encoder,      ///< the encoder stands still, and the drive notices
-  power_stage,  ///< the power stage breaks down, and the drive notices
-  jammed,       ///< the joint is stuck; nobody notices but by its motion
+  none,         ///< no fault; the drive keeps its fault state until it is cleared
+  silent,       ///< the whole board is without power: it receives, sends and moves nothing
+  encoder,      ///< the encoder's count is frozen, and the drive detects it
+  power_stage,  ///< the power stage fails, and the drive detects it
+  jammed,       ///< the joint does not move; no drive detects it
 };
 
 }  // namespace takt::sim

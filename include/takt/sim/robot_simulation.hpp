@@ -1,13 +1,15 @@
-// A whole robot in memory: one virtual CAN bus for each bus of its description, the drives that the
-// description names on them, and a host port for each bus, over which the same hardware classes talk to it
-// that talk to a real robot.
+// A whole robot in memory. It has one virtual CAN bus, with simulated drives, for each bus of the
+// description. Each bus has a host port, over which the hardware classes of a real robot talk to the drives.
 //
 //     auto simulation = sim::RobotSimulation::create(description).value();
-//     each period, at its nominal time t:  simulation.advance(t);  hardware.read(t, ...);  ...
-//     hardware.write(t, ...);
+//     for (Time t{}; t < end; t += description.period) {
+//       simulation.advance(t);
+//       hardware.read(t, feedback);
+//       hardware.write(t, commands);
+//     }
 //
-// Frames that the host sends enter the bus at the time up to which the simulation was advanced. Nothing looks
-// at a clock or draws a random number: equal calls give equal bits.
+// Frames of the host enter the bus at the time of the last advance(). The simulation reads no clock and draws
+// no random numbers: equal calls give equal bits.
 #pragma once
 
 #include <cstddef>
@@ -22,35 +24,38 @@
 
 namespace takt::sim {
 
-/// The simulated robot. Set-up allocates and may fail; everything else is real-time safe and for one thread.
-/// Joint and bus numbers are those of the description and must be below its counts.
+/// The simulated robot. Set-up allocates and may fail; everything else is real-time safe. One thread. Numbers
+/// of joints and buses are those of the description, and must exist.
 class RobotSimulation {
  public:
-  /// Builds the robot at rest, its joints where the description starts them, its drives without power, at
-  /// time `start`.
+  /// Simulates the robot from time `start` on, at rest, with its joints at their start positions and its
+  /// drives without power. Errors: bad_plant, bad_place, too_many_nodes.
   [[nodiscard]] static SetupResult<RobotSimulation> create(const robot::RobotDescription& description,
                                                            Time start = Time{});
   RobotSimulation(RobotSimulation&&) noexcept;
   RobotSimulation& operator=(RobotSimulation&&) noexcept;
   ~RobotSimulation();
 
-  /// Lets time pass for everything, in the exact order of events. A time in the past changes nothing.
+  /// Lets time pass for the whole robot, with all events in their exact order. A time in the past changes
+  /// nothing.
   void advance(Time to) noexcept;
+  /// The time of the last advance().
   [[nodiscard]] Time now() const noexcept;
 
   [[nodiscard]] std::size_t bus_count() const noexcept;
-  /// The host's end of a bus: a can::CanBus. Valid as long as the simulation lives, also when that is moved.
+  /// The host's port on a bus: a can::CanBus. Valid as long as the simulation, also after moving it.
   [[nodiscard]] VirtualCanBus::Port host(std::size_t bus) const noexcept;
-  /// The bus itself: its statistics, its disturbances. Only the simulation may advance it.
+  /// The bus itself, with its statistics and faults. Only the simulation may advance it.
   [[nodiscard]] VirtualCanBus& bus(std::size_t bus) noexcept;
   [[nodiscard]] const VirtualCanBus& bus(std::size_t bus) const noexcept;
 
-  /// Where a joint really is now, rad or m, and how fast it moves: what no encoder tells.
+  /// The joint's true position, rad or m.
   [[nodiscard]] double position(std::size_t joint) const noexcept;
+  /// The joint's true velocity, rad/s or m/s.
   [[nodiscard]] double velocity(std::size_t joint) const noexcept;
-  /// Breaks a joint, or mends it with JointFault::none.
+  /// Injects a fault into a joint, or ends it with JointFault::none.
   void inject(std::size_t joint, JointFault fault) noexcept;
-  /// A constant torque against a joint's motor, N m.
+  /// Sets a constant torque against a joint's motor, N m.
   void set_load(std::size_t joint, double torque) noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// One motor of a simulated drive: the joint, its encoder, the servo that moves it, and what can go wrong with
-// it. The drives of all protocols are made of these; they differ only in what they say on the bus.
+// One motor of a simulated drive: the joint, its encoder, its servo, and its faults. The simulated drives of
+// all protocols consist of these; they differ only in their frames.
 #pragma once
 
 #include <cmath>
@@ -12,13 +12,14 @@
 
 namespace takt::sim {
 
-/// A motor with its joint. Real-time safe after construction.
+/// A motor with its joint. Torques are N m. Real-time safe after construction.
 class ServoAxis {
  public:
-  /// How far off its reference, in following errors of the description, a drive lets its joint go before it
-  /// gives up. More than one, so that the robot's own supervision has the first word.
+  /// The drive reports an error beyond this deviation from its reference, in following errors of the
+  /// description. It is more than 1, so that the robot's own supervision acts first.
   static constexpr double largest_error = 3;
 
+  /// The joint is at rest at its start position; the servo is off.
   explicit ServoAxis(const robot::JointDescription& joint) noexcept
       : plant_(joint.plant),
         servo_(joint.plant),
@@ -27,18 +28,18 @@ class ServoAxis {
     measure();
   }
 
-  /// The servo begins to hold the joint where it is, unless it holds it already.
+  /// Switches the servo on: it holds the present position. No effect if it is on already.
   void switch_on() noexcept {
     if (on_) return;
     on_ = true;
     servo_.reset(measured_);
   }
-  /// The motor is without torque from the next step on.
+  /// Switches the servo off: the motor gives no torque from the next step on.
   void switch_off() noexcept { on_ = false; }
   [[nodiscard]] bool on() const noexcept { return on_; }
 
-  /// One servo period: the joint arrives, is measured, and gets its next torque. False when the servo is on
-  /// and the joint too far from its reference.
+  /// Executes one servo period: moves the joint, measures it, and computes the next torque. Returns false if
+  /// the servo is on and the joint is more than largest_error from its reference.
   [[nodiscard]] bool step(const ServoReference& reference) noexcept {
     arrive();
     torque_ = on_ ? servo_.step(reference, measured_) : 0;
@@ -46,7 +47,8 @@ class ServoAxis {
     return !on_ || std::abs(reference.position - measured_) <= largest_error_;
   }
 
-  /// One servo period in which the motor, if it is on, gives a torque (N m) without looking at its position.
+  /// Executes one servo period with a fixed torque instead of the position control. No torque if the servo is
+  /// off.
   void push(double torque) noexcept {
     arrive();
     torque_ = on_ ? torque : 0;
@@ -54,34 +56,35 @@ class ServoAxis {
     servo_.reset(measured_);
   }
 
-  /// What the encoder shows `since` after the last step.
+  /// The encoder's count at `since` after the last step.
   [[nodiscard]] std::int32_t count(Duration since) const noexcept {
     return fault_ == JointFault::encoder ? frozen_count_ : encoder_.count(plant_.position(since));
   }
   [[nodiscard]] const Encoder& encoder() const noexcept { return encoder_; }
-  /// Makes the present position the encoder's zero.
+  /// Makes the position at `since` after the last step the encoder's zero.
   void zero_encoder(Duration since) noexcept {
     encoder_.set_zero(plant_.position(since));
     measure();
     servo_.reset(measured_);
   }
-  /// What the servo measured in the last step, in radians by the encoder's zero.
+  /// The position that the servo measured in the last step, rad from the encoder's zero.
   [[nodiscard]] double measured() const noexcept { return measured_; }
-  /// The difference of the last two measurements, rad/s: as coarse as the encoder's counts.
+  /// The difference of the last two measurements, rad/s, with the resolution of the encoder.
   [[nodiscard]] double measured_velocity() const noexcept { return measured_velocity_; }
-  /// The torque that acts since the last step, N m.
+  /// The torque since the last step, N m.
   [[nodiscard]] double torque() const noexcept { return torque_; }
-  /// The joint itself: where it really is.
+  /// The joint itself, with its true position.
   [[nodiscard]] const JointPlant& plant() const noexcept { return plant_; }
 
   [[nodiscard]] JointFault fault() const noexcept { return fault_; }
-  /// See JointFault. `since` the last step.
+  /// Injects or ends a fault, at `since` after the last step.
   void inject(JointFault fault, Duration since) noexcept {
     frozen_count_ = count(since);
     fault_ = fault;
     plant_.set_jammed(fault == JointFault::jammed);
     if (fault == JointFault::silent) switch_off();
   }
+  /// Sets a constant torque against the motor, N m.
   void set_load(double torque) noexcept { plant_.set_load(torque); }
 
  private:
@@ -105,17 +108,18 @@ class ServoAxis {
   bool on_ = false;
 };
 
-/// The instants at which the servo of a drive runs. The loops of different drives are not in step with one
-/// another: each has its own phase, fixed by the drive's number.
+/// The times at which the servo of a drive runs. The servos of different drives are not synchronised: each
+/// has its own phase, which depends on the drive's number.
 class ServoTicks {
  public:
+  /// The servo of the drive with this number, from time `start` on.
   ServoTicks(Time start, std::uint8_t number) noexcept : next_(start + phase(number)) {}
 
-  /// The next one.
+  /// The time of the next servo step.
   [[nodiscard]] Time next() const noexcept { return next_; }
-  /// It has come: on to the one after it.
+  /// Goes on to the next step.
   void pass() noexcept { next_ += servo_period; }
-  /// How long ago the last one was, at a time up to which all have passed.
+  /// Time since the last step. All steps up to `now` must have been passed.
   [[nodiscard]] Duration since(Time now) const noexcept { return now - (next_ - servo_period); }
 
  private:

@@ -1,6 +1,6 @@
-// The physics behind one simulated joint, and the position servo that a drive closes around it. The joint is
-// an inertia with viscous and Coulomb friction, a torque limit and an encoder that counts whole steps; the
-// servo sees the counts, nothing else. Deterministic, real-time safe, tens of nanoseconds a step.
+// The physics of one simulated joint, and the position servo inside its drive. The joint is an inertia with
+// viscous and Coulomb friction, a torque limit, and an encoder with whole counts. The servo sees only the
+// counts. Deterministic, real-time safe, tens of nanoseconds a step.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace takt::sim {
 
-/// The period of the loop that runs inside every simulated drive.
+/// The period of the servo loop inside every simulated drive.
 inline constexpr Duration servo_period{1'000'000};
 inline constexpr double servo_seconds = 1e-3;
 
@@ -21,13 +21,12 @@ inline constexpr double servo_seconds = 1e-3;
 ///
 ///     J dv/dt = torque - l - b v - c sign(v)
 ///
-/// is integrated by backward Euler in the velocity: the friction of a step is the one that the *new* velocity
-/// causes. The equation has a closed solution, in which friction can stop the joint but never reverse it; so
-/// a joint at rest stays exactly at rest until more than c pushes it. (Moreau's time stepping for one
-/// coordinate.)
+/// is integrated by backward Euler in the velocity: the *new* velocity determines the friction of a step. The
+/// equation has a closed solution, in which friction can stop the joint but never reverse it. Hence a joint
+/// at rest stays exactly at rest until more than c acts on it. (Moreau's time stepping for one coordinate.)
 class JointPlant {
  public:
-  /// All of `plant` must be finite, its inertia and torque limit positive, its friction not negative.
+  /// Requires finite parameters, a positive inertia and torque limit, and friction that is not negative.
   explicit JointPlant(const robot::PlantDescription& plant) noexcept
       : position_(plant.start),
         torque_limit_(plant.torque_limit),
@@ -35,17 +34,17 @@ class JointPlant {
         velocity_per_torque_(servo_seconds / plant.inertia * damping_),
         friction_(plant.coulomb_friction * velocity_per_torque_) {}
 
-  /// Moves on by one servo period, then lets `torque` (N m) act from there on. The torque is limited to what
-  /// the motor can give; one that is not a number is none.
+  /// Moves the joint by one servo period, then applies `torque` (N m), limited to the torque limit. NaN and
+  /// infinity count as 0.
   void step(double torque) noexcept {
     arrive();
     act(torque);
   }
 
-  /// First half of a step: the joint arrives where its velocity takes it.
+  /// First half of a step: moves the joint at its velocity.
   void arrive() noexcept { position_ += velocity_ * servo_seconds; }
 
-  /// Second half of a step: the torque that acts until the next one.
+  /// Second half of a step: applies the torque (N m) until the next one.
   void act(double torque) noexcept {
     if (jammed_) {
       velocity_ = 0;
@@ -57,7 +56,7 @@ class JointPlant {
     velocity_ = without_friction - std::clamp(without_friction, -friction_, friction_);
   }
 
-  /// rad, `since` after the last step (0 to one servo period).
+  /// rad, at `since` after the last step (0 to one servo period).
   [[nodiscard]] double position(Duration since = Duration{0}) const noexcept {
     return position_ + velocity_ * to_seconds(since);
   }
@@ -65,39 +64,40 @@ class JointPlant {
   [[nodiscard]] double velocity() const noexcept { return velocity_; }
   [[nodiscard]] double torque_limit() const noexcept { return torque_limit_; }
 
-  /// A constant torque against the motor, N m: gravity, a weight in the hand. Ignored when not finite.
+  /// A constant torque against the motor, N m, such as gravity or a payload. Ignored if not finite.
   void set_load(double torque) noexcept {
     if (std::isfinite(torque)) load_ = torque;
   }
-  /// A jammed joint does not move, whatever pushes.
+  /// A jammed joint does not move, whatever the torque.
   void set_jammed(bool jammed) noexcept { jammed_ = jammed; }
 
  private:
   double position_;
   double velocity_ = 0;
   double torque_limit_;
-  double damping_;              // factor on the velocity per step
-  double velocity_per_torque_;  // what one N m adds to the velocity in one step
-  double friction_;             // the most velocity that Coulomb friction takes away in one step
+  double damping_;              // velocity factor per step
+  double velocity_per_torque_;  // velocity change by 1 N m in one step
+  double friction_;             // largest velocity change by Coulomb friction in one step
   double load_ = 0;
   bool jammed_ = false;
 };
 
-/// The encoder: whole counts, as real ones give them.
+/// An encoder with whole counts.
 class Encoder {
  public:
+  /// Counts per rad; a negative number reverses the direction.
   explicit Encoder(double counts_per_radian) noexcept
       : counts_per_radian_(counts_per_radian), radians_per_count_(1 / counts_per_radian) {}
 
-  /// The count at a position, saturated at 32 bits.
+  /// The count at a position (rad), saturated at 32 bits.
   [[nodiscard]] std::int32_t count(double position) const noexcept {
     constexpr double edge = 2147483647.0;
     return static_cast<std::int32_t>(
         std::lrint(std::clamp(position * counts_per_radian_ - zero_, -edge, edge)));
   }
-  /// The position in the middle of a count, which need not be a whole one.
+  /// The position (rad) at the middle of a count. The count may be fractional.
   [[nodiscard]] double position(double count) const noexcept { return (count + zero_) * radians_per_count_; }
-  /// Makes `position` the one that counts as zero.
+  /// Makes `position` (rad) the zero of the count, rounded to a whole count.
   void set_zero(double position) noexcept { zero_ = std::nearbyint(position * counts_per_radian_); }
 
  private:
@@ -106,22 +106,23 @@ class Encoder {
   double zero_ = 0;
 };
 
-/// What the servo of a drive is to follow, in radians.
+/// The reference of a drive's servo: rad, rad/s, N m.
 struct ServoReference {
   double position = 0;
   double velocity = 0;  ///< feed-forward
   double torque = 0;    ///< feed-forward
 };
 
-/// The position servo inside a drive: PID on the measured position with velocity feed-forward. The gains put
-/// all three poles of the joint without friction at the bandwidth w: kp = 3 J w^2, ki = J w^3, kd = 3 J w -
-/// b. Both velocities of the D term pass the same first-order filter, so that quantisation noise is smoothed
-/// and the feed-forward is not late against the measurement.
+/// The position servo inside a drive: PID on the measured position, with velocity feed-forward. The gains
+/// place all three poles of the frictionless joint at the bandwidth w. They are kp = 3 J w^2, ki = J w^3, kd
+/// = 3 J w - b. Both velocities of the D term pass the same first-order filter. It smooths quantisation
+/// noise, and delays feed-forward and measurement equally.
 class PositionServo {
  public:
-  /// Beyond this bandwidth (rad/s) a servo that runs at 1 kHz would ring; a higher one is taken as this.
+  /// A servo at 1 kHz would ring beyond this bandwidth, rad/s. A higher one is reduced to it.
   static constexpr double highest_bandwidth = 150;
 
+  /// Computes the gains from the plant.
   explicit PositionServo(const robot::PlantDescription& plant) noexcept {
     const double w = std::min(plant.bandwidth, highest_bandwidth);
     proportional_ = 3 * plant.inertia * w * w;
@@ -132,14 +133,14 @@ class PositionServo {
     smoothing_ = 1 - std::exp(-filter_ratio * w * servo_seconds);
   }
 
-  /// Begins at rest at a measured position: no kick when the drive is switched on.
+  /// Starts at rest at a measured position (rad), so that switching on causes no jump.
   void reset(double measured) noexcept {
     last_measured_ = measured;
     velocity_error_ = 0;
     integral_ = 0;
   }
 
-  /// One step at 1 kHz: the torque in N m, within the limit.
+  /// Executes one step at 1 kHz. Returns the torque, N m, within the limit.
   [[nodiscard]] double step(const ServoReference& reference, double measured) noexcept {
     const double error = reference.position - measured;
     const double velocity = (measured - last_measured_) / servo_seconds;
@@ -148,7 +149,7 @@ class PositionServo {
     const double wanted = proportional_ * error + integral_ + derivative_ * velocity_error_ +
                           viscous_ * reference.velocity + reference.torque;
     const double given = std::clamp(wanted, -torque_limit_, torque_limit_);
-    // The integral grows only while it can still do something: not into a saturated output.
+    // Anti-windup: the integral grows only while the output is not saturated in its direction.
     if (given == wanted || (error > 0) != (wanted > 0)) {
       integral_ = std::clamp(integral_ + integral_per_step_ * error, -torque_limit_, torque_limit_);
     }
@@ -156,7 +157,7 @@ class PositionServo {
   }
 
  private:
-  static constexpr double filter_ratio = 8;  // the filter's corner frequency, in bandwidths
+  static constexpr double filter_ratio = 8;  // corner frequency of the filter, in bandwidths
 
   double proportional_ = 0;
   double integral_per_step_ = 0;

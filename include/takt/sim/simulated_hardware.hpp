@@ -1,5 +1,6 @@
-// A simulated robot behind the same seam as a real one: the drives and buses of a RobotSimulation, spoken to by the same hardware
-// classes, frame by frame, that speak to real buses. Give it to a loop in place of the robot; nothing else changes.
+// A simulated robot behind the same interface as a real one. The hardware classes for real buses talk to the
+// simulated drives of a RobotSimulation, frame by frame. Give it to a loop in place of the robot's hardware;
+// nothing else changes.
 #pragma once
 
 #include <memory>
@@ -15,11 +16,12 @@
 
 namespace takt::sim {
 
-/// Lets the simulation pass up to each cycle's nominal time before the cycle reads it. read() and write() are real-time safe.
+/// Advances the simulation to each cycle's nominal time before the cycle reads. One thread. read() and
+/// write() are real-time safe.
 class SimulatedHardware final : public robot::Hardware {
  public:
-  /// The whole robot of the description, standing at `start` on the loop's clock. Allocates. Errors: what the simulation or the
-  /// hardware of one of the buses cannot represent.
+  /// Simulates the whole robot of the description, at rest at `start` on the loop's clock. Allocates. Errors:
+  /// those of RobotSimulation::create() and RobotHardware::create().
   [[nodiscard]] static SetupResult<std::unique_ptr<SimulatedHardware>> create(
       const robot::RobotDescription& robot, Time start = Time{});
 
@@ -28,7 +30,7 @@ class SimulatedHardware final : public robot::Hardware {
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override;
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
 
-  /// The world itself: true positions, faults to inject, bus statistics.
+  /// The simulation: true positions, faults to inject, bus statistics.
   [[nodiscard]] RobotSimulation& simulation() noexcept { return simulation_; }
   [[nodiscard]] const RobotSimulation& simulation() const noexcept { return simulation_; }
 

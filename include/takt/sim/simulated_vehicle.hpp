@@ -1,14 +1,17 @@
-// A vehicle at the other end of the datagrams: control frames in, status frames of all twelve systems out, a hundred a second. It
-// starts up by itself, obeys, stops and halts when no more control frames come, and drives again only after recover(); all
-// of that is its controller's (sim/vehicle_controller.hpp). Here are the datagrams, and what can be wrong with them.
+// A simulated vehicle at the other end of the datagrams. It receives control frames, and sends status frames
+// of all its systems, a hundred a second. Its controller (sim/vehicle_controller.hpp) starts it up, obeys the
+// frames, and stops and halts it when they end. A halted vehicle drives again only after recover(). This file
+// has the datagrams and their faults.
 //
 //     auto vehicle = sim::SimulatedVehicle<secure::PlainChannel>::make(
-//         {.plant = {.wheelbase = 1.6}}, {.payload = vehicle::ByteOrder::little}, secure::PlainChannel{}, now);
-//     vehicle->receive(datagram, now);                                     // whenever one came
-//     if (vehicle->next_send() <= now) size = *vehicle->poll(now, out);    // to send: again until it is 0
+//         {.plant = {.wheelbase = 1.6}}, {.payload = vehicle::ByteOrder::little},
+//         secure::PlainChannel{}, now);
+//     vehicle->receive(datagram, now);                                     // for each datagram
+//     if (vehicle->next_send() <= now) size = *vehicle->poll(now, out);    // send it; repeat until 0
 //
-// Sans-I/O: a test, a simulation in virtual time and the program `takt vehicle-sim` run the same vehicle. What it does depends on
-// what came when, and on the seed of its faults, and on nothing else. Real-time safe after construction.
+// Sans-I/O: a test, a simulation in virtual time and the program `takt vehicle-sim` run the same vehicle. Its
+// behaviour depends only on the datagrams, their times, and the seed of its faults. Real-time safe after
+// construction.
 #pragma once
 
 #include <algorithm>
@@ -33,32 +36,32 @@
 
 namespace takt::sim {
 
-/// What is broken about a vehicle; nothing with a default one. Shares are from 0 to 1, of the status frames.
+/// The faults of a vehicle; a default one has none. Shares are 0..1 of the status frames.
 struct VehicleFaults {
-  bool silent = false;  ///< it says nothing, but hears and drives
-  Duration late{};      ///< so much later than usual leave its datagrams; at most SimulatedVehicle::latest
-  double lost = 0;      ///< share that never leaves
-  double corrupt = 0;   ///< share in which a bit is turned over on the way
-  double lying = 0;     ///< share in which the length of a block is not what it says
-  vehicle::SystemSet halted{};  ///< systems that broke down: see VehicleController::set_halted()
+  bool silent = false;  ///< sends nothing, but receives and drives
+  Duration late{};      ///< delay of its datagrams beyond the usual one; at most SimulatedVehicle::latest
+  double lost = 0;      ///< share that is never sent
+  double corrupt = 0;   ///< share with one inverted bit
+  double lying = 0;     ///< share with a wrong length of a block
+  vehicle::SystemSet halted{};  ///< failed systems: see VehicleController::set_halted()
 };
 
-/// How a simulated vehicle speaks.
+/// The wire format of a simulated vehicle.
 struct VehicleLink {
-  std::optional<vehicle::ByteOrder> payload{};            ///< of the control frames; it has no default
-  vehicle::UnixTime unix_at_zero = vehicle::stamp_epoch;  ///< Unix time at Time{}: its stamps are made of it
+  std::optional<vehicle::ByteOrder> payload{};            ///< of the control frames; required
+  vehicle::UnixTime unix_at_zero = vehicle::stamp_epoch;  ///< Unix time at Time{}, for its stamps
   std::uint64_t seed = 1;                                 ///< of its faults
 };
 
-/// What became of its datagrams, from its start on.
+/// Counters of datagrams, from the start on.
 struct VehicleLinkCounters {
-  std::uint64_t sent = 0;       ///< status frames that left
-  std::uint64_t lost = 0;       ///< by the fault of this name, or for want of room on the way
-  std::uint64_t refused = 0;    ///< datagrams that its channel did not take
-  std::uint64_t malformed = 0;  ///< payloads that were no control frame
+  std::uint64_t sent = 0;       ///< status frames that were sent
+  std::uint64_t lost = 0;       ///< by VehicleFaults::lost, by a full queue, or when the clock was set back
+  std::uint64_t refused = 0;    ///< datagrams that the channel rejected
+  std::uint64_t malformed = 0;  ///< payloads that are not a control frame
 };
 
-/// The vehicle that a drive is configured for. It waits for commands for as long as its driver does.
+/// Options for the vehicle that a drive is configured for. Its command timeout is the drive's.
 [[nodiscard]] inline VehicleOptions options_of(const vehicle::VehicleDriveConfiguration& drive) noexcept {
   VehicleOptions options;
   options.plant.wheelbase = drive.law.wheelbase;
@@ -72,16 +75,18 @@ struct VehicleLinkCounters {
   return options;
 }
 
-/// C says whom it believes: secure::PlainChannel or the vehicle's end of a secure one.
+/// C is the channel, which decides whose datagrams are accepted: secure::PlainChannel, or the vehicle's end
+/// of a secure one.
 template <secure::Channel C>
 class SimulatedVehicle {
  public:
-  static constexpr Duration latest{500'000'000};  ///< the longest delay that can be asked for
-  /// Room for any datagram that it sends.
+  static constexpr Duration latest{500'000'000};  ///< the longest VehicleFaults::late
+  /// The size of the largest datagram that it sends.
   static constexpr std::size_t max_datagram =
       std::max(vehicle::max_status_bytes + C::overhead, std::size_t{C::max_handshake});
 
-  /// Errors: vehicle's no_byte_order; those of VehicleController::make().
+  /// Creates a vehicle that starts up at `start`. Errors: vehicle's no_byte_order; those of
+  /// VehicleController::make().
   [[nodiscard]] static Result<SimulatedVehicle> make(const VehicleOptions& options, const VehicleLink& link,
                                                      C channel, Time start) noexcept {
     if (!link.payload) return fail(vehicle::Errc::no_byte_order);
@@ -90,7 +95,8 @@ class SimulatedVehicle {
     return SimulatedVehicle(*controller, link, std::move(channel), start);
   }
 
-  /// A datagram came. Errors: the channel's, and those of decode_control(); they are counted, and nothing else happens.
+  /// Handles a received datagram. Errors: those of the channel and of decode_control(). A rejected datagram
+  /// is counted, and changes nothing else.
   Status receive(std::span<const std::uint8_t> datagram, Time now) noexcept {
     controller_.advance(now);
     const auto opened = channel_.open(datagram, now);
@@ -108,15 +114,15 @@ class SimulatedVehicle {
     return {};
   }
 
-  /// When poll() will have something to send.
+  /// When poll() has something to send; Time::max() for never.
   [[nodiscard]] Time next_send() const noexcept {
     const Time leaving = waiting_ > 0 ? queue_[first_].due : Time::max();
     return std::min({leaving, next_status_, faults_.silent ? Time::max() : channel_.next_handshake()});
   }
 
-  /// Writes the datagram that is due, if any, and returns its size or 0. Of status frames that were due long ago only the last is
-  /// made. To be called each period though nothing is due, if the clock may be set: so the channel learns of it. Error: no_room
-  /// (max_datagram bytes are enough), and nothing is written.
+  /// Writes the datagram that is due to `out`. Returns its size, or 0 if none is due. Of several overdue
+  /// status frames it makes only the last. If the clock may be set, call it in each period, so that the
+  /// channel sees the change. Error: no_room (max_datagram bytes are enough); nothing is written.
   [[nodiscard]] Result<std::size_t> poll(Time now, std::span<std::uint8_t> out) noexcept {
     if (out.size() < max_datagram) return fail(vehicle::Errc::no_room);
     now = within_reach(now);
@@ -136,20 +142,20 @@ class SimulatedVehicle {
     return datagram.size;
   }
 
-  /// What is broken from now on; what is on its way already is not.
+  /// Sets the faults from now on. Datagrams that are already delayed are not changed.
   void set_faults(const VehicleFaults& faults) noexcept {
     faults_ = faults;
     faults_.late = std::clamp(faults.late, Duration{}, latest);
     controller_.set_halted(faults.halted);
   }
-  /// Somebody at the vehicle lets it start again after it has HALTED.
+  /// Lets a HALTED vehicle start again, as a person at the vehicle would.
   void recover() noexcept { controller_.recover(); }
 
   /// Whether the channel has a session with the commander; a plain one always has.
   [[nodiscard]] bool established(Time now) const noexcept { return channel_.established(now); }
   [[nodiscard]] const VehicleController& controller() const noexcept { return controller_; }
   [[nodiscard]] const VehicleLinkCounters& counters() const noexcept { return counters_; }
-  /// For what it alone can tell and do: counters, keys.
+  /// The channel itself, for its own functions: counters, keys.
   [[nodiscard]] const C& channel() const noexcept { return channel_; }
   [[nodiscard]] C& channel() noexcept { return channel_; }
 
@@ -172,14 +178,14 @@ class SimulatedVehicle {
     return static_cast<double>(random_() >> 11) * 0x1p-53 < share;
   }
 
-  /// Its clock was set back: what is on its way would come whenever that has caught up.
+  /// The clock was set back: drops the waiting datagrams, whose times are now far in the future.
   void begin_again(Time now) noexcept {
     next_status_ = now + status_period;
     counters_.lost += waiting_;
     waiting_ = 0;
   }
 
-  /// The status at the last time that one was due.
+  /// Makes the status for the last time at which one was due.
   void make_status(Time now) noexcept {
     next_status_ += (now - next_status_) / status_period * status_period;
     controller_.advance(next_status_);
@@ -187,8 +193,8 @@ class SimulatedVehicle {
     next_status_ += status_period;
   }
 
-  /// Every frame is sealed, one that is not sent then too: the other end is to miss it, and the channel is told the time. A vehicle
-  /// that nobody can understand yet says nothing.
+  /// Seals every frame, also one that is lost: the peer then sees the gap, and the channel sees the time.
+  /// Sends nothing before the channel can seal.
   void post(Time at, Time now) noexcept {
     if (waiting_ == queue_.size()) {
       ++counters_.lost;
@@ -219,7 +225,7 @@ class SimulatedVehicle {
     return channel_.seal(std::span(frame).first(*length), secure::Urgency::ordinary, now, out);
   }
 
-  /// Some block says that it is shorter or longer than it is. There is one: no table of layouts is empty.
+  /// Gives a random block a wrong length. There is a block: no table of layouts is empty.
   void lie(std::span<std::uint8_t> frame) noexcept {
     std::size_t at = vehicle::status_header_bytes;
     for (std::uint64_t skip = random_() % frame[8]; skip > 0; --skip) at += 2U + frame[at + 1];
@@ -232,7 +238,7 @@ class SimulatedVehicle {
   Time next_status_;
   VehicleFaults faults_;
   std::mt19937_64 random_;
-  std::array<Datagram, 64> queue_{};  // on their way, oldest first
+  std::array<Datagram, 64> queue_{};  // delayed, oldest first
   std::size_t first_ = 0;
   std::size_t waiting_ = 0;
   VehicleLinkCounters counters_;

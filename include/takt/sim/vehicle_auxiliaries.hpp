@@ -1,7 +1,7 @@
-// What a simulated vehicle has beside its motion: battery, hydraulics, suspension, forks. Nobody knows the Furbot's; these are the
-// simplest models whose values look and move like those of a light electric freight vehicle, so that whoever reads its telemetry
-// sees something true to life: a voltage that falls under load, a pump that runs now and then, corners that give way in a curve.
-// Each is stepped with the vehicle's period. Deterministic, real-time safe.
+// The auxiliary systems of a simulated vehicle: battery, hydraulics, suspension, forks. The Furbot's
+// parameters are unknown. These are the simplest models with telemetry like that of a light electric freight
+// vehicle. The voltage falls under load, a pump runs now and then, and corners sink in curves. Each is
+// stepped with the vehicle's period. Deterministic, real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace takt::sim {
 
-/// A voltage that is linear in the charge, behind a resistance whose heat leaves as a first-order lag.
+/// A battery: a voltage linear in the charge, behind a resistance that heats it with a first-order lag.
 class SimulatedBattery {
  public:
   static constexpr double capacity = 160 * 3600;  ///< A s
@@ -21,12 +21,14 @@ class SimulatedBattery {
   static constexpr double full_voltage = 78;      ///< V, without load
   static constexpr double resistance = 0.02;      ///< ohm
   static constexpr double ambient = 20;           ///< degrees Celsius
-  static constexpr double heating = 0.02;         ///< degrees for each W of its losses, in the end
+  static constexpr double heating = 0.02;         ///< degrees for each W of losses, steady state
   static constexpr double thermal_lag = 900;      ///< s
 
+  /// `charge`: 0..1.
   explicit SimulatedBattery(double charge) noexcept : charge_(charge) {}
 
-  /// Gives this power (W, not negative) for one period. From P = I (U - R I) follows I, the lower of two.
+  /// Delivers this power (W, not negative) for one period. The current I is the smaller root of P = I (U - R
+  /// I).
   void step(double power) noexcept {
     const double open = empty_voltage + charge_ * (full_voltage - empty_voltage);
     current_ = (open - std::sqrt(std::max(open * open - 4 * resistance * power, 0.0))) / (2 * resistance);
@@ -48,7 +50,7 @@ class SimulatedBattery {
   double temperature_ = ambient;
 };
 
-/// A pump that is switched on step by step, and then keeps the pressure between two limits.
+/// A pump that is switched on in steps, then keeps the pressure between two limits.
 class SimulatedHydraulics {
  public:
   static constexpr double low_pressure = 90;        ///< bar: the pump starts
@@ -58,9 +60,9 @@ class SimulatedHydraulics {
   static constexpr double consumption = 15;         ///< bar/s at full use
   static constexpr double pump_speed = 2800;        ///< rpm
   static constexpr double pump_power = 1500;        ///< W
-  static constexpr Duration switching{50'000'000};  ///< for each step of the sequence
+  static constexpr Duration switching{50'000'000};  ///< duration of each step
 
-  /// One period in which brakes and steering use so much (0..1).
+  /// One period; brakes and steering need `use`, 0..1.
   void step(double use) noexcept {
     switch_on();
     if (pressure_ < low_pressure) pumps_ = enabled();
@@ -70,6 +72,7 @@ class SimulatedHydraulics {
     temperature_ += vehicle_seconds / thermal_lag * ((pumps_ ? hot : cold) - temperature_);
   }
 
+  /// Whether the pump is enabled and the pressure suffices.
   [[nodiscard]] bool ready() const noexcept { return enabled() && pressure_ >= low_pressure - consumption; }
   [[nodiscard]] vehicle::HydraulicState state() const noexcept { return state_; }
   [[nodiscard]] double pressure() const noexcept { return pressure_; }                   ///< bar
@@ -83,7 +86,7 @@ class SimulatedHydraulics {
 
   [[nodiscard]] bool enabled() const noexcept { return state_ == vehicle::HydraulicState::enabled; }
 
-  /// The states before `enabled` are passed one after the other.
+  /// Passes the states before `enabled` in order.
   void switch_on() noexcept {
     if (enabled()) return;
     since_ += vehicle_period;
@@ -99,17 +102,19 @@ class SimulatedHydraulics {
   bool pumps_ = false;
 };
 
-/// One corner: lifted to its ride height once there is pressure, and pressed down by the load that is shifted onto it.
+/// The suspension of one corner: it rises to ride height once there is pressure, and sinks under shifted
+/// load.
 class SimulatedSuspension {
  public:
   static constexpr double ride_height = 0.08;     ///< m above the lowest
   static constexpr double lifting = 0.1;          ///< m/s
-  static constexpr double softness = 0.006;       ///< m for each m/s^2 that shifts load onto it
+  static constexpr double softness = 0.006;       ///< m for each m/s^2 of load shift
   static constexpr double softness_lag = 0.2;     ///< s
   static constexpr double pressure_at_rest = 45;  ///< bar
   static constexpr double pressure_by_shift = 4;  ///< bar for each m/s^2
 
-  /// One period: `shift` (m/s^2) is the acceleration by which load comes onto this corner, negative where it leaves.
+  /// One period. `shift` (m/s^2) is the acceleration that shifts load to this corner; negative if it takes
+  /// load off.
   void step(bool pressurised, double shift) noexcept {
     const double wanted = pressurised ? ride_height : level_;
     const double before = level_;
@@ -119,6 +124,7 @@ class SimulatedSuspension {
     rises_ = level_ > before;
   }
 
+  /// Whether the corner has reached its ride height.
   [[nodiscard]] bool ready() const noexcept { return ready_; }
   [[nodiscard]] vehicle::SuspensionState state() const noexcept {
     if (rises_) return vehicle::SuspensionState::rising;
@@ -136,11 +142,11 @@ class SimulatedSuspension {
   bool rises_ = false;
 };
 
-/// A fork that was left a little out, and is drawn in before the vehicle may drive.
+/// A fork that starts a little extended, and is retracted before the vehicle may drive.
 class SimulatedFork {
  public:
-  static constexpr double left_out = 0.1;    ///< of its way, at start
-  static constexpr double retracting = 0.2;  ///< of its way, per s
+  static constexpr double left_out = 0.1;    ///< of its travel, at the start
+  static constexpr double retracting = 0.2;  ///< of its travel, per s
 
   /// One period.
   void step(bool pressurised) noexcept {
@@ -148,13 +154,14 @@ class SimulatedFork {
     if (moves_) position_ = std::max(position_ - vehicle_seconds * retracting, 0.0);
   }
 
+  /// Whether the fork is fully retracted.
   [[nodiscard]] bool ready() const noexcept { return position_ == 0; }
   [[nodiscard]] vehicle::ForkState state() const noexcept {
     if (moves_) return vehicle::ForkState::retracting;
     return ready() ? vehicle::ForkState::stopped : vehicle::ForkState::unknown;
   }
-  [[nodiscard]] double position() const noexcept { return position_; }  ///< 0 in ... 1 out
-  /// The switches that are closed, a bit for each ForkSensor.
+  [[nodiscard]] double position() const noexcept { return position_; }  ///< 0 (in) .. 1 (out)
+  /// The closed switches, one bit for each ForkSensor.
   [[nodiscard]] std::uint16_t sensors() const noexcept {
     const std::uint16_t always = bit(vehicle::ForkSensor::centre) | bit(vehicle::ForkSensor::bottom);
     const std::uint16_t in = bit(vehicle::ForkSensor::in1) | bit(vehicle::ForkSensor::in2);

@@ -1,14 +1,15 @@
-// The electronics of a simulated vehicle: they start it up, make its pedals follow the control frames, stop it when none come any
-// more, and report all its systems. Time passes in whole milliseconds and only when told; what happens depends on nothing else
-// but on what was told when. Real-time safe: an advance takes as long as the time that it makes up for, an hour at most.
+// The electronics of a simulated vehicle. They start it up, make its pedals follow the control frames, stop
+// it when the frames end, and report all its systems. Time passes in whole milliseconds, and only in
+// advance() and obey(). The behaviour depends on these calls alone. Real-time safe: an advance takes time in
+// proportion to its length, at most one hour.
 //
-//     COLD --> INIT --> RUNNING --> HALTED        for lack of frames, or because the battery is empty
+//     COLD --> INIT --> RUNNING --> HALTED        no frames, or the battery is empty
 //                ^-------recover()-----+
 //
-// COLD lasts for the options' time. INIT lasts until the hydraulics have their pressure, all corners stand at ride height, the
-// forks are in, and the vehicle stands. In RUNNING the frames are obeyed, but driven is only after one without throttle, a stop too
-// unless it is old. In every other state, and before the first frame, the brakes are on, the throttle is off, and the
-// steering stays where it is.
+// COLD lasts for the time in the options. INIT lasts until the hydraulics have pressure, all corners are at
+// ride height, the forks are in, and the vehicle stands. In RUNNING the vehicle obeys frames, but it drives
+// only after a frame without throttle. A stop counts as one, unless it is outdated. In every other state, and
+// before the first frame, the brakes are on, the throttle is off, and the steering does not move.
 #pragma once
 
 #include <array>
@@ -30,65 +31,68 @@
 
 namespace takt::sim {
 
-/// The period in which a vehicle tells of itself, and in which its wheels' speeds are measured.
+/// The period of status frames and of wheel-speed measurements.
 inline constexpr Duration status_period{10'000'000};
 
+/// Options of a simulated vehicle.
 struct VehicleOptions {
-  VehicleParameters plant{};                                         ///< its wheelbase must be given
+  VehicleParameters plant{};                                         ///< its wheelbase is required
   vehicle::Units::Configuration units = vehicle::provisional_units;  ///< of the frames' counts
-  /// Of the status frames; kept: it lives longer. Not nullptr. A system or field that it does not have is not told of; of a system
-  /// that no Furbot has, the state.
+  /// Of the status frames; not null, and must outlive the vehicle. The status has only the systems and fields
+  /// in it. Of a system that no Furbot has, it reports the state alone.
   const vehicle::Layouts* layouts = &vehicle::furbot_layouts;
-  mobile::Pose start{};                   ///< where it stands
+  mobile::Pose start{};                   ///< initial pose
   double charge = 0.8;                    ///< of its battery, 0..1
-  Duration command_timeout{200'000'000};  ///< without a control frame for so long, it halts
-  Duration cold{200'000'000};             ///< so long it is COLD
+  Duration command_timeout{200'000'000};  ///< it halts after this time without a control frame
+  Duration cold{200'000'000};             ///< duration of COLD
 };
 
-/// What a vehicle counts, from its start on.
+/// Counters of control frames, from the start on.
 struct VehicleCounters {
-  std::uint64_t obeyed = 0;  ///< control frames that steering and pedals follow
-  std::uint64_t held =
-      0;  ///< while the vehicle holds its own brake: not RUNNING, or no frame without throttle yet
-  std::uint64_t outdated = 0;   ///< no newer than one before: overtaken, or sent twice
-  std::uint64_t overruled = 0;  ///< by a stop, until the vehicle stood
-  std::uint64_t timeouts = 0;   ///< halts for lack of frames
+  std::uint64_t obeyed = 0;     ///< control frames that steering and pedals follow
+  std::uint64_t held = 0;       ///< not RUNNING, or no frame without throttle yet
+  std::uint64_t outdated = 0;   ///< not newer than an earlier frame: overtaken, or sent twice
+  std::uint64_t overruled = 0;  ///< by a stop, until the vehicle stands
+  std::uint64_t timeouts = 0;   ///< halts by command timeout
 };
 
-/// A value.
+/// The controller with its plant and auxiliaries. Copyable.
 class VehicleController {
  public:
-  /// Begins to start up. Errors: bad_vehicle (as of VehiclePlant::make(); a charge outside 0..1; a time that is not above zero), and
-  /// those of Units::make().
+  /// Creates a vehicle that starts up at `start`. Errors: bad_vehicle (those of VehiclePlant::make(); a
+  /// charge outside 0..1; a time that is not positive), and those of Units::make().
   [[nodiscard]] static Result<VehicleController> make(const VehicleOptions& options, Time start) noexcept;
 
-  /// A control frame came at this time. Of ordinary ones, those count that are newer than all before since the last halt. One that
-  /// asks for a stop counts however old it is, and until the vehicle stands no ordinary one does.
+  /// Handles a control frame received at `now`. An ordinary frame counts if it is newer than all others since
+  /// the last halt. A frame that asks for a stop counts even if it is older. From then on no ordinary frame
+  /// counts until the vehicle stands.
   void obey(const vehicle::ControlFrame& frame, secure::Urgency urgency, Time now) noexcept;
 
-  /// Lets time pass; a time in the past changes nothing. Of more than an hour at once, only the last hour happens.
+  /// Lets time pass; a time in the past changes nothing. If it is more than an hour ahead, only the last hour
+  /// is simulated.
   void advance(Time to) noexcept {
     to = within_reach(to);
     if (to - now_ > longest_advance) now_ += (to - now_ - longest_advance) / status_period * status_period;
     while (to - now_ >= vehicle_period) tick();
   }
 
-  /// Somebody at the vehicle looked after it and lets it start again; without effect unless it is HALTED.
+  /// Lets the vehicle start again, as a person at the vehicle would. No effect unless it is HALTED.
   void recover() noexcept {
     if (state_ == vehicle::SystemState::halted) state_ = vehicle::SystemState::init;
   }
 
-  /// These systems are broken from now on, until others are or none: they say HALTED. Traction then gives no throttle, the steering
-  /// stays where it is, and without hydraulics springs press the brakes; the rest only says so. Once one of these three is well
-  /// again, the brakes are on until a frame without throttle comes: no vehicle goes on by itself.
+  /// Sets the failed systems; it replaces the set of the last call. They report HALTED. A failed traction
+  /// gives no throttle. Failed steering does not move. Failed hydraulics apply the brakes by springs. Other
+  /// systems only report. When one of these three recovers, the brakes stay on until a frame without
+  /// throttle: no vehicle starts by itself.
   void set_halted(vehicle::SystemSet systems) noexcept;
 
-  /// Of the vehicle as a whole.
+  /// The state of the vehicle as a whole.
   [[nodiscard]] vehicle::SystemState state() const noexcept { return state_; }
-  /// What the vehicle says of itself; the stamp is left to the sender.
+  /// The vehicle's status frame; the sender adds the stamp.
   [[nodiscard]] vehicle::StatusFrame status() const noexcept;
 
-  /// The time up to which everything has happened.
+  /// The time up to which it was simulated.
   [[nodiscard]] Time now() const noexcept { return now_; }
   [[nodiscard]] const VehiclePlant& plant() const noexcept { return plant_; }
   [[nodiscard]] const SimulatedBattery& battery() const noexcept { return battery_; }
@@ -115,7 +119,7 @@ class VehicleController {
   void step_auxiliaries(double steering_before) noexcept;
   void measure_wheels() noexcept;
   [[nodiscard]] bool is_ready() const noexcept;
-  /// Whether control frames decide on what the vehicle does.
+  /// Whether control frames determine what the vehicle does.
   [[nodiscard]] bool is_driven() const noexcept { return state_ == vehicle::SystemState::running && newest_; }
   [[nodiscard]] vehicle::DriveCommand effective() const noexcept;
   [[nodiscard]] vehicle::SystemState state_of(vehicle::System system) const noexcept;
@@ -133,14 +137,13 @@ class VehicleController {
   std::array<SimulatedFork, 2> forks_;  // rear, front
   vehicle::SystemState state_ = vehicle::SystemState::cold;
   vehicle::SystemSet broken_;
-  std::optional<std::uint32_t> newest_;  // stamp of the frames that counted, unless the last is too long ago
+  std::optional<std::uint32_t> newest_;  // newest stamp that counted; empty after a timeout
   Time heard_at_{};
   vehicle::DriveCommand command_;
-  bool stopping_ = false;   // until it stands: it was asked for a stop
-  bool may_drive_ = false;  // a frame without throttle was heard since it is RUNNING and well
-  std::array<std::int64_t, 2>
-      wheel_counts_{};  // left, right: as encoders that count one step a period at the least speed
-  std::array<std::int32_t, 2> wheel_speeds_{};  // the last of them
+  bool stopping_ = false;   // a stop was requested, and the vehicle still moves
+  bool may_drive_ = false;  // a frame without throttle came since it was RUNNING without failures
+  std::array<std::int64_t, 2> wheel_counts_{};  // left, right; 1 count per period at the least speed
+  std::array<std::int32_t, 2> wheel_speeds_{};  // the last measurement
   VehicleCounters counters_;
 };
 

@@ -1,9 +1,10 @@
-// The physics of a car-like vehicle that is driven by steering, throttle and brake: the bicycle model on rear axle, first-order
-// pedals and steering with their limits, a speed that throttle, drag, rolling resistance and brake decide on. Deterministic,
-// real-time safe.
+// The physics of a car-like vehicle with steering, throttle and brake. It is the bicycle model on the rear
+// axle, with first-order pedals and limited steering. Throttle, drag, rolling resistance and brake determine
+// the speed. Deterministic, real-time safe.
 //
-// The vehicle does not slip: what it does within a step is an exact arc, and its rear wheels turn exactly as far as the ground
-// under them passes (mobile/car_like.hpp). The defaults are of a light freight vehicle; of the Furbot, only the wheels are known.
+// The vehicle does not slip. Its motion within a step is an exact arc, and its rear wheels turn exactly as
+// far as they roll (mobile/car_like.hpp). The defaults describe a light freight vehicle; of the Furbot, only
+// the wheels are known.
 #pragma once
 
 #include <algorithm>
@@ -19,37 +20,38 @@
 
 namespace takt::sim {
 
-/// The period in which a simulated vehicle is integrated.
+/// The integration period of a simulated vehicle.
 inline constexpr Duration vehicle_period{1'000'000};
 inline constexpr double vehicle_seconds = 1e-3;
 
+/// Parameters of the vehicle.
 struct VehicleParameters {
-  double wheelbase = 0;        ///< m; nobody knows the Furbot's: must be given
+  double wheelbase = 0;        ///< m; required, since the Furbot's is unknown
   double track = 1.285;        ///< m between the rear wheels
   double wheel_radius = 0.3;   ///< m, of the rear wheels
-  double max_steering = 0.5;   ///< rad, of the bicycle's wheel, below pi/2
+  double max_steering = 0.5;   ///< rad, of the bicycle model's wheel, below pi/2
   double steering_rate = 0.8;  ///< rad/s
-  double steering_lag =
-      0.08;                 ///< s: the time constant with which the angle follows, where the rate allows it
-  double top_speed = 8;     ///< m/s at full throttle
-  double acceleration = 2;  ///< m/s^2 at full throttle, from a stand and without rolling resistance
-  double braking = 5;       ///< m/s^2 at full brake
-  double rolling = 0.1;     ///< m/s^2 of rolling resistance, below the acceleration
+  double steering_lag = 0.08;  ///< s: time constant of the angle, within the rate
+  double top_speed = 8;        ///< m/s at full throttle
+  double acceleration = 2;     ///< m/s^2 at full throttle, from standstill, without rolling resistance
+  double braking = 5;          ///< m/s^2 at full brake
+  double rolling = 0.1;        ///< m/s^2 of rolling resistance; less than the acceleration
   double throttle_lag = 0.15;  ///< s: the drive's time constant
-  double brake_lag = 0.06;     ///< s: the hydraulic brakes'
+  double brake_lag = 0.06;     ///< s: time constant of the hydraulic brakes
 };
 
-/// A value; every function is real-time safe.
+/// The vehicle; copyable. Every function is real-time safe.
 ///
 ///     dv/dt = acceleration throttle - drag v - (rolling + braking brake) sign(v),
 ///     drag = (acceleration - rolling) / top_speed
 ///
-/// is integrated by backward Euler in the velocity, as JointPlant's equation is (sim/servo_plant.hpp): brake and rolling resistance
-/// can stop the vehicle but never reverse it, and a vehicle that stands stays where it is until more than them drives it.
+/// is integrated by backward Euler in the velocity, as JointPlant's equation (sim/servo_plant.hpp). Brake and
+/// rolling resistance can stop the vehicle but never reverse it. A vehicle at rest stays there until the
+/// throttle exceeds both.
 class VehiclePlant {
  public:
-  /// Errors: bad_vehicle: a number is not finite, or not above zero (rolling may be zero); the steering is beyond what mobile::Car
-  /// takes; the rolling resistance is not below the acceleration.
+  /// Creates a vehicle at rest. Error: bad_vehicle, if a number is not finite or not positive (rolling may be
+  /// 0). The same if mobile::Car rejects the steering, or rolling is not below the acceleration.
   [[nodiscard]] static Result<VehiclePlant> make(const VehicleParameters& p,
                                                  const mobile::Pose& start = {}) noexcept {
     for (const double number : {p.wheel_radius, p.steering_rate, p.steering_lag, p.top_speed, p.acceleration,
@@ -64,8 +66,8 @@ class VehiclePlant {
     return VehiclePlant(p, *car, start);
   }
 
-  /// Moves on by one vehicle period, while steering and pedals follow the command; it is limited to what they can do. A number that
-  /// is none leaves steering and brake where they are and lets the throttle go.
+  /// Moves the vehicle by one period. Steering and pedals follow the command, within their limits. NaN keeps
+  /// steering and brake where they are, and releases the throttle.
   void step(const vehicle::DriveCommand& command) noexcept {
     roll();
     steer(command.steering);
@@ -74,17 +76,17 @@ class VehiclePlant {
     accelerate();
   }
 
-  /// Of the middle of the rear axle.
+  /// Pose of the middle of the rear axle.
   [[nodiscard]] const mobile::Pose& pose() const noexcept { return pose_; }
   [[nodiscard]] mobile::Twist twist() const noexcept { return car_.twist(speed_, steering_); }
-  [[nodiscard]] double speed() const noexcept { return speed_; }                ///< m/s, backwards below zero
+  [[nodiscard]] double speed() const noexcept { return speed_; }                ///< m/s; negative backwards
   [[nodiscard]] double acceleration() const noexcept { return acceleration_; }  ///< m/s^2 along the vehicle
-  [[nodiscard]] double steering() const noexcept { return steering_; }          ///< rad, as a DriveCommand's
-  [[nodiscard]] double throttle() const noexcept { return throttle_; }  ///< -1..1, what the drive gives
-  [[nodiscard]] double brake() const noexcept { return brake_; }        ///< 0..1, what the brakes give
-  /// How far the rear wheels have turned, rad.
+  [[nodiscard]] double steering() const noexcept { return steering_; }  ///< rad, positive as in DriveCommand
+  [[nodiscard]] double throttle() const noexcept { return throttle_; }  ///< -1..1, after the lag
+  [[nodiscard]] double brake() const noexcept { return brake_; }        ///< 0..1, after the lag
+  /// Angle by which the rear wheels have turned, rad; negative backwards.
   [[nodiscard]] const mobile::Sides& turned() const noexcept { return turned_; }
-  /// The way that the rear axle's middle has gone, m: forwards what comes is added, backwards taken away.
+  /// Distance of the middle of the rear axle, m: forwards minus backwards.
   [[nodiscard]] double travelled() const noexcept { return travelled_; }
   [[nodiscard]] const VehicleParameters& parameters() const noexcept { return parameters_; }
 
@@ -98,7 +100,7 @@ class VehiclePlant {
         brake_weight_(weight(p.brake_lag)),
         drag_((p.acceleration - p.rolling) / p.top_speed) {}
 
-  /// By how much of its distance a first-order lag comes closer in a step.
+  /// The share of the remaining distance that a first-order lag covers in one step.
   [[nodiscard]] static double weight(double time_constant) noexcept {
     return -std::expm1(-vehicle_seconds / time_constant);
   }
@@ -107,7 +109,7 @@ class VehiclePlant {
     return std::isnan(value) ? otherwise : std::clamp(value, low, high);
   }
 
-  /// Between two steps speed and steering are constant.
+  /// Speed and steering are constant between two steps.
   void roll() noexcept {
     if (speed_ == 0) return;
     const double way = vehicle_seconds * speed_;

@@ -1,13 +1,16 @@
-// A CAN bus in memory, true to the bit: frames that wait at several nodes win the bus by their identifier,
-// occupy it for exactly as long as their stuffed bits take at the chosen bit rates, and reach every other
-// node at the end. Time passes only when the owner says so (sim/clocked_can_port.hpp lets a clock say it), so a
-// run is the same on every machine. Nothing allocates after the nodes are connected; all else is real-time safe.
+// A CAN bus in memory, exact to the bit. Waiting frames win the bus by their identifiers. A frame occupies
+// the bus for the time of its stuffed bits at the chosen bit rates, and reaches all other nodes at its end.
+// Time passes only by step() and advance(), so a run is the same on every machine; sim/clocked_can_port.hpp
+// connects a clock. No allocation after the nodes are connected; all else is real-time safe.
 //
-// Its nodes fail as controllers do (can/fault_confinement.hpp): a frame that is destroyed is sent again and counts against
-// its sender and its receivers, a frame that no other node acknowledges is sent again and again, a node that fails too
-// often becomes error-passive and then bus-off, loses what it had queued, and comes back after 128 runs of 11 recessive
-// bits when it is told to. What is not simulated: errors in the very bits of an error frame, overload frames, and wires
-// that reach some of the nodes only.
+// Its nodes fail as controllers do (can/fault_confinement.hpp):
+//
+// * A destroyed frame is sent again, and counts against its sender and receivers.
+// * A frame that no other node acknowledges is sent again and again.
+// * A node with many errors becomes error-passive, then bus-off, and loses its queued frames.
+// * After recover(), a bus-off node returns when 128 runs of 11 recessive bits have passed.
+//
+// Not simulated: errors within an error frame, overload frames, and wires that reach only some nodes.
 #pragma once
 
 #include <array>
@@ -30,83 +33,84 @@ struct BusRates {
   std::uint32_t data = 5'000'000;     ///< data phase of FD frames with bit-rate switch
 };
 
-/// How many frames a node can keep. A node that only sends, or whose owner watches the bus itself, needs no
-/// receive queue.
+/// The queue lengths of a node, in frames. A node that only sends needs no receive queue.
 struct NodeCapacity {
   std::size_t transmit = 64;
   std::size_t receive = 256;
 };
 
-/// What a bus counts, from its start on. Differences of two readings give the figures of the time between
-/// them.
+/// Counters of a bus, from its start on. Take the difference of two readings for the figures of an interval.
 struct BusStatistics {
-  Duration elapsed{};           ///< time since the start
-  Duration busy{};              ///< of that, with frames, error frames and the gaps that must follow them
-  std::uint64_t frames = 0;     ///< completed on the wire
-  std::uint64_t refused = 0;    ///< no room in a transmit queue
-  std::uint64_t invalid = 0;    ///< not a frame that a bus can carry: taken and dropped
-  std::uint64_t lost = 0;       ///< completed, but kept from all receivers by lose_next()
-  std::uint64_t corrupted = 0;  ///< destroyed on the wire, and sent again
-  std::uint64_t unacknowledged = 0;  ///< sent with no other node there to acknowledge them, and sent again
-  std::uint64_t discarded = 0;       ///< thrown away unsent when their node went bus-off
-  std::uint64_t overflows = 0;       ///< dropped at a node whose receive queue was full
+  Duration elapsed{};                ///< time since the start
+  Duration busy{};                   ///< part of it with frames, error frames and the gaps after them
+  std::uint64_t frames = 0;          ///< completed on the wire
+  std::uint64_t refused = 0;         ///< no room in a transmit queue
+  std::uint64_t invalid = 0;         ///< not a valid CAN frame: taken and dropped
+  std::uint64_t lost = 0;            ///< completed, but hidden from all receivers by lose_next()
+  std::uint64_t corrupted = 0;       ///< destroyed on the wire, and sent again
+  std::uint64_t unacknowledged = 0;  ///< sent without another node to acknowledge them, and sent again
+  std::uint64_t discarded = 0;       ///< dropped from a queue when the node went bus-off
+  std::uint64_t overflows = 0;       ///< dropped because a receive queue was full
 
-  /// The share of the time in which the bus was busy, 0 to 1.
+  /// Share of the time in which the bus was busy, 0..1.
   [[nodiscard]] double load() const noexcept {
     return elapsed.count() > 0 ? static_cast<double>(busy.count()) / static_cast<double>(elapsed.count()) : 0;
   }
   friend bool operator==(const BusStatistics&, const BusStatistics&) = default;
 };
 
-/// The bus. Single-threaded: whoever advances it also uses its ports. A port is a small handle on the bus and
-/// must not outlive it.
+/// The bus. One thread uses the bus and all its ports. A port is a small handle that must not outlive the
+/// bus.
 class VirtualCanBus {
  public:
+  /// The most nodes that a bus can have.
   static constexpr std::size_t max_nodes = 32;
 
-  /// One node's end of the bus; satisfies can::CanBus. Its transmit queue is first in, first out, as a
-  /// driver's is: only its oldest frame takes part in the arbitration.
+  /// One node's end of the bus; satisfies can::CanBus. Its transmit queue is first in, first out, as in a
+  /// driver: only its oldest frame takes part in arbitration.
   class Port {
    public:
     Port() = default;
-    /// Takes frames for transmission from the bus's present time on; returns how many found room.
+    /// Queues frames at the bus's present time. Returns how many were taken.
     std::size_t send(std::span<const can::Frame> frames) noexcept {
       return bus_ ? bus_->send(node_, frames) : 0;
     }
-    /// Frames of the other nodes whose end the bus has reached, oldest first, each with its end as stamp.
+    /// Copies received frames, oldest first; their stamp is the end of the frame on the bus. Returns how
+    /// many.
     std::size_t receive(std::span<can::Frame> frames) noexcept {
       return bus_ ? bus_->receive(node_, frames) : 0;
     }
-    /// A node whose plug is out neither sends nor receives; what it has queued waits.
+    /// Plugs the node in or out. An unplugged node neither sends nor receives; its queue waits.
     void set_connected(bool connected) noexcept {
       if (bus_) bus_->set_connected(node_, connected);
     }
 
-    /// Whether the node is still on the bus, and what its error counters say.
+    /// The node's error state: active, passive or off the bus.
     [[nodiscard]] can::BusState state() const noexcept {
       return bus_ ? bus_->nodes_[node_].faults.state() : can::BusState::active;
     }
     [[nodiscard]] can::ErrorCounters error_counters() const noexcept {
       return bus_ ? bus_->nodes_[node_].faults.counters() : can::ErrorCounters{};
     }
-    /// From now on the node receives an error frame (can/bus_state.hpp) whenever its counters grow or its state changes.
+    /// Whether the node receives an error frame (can/bus_state.hpp) when its counters grow or its state
+    /// changes.
     void set_error_frames(bool wanted) noexcept {
       if (bus_) bus_->nodes_[node_].wants_error_frames = wanted;
     }
-    /// Begins the way back of a node that is bus-off; changes nothing for others.
+    /// Starts the recovery of a node that is bus-off. No effect on others.
     void recover() noexcept {
       if (bus_) bus_->recover(node_);
     }
-    /// From now on the node begins its way back from bus-off by itself.
+    /// Whether the node starts its recovery from bus-off by itself.
     void set_automatic_recovery(bool automatic) noexcept {
       if (bus_) bus_->set_automatic_recovery(node_, automatic);
     }
-    /// The next `count` transmissions of this node are destroyed, as by a broken transceiver.
+    /// Destroys the next `count` transmissions of this node, as a broken transceiver would.
     void corrupt_next(std::uint32_t count) noexcept {
       if (bus_) bus_->nodes_[node_].corrupt += count;
     }
-    /// The next `count` frames of others look wrong to this node: it destroys them, unless it is error-passive, when it
-    /// misses them alone.
+    /// Makes this node see errors in the next `count` frames of other nodes. It destroys these frames; an
+    /// error-passive node only fails to receive them.
     void misread_next(std::uint32_t count) noexcept {
       if (bus_) bus_->misread_next(node_, count);
     }
@@ -118,20 +122,20 @@ class VirtualCanBus {
     std::size_t node_ = 0;
   };
 
-  /// Rates of zero are taken as one bit per second. Allocates.
+  /// A bus without nodes at time `start`. A rate of 0 is taken as 1 bit/s. Allocates.
   explicit VirtualCanBus(BusRates rates = {}, Time start = Time{});
   VirtualCanBus(const VirtualCanBus&) = delete;
   VirtualCanBus& operator=(const VirtualCanBus&) = delete;
 
-  /// Adds a node; a port that belongs to no bus (and takes no frame) once max_nodes are there. Allocates.
+  /// Adds a node. Returns a port without a bus, which takes no frames, if there are max_nodes already.
+  /// Allocates.
   [[nodiscard]] Port connect(NodeCapacity capacity = {});
 
-  /// The time up to which everything has happened.
+  /// The time up to which everything was simulated.
   [[nodiscard]] Time now() const noexcept { return now_; }
 
-  /// Lets time pass up to the end of the next frame that completes, but not beyond `limit`. Returns that
-  /// frame, which stays valid until the next call, or nullptr when the bus stands at `limit`. Lost and
-  /// corrupted frames complete unseen.
+  /// Lets time pass up to the end of the next frame, at most to `limit`. Returns that frame, valid until the
+  /// next call; or nullptr at `limit`. Lost and corrupted frames are not returned.
   const can::Frame* step(Time limit) noexcept;
 
   /// Lets time pass up to `to`; a time in the past changes nothing.
@@ -140,19 +144,20 @@ class VirtualCanBus {
     }
   }
 
-  /// The next `count` frames complete without reaching any node, and their senders do not know.
+  /// Makes the next `count` frames reach no node; their senders see no error.
   void lose_next(std::uint32_t count) noexcept { lose_ += count; }
-  /// The next `count` transmissions, whoever's, are destroyed at their last bit, answered by an error frame, and
-  /// tried again.
+  /// Destroys the next `count` transmissions of any node at their last bit. An error frame follows, and they
+  /// are sent again.
   void corrupt_next(std::uint32_t count) noexcept { corrupt_ += count; }
 
+  /// The counters up to now().
   [[nodiscard]] BusStatistics statistics() const noexcept;
-  /// Frames with this 11-bit identifier that completed; 0 for any other number.
+  /// Number of completed frames with this 11-bit identifier; 0 for larger numbers.
   [[nodiscard]] std::uint64_t frames_with_id(std::uint32_t id) const noexcept {
     return id < frames_by_id_.size() ? frames_by_id_[id] : 0;
   }
-  /// How long this frame occupies the bus, the gap of three bits after it included. Exact, stuff bits
-  /// counted; rounded up to 1 ns.
+  /// Time of this frame on the bus, with stuff bits and the gap of three bits after it. Exact, rounded up to
+  /// 1 ns.
   [[nodiscard]] Duration duration_of(const can::Frame& frame) const noexcept;
 
  private:
@@ -173,7 +178,7 @@ class VirtualCanBus {
       first_ = first_ + 1 == frames_.size() ? 0 : first_ + 1;
       --size_;
     }
-    /// Returns how many there were.
+    /// Empties the queue. Returns how many frames it had.
     std::size_t clear() noexcept { return std::exchange(size_, 0); }
 
    private:
@@ -188,15 +193,16 @@ class VirtualCanBus {
     bool connected = true;
     bool wants_error_frames = false;
     bool recovers_by_itself = false;
-    std::uint32_t corrupt = 0;    // of its next transmissions
-    std::uint32_t misread = 0;    // of the next frames of others
-    std::uint32_t runs_left = 0;  // of recessive bits that a node on its way back from bus-off has yet to see
-    Time recessive_from{};        // where it began to count the present one
+    std::uint32_t corrupt = 0;    // its next transmissions to destroy
+    std::uint32_t misread = 0;    // the next frames of others to misread
+    std::uint32_t runs_left = 0;  // runs of recessive bits until it has recovered from bus-off
+    Time recessive_from{};        // start of the present run
     can::FaultConfinement faults{};
   };
-  /// Nodes as a set, one bit each.
+  /// A set of nodes, one bit each.
   using NodeSet = std::uint32_t;
-  /// What becomes of the frame on the wire. Decided as it starts; nodes that come or go meanwhile change nothing.
+  /// The result of the frame on the wire. It is decided at the frame's start; nodes that come or go meanwhile
+  /// do not change it.
   enum class Fate : std::uint8_t { good, corrupted, misread, unacknowledged };
 
   std::size_t send(std::size_t node, std::span<const can::Frame> frames) noexcept;
@@ -242,7 +248,7 @@ class VirtualCanBus {
   NodeSet troubled_ = 0;    // have receive errors
   NodeSet misreading_ = 0;  // will misread the next frame
   NodeSet misread_ = 0;     // have misread the frame on the wire
-  NodeSet recovering_ = 0;  // are on their way back from bus-off
+  NodeSet recovering_ = 0;  // are recovering from bus-off
   std::uint32_t lose_ = 0;
   std::uint32_t corrupt_ = 0;
   BusStatistics counted_{};

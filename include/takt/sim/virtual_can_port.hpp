@@ -10,6 +10,7 @@
 
 namespace takt::sim {
 
+/// One end of a virtual bus; real-time safe.
 class VirtualCanPort final : public robot::CanPort {
  public:
   /// The bus must outlive the port.
@@ -17,7 +18,7 @@ class VirtualCanPort final : public robot::CanPort {
 
   std::size_t send(std::span<const can::Frame> frames) noexcept override { return port_.send(frames); }
   std::size_t receive(std::span<can::Frame> frames) noexcept override { return port_.receive(frames); }
-  /// Of the whole bus.
+  /// Traffic of the whole bus.
   [[nodiscard]] robot::BusTraffic traffic() const noexcept override {
     const BusStatistics statistics = bus_->statistics();
     return {statistics.busy, statistics.frames, statistics.refused};

@@ -84,7 +84,7 @@ std::uint32_t load(const std::uint8_t* bytes, std::size_t count) noexcept {
   return value;
 }
 
-/// What a number is to have as length, and what came: SdoAbort::none when they are the same.
+/// Compares the length of a number with the received one: SdoAbort::none if they are equal.
 SdoAbort check_length(std::size_t expected, std::size_t given) noexcept {
   if (given == expected) return SdoAbort::none;
   return given > expected ? SdoAbort::too_long : SdoAbort::too_short;

@@ -19,7 +19,7 @@ std::int32_t steps_in(Duration time) noexcept {
 
 // The limit switch is closed within so many radians of a joint's zero.
 constexpr double switch_width = 0.01;
-// Set when a search found nothing. Which flag real boards set then is not known: any but success.
+// Set when a search found nothing. It is unknown which flag real boards set then; any but success fits.
 constexpr std::uint8_t home_not_found = 1;
 // A neck's servos count 4096 to the turn; this is where they stand at 0 rad.
 constexpr std::int32_t neck_middle = 2048;
@@ -110,7 +110,7 @@ void HuboBoard::lead(std::size_t channel, std::int32_t counts) noexcept {
   motor.increment = (motor.target - motor.reference) / reference_steps_;
 }
 
-/// `part` of the most, in the direction in which the encoder counts up.
+/// `part` of the largest effort, in the direction in which the encoder counts up.
 void HuboBoard::push(std::size_t channel, double part) noexcept {
   if (!motors_[channel]) return;
   Motor& motor = *motors_[channel];
@@ -180,7 +180,7 @@ can::Frame HuboBoard::take_frame() noexcept {
   return frame;
 }
 
-/// What a channel's encoder says; 0 without a motor.
+/// The count of a channel's encoder; 0 without a motor.
 std::int32_t HuboBoard::count(std::size_t channel) const noexcept {
   return motors_[channel] ? motors_[channel]->axis.count(ticks_.since(now_)) : 0;
 }
@@ -265,7 +265,7 @@ void HuboBoard::run(Motor& motor) noexcept {
   power(motor);
 }
 
-/// The board leads the joint to where it really is at zero, whatever the encoder calls that place.
+/// The board moves the joint to its real zero, whatever its encoder shows.
 void HuboBoard::begin_search(Motor& motor) noexcept {
   if (!motor.axis.on()) return;
   motor.home = 0;
@@ -276,7 +276,7 @@ void HuboBoard::begin_search(Motor& motor) noexcept {
   motor.increment = (motor.target - motor.reference) / motor.steps_left;
 }
 
-/// Found, if the switch is closed: a joint that jammed on the way is not there.
+/// Home if the switch is closed: a joint that jammed on its way is not there.
 void HuboBoard::end_search(Motor& motor) noexcept {
   const bool is_there = !faults_.never_home && std::abs(motor.axis.plant().position()) <= switch_width;
   motor.home = is_there ? hubo::home_done : home_not_found;

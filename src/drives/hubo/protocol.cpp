@@ -103,7 +103,7 @@ class HuboProtocol final : public robot::DriveProtocol {
   void check(const robot::RobotDescription& robot, const robot::JointDescription& joint,
              const robot::Complain& complain) const override {
     check_effort(joint, complain);
-    // A board is of one kind, and switched as a whole, so that it cannot release one joint and hold the other.
+    // A board is of one kind and is switched as a whole, so it cannot release one joint and hold another.
     const auto other = std::find_if(robot.joints.begin(), robot.joints.end(),
                                     [&joint](const robot::JointDescription& known) {
                                       return known.bus == joint.bus && known.board == joint.board;
@@ -131,7 +131,7 @@ class HuboProtocol final : public robot::DriveProtocol {
   }
 
  private:
-  /// Fingers must say their rated effort, other joints may not.
+  /// Fingers need a rated effort; other joints must not have one.
   static void check_effort(const robot::JointDescription& joint, const robot::Complain& complain) {
     const BoardKind kind = hubo_board_kind(joint);
     const bool is_finger = kind == BoardKind::hand || (kind == BoardKind::hybrid && joint.channel > 0);

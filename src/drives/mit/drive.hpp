@@ -1,13 +1,14 @@
-// A simulated MIT-mode drive of one of the three vendors, with the habits that catch a careless master:
+// A simulated MIT-mode drive of one of the three vendors, with the traits that a careless master overlooks:
 //
-//   * it stores commands while it is disabled, and the last one acts when it is enabled. A cheetah does; of the others
-//     it is not documented, so that these do, too. Exit makes a cheetah forget it.
-//   * its reply has the position of before the command, and wraps where the field ends;
-//   * FB is a command with all gains at their most for all but a Damiao;
-//   * a cheetah without a command for 25 ms is limp until the next one, and does not tell;
-//   * a CubeMars goes on with its last command for ever;
-//   * a Damiao without a frame for its time-out switches off with the error D. In another mode than MIT it ignores all
-//     but register frames. It ignores enter for some time after power-on, and has forgotten what was written.
+// * It stores commands while it is disabled; the last one acts when it is enabled. A cheetah does so. The
+//   others' documents do not tell, so they do it here too. Exit clears a cheetah's stored command.
+// * Its reply has the position before the command, and wraps at the end of the field.
+// * FB is a command with the largest gains, except for a Damiao.
+// * A cheetah without a command for 25 ms is limp until the next one, without a report.
+// * A CubeMars goes on with its last command forever.
+// * A Damiao without a frame for its timeout switches off with the error D. In another mode than MIT it
+//   ignores all but register frames. It ignores enter for some time after power-on, and has lost what was
+//   written.
 //
 // Everything is real-time safe.
 #pragma once
@@ -32,28 +33,28 @@ struct DriveOptions {
 
 class Drive {
  public:
-  /// Of a joint whose settings setup_of() takes. Without them it hears nothing.
+  /// setup_of() must accept the joint's settings. Otherwise the drive ignores all frames.
   Drive(std::uint8_t id, const DriveOptions& options, Time start,
         const robot::JointDescription& joint) noexcept;
 
-  /// Whether the node takes notice of the frame.
+  /// Whether the node uses this frame.
   [[nodiscard]] bool accepts(const can::Frame& frame) const noexcept {
     return exists_ && !frame.extended &&
            (frame.id == setup_.id || (frame.id == register_id && setup_.vendor == Vendor::damiao));
   }
-  /// Takes a frame that ended on the bus at its stamp.
+  /// Handles a frame that ended on the bus at its stamp.
   void receive(const can::Frame& frame) noexcept;
-  /// When the next frame is to be sent; Time::max() when none is.
+  /// Time of the next frame to send; Time::max() for none.
   [[nodiscard]] Time next_send() const noexcept { return reply_due_; }
-  /// That frame, at that time.
+  /// That frame. Call it at that time.
   [[nodiscard]] can::Frame take_frame() noexcept;
-  /// Lets the motor run up to a time.
+  /// Runs the motor up to a time.
   void advance(Time to) noexcept;
 
-  /// What happened to the joint, at the present time.
+  /// Injects a fault at the present time, or ends it with JointFault::none.
   void inject(sim::JointFault fault) noexcept;
   void set_load(double torque) noexcept { axis_.set_load(torque); }
-  /// Where the joint really is, rad, and how fast it moves, rad/s.
+  /// The joint's true position, rad, and velocity, rad/s.
   [[nodiscard]] double position() const noexcept { return axis_.plant().position(ticks_.since(now_)); }
   [[nodiscard]] double velocity() const noexcept { return axis_.plant().velocity(); }
 

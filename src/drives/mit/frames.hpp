@@ -1,23 +1,27 @@
-// The frames of MIT mode, the impedance control of open quasi-direct-drive actuators: MIT mini-cheetah (Katz),
-// CubeMars AK and Damiao. All frames are classic with 11-bit identifiers. A drive computes, on its output side,
+// The frames of MIT mode, the impedance control of open quasi-direct-drive actuators: MIT mini-cheetah
+// (Katz), CubeMars AK and Damiao. All frames are classic with 11-bit identifiers. A drive computes, on its
+// output side,
 //
 //     torque = kp (p_des - p) + kd (v_des - v) + t_ff
 //
-// and answers each frame that it receives with one reply. It never speaks unasked.
+// and answers each received frame with one reply. It sends nothing else.
 //
-//   drive id   to the drive   Command        8 bytes: p 16, v 12, kp 12, kd 12, t 12 bits, most significant first
+//   drive id   to the drive   Command        8 bytes: p 16, v 12, kp 12, kd 12, t 12 bits, high bits first
 //   drive id   to the drive   SpecialFrame   FF FF FF FF FF FF FF and the Special
-//   reply id   to the master  Reply          6 to 8 bytes: id (Damiao: ERR << 4 | id), p 16, v 12, t 12 bits, then by
-//                                            vendor nothing, temperature and error, or two temperatures
-//   0x7FF      to the drive   RegisterFrame  Damiao: id 2 bytes, operation, register, value 4 bytes, little-endian
+//   reply id   to the master  Reply          6 to 8 bytes: id (Damiao: ERR << 4 | id), p 16, v 12, t 12 bits,
+//                                            then by vendor nothing, temperature and error, or 2 temperatures
+//   0x7FF      to the drive   RegisterFrame  Damiao: id 2 bytes, operation, register, value 4 bytes,
+//                                            little-endian
 //   reply id   to the master  RegisterFrame  Damiao: the answer, of the same form
 //
-// A number x of a field with n bits is u = trunc((x - min) (2^n - 1) / (max - min)), clamped first: another quotient
-// would let x = max overflow into the next field. The ranges differ from model to model and are in no frame: they are
-// configuration. kp and kd can be exactly 0. A symmetric range has no code for 0: a zero torque is -torque / 4095.
+// A number x of a field with n bits is u = trunc((x - min) (2^n - 1) / (max - min)), after clamping: another
+// quotient would let x = max overflow into the next field. The ranges differ between models and are in no
+// frame: they are configuration. kp and kd can be exactly 0. A symmetric range has no code for 0: a zero
+// torque is -torque / 4095.
 //
-// Sources: B. Katz, "Motor Drive Documentation" and bgkatz/motorcontrol; CubeMars "AK Series Module Driver Manual"
-// V1.0.18; Damiao "DM-J4310-2EC" V1.1. Every function is real-time safe and usable in constant expressions.
+// Sources: B. Katz, "Motor Drive Documentation" and bgkatz/motorcontrol; CubeMars "AK Series Module Driver
+// Manual" V1.0.18; Damiao "DM-J4310-2EC" V1.1. Every function is real-time safe and usable in constant
+// expressions.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +37,7 @@ namespace takt::drives::mit {
 
 using can::Errc;
 
-/// Whose firmware a drive has. They agree on commands, and differ in replies, faults and time-outs.
+/// The vendor of a drive's firmware. Commands are the same for all; replies, faults and timeouts differ.
 enum class Vendor : std::uint8_t { cheetah, cubemars, damiao };
 
 inline constexpr double max_kp = 500;  ///< N m/rad, where the field ends
@@ -73,7 +77,7 @@ struct SpecialFrame {
   Special special = Special::exit;
 };
 
-/// What a drive says of itself.
+/// A drive's report.
 struct Reply {
   std::uint8_t id = 0;  ///< of the drive; Damiao: its low 4 bits
   std::uint8_t status =
@@ -127,7 +131,7 @@ inline constexpr std::uint32_t top12 = 0xFFF;
 inline constexpr std::size_t shortest_reply = 6;
 inline constexpr std::int16_t temperature_offset = 40;  // of CubeMars
 
-/// In steps of a field. With it a decoded number is encoded to the same word again, whatever its last bits are.
+/// In steps of a field. It makes a decoded number encode to the same word again, whatever its rounding.
 inline constexpr double noise = 1e-6;
 
 [[nodiscard]] constexpr std::uint32_t to_field(double value, double least, double most,
@@ -174,19 +178,21 @@ inline constexpr std::uint64_t special_base = 0xFFFF'FFFF'FFFF'FF00;
 using can::
     encode;  // encode(message, ...) gives a Result<Frame>; encode_into(frame, message, ...) writes into a frame
 
-/// The position that a count stands for, rad; counts beyond the field are those of a position that has gone on.
+/// The position that a count stands for, rad; counts beyond the field are those of a position that has gone
+/// on.
 [[nodiscard]] constexpr double position_of(std::int64_t count, const Ranges& ranges) noexcept {
   return static_cast<double>(count) * 2 * ranges.position / detail::top16 - ranges.position;
 }
-/// The count of a position, truncated as the fields are; a reply has its low 16 bits. `position` must be finite.
+/// The count of a position, truncated as the fields are; a reply has its low 16 bits. `position` must be
+/// finite.
 [[nodiscard]] constexpr std::int64_t count_of(double position, const Ranges& ranges) noexcept {
   constexpr std::int64_t most = std::int64_t{1} << 50;
   const double steps = (position + ranges.position) * detail::top16 / (2 * ranges.position);
   return can::round_clamped(steps - 0.5 + detail::noise, -most, most);
 }
 
-/// Numbers beyond their fields are clamped. A command that would be a special frame has a little less torque. After
-/// an error the frame is not to be sent. Errors: id_too_large, bad_value (ranges), not_finite.
+/// Numbers beyond their fields are clamped. A command that would be a special frame has a little less torque.
+/// After an error the frame is not to be sent. Errors: id_too_large, bad_value (ranges), not_finite.
 [[nodiscard]] constexpr Status encode_into(can::Frame& frame, const Command& command, std::uint32_t id,
                                            const Ranges& ranges) noexcept {
   if (id >= register_id) return fail(Errc::id_too_large);
@@ -209,8 +215,8 @@ using can::
   return {};
 }
 
-/// What a drive with this id is told; a special frame is no command. Errors: wrong_format, unexpected_id,
-/// wrong_length, bad_value (special frames, and ranges).
+/// Decodes a command to the drive with this id; a special frame is not a command. Errors: wrong_format,
+/// unexpected_id, wrong_length, bad_value (special frames, and ranges).
 [[nodiscard]] constexpr Result<Command> decode_command(const can::Frame& frame, std::uint32_t id,
                                                        const Ranges& ranges) noexcept {
   if (const Status good = detail::check_format(frame); !good) return fail(good.error());
@@ -262,9 +268,9 @@ using can::
   return status == 0;
 }
 
-/// A reply as the newest firmware of its vendor makes it. A velocity and a torque beyond their fields are clamped.
-/// After an error the frame is not to be sent. Errors: id_too_large, bad_value (status, ranges, Damiao's drive id
-/// above 15), not_finite.
+/// A reply as the newest firmware of its vendor makes it. A velocity and a torque beyond their fields are
+/// clamped. After an error the frame is not to be sent. Errors: id_too_large, bad_value (status, ranges,
+/// Damiao's drive id above 15), not_finite.
 [[nodiscard]] constexpr Status encode_into(can::Frame& frame, const Reply& reply, std::uint32_t reply_id,
                                            Vendor vendor, const Ranges& ranges) noexcept {
   if (reply_id >= register_id) return fail(Errc::id_too_large);
@@ -294,8 +300,8 @@ using can::
   return {};
 }
 
-/// What a drive says. Cheetahs and CubeMars send 6 to 8 bytes, by their firmware; Damiao 8. Errors: wrong_format,
-/// unexpected_id, wrong_length, bad_value (status, ranges).
+/// Decodes a drive's reply. Cheetahs and CubeMars send 6 to 8 bytes, by their firmware; Damiao 8. Errors:
+/// wrong_format, unexpected_id, wrong_length, bad_value (status, ranges).
 [[nodiscard]] constexpr Result<Reply> decode_reply(const can::Frame& frame, std::uint32_t reply_id,
                                                    Vendor vendor, const Ranges& ranges) noexcept {
   if (const Status good = detail::check_format(frame); !good) return fail(good.error());
@@ -354,9 +360,8 @@ using can::
                        static_cast<std::uint32_t>(can::load_little<4>(frame.data.data() + 4))};
 }
 
-/// Whether a frame on a Damiao's reply id is an answer about a register. As a Reply, the same bytes would be those of
-/// a disabled drive near its lowest position that turns backwards at more than a third of its range of velocity: it
-/// is never meant.
+/// Whether a frame on a Damiao's reply id is an answer about a register. As a Reply, the same bytes would be
+/// a disabled drive near its lowest position, at a high backwards velocity. No drive sends that.
 [[nodiscard]] constexpr bool is_register_answer(const can::Frame& frame, std::uint8_t drive) noexcept {
   constexpr std::uint8_t last_register = 81;
   return frame.length == can::max_classic_length && frame.data[0] == drive && frame.data[1] == 0 &&

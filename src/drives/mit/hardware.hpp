@@ -1,10 +1,10 @@
-// The joints of a robot on MIT-mode drives of any vendor, behind the Hardware seam, over any CAN bus. Each cycle one
-// frame goes to every drive; their replies are taken in by the next read(). drives/mit/master.hpp has the start-up
-// sequence of a drive.
+// The joints of a robot on MIT-mode drives of any vendor, over any CAN bus, as a robot::Hardware. In each
+// cycle it sends one frame to every drive; the next read() takes in their replies. The start-up sequence of a
+// drive is in drives/mit/master.hpp.
 //
-// Of JointDescription::counts_per_radian only the sign counts, the direction. A Damiao that hears nothing for 3
-// periods more than the robot's overrun limit (at least 5 ms) switches itself off and has the error D, a cheetah is
-// limp after 25 ms, and a CubeMars goes on with its last command as far as is known.
+// Of JointDescription::counts_per_radian only the sign counts, the direction. A silent master has different
+// effects. A Damiao switches itself off, with the error D, after 3 periods more than the robot's overrun
+// limit (at least 5 ms). A cheetah is limp after 25 ms. A CubeMars probably goes on with its last command.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,15 @@
 
 namespace takt::drives::mit {
 
-/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one robot.
+/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one
+/// robot.
 template <can::CanBus Bus>
 class Hardware final : public robot::Hardware {
  public:
-  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The buses must
-  /// outlive the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address, bad_scale,
-  /// too_many_joints; bad_value of the CAN room for settings that setup_of() refuses.
+  /// Creates the hardware. `buses`: one for each entry of description.buses, in its order; those of another
+  /// protocol may be null. The buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address,
+  /// duplicate_address, bad_scale, too_many_joints; bad_value of the room can for settings that setup_of()
+  /// rejects.
   [[nodiscard]] static SetupResult<std::unique_ptr<Hardware>> create(
       const robot::RobotDescription& description, std::span<Bus* const> buses) {
     using robot::Errc;
@@ -84,7 +86,7 @@ class Hardware final : public robot::Hardware {
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
   }
-  /// References that were no numbers: never sent, the last good one held in their place.
+  /// Number of rejected references: NaN or infinity. They are never sent; the last good one is held instead.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:
@@ -107,7 +109,7 @@ class Hardware final : public robot::Hardware {
     robot::BusExchange<Bus> exchange;
     std::vector<Drive> drives;
   };
-  /// A frame as it comes from its master.
+  /// Passes on a frame, which its master has already encoded.
   struct Complete {
     can::Frame frame;
     friend Status encode_into(can::Frame& out, const Complete& complete) noexcept {

@@ -1,24 +1,25 @@
-// What a master knows and wants of one MIT-mode drive: its start-up and shut-down sequence, and what it last said. No
-// bus: the drive's frames go in, its one frame of each cycle comes out. drives/mit/frames.hpp has the protocol.
+// The master of one MIT-mode drive: its start-up and shut-down sequence, and its last reply. It has no bus:
+// the drive's frames go in, and its one frame of each cycle comes out. The protocol is in
+// drives/mit/frames.hpp.
 //
-//   checking    Damiao: reads mode and ranges, writes the time-out, and refuses what differs from the description
+//   checking    Damiao: reads mode and ranges, writes the timeout, and rejects a deviation from the setup
 //   zeroing     one command without gains, so that nothing is held or stored
-//   leaving     exit, or clear error, until the drive answers and says that it is off
-//   idle        asks where the drive stands; power may be wanted
-//   aligning    commands without gains where the drive stands: a cheetah stores commands, and acts on the last one
-//               when it is enabled
-//   entering    enter, until the drive answers and says that it is on
-//   ramping     holds the drive where it stands, while kd and then kp grow to what the description says
+//   leaving     exit, or clear error, until the drive answers that it is off
+//   idle        requests the position; power may be wanted
+//   aligning    commands without gains at the present position: a cheetah stores commands, and acts on the
+//               last one when it is enabled
+//   entering    enter, until the drive answers that it is on
+//   ramping     holds the present position, while kd and then kp grow to the description's gains
 //   running     follows its joint
 //
-// Only a Damiao tells whether it is on; of the others the master knows what they answered. So orders go out several
-// times. A drive that was on and leaves its requests unanswered is held where it was last told to be. Its state is
-// unknown, also when it is heard again, until it was switched off or its fault cleared. A Damiao that goes off
-// unasked has the fault power_lost. A drive that is switched off counts as ready until it has left, so that no
-// program ends before.
+// Only a Damiao reports whether it is on. The other drives only answer, so commands to them are repeated
+// several times. If a drive that was on leaves its requests unanswered, its last reference is held. Its state
+// is then unknown, even when it answers again, until it was switched off or its fault cleared. A Damiao that
+// goes off without a command has the fault power_lost. A drive that is being switched off counts as ready
+// until it is off, so that no program ends before.
 //
-// Replies wrap where the field of the position ends; the master counts on. Where a drive stands beyond its field no
-// command can hold it, so it is not enabled there. All of it is real-time safe.
+// Positions in replies wrap at the end of their field; the master keeps counting. No command can hold a drive
+// beyond its field, so it is not enabled there. Real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,8 @@
 
 namespace takt::drives::mit {
 
-/// JointFeedback::fault: the drive's own error in the two low bytes, which differ so that each number has one meaning.
+/// JointFeedback::fault has the drive's own error in the two low bytes. They differ by vendor, so that each
+/// number has one meaning.
 namespace fault {
 inline constexpr std::uint32_t cubemars = 0xFF;
 inline constexpr std::uint32_t damiao = 0xF00;
@@ -58,7 +60,7 @@ class Master {
   /// Gains take this long to grow.
   static constexpr Duration ramp_time{200'000'000};
 
-  /// `timeout` is what a Damiao is told, `period` that of the cycle.
+  /// `timeout`: that of a Damiao. `period`: that of the cycle.
   Master(const Setup& setup, Duration timeout, Duration period) noexcept
       : setup_(setup),
         sign_(setup.reversed ? -1 : 1),
@@ -71,15 +73,15 @@ class Master {
 
   [[nodiscard]] const Setup& setup() const noexcept { return setup_; }
 
-  // ---- What the drive says
+  // ---- Frames from the drive
 
-  /// Whether a frame of the bus is this drive's. Drives may share a reply id.
+  /// Whether this drive sent a frame. Drives may share a reply id.
   [[nodiscard]] bool is_from_drive(const can::Frame& frame) const noexcept {
     const std::uint8_t id = setup_.vendor == Vendor::damiao ? frame.data[0] & 0xF : frame.data[0];
     return !frame.extended && frame.id == setup_.reply_id && id == setup_.id;
   }
 
-  /// A frame of the drive that ended on the bus at `time`. Errors, after which nothing has changed: those of
+  /// Handles a frame of the drive that ended on the bus at `time`. Errors, which change nothing: those of
   /// decode_reply() and decode_register().
   Status heard(const can::Frame& frame, Time time) noexcept {
     if (setup_.vendor == Vendor::damiao && is_register_answer(frame, setup_.id)) {
@@ -96,7 +98,7 @@ class Master {
     status_ = reply->status;
     velocity_ = reply->velocity;
     torque_ = reply->torque;
-    // The way from the last count is the short one: replies come often.
+    // The count goes the shorter way, since replies come often.
     count_ = heard_ ? count_ + static_cast<std::int16_t>(reply->count - static_cast<std::uint16_t>(count_))
                     : reply->count;
     heard_ = true;
@@ -104,7 +106,8 @@ class Master {
     return {};
   }
 
-  /// Once per cycle, after its replies: the drive is silent when it left `limit` requests in a row unanswered.
+  /// Call it once per cycle, after the replies. The drive is silent after `limit` unanswered requests in a
+  /// row.
   void check_silence(std::uint32_t limit) noexcept {
     const bool was_silent = silence_.silent();
     silence_.pass_cycle(limit);
@@ -117,7 +120,7 @@ class Master {
     }
   }
 
-  // ---- What its joint is told
+  // ---- Feedback for its joint
 
   void report(robot::JointFeedback& feedback) const noexcept {
     feedback.drive = state();
@@ -142,11 +145,10 @@ class Master {
     return faults_ | (is_beyond ? fault::beyond_range : 0);
   }
 
-  // ---- What the drive is told
+  // ---- Commands for the drive
 
-  /// The drive's frame of this cycle. A number of the joint's mode that is not finite is counted in `rejected`; in
-  /// its place the drive stays in the mode of the last good command, where a position holds, and a velocity and an
-  /// effort are 0.
+  /// The drive's frame of this cycle. NaN and infinity are counted in `rejected`. Instead the drive stays in
+  /// the mode of the last good command, holds its position, and has a velocity and effort of 0.
   [[nodiscard]] Result<can::Frame> command(const robot::JointCommand& joint,
                                            std::uint64_t& rejected) noexcept {
     const bool answered = std::exchange(answered_, false);
@@ -173,7 +175,7 @@ class Master {
     running
   };
 
-  /// A step of a Damiao's start-up: what is asked for, and the fault when the answer is another.
+  /// A step of a Damiao's start-up: the request, and the fault if the answer differs from the setup.
   struct Check {
     RegisterOperation operation;
     Register number;

@@ -1,5 +1,5 @@
-// MIT mode, the impedance control of mini-cheetah, CubeMars AK and Damiao actuators: drives/mit/frames.hpp has the
-// frames.
+// MIT mode, the impedance control of mini-cheetah, CubeMars AK and Damiao actuators: drives/mit/frames.hpp
+// has the frames.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -134,7 +134,7 @@ class MitProtocol final : public robot::DriveProtocol {
           fmt::format("is less than {:.3g}, the least that its frames can say: the joint would oscillate",
                       max_kd / steps));
   }
-  /// A cheetah lets its joint go by itself, and nobody would notice.
+  /// A cheetah goes limp by itself, without a report.
   static void check_pause(const robot::RobotDescription& robot, const Setup& setup,
                           const robot::Complain& complain) {
     if (setup.vendor != Vendor::cheetah || robot.overrun == rt::OverrunPolicy::catch_up) return;
@@ -147,7 +147,7 @@ class MitProtocol final : public robot::DriveProtocol {
                          to_seconds(cheetah_timeout), robot.overrun_limit, to_seconds(robot.period),
                          most >= 0 ? fmt::format("At most {}", most) : "The loop must be faster"));
   }
-  /// No drive may take another's reply for a command, and replies must be told apart.
+  /// No drive may take another's reply as a command, and each reply must have one drive.
   static void check_identifiers(const Setup& setup, const robot::JointDescription& joint,
                                 const robot::Complain& complain) {
     const auto other = setup_of(joint);

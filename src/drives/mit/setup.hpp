@@ -43,17 +43,19 @@ struct Setup {
   return 0;
 }
 
-/// A cheetah without a command for so long is limp until the next one, and does not tell. Its firmware's default.
+/// A cheetah without a command for this time is limp until the next one, without a report. Default of its
+/// firmware.
 inline constexpr Duration cheetah_timeout{25'000'000};
 
-/// How long a Damiao is to wait for its master. It is a little more patient than the loop, so that the loop says that
-/// it was late.
+/// Timeout of a Damiao for its master's frames. It is a little longer than the loop's, so that the loop
+/// reports its own overrun first.
 [[nodiscard]] constexpr Duration timeout_of(const robot::RobotDescription& robot) noexcept {
   constexpr Duration least{5'000'000};
   return std::max(least, (Duration::rep{robot.overrun_limit} + 3) * robot.period);
 }
 
-/// What the joint's description says. Errors: bad_value (a setting is missing, unknown or out of its limits).
+/// The setup by the joint's description. Errors: bad_value (a setting is missing, unknown or out of its
+/// limits).
 [[nodiscard]] Result<Setup> setup_of(const robot::JointDescription& joint) noexcept;
 
 }  // namespace takt::drives::mit

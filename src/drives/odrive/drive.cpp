@@ -69,7 +69,7 @@ void OdriveDrive::take(const odrive::SetMode& order) noexcept {
   reference_ = {axis_.measured(), 0, 0};
 }
 
-// What a real drive makes of a number that is not finite is unknown: this one ignores it.
+// It is unknown how a real drive handles NaN and infinity: this one ignores them.
 
 void OdriveDrive::take(const odrive::SetPosition& order) noexcept {
   if (std::isfinite(order.position)) {

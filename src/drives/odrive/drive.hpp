@@ -1,7 +1,8 @@
-// A simulated ODrive: one motor, one node. It speaks CANSimple of firmware 0.6 (drives/odrive/frames.hpp): a heartbeat every 100 ms
-// and an estimate every 10 ms from its start on, answers to remote frames, set-points in passthrough, errors that switch the motor
-// off and stay until they are cleared, and the watchdog, if it is configured. It keeps between set-points what it was last told, as
-// real ones do, for ever where there is no watchdog. Everything is real-time safe.
+// A simulated ODrive: one motor, one node. It has CANSimple of firmware 0.6 (drives/odrive/frames.hpp): a
+// heartbeat every 100 ms, an estimate every 10 ms, and answers to remote frames. It takes set-points in
+// passthrough. Errors switch the motor off, and stay until they are cleared. It has a watchdog, if
+// configured. As on a real drive, a set-point holds until the next one, without a watchdog forever.
+// Everything is real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -30,37 +31,37 @@ class OdriveDrive {
   OdriveDrive(std::uint8_t node, const OdriveDriveOptions& options, Time start,
               const robot::JointDescription& joint) noexcept;
 
-  /// Whether the node takes notice of the frame: not of those that it sends itself.
+  /// Whether the node uses this frame; not one of its own.
   [[nodiscard]] bool accepts(const can::Frame& frame) const noexcept {
     const bool is_to_it = !frame.extended && odrive_frame::node_of(frame) == setup_.node;
     return is_to_it && (frame.remote || (bit_of(frame) & answers) == 0);
   }
-  /// Takes a frame that ended on the bus at its stamp.
+  /// Handles a frame that ended on the bus at its stamp.
   void receive(const can::Frame& frame) noexcept;
-  /// When the next frame is to be sent; Time::max() when none is.
+  /// Time of the next frame to send; Time::max() for none.
   [[nodiscard]] Time next_send() const noexcept {
     if (silent_) return Time::max();
     return std::min({heartbeat_due_, estimate_due_, asked_ != 0 ? answer_due_ : Time::max()});
   }
-  /// That frame, at that time.
+  /// That frame. Call it at that time.
   [[nodiscard]] can::Frame take_frame() noexcept;
-  /// Lets the motor run up to a time.
+  /// Runs the motor up to a time.
   void advance(Time to) noexcept;
 
-  /// What happened to the joint, at the present time.
+  /// Injects a fault at the present time, or ends it with JointFault::none.
   void inject(sim::JointFault fault) noexcept;
   void set_load(double torque) noexcept { axis_.set_load(torque); }
-  /// Where the joint really is, rad or m, and how fast it moves.
+  /// The joint's true position and velocity, rad or m.
   [[nodiscard]] double position() const noexcept { return axis_.plant().position(ticks_.since(now_)); }
   [[nodiscard]] double velocity() const noexcept { return axis_.plant().velocity(); }
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] odrive::SetMode mode() const noexcept { return mode_; }
   [[nodiscard]] odrive::SetLimits limits() const noexcept { return limits_; }
-  /// Frames to this node that made no sense to it.
+  /// Number of frames to this node that it could not use.
   [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
 
-  /// The limits of a drive that nobody has configured.
+  /// The limits of an unconfigured drive.
   static constexpr odrive::SetLimits as_delivered{.velocity = 2, .current = 10};
 
  private:
@@ -72,11 +73,11 @@ class OdriveDrive {
   void take(const odrive::SetLimits& order) noexcept;
   void take(const odrive::ClearErrors& order) noexcept;
   template <class Message>
-  void take(const Message&) noexcept {  // what a drive says itself
+  void take(const Message&) noexcept {  // messages that only drives send
     ++ignored_;
   }
 
-  /// What it says, and so can be asked for.
+  /// The messages that it sends, and that can be requested.
   static constexpr std::uint32_t answers =
       1U << odrive::Version::message.id | 1U << odrive::Heartbeat::message.id |
       1U << odrive::Errors::message.id | 1U << odrive::Estimate::message.id |

@@ -1,9 +1,10 @@
-// The frames of CANSimple, the protocol of ODrive motor drives on classic CAN: how the messages of odrive.dbc, which are those of
-// node 0, become frames of a node, and how joints are told in motor turns. Plain data; all of it is real-time safe.
+// The frames of CANSimple, the protocol of ODrive motor drives on classic CAN. It makes a node's frames of
+// the messages of odrive.dbc, which are those of node 0, and converts joints to motor turns. Plain data;
+// real-time safe.
 //
-// An identifier is the node times 32 plus the number of the message. A remote frame asks for a message. An empty data frame does
-// so too, from firmware 0.5.5 on; but the drive may send a data frame of the same identifier at the same time, and two such
-// frames destroy each other. A remote frame gives way.
+// An identifier is 32 times the node plus the number of the message. A remote frame requests a message. From
+// firmware 0.5.5 on, an empty data frame does so too. But if the drive sends a data frame of the same
+// identifier at the same time, the two destroy each other. A remote frame loses the arbitration instead.
 #pragma once
 
 #include <cmath>
@@ -54,7 +55,8 @@ template <class Message>
 
 }  // namespace odrive_frame
 
-/// Bits of JointFeedback::fault. The lower ones are the drive's own, those of Heartbeat::errors and Errors::disarm_reason.
+/// Bits of JointFeedback::fault. The lower ones are the drive's own, as in Heartbeat::errors and
+/// Errors::disarm_reason.
 namespace odrive_fault {
 inline constexpr std::uint32_t initializing = 1;
 inline constexpr std::uint32_t no_estimate = 0x8;

@@ -1,8 +1,10 @@
-// The joints of a robot on ODrives behind the Hardware seam, over any CAN bus. drives/odrive/master.hpp has the start-up sequence.
+// The joints of a robot on ODrives, over any CAN bus, as a robot::Hardware. The start-up sequence is in
+// drives/odrive/master.hpp.
 //
-// Each cycle every drive is asked for its estimate, and told its set-point or, instead, one step of its start-up; the next read()
-// takes in the answers. So there are never more frames on the bus than drives/odrive/protocol.cpp plans. Drives send estimates by
-// themselves, too, at a rate of their own; asking makes them come with the loop, whatever that rate is, and shows who is silent.
+// In each cycle every drive gets a request for its estimate, and its set-point or one step of its start-up.
+// The next read() takes in the answers. So the bus never has more frames than drives/odrive/protocol.cpp
+// plans. Drives also send estimates by themselves, at their own rate. The requests synchronise the estimates
+// with the loop, and show which drives are silent.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +32,9 @@ namespace takt::drives {
 template <can::CanBus Bus>
 class OdriveHardware final : public robot::Hardware {
  public:
-  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The buses must outlive the
-  /// hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address, bad_scale, too_many_joints.
+  /// Creates the hardware. `buses`: one for each entry of description.buses, in its order; those of another
+  /// protocol may be null. The buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address,
+  /// duplicate_address, bad_scale, too_many_joints.
   [[nodiscard]] static SetupResult<std::unique_ptr<OdriveHardware>> create(
       const robot::RobotDescription& description, std::span<Bus* const> buses) {
     using robot::Errc;
@@ -91,7 +94,8 @@ class OdriveHardware final : public robot::Hardware {
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
   }
-  /// References that were no numbers, or of a mode that the drive does not have: never sent.
+  /// Number of rejected references: NaN, infinity, or a mode that the drive does not have. They are never
+  /// sent.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:
@@ -102,7 +106,8 @@ class OdriveHardware final : public robot::Hardware {
     std::size_t request_slot = 0;
   };
   struct BusState {
-    /// Answers of each drive in a cycle: its estimate, at times another one, the heartbeat, an answer of its start-up.
+    /// Answers of each drive in a cycle: its estimate, at times another one, the heartbeat, an answer of its
+    /// start-up.
     static constexpr std::size_t answers = 4;
 
     BusState(Bus& bus, std::vector<Drive> its_drives, const robot::RobotDescription& description)

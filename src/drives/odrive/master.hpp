@@ -1,15 +1,17 @@
-// What a master knows and wants of one ODrive: its start-up and shut-down, its modes, and what it last said. No bus, no clock:
-// frames of the drive go in, the frames of a cycle come out.
+// The master of one ODrive: its start-up and shut-down, its modes, and its last frames. It has no bus and no
+// clock: frames of the drive go in, the frames of a cycle come out.
 //
 //   greeting -> (clearing) -> off -> preparing -> starting -> on -> stopping -> off
 //
-// A drive reports its state in a heartbeat only, ten times a second, and confirms no command. So each step that matters is
-// repeated until a heartbeat shows it, and a change of mode counts once the drive has answered a question that was sent after it:
-// drives take their frames in order. The question is for the firmware version, which no drive sends unasked.
+// A drive reports its state only in a heartbeat, ten times a second, and confirms no command. Hence each
+// important step is repeated until a heartbeat shows it. A change of mode counts once the drive has answered
+// a later request, because drives handle their frames in order. This request is for the firmware version,
+// which no drive sends by itself.
 //
-// Errors that are older than this master are cleared once, before anybody wants power. Later ones stay until somebody clears them.
-// A drive that is found on was left so by somebody else, and is switched off first. One that goes off unasked is at fault
-// (power_lost) until somebody clears the fault or switches it off. All of it is real-time safe.
+// Errors from before this master's start are cleared once, before power is wanted. Later ones stay until they
+// are cleared. A drive that is on at the start was left on by another program, and is switched off first. A
+// drive that goes off without a command is at fault (power_lost). Clearing the fault, or switching the drive
+// off, ends it. Real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -40,10 +42,10 @@ class OdriveMaster {
 
   [[nodiscard]] std::uint8_t node() const noexcept { return setup_.node; }
 
-  // ---- What the drive says
+  // ---- Frames from the drive
 
-  /// A frame with the drive's node that ended on the bus at `time`. Errors, after which nothing has changed: unexpected_id (of no
-  /// use to a master), wrong_format, wrong_length, not_finite.
+  /// Handles a frame with the drive's node that ended on the bus at `time`. Errors, which change nothing:
+  /// unexpected_id (a frame that a master does not use), wrong_format, wrong_length, not_finite.
   [[nodiscard]] Status heard(const can::Frame& frame, Time time) noexcept {
     Status taken;
     const auto take_in = [&](const auto& message) noexcept { taken = take(message, time); };
@@ -51,13 +53,13 @@ class OdriveMaster {
     return decoded ? taken : decoded;
   }
 
-  /// Once per cycle, after its frames.
+  /// Call it once per cycle, after the drive's frames.
   void check_silence() noexcept {
     if (unanswered_++ >= patience_.answers) silent_ = true;
     if (heartbeat_age_++ >= patience_.heartbeats) silent_ = true;
   }
 
-  // ---- What its joint is told
+  // ---- Feedback for its joint
 
   void report(robot::JointFeedback& feedback) const noexcept {
     feedback.drive = state();
@@ -86,10 +88,11 @@ class OdriveMaster {
            (start_refused_ ? odrive_fault::start_refused : 0) | (power_lost_ ? odrive_fault::power_lost : 0);
   }
 
-  // ---- What the drive is told
+  // ---- Commands for the drive
 
-  /// Once per cycle, before the frames of it. What is not a number, or of a mode that the drive's firmware cannot confirm, is
-  /// counted in `rejected`; in its place the last good position holds, and a velocity and an effort are 0.
+  /// Call it once per cycle, before the frames of it. NaN, infinity, and modes that the drive's firmware
+  /// cannot confirm are counted in `rejected`. Instead the last good position is held, and a velocity and an
+  /// effort are 0.
   void command(const robot::JointCommand& joint, std::uint64_t& rejected) noexcept {
     if (!take(joint)) ++rejected;
     if (!joint.want_power && want_power_) forget_loss();
@@ -243,7 +246,7 @@ class OdriveMaster {
     torque_ = torques.estimate;
     return {};
   }
-  /// A command of somebody else to the same drive.
+  /// Another program's command to the same drive.
   template <class Message>
   [[nodiscard]] Status take(const Message&, Time) noexcept {
     return fail(can::Errc::unexpected_id);
@@ -293,7 +296,7 @@ class OdriveMaster {
     forget_loss();
   }
 
-  /// The drive keeps what it was told before: limits, mode and set-point are told anew, and the feed-forwards are 0.
+  /// The drive keeps earlier settings: send limits, mode and set-point again, with feed-forwards of 0.
   [[nodiscard]] std::optional<can::Frame> prepare() noexcept {
     switch (step_) {
       case Step::limits:
@@ -342,7 +345,7 @@ class OdriveMaster {
     }
     return good;
   }
-  /// Whether a 32-bit float can say it.
+  /// Whether it fits a 32-bit float.
   [[nodiscard]] static bool is_single(double value) noexcept {
     return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max());
   }
@@ -402,7 +405,7 @@ class OdriveMaster {
   OdriveSetup setup_;
   OdrivePatience patience_;
 
-  // What it said, in turns, turns/s and N m of the motor.
+  // The drive's reports, in turns, turns/s and N m of the motor.
   double position_ = 0;
   double velocity_ = 0;
   double torque_ = 0;

@@ -1,4 +1,4 @@
-// What a description says of an ODrive, in the numbers that its master and its simulated twin work with.
+// The settings of an ODrive in a description, converted to the numbers of its master and its simulation.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace takt::drives {
 
-/// Below it, whatever the sign, a joint cannot be told in motor turns.
+/// A smaller gear, of either sign, cannot convert a joint's motion to motor turns.
 inline constexpr double odrive_least_gear = 1e-3;
 
 struct OdriveSetup {

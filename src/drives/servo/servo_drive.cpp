@@ -8,8 +8,8 @@ namespace servo = can::servo;
 
 namespace {
 
-/// How hard a drive brakes without being told how, rad/s^2: as the joint may, with half the torque that it
-/// has.
+/// Braking of a drive without a command, rad/s^2: at the joint's limit of acceleration, and with at most half
+/// of its torque limit.
 double braking_acceleration(const robot::JointDescription& joint) noexcept {
   const double possible = joint.plant.torque_limit / joint.plant.inertia / 2;
   return joint.limits.acceleration > 0 ? std::min(possible, joint.limits.acceleration) : possible;

@@ -1,4 +1,5 @@
-// `takt dbc2hpp` for takt_add_dbc(), without the rest of the program takt and without CLI11, which the library does not need.
+// `takt dbc2hpp` for takt_add_dbc(), without the rest of the program takt and without CLI11, which the
+// library does not need.
 #include <cstdio>
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Positions, velocities and efforts for simulated CiA 402 drives, changed from one to the other while they are enabled; and
+// Positions, velocities and efforts for simulated CiA 402 drives, with changes of mode while enabled; and
 // their search for a home.
 #include <doctest/doctest.h>
 
@@ -22,11 +22,11 @@ namespace {
 constexpr double rated = 50;  // N m: the torque limit of the simulated joint
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-/// One drive that takes all three, and a watch over how hard it is jerked.
+/// One drive with all three modes, and a check of its largest jerk.
 struct Switcher : Robot {
   explicit Switcher(double counts_per_radian = 10'000) : Robot({1}, counts_per_radian, rated) { start(); }
 
-  /// Cycles, after which the drive is in the mode that it was told; rad/s: the largest change of its velocity in one of them.
+  /// Cycles until the drive has its commanded mode; rad/s: the largest change of its velocity in one of them.
   double watch(Duration duration) {
     double largest = 0;
     for (const Time end = now + duration; now < end;) {
@@ -66,7 +66,7 @@ TEST_CASE("a drive goes from positions to velocities to efforts and back without
     CHECK(robot.drive().velocity() == doctest::Approx(0.5).epsilon(0.02));
     CHECK(robot.feedback[0].velocity == doctest::Approx(0.5).epsilon(0.05));
 
-    robot.command().effort = 0.3;  // N m: what friction takes at this speed
+    robot.command().effort = 0.3;  // N m: friction at this speed
     robot.command().mode = CommandMode::effort;
     CHECK(robot.watch(50ms) < 0.02);
     CHECK(robot.drive().velocity() == doctest::Approx(0.5).epsilon(0.2));
@@ -135,7 +135,7 @@ TEST_CASE("a velocity or an effort that is not a number is 0, in the mode that t
     CHECK(robot.feedback[0].mode == CommandMode::velocity);
     CHECK(robot.feedback[0].drive == DriveState::ready);
     CHECK(robot.hardware->references_rejected() == 200);
-    // And not resumed by a switching off and on.
+    // Switching off and on does not resume it, either.
     robot.command().want_power = false;
     robot.run(500ms);
     robot.command().want_power = true;
@@ -219,10 +219,10 @@ TEST_CASE("a drive with a home finds it before it is ready, once after each star
   robot.commands[1].want_power = false;
   robot.run(100ms);
   robot.commands[1].want_power = true;
-  CHECK(search() < 50);  // it knows where it is
+  CHECK(search() < 50);  // it knows its position
   robot.world.drives[1].inject(JointFault::silent);
   robot.run(100ms);
-  robot.world.drives[1].inject(JointFault::none);  // boots, and has forgotten
+  robot.world.drives[1].inject(JointFault::none);  // it boots, and has lost its home
   robot.commands[1].want_power = false;
   robot.run(500ms);
   robot.commands[1].want_power = true;

@@ -1,5 +1,4 @@
-// The hardware of CiA 402 drives against simulated ones: start-up, motion, and everything that can go wrong,
-// over nothing but frames.
+// The hardware of CiA 402 drives against simulated ones, over frames alone: start-up, motion, and all faults.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +25,7 @@ namespace {
 using Hardware = test::Cia402Robot::Hardware;
 using Robot = test::Cia402Robot;
 
-/// Takes whatever is written to it, but for one object.
+/// Accepts writes to all objects except one.
 struct DictionaryWithout {
   std::uint16_t absent;
 
@@ -164,7 +163,7 @@ TEST_CASE("faults of the motor come with their emergency, and go by an edge once
     CHECK(robot.feedback[0].drive == DriveState::fault);  // still broken
     robot.world.drives[0].inject(JointFault::none);
     robot.run(200ms);
-    CHECK(robot.feedback[0].drive == DriveState::fault);  // nobody has cleared it since
+    CHECK(robot.feedback[0].drive == DriveState::fault);  // nobody has cleared it since then
     robot.clear();
     robot.run(100ms);
     CHECK(robot.feedback[0].drive == DriveState::ready);
@@ -270,7 +269,7 @@ TEST_CASE(
   CHECK(robot.feedback[0].drive == DriveState::unknown);
   const std::int32_t held = told();
   robot.world.drives[0].disturb({});
-  move(1200ms);  // until what was late has come, too
+  move(1200ms);  // until late frames have arrived, too
   CHECK(told() == held);
   CHECK(drive.state() == State::operation_enabled);
   CHECK(robot.feedback[0].drive == DriveState::unknown);
@@ -320,12 +319,12 @@ TEST_CASE("frames of no use are counted, whoever sends them") {
     const can::Frame frame = *can::make_frame(id, std::vector<std::uint8_t>(length, 0xEE));
     stranger.send({&frame, 1});
   };
-  put(0x181, 3);  // of the right node, of the wrong shape
+  put(0x181, 3);  // of the right node, with a wrong length
   put(0x581, 7);
   put(0x701, 1);
   put(0x081, 2);
-  put(0x182, 7);  // of no node of ours
-  put(0x481, 8);  // of no service of ours
+  put(0x182, 7);  // of an unknown node
+  put(0x481, 8);  // of an unused service
   robot.cycle();
   robot.cycle();
   CHECK(robot.hardware->counters().frames_malformed == before.frames_malformed + 4);
@@ -362,8 +361,7 @@ TEST_CASE("a whole simulated robot of CiA 402 drives keeps the rules of the loop
     (*simulated)->read(now, feedback);
     (*simulated)->write(now, commands);
   };
-  cycle(
-      Time{});  // the undefined-behaviour sanitizer makes system calls when it sees a type for the first time
+  cycle(Time{});  // the undefined-behaviour sanitizer makes system calls when it first sees a type
   test::RtGuard guard;
   for (Time now(1ms); now < Time(1s); now += 1ms) cycle(now);
   CHECK(guard.report() == "");

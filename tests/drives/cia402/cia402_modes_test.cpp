@@ -1,4 +1,4 @@
-// The simulated CiA 402 drive in every mode, under the control that real ones get; and what it refuses.
+// The simulated CiA 402 drive in every mode, controlled as real ones; and the commands that it rejects.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint8_t node = 5;
 
-/// A drive with both pairs of PDOs, and the control of it.
+/// A drive with both pairs of PDOs, and its control.
 struct ModeRig {
   test::Cia402World world = test::Cia402World({node});
   DriveControl control;
@@ -223,7 +223,8 @@ TEST_CASE("long objects come in segments, and what is wrong is refused by name")
   CHECK(rig.write({0x6041, 0}, 0, 2) == SdoAbort::read_only);
   CHECK(rig.write({0x6040, 0}, 0, 4) == SdoAbort::too_long);
   CHECK(rig.write({0x607A, 0}, 0, 2) == SdoAbort::too_short);
-  // PDOs: only out of use, only when the count is 0, only what can be mapped, only what fits
+  // PDOs can be set only while disabled, only while the count is 0, and only to objects that can be mapped
+  // and fit.
   CHECK(rig.write({0x1A00, 0}, 0, 1) == SdoAbort::unsupported_access);
   CHECK(rig.write({0x1800, 1}, 0x4000'0190, 4) == SdoAbort::bad_value);
   CHECK(rig.write({0x1800, 1}, 0xC000'0185, 4) == SdoAbort::none);

@@ -1,4 +1,4 @@
-// One virtual bus with simulated CiA 402 drives on it, for tests of both sides.
+// A virtual bus with simulated CiA 402 drives, for tests of both sides.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -68,10 +68,10 @@ struct Cia402World {
   sim::VirtualCanBus::Port host = bus.connect();
   std::vector<drives::Cia402Drive> drives;
   std::vector<sim::VirtualCanBus::Port> ports;
-  std::vector<can::Frame> seen;  ///< all that went over the bus
+  std::vector<can::Frame> seen;  ///< all frames on the bus
 };
 
-/// Such a world with its master, and a loop around both.
+/// The same with its master, and a loop around both.
 struct Cia402Robot {
   using Hardware = drives::Cia402Hardware<sim::VirtualCanBus::Port>;
 

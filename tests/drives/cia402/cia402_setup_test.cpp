@@ -1,4 +1,4 @@
-// What a CiA 402 drive is told before it runs.
+// The configuration of a CiA 402 drive before it runs.
 #include "takt/drives/cia402/cia402_setup.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@ using namespace takt::drives;
 
 namespace {
 
-/// What is written into an object, as the number that it is.
+/// The number that is written to an object.
 std::optional<std::int32_t> written(const Cia402Setup& setup, can::canopen::Address object) {
   for (const can::canopen::ObjectWrite& write : cia402_configuration(setup)) {
     if (write.object == object) return static_cast<std::int32_t>(write.value);

@@ -1,4 +1,4 @@
-// A simulated Hubo board and what can be wrong with it, behind the master that drives real ones.
+// A simulated Hubo board and its faults, with the master of real ones.
 #include "takt/drives/hubo/hubo_board.hpp"
 #include "takt/drives/registry.hpp"
 
@@ -69,7 +69,7 @@ struct Rig {
     now += description.period;
     advance(now);
     hardware->read(now, feedback);
-    for (std::size_t i = 0; i < 2; ++i) {  // hold, as a loop does whose drives are not ready
+    for (std::size_t i = 0; i < 2; ++i) {  // hold, as a loop does while drives are not ready
       if (feedback[i].drive != DriveState::ready) commands[i].position = feedback[i].position;
     }
     hardware->write(now, commands);
@@ -92,7 +92,7 @@ struct Rig {
   Time now{};
 };
 
-/// A board that wakes up wherever its joints stand, and a master that wants it at home first.
+/// A board that wakes up wherever its joints are, with a master that sends it home first.
 Rig lost_rig() {
   drives::HuboOptions options;
   options.home_at_start = true;
@@ -105,7 +105,7 @@ TEST_CASE("a board that does not know where it is finds its home: encoders at ze
   Rig rig = lost_rig();
   rig.run(20ms);
   CHECK(std::abs(rig.board.position(0) - 0.3) < 1e-3);
-  CHECK(std::abs(rig.feedback[0].position) < 1e-3);  // it thinks
+  CHECK(std::abs(rig.feedback[0].position) < 1e-3);  // as its encoder shows
   CHECK(!rig.all(DriveState::ready));
   rig.run(1s);
   CHECK(rig.board.position(0) < 0.25);  // on its way
@@ -156,7 +156,7 @@ TEST_CASE(
   CHECK(rig.feedback[0].stamp > rig.now - 10ms);
 
   rig.board.set_faults(
-      {.late = 20ms});  // later than a cycle: some requests find no room, the others are answered
+      {.late = 20ms});  // longer than a cycle: some requests find no room, the others are answered
   rig.run(500ms);
   CHECK(rig.board.ignored() > 0);
   CHECK(rig.feedback[0].stamp > rig.now - 20ms);
@@ -174,7 +174,7 @@ TEST_CASE(
 
 TEST_CASE("limit switches are closed at home, and everywhere when they are stuck") {
   HuboBoard board(number, {}, Time{});
-  REQUIRE(board.fit(0, two_joints().joints[0]));  // stands at 0.3 rad
+  REQUIRE(board.fit(0, two_joints().joints[0]));  // it is at 0.3 rad
   const auto status = [&board] {
     can::Frame request = *hubo::encode(hubo::status_request(number));
     request.stamp = board.next_send() == Time::max() ? Time(1ms) : board.next_send();

@@ -1,4 +1,4 @@
-// The master of Hubo boards against small boards that follow the protocol's description: start-up,
+// The master of Hubo boards against small boards written from the protocol's description: start-up,
 // references, shut-down, faults, lost frames and bad input.
 #include "takt/drives/hubo/hubo_hardware.hpp"
 #include "takt/drives/registry.hpp"
@@ -22,7 +22,7 @@ namespace {
 constexpr Duration period{5'000'000};
 constexpr double counts_per_radian = 10'000;
 
-/// A joint board without a motor: it stands wherever the test says.
+/// A joint board without a motor: the test sets its position.
 struct Board {
   std::array<hubo::MotorStatus, 2> status{};
   std::array<std::int32_t, 2> counts{};
@@ -59,7 +59,7 @@ RobotDescription description() {
 
 using Master = HuboHardware<test::ScriptedBus>;
 
-/// The robot above with boards behind its buses.
+/// This robot, with boards behind its buses.
 struct Rig : test::HardwareRig<Master> {
   explicit Rig(HuboOptions hubo_options = {})
       : HardwareRig(description(), drives::find("hubo"), hubo_options), options(hubo_options) {
@@ -68,7 +68,7 @@ struct Rig : test::HardwareRig<Master> {
     boards[2][15];
   }
 
-  /// Frames sent on all buses in the last cycle whose command has this code, to this board.
+  /// Frames of the last cycle, on all buses, with this command code for this board.
   int sent(hubo::CommandCode code, std::uint8_t board) const {
     int count = 0;
     for (const can::Frame& frame : last_sent) {
@@ -130,7 +130,7 @@ struct Rig : test::HardwareRig<Master> {
 
   HuboOptions options;
   std::optional<hubo::CommandCode> drop;  ///< the bus loses these commands
-  bool needs_initialise = false;          ///< boards refuse to switch on before
+  bool needs_initialise = false;          ///< boards refuse to switch on without initialise
   std::array<std::map<std::uint8_t, Board>, 3> boards;
 };
 
@@ -143,7 +143,7 @@ TEST_CASE("boards are asked where they stand before anybody wants power") {
   CHECK(rig.feedback[2].heard);
   CHECK(rig.feedback[2].position == 2.0);
   CHECK(rig.feedback[3].position == -0.5);
-  CHECK(rig.feedback[2].stamp == rig.now - period + period / 5);  // when the reply came
+  CHECK(rig.feedback[2].stamp == rig.now - period + period / 5);  // time of the reply
   CHECK(rig.feedback[2].drive == DriveState::off);
   CHECK(rig.sent_references() == 0);
   CHECK(rig.boards[2][15].initialised == 0);
@@ -243,7 +243,7 @@ TEST_CASE("power goes off at once and again until the board shows it") {
   CHECK(rig.sent_references() == 0);
   rig.cycles(30);
   CHECK(rig.boards[2][15].status[0].driver_on);
-  // Power is wanted again, but the deaf board has not been seen off yet: off comes first.
+  // Power is wanted again, but the deaf board has not reported off yet: off comes first.
   rig.power(true);
   rig.boards[2][15].deaf = false;
   bool went_off = false;
@@ -271,7 +271,7 @@ TEST_CASE("a board is on only while all of its joints want power") {
 
 TEST_CASE("an initialise that gets lost is repeated while the board does not come up") {
   Rig faulty;
-  faulty.boards[2][15].status[0].faults = hubo::fault::jam;  // from before: only initialise clears it
+  faulty.boards[2][15].status[0].faults = hubo::fault::jam;  // an old fault, which only initialise clears
   faulty.power(true);
   faulty.drop = hubo::CommandCode::initialise;
   for (int i = 0; i < 50 && faulty.sent(hubo::CommandCode::initialise, 15) == 0; ++i) faulty.cycle();
@@ -280,7 +280,7 @@ TEST_CASE("an initialise that gets lost is repeated while the board does not com
   CHECK(faulty.boards[2][15].initialised == 1);
   CHECK(faulty.feedback[2].drive == DriveState::ready);
 
-  Rig stubborn;  // takes no driver on before it has been initialised
+  Rig stubborn;  // refuses driver on before initialise
   stubborn.drop = hubo::CommandCode::initialise;
   stubborn.power(true);
   stubborn.needs_initialise = true;
@@ -319,17 +319,17 @@ TEST_CASE("a fault is shown, motion stops for that motor, and clear_fault starts
   CHECK(rig.feedback[2].fault == (hubo::fault::jam | hubo::fault::position_low));
   CHECK(rig.feedback[3].drive == DriveState::ready);  // the other motor of the board
   CHECK(rig.feedback[3].fault == 0);
-  CHECK(rig.boards[2][15].reference[0] == 4000);  // where it stands, whatever is commanded
+  CHECK(rig.boards[2][15].reference[0] == 4000);  // its present position, whatever the command
   const int initialised = rig.boards[2][15].initialised;
   rig.cycles(50);
   CHECK(rig.boards[2][15].initialised == initialised);
-  CHECK(rig.feedback[2].drive == DriveState::fault);  // nothing clears itself
+  CHECK(rig.feedback[2].drive == DriveState::fault);  // no fault clears itself
 
   for (JointCommand& command : rig.commands) command.clear_fault = true;
   rig.cycle();
   for (JointCommand& command : rig.commands) command.clear_fault = false;
   CHECK(rig.sent(hubo::CommandCode::initialise, 15) == 1);
-  CHECK(rig.sent(hubo::CommandCode::initialise, 17) == 0);  // was not at fault: initialising would stop it
+  CHECK(rig.sent(hubo::CommandCode::initialise, 17) == 0);  // it had no fault: initialise would stop it
   rig.cycles(40);
   CHECK(rig.feedback[2].drive == DriveState::ready);
   CHECK(rig.feedback[2].fault == 0);
@@ -453,12 +453,12 @@ TEST_CASE("frames of no use are counted and change nothing") {
   };
   const auto as_is = [](can::Frame&) {};
   put(0x06F, 7, as_is);    // encoder reply, short
-  put(0x06F, 255, as_is);  // length from outside
+  put(0x06F, 255, as_is);  // a length from outside
   put(0x15F, 8, [](can::Frame& frame) { frame.remote = true; });
   put(0x15F, 8, [](can::Frame& frame) { frame.error = true; });
   put(0x15F, 8, [](can::Frame& frame) { frame.fd = true; });
-  put(0x15F, 8, [](can::Frame& frame) { frame.extended = true; });  // another identifier altogether
-  put(0x070, 8, as_is);                                             // board 16 is not ours
+  put(0x15F, 8, [](can::Frame& frame) { frame.extended = true; });  // a different identifier
+  put(0x070, 8, as_is);                                             // board 16 is unknown
   put(0x7FF, 8, as_is);
   rig.hardware->read(rig.now, rig.feedback);
   const HardwareCounters after = rig.hardware->counters();

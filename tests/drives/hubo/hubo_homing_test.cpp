@@ -1,4 +1,4 @@
-// Homing of Hubo boards: the sequence of one motor by itself, and as the last step of a board's start-up.
+// Homing of Hubo boards: the sequence of one motor alone, and as the last step of a board's start-up.
 #include "takt/drives/hubo/hubo_homing.hpp"
 #include "takt/drives/registry.hpp"
 
@@ -30,7 +30,7 @@ struct Board {
     master.attach(1, 10'000);
   }
 
-  /// The board answers everything; the master says what it wants next.
+  /// The board answers every request; returns the master's commands.
   void cycle() {
     now += 10ms;
     master.heard(hubo::EncoderReply{5, counts}, now);
@@ -139,7 +139,7 @@ TEST_CASE(
   CHECK(board.master.state(0) == DriveState::off);
   const int references = board.references;
   board.run(4s);
-  CHECK(board.references == references);  // withheld
+  CHECK(board.references == references);  // held back
   CHECK(board.home_orders().size() == 1);
   board.motors[0].home = hubo::home_done;
   board.counts[0] = 3;
@@ -147,7 +147,7 @@ TEST_CASE(
   CHECK(board.home_orders() == std::vector<std::uint8_t>{0x12, 0x22});
   for (const std::size_t channel : {0U, 1U}) CHECK(board.master.state(channel) == DriveState::off);
   CHECK(board.master.command(
-      0, {.position = 1}));  // by somebody who does not look: the board heeds no reference now
+      0, {.position = 1}));  // by a caller who does not check: the board ignores references now
   board.run(3s);
   board.motors[1].home = hubo::home_done;
   board.counts[1] = -3;
@@ -155,7 +155,7 @@ TEST_CASE(
   for (const std::size_t channel : {0U, 1U}) CHECK(board.master.state(channel) == DriveState::ready);
   CHECK(!board.master.searching());
   CHECK(board.references > references);
-  CHECK(board.master.reference()->counts == std::array<std::int32_t, 2>{3, -3});  // where it stands: no jump
+  CHECK(board.master.reference()->counts == std::array<std::int32_t, 2>{3, -3});  // present position: no jump
 }
 
 TEST_CASE("motors that say that they are at home are not sent there again") {
@@ -175,7 +175,7 @@ TEST_CASE("a search that fails is a fault of its motor, and begins anew once it 
   CHECK(board.master.homing(0).failure() == HuboHomingFailure::no_success);
   CHECK(board.home_orders().size() == 1);
   board.run(1s);
-  CHECK(board.home_orders().size() == 1);  // nothing is tried again by itself
+  CHECK(board.home_orders().size() == 1);  // no automatic retry
 
   board.clear_fault = true;
   board.cycle();
@@ -237,7 +237,7 @@ TEST_CASE(
       if (command->code == hubo::CommandCode::status) {
         if (cycle >= 40) ++asked[command->board];
         hubo::StatusReply reply{command->board, {}};
-        // Board 1 is not at home; the others are, and say so.
+        // Board 1 is not at home; the others are, and report it.
         for (auto& motor : reply.motors)
           motor = status(command->board == 1 ? std::uint8_t{0} : hubo::home_done);
         bus.incoming.push_back(*encode(reply, hubo::Dialect::podo));

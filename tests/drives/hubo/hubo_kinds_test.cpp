@@ -1,4 +1,4 @@
-// Hubo boards of all kinds on one bus, simulated, behind the master that drives real ones: wrists, a neck and hands.
+// Hubo boards of all kinds on one bus, simulated, with the master of real ones: wrists, a neck and hands.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,10 +29,10 @@ namespace {
 using Hardware = drives::HuboHardware<VirtualCanBus::Port>;
 
 constexpr double strongest = 2;  // N m, of a finger
-// Where the joints of the robot below begin, in its order.
+// The start positions of the robot below, in its order.
 constexpr std::size_t wrist = 0, thumb = 1, neck = 3, hand = 6, shoulder = 11, joints = 13;
 
-/// DRC-Hubo's wrist and neck, a hand of Hubo2+, and a shoulder, each with joints that turn either way round.
+/// DRC-Hubo's wrist and neck, a hand of Hubo2+, and a shoulder, each with joints of both directions.
 robot::RobotDescription robot_of_all_kinds() {
   robot::RobotDescription robot;
   robot.buses.resize(1);
@@ -73,7 +73,7 @@ struct Rig {
     now += description.period;
     simulation.advance(now);
     hardware->read(now, feedback);
-    for (std::size_t i = 0; i < joints; ++i) {  // hold, as a loop does whose drives are not ready
+    for (std::size_t i = 0; i < joints; ++i) {  // hold, as a loop does while drives are not ready
       if (feedback[i].drive != DriveState::ready) commands[i].position = feedback[i].position;
     }
     hardware->write(now, commands);
@@ -104,7 +104,7 @@ struct Rig {
 
 TEST_CASE("boards of all kinds come up on one bus without a jump, and go down") {
   for (const bool home_at_start : {false, true}) {
-    Rig rig({.home_at_start = home_at_start});  // which only the shoulder can say, and it is
+    Rig rig({.home_at_start = home_at_start});  // only the shoulder reports its home, and it is there
     rig.start();
     for (std::size_t i = 0; i < joints; ++i) {
       CAPTURE(i);

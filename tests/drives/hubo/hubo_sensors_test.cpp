@@ -1,4 +1,4 @@
-// The sensors of a Hubo robot: asked in each cycle beside its boards, and heard.
+// The sensors of a Hubo robot, requested in each cycle beside its boards.
 #include "takt/drives/hubo/hubo_sensors.hpp"
 #include "takt/drives/registry.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 using Master = HuboHardware<test::ScriptedBus>;
 
-/// A robot with a board on its first bus, and nothing but sensors on the second.
+/// A robot with a board on its first bus, and only sensors on the second.
 struct Rig {
   explicit Rig(std::vector<HuboSensorPlace> sensors, hubo::Dialect dialect = hubo::Dialect::ach) {
     description.buses.resize(2);
@@ -97,8 +97,7 @@ TEST_CASE(
   CHECK(foot.force().value == force);
   CHECK(rig.hardware->sensor(3)->inertial().heard);
   CHECK(rig.hardware->counters().frames_malformed == 1);
-  CHECK(rig.hardware->counters().frames_unexpected ==
-        2);  // another identifier, and a sensor that is not ours
+  CHECK(rig.hardware->counters().frames_unexpected == 2);  // a different identifier, and an unknown sensor
 }
 
 TEST_CASE("sensors that cannot be are refused by their number") {

@@ -1,4 +1,5 @@
-// Masters against simulated drives of the three vendors, over nothing but frames: start-up, motion, silence, faults.
+// Masters against simulated drives of the three vendors, over frames alone: start-up, motion, silence,
+// faults.
 #include <doctest/doctest.h>
 
 #include <numbers>
@@ -20,10 +21,10 @@ namespace mit = drives::mit;
 
 namespace {
 
-constexpr double still = 5e-3;  // rad: a step of the position, friction, and a drive that holds with a spring
+constexpr double still = 5e-3;  // rad: position step, friction, deflection of a drive that holds as a spring
 
 constexpr mit::Ranges ranges{12.5, 30, 18};       // of the rig
-constexpr mit::Command stored{1.4, 0, 80, 2, 0};  // where the first joint is not
+constexpr mit::Command stored{1.4, 0, 80, 2, 0};  // away from the first joint
 
 /// A rig whose drives are ready.
 struct ReadyRig : MitRig {
@@ -184,7 +185,7 @@ TEST_CASE("NaN and infinity move nothing") {
   CHECK(rig.all(DriveState::ready));
 }
 
-// ---- What a careless master does, and ours does not
+// ---- Mistakes of a careless master, which ours avoids
 
 TEST_CASE("a cheetah kicks with a command that it stored while it was disabled") {
   for (const bool with_zero_frame : {false, true}) {
@@ -211,11 +212,10 @@ TEST_CASE("the same is seen of a whole robot, and only with a master that leaves
     CAPTURE(careless);
     MitRig rig;
     if (careless) {
-      rig.port.outgoing =
-          [](can::Frame& frame) {  // commands where the program wants to go, before the drive is enabled
-            if (is_without_gains(frame, 1)) frame = encode(stored, 1U, ranges).value();
-            return true;
-          };
+      rig.port.outgoing = [](can::Frame& frame) {  // commands the target before the drive is enabled
+        if (is_without_gains(frame, 1)) frame = encode(stored, 1U, ranges).value();
+        return true;
+      };
     } else {
       rig.tool(encode(stored, 1U, ranges));  // left by another program
     }
@@ -261,7 +261,7 @@ TEST_CASE("replies and commands that are lost delay a start, and cause no jump")
     rig.port.outgoing = nullptr;
     rig.power(false);
     rig.run(100ms);
-    if (rig.feedback[damiao].drive == DriveState::fault) {  // so many commands in a row were lost
+    if (rig.feedback[damiao].drive == DriveState::fault) {  // it lost so many commands in a row
       CHECK(rig.fault_of(damiao) == "no command came before its time-out ran out");
       rig.clear(damiao);
       rig.run(100ms);
@@ -286,7 +286,7 @@ TEST_CASE("a drive without power is unknown, and comes back once its joint is sw
     CHECK(rig.feedback[(joint + 1) % 3].drive == DriveState::ready);
     rig.simulation.inject(joint, JointFault::none);
     rig.run(100ms);
-    CHECK(rig.feedback[joint].drive == DriveState::unknown);  // nobody knows whether it is on
+    CHECK(rig.feedback[joint].drive == DriveState::unknown);  // it is unknown whether it is on
 
     rig.commands[joint].want_power = false;
     rig.run(200ms);

@@ -1,4 +1,4 @@
-// The codec against the bytes of the vendors' documents, against random numbers, and against what no drive sends.
+// The codec against the bytes of the vendors' documents, against random numbers, and against invalid frames.
 #include "drives/mit/frames.hpp"
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ TEST_CASE("commands have the bytes of the documents") {
   CHECK(bytes_of(encode(Command{}, 1U, ak80_9)) == Bytes{0x7F, 0xFF, 0x7F, 0xF0, 0x00, 0x00, 0x07, 0xFF});
   CHECK(encode(Command{}, 0x65U, ak80_9)->id == 0x65);
 
-  // Other clients round: the words next to zero mean half a step, exactly 0 for the gains.
+  // Other clients round: their codes near zero mean half a step, for the gains exactly 0.
   const Command rounded = decode_command(frame_of(1, {0x80, 0, 0x80, 0, 0, 0, 8, 0}), 1U, ak80_9).value();
   CHECK(rounded.position == doctest::Approx(12.5 / 65535));
   CHECK(rounded.velocity == doctest::Approx(50.0 / 4095));

@@ -1,5 +1,5 @@
-// Three simulated drives on one bus, one of each vendor, and their masters, for tests. What is on its way between
-// them can be changed or lost.
+// Three simulated drives on one bus, one of each vendor, and their masters. Tests can change or drop the
+// frames between them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -95,7 +95,7 @@ struct MitRig {
   MitRig(const MitRig&) = delete;
   MitRig& operator=(const MitRig&) = delete;
 
-  /// The program begins anew; the drives are as it left them.
+  /// Restarts the program; the drives keep their state.
   void start_masters() {
     robot::CanPort* const pointer = &port;
     hardware = drives::find("mit")->connect(description, {&pointer, 1}).value();
@@ -113,7 +113,7 @@ struct MitRig {
       cycle();
       for (std::size_t i = 0; i < commands.size(); ++i) {
         if (feedback[i].drive !=
-            robot::DriveState::ready) {  // as the engine does: from where the joint stands
+            robot::DriveState::ready) {  // as the engine does: start at the joint's position
           commands[i].position = feedback[i].position;
           commands[i].velocity = 0;
         }
@@ -122,7 +122,7 @@ struct MitRig {
       }
     }
   }
-  /// The world goes on while the program sleeps.
+  /// Time passes while the program sleeps.
   void sleep(Duration duration) {
     now += duration;
     simulation.advance(now);
@@ -139,7 +139,7 @@ struct MitRig {
     cycle();
     commands[joint].clear_fault = false;
   }
-  /// A frame of somebody else's tool.
+  /// A frame of another tool.
   void tool(const Result<can::Frame>& frame) {
     REQUIRE(frame.has_value());
     auto host = simulation.host(0);
@@ -157,7 +157,7 @@ struct MitRig {
   std::vector<robot::JointFeedback> feedback;
   std::vector<robot::JointCommand> commands;
   Time now{};
-  double farthest = 0;  ///< that a joint was from its start, rad
+  double farthest = 0;  ///< largest distance of a joint from its start, rad
 };
 
 }  // namespace takt::test

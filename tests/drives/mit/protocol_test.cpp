@@ -1,4 +1,4 @@
-// What a description says of MIT-mode drives, what they put on a bus, and their faults in words.
+// The settings of MIT-mode drives in a description, their frames on a bus, and their faults as text.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// The frames of CANSimple: the bytes of its description, every value there and back, and what is refused.
+// The frames of CANSimple: the bytes of its description, every value encoded and decoded, and rejected
+// frames.
 #include "drives/odrive/frames.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// The master of ODrives against small drives that follow the protocol's description: start-up, references, modes, shut-down,
-// faults, and bad input.
+// The master of ODrives against small drives written from the protocol's description: start-up, references,
+// modes, shut-down, faults, and bad input.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -31,7 +31,7 @@ enum : std::uint32_t {
   clear_errors = 0x18
 };
 
-/// A drive without a motor: it stands wherever the test says.
+/// A drive without a motor: the test sets its position.
 struct Drive {
   std::uint32_t node = 0;
   std::uint8_t state = 1;
@@ -44,7 +44,7 @@ struct Drive {
   bool starts = true;
   bool errors_persist = false;
   bool deaf = false;
-  std::vector<std::uint32_t> heard;  ///< the commands, without questions
+  std::vector<std::uint32_t> heard;  ///< received commands, without requests
   std::array<can::Frame, 32> last{};
 };
 
@@ -80,7 +80,7 @@ struct Rig : test::HardwareRig<Master> {
     drives[1].node = 62;
   }
 
-  /// Each drive sends a heartbeat in every tenth cycle, as it does every 100 ms.
+  /// Each drive sends a heartbeat in every tenth cycle, that is every 100 ms.
   void run(int count) {
     while (count-- > 0) {
       if (++cycle_ % 10 == 0) beat();
@@ -169,7 +169,7 @@ TEST_CASE("drives say where they stand before anybody wants power, and are told 
 TEST_CASE("the start: limits, mode, a set-point where it stands without feed-forward, then closed loop") {
   Rig rig;
   rig.drives[0].turns = 0.75;
-  rig.drives[0].speed = 0.3;  // somebody pushes it
+  rig.drives[0].speed = 0.3;  // it is pushed
   rig.drives[1].turns = -1.25;
   for (JointCommand& command : rig.commands)
     command = JointCommand{.position = 2, .velocity = 1, .want_power = true};
@@ -182,7 +182,7 @@ TEST_CASE("the start: limits, mode, a set-point where it stands without feed-for
   }
   CHECK(told<odrive::SetLimits>(rig.drives[0]).velocity ==
         doctest::Approx(1.5 * 2 * 8 / tau));                     // of the joint's
-  CHECK(told<odrive::SetLimits>(rig.drives[1]).velocity == 25);  // as described
+  CHECK(told<odrive::SetLimits>(rig.drives[1]).velocity == 25);  // as in the description
   CHECK(told<odrive::SetLimits>(rig.drives[1]).current == 20);
   CHECK(rig.feedback[0].drive == DriveState::off);  // no heartbeat has shown the closed loop
 
@@ -206,7 +206,7 @@ TEST_CASE("a question, and at most one command for each drive in a cycle") {
         });
       };
       CHECK(count(false) <= 1);
-      CHECK(count(true) <= 2);  // the second one asks for the version, once
+      CHECK(count(true) <= 2);  // the second one requests the version, once
     }
   }
   CHECK(rig.feedback[0].drive == DriveState::ready);
@@ -273,7 +273,7 @@ TEST_CASE("power goes off with the next command, and comes back only after a hea
   rig.drives[0].deaf = false;
   CHECK(rig.drives[0].state == 8);
   rig.run(12);
-  CHECK(rig.drives[0].state == 1);  // told again
+  CHECK(rig.drives[0].state == 1);  // commanded again
 }
 
 TEST_CASE("a drive that refuses the closed loop is at fault, in words, until it is cleared") {
@@ -292,7 +292,7 @@ TEST_CASE("a drive that refuses the closed loop is at fault, in words, until it 
   rig.run(30);
   CHECK(rig.feedback[0].drive == DriveState::ready);
 
-  Rig lossy;  // nothing is said against it, but the first orders do not arrive
+  Rig lossy;  // no errors, but the first commands do not arrive
   lossy.drives[0].starts = false;
   lossy.power(true);
   lossy.run(40);
@@ -306,7 +306,7 @@ TEST_CASE("a fault is shown with its reason and stays until it is cleared") {
   Rig rig;
   rig.start();
   rig.fail(rig.drives[1], 0x1000);
-  rig.drives[1].active = 0;  // gone, but it is why the motor is off
+  rig.drives[1].active = 0;  // gone, but the reason why the motor is off
   rig.run(50);
   CHECK(rig.feedback[1].drive == DriveState::fault);
   CHECK(rig.said(1) == "over-current, it went off unasked");
@@ -378,7 +378,7 @@ TEST_CASE("a mode is shown when it acts, and until then the joint moves on as it
   CHECK(told<odrive::SetMode>(rig.drives[0]).control == odrive::SetMode::Control::velocity);
   CHECK(told<odrive::SetVelocity>(rig.drives[0]).velocity == doctest::Approx(1.6));
   CHECK(rig.feedback[0].mode == CommandMode::position);
-  rig.cycle();  // asks behind the order
+  rig.cycle();  // sends the request after the command
   CHECK(rig.feedback[0].mode == CommandMode::position);
   rig.cycle();
   CHECK(rig.feedback[0].mode == CommandMode::velocity);
@@ -398,7 +398,7 @@ TEST_CASE("a mode is shown when it acts, and until then the joint moves on as it
   rig.cycles(3);
   CHECK(told<odrive::SetPosition>(rig.drives[0]) == odrive::SetPosition{0.5, 1.6, 0});
   rig.cycles(10);
-  CHECK(told<odrive::SetPosition>(rig.drives[0]) == odrive::SetPosition{0.5, 0, 0});  // not for ever
+  CHECK(told<odrive::SetPosition>(rig.drives[0]) == odrive::SetPosition{0.5, 0, 0});  // not forever
   CHECK(rig.feedback[0].mode == CommandMode::effort);
   rig.drives[0].knows_version = true;
   rig.cycles(10);
@@ -449,12 +449,12 @@ TEST_CASE("frames of no use are counted and change nothing") {
   put(measured, [](can::Frame& frame) { frame.remote = true; });
   put(beat, [](can::Frame& frame) { frame.length = 4; });
   put(beat, [](can::Frame& frame) { frame.error = true; });
-  put(measured, [](can::Frame& frame) { frame.id = 2U << 5 | estimate; });  // of nobody
+  put(measured, [](can::Frame& frame) { frame.id = 2U << 5 | estimate; });  // of an unknown node
   put(measured, [](can::Frame& frame) { frame.id = 63U << 5 | estimate; });
   put(measured, [](can::Frame& frame) { frame.extended = true; });
   put(measured, [](can::Frame& frame) { frame.id = 0x1FFF'FFFF; });
   put(measured, [](can::Frame& frame) { frame.id = 1U << 5 | 0x17; });          // the voltage of the supply
-  put(measured, [](can::Frame& frame) { frame.id = 1U << 5 | set_position; });  // somebody else's command
+  put(measured, [](can::Frame& frame) { frame.id = 1U << 5 | set_position; });  // another master's command
   rig.hardware->read(rig.now, rig.feedback);
   CHECK(rig.hardware->counters().frames_malformed == counted.frames_malformed + 7);
   CHECK(rig.hardware->counters().frames_unexpected == counted.frames_unexpected + 6);

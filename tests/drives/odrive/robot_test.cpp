@@ -1,4 +1,5 @@
-// A whole simulated robot of two ODrives behind the seam: the robot that ships, its master and its drives, over nothing but frames.
+// A whole simulated robot of two ODrives, from the examples, with its master and its drives, over frames
+// alone.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ using sim::JointFault;
 namespace {
 
 constexpr std::size_t shoulder = 0;  // has a watchdog
-constexpr std::size_t elbow = 1;     // turns the other way round
+constexpr std::size_t elbow = 1;     // reversed
 
 robot::RobotDescription arm() {
   auto loaded = drives::load_robot_file(std::string(TAKT_SOURCE_DIR) + "/examples/robots/odrive_arm.json");
@@ -35,7 +36,7 @@ robot::RobotDescription arm() {
   return *loaded;
 }
 
-/// A simulated robot whose master was told something else of it.
+/// A simulated robot whose master has another description of it.
 class Misled final : public robot::Hardware {
  public:
   Misled(const robot::RobotDescription& real, const robot::RobotDescription& told)
@@ -65,7 +66,7 @@ struct Robot {
       : simulation(&made->simulation()), hardware(std::move(made)) {}
   Robot() : Robot(sim::SimulatedHardware::create(arm()).value()) {}
 
-  /// As a loop does: where a drive is not ready, the reference is where the joint stands.
+  /// As a loop does: while a drive is not ready, its reference is the measured position.
   void cycle() noexcept {
     now += description.period;
     hardware->read(now, feedback);
@@ -85,7 +86,8 @@ struct Robot {
     run(600ms);
     REQUIRE(all(DriveState::ready));
   }
-  /// Moves all joints by `distance` with the least jerk; returns how far the worst one was off its reference, for each joint.
+  /// Moves all joints by `distance` with minimum jerk. Returns the largest deviation of each joint from its
+  /// reference.
   std::array<double, 2> move(double distance, Duration duration) {
     std::array<double, 2> worst{};
     std::array<double, 2> from{};
@@ -198,7 +200,7 @@ TEST_CASE("faults of the drives are told in words, stay, and are cleared once th
     CHECK(robot.feedback[shoulder].drive == DriveState::ready);
     robot.clear();
     robot.run(500ms);
-    CHECK(robot.feedback[elbow].drive == DriveState::fault);  // it is still there
+    CHECK(robot.feedback[elbow].drive == DriveState::fault);  // the cause is still there
     robot.world().inject(elbow, JointFault::none);
     robot.run(200ms);
     CHECK(robot.feedback[elbow].drive == DriveState::fault);

@@ -1,4 +1,4 @@
-// The master of CAN FD servo drives against small drives that follow the protocol's description: start-up,
+// The master of CAN FD servo drives against small drives written from the protocol's description: start-up,
 // references, shut-down, faults, lost frames and bad input.
 #include "takt/drives/servo/servo_hardware.hpp"
 #include "takt/drives/registry.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr Duration period{1'000'000};
 
-/// A drive without a motor: it stands wherever the test says.
+/// A drive without a motor: the test sets its position.
 struct Drive {
   std::uint8_t node = 1;
   servo::State state = servo::State::off;
@@ -135,10 +135,10 @@ TEST_CASE("drives say where they stand before anybody wants power") {
   rig.cycles(3);
   CHECK(rig.feedback[0].heard);
   CHECK(rig.feedback[0].position == 1.5);
-  CHECK(rig.feedback[1].position == -1.5);  // turns the other way round
+  CHECK(rig.feedback[1].position == -1.5);  // reversed
   CHECK(rig.feedback[1].velocity == -0.25);
   CHECK(rig.feedback[0].drive == DriveState::off);
-  CHECK(rig.feedback[0].stamp == rig.now - period + period / 5);  // when the reply came
+  CHECK(rig.feedback[0].stamp == rig.now - period + period / 5);  // time of the reply
   CHECK_FALSE(rig.feedback[4].heard);                             // a joint of another protocol
   CHECK(rig.hardware->counters().frames_received == 8);
   CHECK(rig.hardware->counters().frames_sent == 6);
@@ -176,7 +176,7 @@ TEST_CASE("power goes off with the next command, and comes back only after it wa
   rig.power(true);
   rig.drives[0].deaf = false;
   rig.cycle();
-  CHECK_FALSE(rig.drives[0].last.command.enable);  // the drive never said off
+  CHECK_FALSE(rig.drives[0].last.command.enable);  // the drive never reported off
   rig.cycles(5);
   CHECK(rig.feedback[0].drive == DriveState::ready);
 }
@@ -195,7 +195,7 @@ TEST_CASE("a fault is shown and stays until it is cleared") {
   for (JointCommand& command : rig.commands) command.clear_fault = true;
   rig.cycle();
   for (JointCommand& command : rig.commands) command.clear_fault = false;
-  CHECK(rig.drives[0].last.command.enable);  // the others were not at fault
+  CHECK(rig.drives[0].last.command.enable);  // the others had no fault
   CHECK_FALSE(rig.drives[0].last.command.clear_fault);
   rig.cycles(6);
   CHECK(rig.feedback[2].drive == DriveState::ready);

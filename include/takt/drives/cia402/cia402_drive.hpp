@@ -1,11 +1,11 @@
-// A simulated CiA 402 drive on a CAN bus: one motor behind one CANopen node with its own object dictionary,
-// SDO server, PDOs by the mapping that the master gave them, heartbeat both ways, emergencies, and everything
-// that can go wrong with it. cia402_motor.hpp has the motor, cia402_objects.hpp the dictionary.
+// A simulated CiA 402 drive on a CAN bus: one motor behind one CANopen node. The node has its own object
+// dictionary, an SDO server, PDOs as mapped by the master, heartbeats in both directions, emergencies, and
+// faults. Its motor is in cia402_motor.hpp, its dictionary in cia402_objects.hpp.
 //
-// Synchronous receive PDOs take effect at the next SYNC, at which transmit PDOs are sampled, too. A drive
-// that is enabled and loses its master (heartbeat of object 1016h overdue, or no longer operational) brakes
-// and is at fault, unless object 6007h is 0. What its motor notices between two frames is sent when time has
-// passed for the whole bus. Everything is real-time safe.
+// Synchronous receive PDOs take effect at the next SYNC, which also samples the transmit PDOs. An enabled
+// drive that loses its master brakes and faults, unless object 6007h is 0. It loses its master when the
+// heartbeat of object 1016h is overdue, or when it leaves the state operational. An event of the motor
+// between two frames is sent once time has passed for the whole bus. Everything is real-time safe.
 #pragma once
 
 #include <array>
@@ -27,37 +27,40 @@ struct Cia402DriveOptions {
   Duration boot_time{20'000'000};  ///< from power-on or reset to the boot-up message
 };
 
-/// What a drive does wrong on the bus; JointFault has what can happen to its motor.
+/// Faults of the drive on the bus; JointFault has those of its motor.
 struct Cia402Disturbance {
-  Duration late{0};                                                 ///< all that it sends comes so much later
-  bool heartbeat_lost = false;                                      ///< it lives, but does not say so
+  Duration late{0};                                                 ///< delay of all its frames
+  bool heartbeat_lost = false;                                      ///< it sends no heartbeat
   bool mode_refused = false;                                        ///< 6061h does not follow 6060h
-  can::canopen::SdoAbort sdo_abort = can::canopen::SdoAbort::none;  ///< its answer to every SDO
+  can::canopen::SdoAbort sdo_abort = can::canopen::SdoAbort::none;  ///< its answer to every SDO, unless none
 };
 
+/// A simulated drive. Real-time safe after construction.
 class Cia402Drive {
  public:
-  /// `node` must be can::canopen::is_node(). Power comes on at `start`.
+  /// Powers up at `start`. `node` must be can::canopen::is_node().
   Cia402Drive(std::uint8_t node, const Cia402DriveOptions& options, Time start,
               const robot::JointDescription& joint) noexcept;
 
-  /// Whether the node takes notice of the frame.
+  /// Whether the node uses this frame.
   [[nodiscard]] bool accepts(const can::Frame& frame) const noexcept;
-  /// Takes a frame that ended on the bus at its stamp.
+  /// Handles a frame that ended on the bus at its stamp.
   void receive(const can::Frame& frame) noexcept;
-  /// When the next frame is to be sent; Time::max() when none is.
+  /// Time of the next frame to send; Time::max() for none.
   [[nodiscard]] Time next_send() const noexcept;
-  /// That frame, at that time.
+  /// That frame. Call it at that time.
   [[nodiscard]] can::Frame take_frame() noexcept;
-  /// Lets the motor run up to a time.
+  /// Runs the motor up to a time.
   void advance(Time to) noexcept;
 
-  /// What happened to the joint, at the present time. A silent drive is without power, and boots when it is
-  /// mended.
+  /// Injects a fault at the present time, or ends it with JointFault::none. A silent drive has no power, and
+  /// boots when the fault ends.
   void inject(sim::JointFault fault) noexcept;
+  /// Sets the faults on the bus from now on; a default one has none.
   void disturb(const Cia402Disturbance& disturbance) noexcept;
+  /// Sets a constant torque against the motor, N m.
   void set_load(double torque) noexcept { motor_.axis().set_load(torque); }
-  /// Where the joint really is, rad, and how fast it moves, rad/s.
+  /// The joint's true position, rad, and velocity, rad/s.
   [[nodiscard]] double position() const noexcept {
     return motor_.axis().plant().position(ticks_.since(now_));
   }
@@ -66,7 +69,7 @@ class Cia402Drive {
   [[nodiscard]] can::cia402::State state() const noexcept { return motor_.state(); }
   [[nodiscard]] can::canopen::NmtState nmt_state() const noexcept { return nmt_; }
   [[nodiscard]] const Cia402Objects& objects() const noexcept { return objects_; }
-  /// Frames to this node that made no sense to it, and answers that it had no room for.
+  /// Number of frames to this node that it could not use, and of answers without room in its queue.
   [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
 
  private:
@@ -104,13 +107,13 @@ class Cia402Drive {
   Time now_;
   Time boot_due_;
   Time heartbeat_due_ = Time::max();
-  Time master_due_ = Time::max();  ///< when the master's next heartbeat is overdue
+  Time master_due_ = Time::max();  ///< deadline of the master's next heartbeat
   Cia402Objects objects_;
   Cia402Motor motor_;
   can::canopen::SdoServer<64> server_;
   can::canopen::NmtState nmt_ = can::canopen::NmtState::boot_up;
   std::array<Received, Cia402Objects::pdos> received_{};
-  std::array<std::uint8_t, Cia402Objects::pdos> syncs_{};  ///< since each transmit PDO was last sent
+  std::array<std::uint8_t, Cia402Objects::pdos> syncs_{};  ///< SYNCs since each transmit PDO was last sent
   std::array<std::array<std::uint8_t, 8>, Cia402Objects::pdos> last_sent_{};
   std::array<Pending, 16> pending_{};
   std::size_t pending_count_ = 0;

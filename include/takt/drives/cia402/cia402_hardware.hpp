@@ -1,20 +1,27 @@
-// The joints of a robot on CiA 402 drives over CANopen, behind the Hardware seam, over any CAN bus: in cyclic synchronous position,
-// and those that have a JointDescription::rated_effort in cyclic synchronous velocity and torque as well, as
-// JointCommand::mode says, cycle by cycle.
+// The joints of a robot on CiA 402 drives over CANopen, over any CAN bus, as a robot::Hardware. Drives run in
+// cyclic synchronous position mode. Joints with a JointDescription::rated_effort can also run in cyclic
+// synchronous velocity and torque mode; JointCommand::mode chooses in each cycle.
 //
-// Each cycle and bus, in this order: SYNC, at which all drives latch their positions and take over the
-// references of the cycle before; the master's heartbeat when it is due; at most one frame of some drive's start-up
-// (drives/cia402/cia402_master.hpp), drive after drive, so that configuring one never delays the others; and the receive PDOs of every
-// drive that runs. PDOs that the bus has no room for are sent first among those of the next cycle. The next read() takes in the
-// answers. Velocity is the difference of positions from SYNC to SYNC, smoothed.
+// In each cycle it sends, on each bus, in this order:
 //
-// A drive outlasts every pause of the master's heartbeat that the robot's overrun limit allows (at least 50 ms). After a longer
-// pause it stops by itself, if it has the objects 1016h and 6007h. A drive of velocities or efforts without them is rejected
-// (cia402_fault::not_configured). JointFeedback::fault holds the code of the drive's latest emergency and the
-// bits of cia402_fault. JointDescription::board is the node, 1 to 126;
-// counts_per_radian are the drive's position units, and in one second its velocity units. Bus time at 1 Mbit/s, at worst: 250 us
-// for each drive, 480 us for one that takes velocities and efforts, and 55 us for SYNC, so three drives, or one, fit a
-// classic bus at 1 kHz.
+// * SYNC, at which all drives latch their positions and apply the references of the previous cycle;
+// * the master's heartbeat, when it is due;
+// * at most one frame of one drive's start-up (drives/cia402/cia402_master.hpp), the drives in turn, so that
+//   configuring one never delays the others;
+// * the receive PDOs of every running drive. PDOs without room on the bus go first among those of the next
+//   cycle.
+//
+// The next read() takes in the answers. Velocity is the smoothed difference of positions from SYNC to SYNC.
+//
+// A drive outlasts every pause of the master's heartbeat that the robot's overrun limit allows (at least 50
+// ms). After a longer pause it stops by itself, if it has the objects 1016h and 6007h. A drive with velocity
+// and torque modes but without these objects is rejected (cia402_fault::not_configured). JointFeedback::fault
+// holds the code of the drive's latest emergency and the bits of cia402_fault. JointDescription::board is the
+// node, 1 to 126. JointDescription::counts_per_radian are the drive's position units, and per second its
+// velocity units.
+//
+// The worst-case bus time at 1 Mbit/s is 55 us for SYNC and 250 us for each drive, or 480 us with velocity
+// and torque. Hence three drives, or one with velocity and torque, fit a classic bus at 1 kHz.
 #pragma once
 
 #include <algorithm>
@@ -44,17 +51,18 @@
 
 namespace takt::drives {
 
-/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one
-/// robot.
+/// The master of all CiA 402 drives of a robot. It leaves the joints on buses of other protocols untouched,
+/// so that several kinds of hardware can share one robot. One thread; real-time safe after create().
 template <can::CanBus Bus>
 class Cia402Hardware final : public robot::Hardware {
  public:
   using Emergencies = can::canopen::EmergencyHistory<32>;
 
-  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
-  /// buses must outlive the hardware. `homes` says which drives look for their home before they are ready. Allocates. Errors:
-  /// no_such_bus, bad_address, duplicate_address (also two homes of one joint), bad_scale (of the rated effort and a home, too),
-  /// too_many_joints, no_such_joint (of a home).
+  /// Creates the hardware. `buses`: one for each entry of description.buses, in its order; those of another
+  /// protocol may be null. The buses must outlive the hardware. `homes`: the drives that search their home
+  /// before they are ready. Allocates. Errors: no_such_bus, bad_address, duplicate_address (also two homes of
+  /// one joint), bad_scale (also of the rated effort and of a home), too_many_joints, no_such_joint (of a
+  /// home).
   [[nodiscard]] static SetupResult<std::unique_ptr<Cia402Hardware>> create(
       const robot::RobotDescription& description, std::span<Bus* const> buses,
       std::span<const Cia402Home> homes = {}) {
@@ -112,12 +120,13 @@ class Cia402Hardware final : public robot::Hardware {
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
   }
-  /// References that were no numbers, or of a mode that the drive is not set up for: never sent. In their place the last good
-  /// position holds, and a velocity or an effort is 0.
+  /// Number of rejected references: NaN or infinity, or a mode for which the drive is not set up. They are
+  /// never sent. Instead the last good position holds, and a velocity or an effort is 0.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
-  /// What the drives of all buses shouted, oldest first.
+  /// Emergencies that the drives of all buses sent, oldest first.
   [[nodiscard]] const Emergencies& emergencies() const noexcept { return emergencies_; }
-  /// The drive of a joint: its state, and which part of its configuration it refused. nullptr where there is none.
+  /// The drive of a joint, with its state and the part of its configuration that it refused; nullptr if there
+  /// is none.
   [[nodiscard]] const Cia402Master* drive(std::size_t joint) const noexcept {
     for (const BusState& bus : buses_) {
       for (const Drive& drive : bus.plan.drives) {
@@ -134,11 +143,11 @@ class Cia402Hardware final : public robot::Hardware {
     std::size_t pdo_1_slot = 0;
     std::size_t pdo_2_slot = 0;
   };
-  // SYNC and the heartbeat before all else: the drives of the whole bus depend on them.
+  // SYNC and the heartbeat go first: all drives of the bus depend on them.
   static constexpr std::uint32_t for_all = 0;
   static constexpr std::uint32_t for_one = 1;
 
-  /// An SDO or NMT frame is complete as it comes from its master.
+  /// Passes on an SDO or NMT frame, which its master has already encoded.
   struct Complete {
     can::Frame frame;
     friend Status encode_into(can::Frame& out, const Complete& complete) noexcept {
@@ -214,7 +223,7 @@ class Cia402Hardware final : public robot::Hardware {
 
   Cia402Hardware() = default;
 
-  /// Puts the drive's command of this cycle; it replaces an earlier one.
+  /// Sets the drive's command of this cycle; it replaces an earlier one.
   void command(BusState& bus, Drive& drive, const robot::JointCommand& joint, Time now) noexcept {
     const auto command = drive.master.command(joint, references_rejected_);
     const std::uint8_t node = drive.master.node();
@@ -228,7 +237,7 @@ class Cia402Hardware final : public robot::Hardware {
     }
   }
 
-  /// One frame of start-up per cycle and bus, the drives in turn. No frame of it ever replaces another.
+  /// Sends one start-up frame per cycle and bus, the drives in turn. No start-up frame replaces another.
   void serve_one(BusState& bus, Time now) noexcept {
     const std::size_t count = bus.plan.drives.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -254,7 +263,7 @@ class Cia402Hardware final : public robot::Hardware {
     }
   }
 
-  /// What became of a frame of this drive; nothing if it is of no service that is listened to.
+  /// Passes a frame to its drive. Returns the result; std::nullopt for a frame that the master does not use.
   [[nodiscard]] std::optional<Status> hear(Drive& drive, const can::Frame& frame, Time time) noexcept {
     const std::uint32_t service = frame.id & ~std::uint32_t{can::canopen::max_node};
     if (service == pdo_id(can::canopen::PdoDirection::transmit, 1, 0))

@@ -1,17 +1,19 @@
-// What a master knows and wants of one CiA 402 drive in the cyclic synchronous modes, position, velocity and torque: its
-// configuration by SDO, its NMT start, its state machine, and what its joint is told. No bus: frames of the node go in; what its
-// receive PDOs say in each cycle, and now and then an NMT command or an SDO, come out.
+// The master of one CiA 402 drive in the cyclic synchronous modes position, velocity and torque. It holds the
+// drive's configuration by SDO, its NMT start, its state machine, and its joint's feedback. It has no bus.
+// Frames of the node go in. The data of the receive PDOs come out in each cycle, and sometimes an NMT command
+// or an SDO.
 //
 //   waiting -> pre-operational by NMT -> configuring, one SDO after the other -> NMT start -> running
 //
-// Whatever fails on the way is begun again after a while, so drives may be switched on at any time. A drive
-// that boots again, or is no longer operational, is configured anew; if it was enabled, it is at fault
-// (power_lost) until somebody clears the fault or switches it off, as it is when it goes off unasked. One that fell silent while it
-// was enabled is held where it was last told to be; its state is unknown, also when it is heard again, until it was switched off.
-// A drive with a home to find (Cia402Home) looks for it, by itself, once after each start: it is enabled, in homing mode, and its
-// joint is off until it stands at home.
-// can/cia402/drive_control.hpp has the rules of the state machine, and of changing the mode. All of it is real-time safe after
-// construction.
+// After a failed step it starts again after a pause, so drives may be switched on at any time. A drive that
+// boots again, or leaves the state operational, is configured again. If it was enabled, it is at fault
+// (power_lost) until the fault is cleared or the drive is switched off. The same holds if it switches off
+// without a command. If an enabled drive becomes silent, its last reference is held. Its state is then
+// unknown, even when it answers again, until it was switched off.
+//
+// A drive with a home (Cia402Home) searches it once after each start. It is enabled in homing mode, and its
+// joint is reported off until the drive is at home. The rules of the state machine and of mode changes are in
+// can/cia402/drive_control.hpp. Real-time safe after construction.
 #pragma once
 
 #include <algorithm>
@@ -33,19 +35,21 @@
 
 namespace takt::drives {
 
-/// Set in JointFeedback::fault by the master, above the drive's own error code (the latest emergency's).
+/// Bits in JointFeedback::fault that the master sets, above the drive's own error code (of the latest
+/// emergency).
 namespace cia402_fault {
-inline constexpr std::uint32_t code = 0xFFFF;
-inline constexpr std::uint32_t power_lost = 1U << 16;
-inline constexpr std::uint32_t mode_refused = 1U << 17;
-inline constexpr std::uint32_t not_configured = 1U << 18;  ///< the drive refused a part of its configuration
-inline constexpr std::uint32_t heartbeat_lost = 1U << 19;
-inline constexpr std::uint32_t homing_failed = 1U << 20;
+inline constexpr std::uint32_t code = 0xFFFF;          ///< the drive's own error code
+inline constexpr std::uint32_t power_lost = 1U << 16;  ///< it was ready, then switched off without a command
+inline constexpr std::uint32_t mode_refused = 1U << 17;    ///< it did not confirm a mode in time
+inline constexpr std::uint32_t not_configured = 1U << 18;  ///< the drive refused part of its configuration
+inline constexpr std::uint32_t heartbeat_lost = 1U << 19;  ///< the master receives no heartbeat
+inline constexpr std::uint32_t homing_failed = 1U << 20;   ///< the search for its home failed
 }  // namespace cia402_fault
 
 /// One drive, as its master sees it.
 class Cia402Master {
  public:
+  /// Requires setup.is_good(). Allocates.
   explicit Cia402Master(const Cia402Setup& setup)
       : timing_(setup.timing),
         configuration_(cia402_configuration(setup)),
@@ -57,17 +61,20 @@ class Cia402Master {
         rated_effort_(std::copysign(setup.rated_effort, setup.counts_per_radian)),
         node_(setup.node) {}
 
+  /// The drive's node id.
   [[nodiscard]] std::uint8_t node() const noexcept { return node_; }
+  /// The state machine, with the drive's last feedback.
   [[nodiscard]] const can::cia402::DriveControl& control() const noexcept { return control_; }
-  /// The write that the drive refused, if it did, and why.
+  /// The write that the drive refused; nullptr if it refused none.
   [[nodiscard]] const can::canopen::ObjectWrite* refused() const noexcept {
     return not_configured_ ? configurator_.current() : nullptr;
   }
+  /// The reason of refused().
   [[nodiscard]] can::canopen::SdoAbort why_refused() const noexcept { return configurator_.abort(); }
 
-  // ---- What the drive says
+  // ---- Frames from the drive
 
-  /// Its transmit PDO 1. Errors, after which nothing has changed: wrong_format, wrong_length.
+  /// Handles the drive's transmit PDO 1. Errors, which change nothing: wrong_format, wrong_length.
   Status heard_pdo(const can::Frame& frame, Time time) noexcept {
     can::cia402::Feedback feedback;
     if (const Status taken = take_transmit_pdo_1(feedback, frame); !taken) return taken;
@@ -86,9 +93,10 @@ class Cia402Master {
     }
     return {};
   }
-  /// Its transmit PDO 2. The same errors.
+  /// Handles the drive's transmit PDO 2. Errors as above.
   Status heard_second_pdo(const can::Frame& frame) noexcept { return take_transmit_pdo_2(measured_, frame); }
   Status heard_sdo(const can::Frame& frame) noexcept { return configurator_.receive(frame); }
+  /// Handles a heartbeat that ended on the bus at `time`.
   void heard(const can::canopen::Heartbeat& heartbeat, Time time) noexcept {
     monitor_.heard(heartbeat.state, asked_);
     const bool fresh_start = phase_ == Phase::running && time - started_at_ < 2 * timing_.heartbeat;
@@ -97,12 +105,14 @@ class Cia402Master {
     if (forgot && phase_ == Phase::running) lose(time);
     if (heartbeat.state == can::canopen::NmtState::boot_up) rest_until(time);
   }
+  /// Handles an emergency: keeps its code.
   void heard(const can::canopen::Emergency& emergency) noexcept {
     error_code_ = emergency.is_reset() ? std::uint16_t{0} : emergency.code;
   }
 
-  // ---- What its joint is told
+  // ---- Feedback for its joint
 
+  /// Writes the drive's state and measurements to its joint's feedback.
   void report(robot::JointFeedback& feedback) const noexcept {
     feedback.drive = state();
     feedback.fault = faults();
@@ -114,6 +124,7 @@ class Cia402Master {
     feedback.stamp = stamp_;
     feedback.heard = true;
   }
+  /// The drive's state, for its joint.
   [[nodiscard]] robot::DriveState state() const noexcept {
     if (in_fault() || power_.lost() || not_configured_ || control_.mode_refused() || homing_failed_)
       return robot::DriveState::fault;
@@ -121,6 +132,7 @@ class Cia402Master {
       return robot::DriveState::unknown;
     return control_.enabled() && is_home_ ? robot::DriveState::ready : robot::DriveState::off;
   }
+  /// The bits of JointFeedback::fault.
   [[nodiscard]] std::uint32_t faults() const noexcept {
     return (in_fault() ? error_code_ : 0U) | (power_.lost() ? cia402_fault::power_lost : 0) |
            (control_.mode_refused() ? cia402_fault::mode_refused : 0) |
@@ -129,13 +141,14 @@ class Cia402Master {
            (homing_failed_ ? cia402_fault::homing_failed : 0);
   }
 
-  // ---- What the drive is told
+  // ---- Commands for the drive
 
-  /// Whether it is told velocity and torque, too: in receive PDO 2, which is best sent before the first, that has the mode.
+  /// Whether the drive also takes velocity and torque. They are in receive PDO 2. Send it before PDO 1, which
+  /// has the mode.
   [[nodiscard]] bool has_second_pdo() const noexcept { return rated_effort_ != 0; }
-  /// What its receive PDOs say in this cycle, once it runs. What is not a number, or of a mode that the drive is not set up for, is
-  /// counted in `rejected`; in its place the drive stays in the mode of the last good command, where a position holds, and a velocity
-  /// and an effort are 0: nothing moves on that nobody commands.
+  /// The data of the receive PDOs in this cycle; std::nullopt unless the drive runs. NaN, infinity and modes
+  /// without set-up are counted in `rejected`. Instead the drive stays in the mode of the last good command,
+  /// holds its position, and has a velocity and effort of 0. So nothing moves without a command.
   [[nodiscard]] std::optional<can::cia402::Command> command(const robot::JointCommand& joint,
                                                             std::uint64_t& rejected) noexcept {
     ++cycles_;
@@ -156,7 +169,7 @@ class Cia402Master {
     return control_.step(demand, asked_);
   }
 
-  /// Whether service() has a frame to give at this time.
+  /// Whether service() has a frame at this time.
   [[nodiscard]] bool wants_service(Time now) const noexcept {
     switch (phase_) {
       case Phase::running:
@@ -170,7 +183,7 @@ class Cia402Master {
     }
     return true;
   }
-  /// The next frame of its start-up, if there is one: an NMT command or an SDO.
+  /// The next frame of the start-up, an NMT command or an SDO; std::nullopt for none.
   [[nodiscard]] std::optional<can::Frame> service(Time now) noexcept {
     using can::canopen::NmtCommand;
     using can::canopen::SdoState;
@@ -192,7 +205,7 @@ class Cia402Master {
     }
     const auto frame = configurator_.poll(now);
     if (configurator_.state() == SdoState::aborted) {
-      // A drive that is not there has refused nothing.
+      // An absent drive has refused nothing.
       not_configured_ = configurator_.abort() != can::canopen::SdoAbort::timeout;
       rest_until(now + timing_.retry);
     }
@@ -238,12 +251,13 @@ class Cia402Master {
     }
     return true;
   }
-  /// The reference of a joint that is to stay where it is, in whatever mode.
+  /// Sets a reference that stays at the measured position, in every mode.
   void stand() noexcept {
     reference_.position = control_.feedback().position;
     rest();
   }
-  /// Ends what would go on moving by itself: a position is held as it is, so that a joint under load does not creep.
+  /// Stops velocity and effort. The reference position does not change, so that a joint under load does not
+  /// creep.
   void rest() noexcept {
     reference_.velocity = 0;
     reference_.torque = 0;
@@ -259,7 +273,7 @@ class Cia402Master {
     }
     if (homing == Homing::failed || homing == Homing::interrupted || asked_ - homing_since_ > home_->most) {
       homing_failed_ = true;
-      power_.give_up();  // goes off, as it is told to
+      power_.give_up();  // the drive switches off by command
       demand.target = can::cia402::Target::off;
     }
     demand.mode = can::cia402::Mode::homing;
@@ -267,7 +281,7 @@ class Cia402Master {
   }
 
   [[nodiscard]] bool in_fault() const noexcept {
-    const auto state = can::cia402::state_of(control_.feedback().status_word);  // also when silent since
+    const auto state = can::cia402::state_of(control_.feedback().status_word);  // also if it is silent since
     return control_.heard() &&
            (state == can::cia402::State::fault || state == can::cia402::State::fault_reaction_active);
   }
@@ -284,14 +298,14 @@ class Cia402Master {
   [[nodiscard]] std::optional<can::Frame> nmt(can::canopen::NmtCommand command) const noexcept {
     return can::encode(can::canopen::NmtMessage{command, node_}).value_or(can::Frame{});
   }
-  /// Positions are sampled at SYNC, once per cycle: cycles, not stamps, tell how far apart they are.
+  /// Positions are sampled at SYNC, once per cycle: cycles, not stamps, measure the time between them.
   void note_velocity(std::int32_t position) noexcept {
     if (control_.heard() && cycles_ > 0) {
       const double moved = static_cast<double>(position) - static_cast<double>(control_.feedback().position);
       const double velocity = moved / counts_per_radian_ / (cycles_ * to_seconds(timing_.period));
       velocity_ += newest * (velocity - velocity_);
     }
-    if (!is_home_) velocity_ = 0;  // it may count from another place at any time
+    if (!is_home_) velocity_ = 0;  // the zero of its count may change at any time
     cycles_ = 0;
   }
 
@@ -301,24 +315,25 @@ class Cia402Master {
   can::canopen::NodeMonitor monitor_;
   can::cia402::DriveControl control_;
   std::optional<Cia402Home> home_;
-  can::cia402::Demand reference_{};   ///< the last good command, or its rest
-  can::cia402::Feedback measured_{};  ///< of transmit PDO 2
+  can::cia402::Demand reference_{};   ///< the last good command, or its stop
+  can::cia402::Feedback measured_{};  ///< from transmit PDO 2
   double counts_per_radian_;
-  double rated_effort_;  ///< in the drive's direction; 0: without velocity and torque
+  double rated_effort_;  ///< in the drive's direction; 0: no velocity and torque modes
   double velocity_ = 0;
-  /// The clock that judges the drive: one period for each command. A loop that was away asked nothing meanwhile.
+  /// The clock for the drive's timeouts: one period per command. A loop that paused sent no requests, so its
+  /// pause does not count.
   Time asked_{};
-  Time stamp_{};  ///< when its latest position came
+  Time stamp_{};  ///< of its latest position
   Time retry_at_{};
   Time started_at_{};
   Time homing_since_{};
-  std::uint32_t cycles_ = 0;  ///< since it was last heard
+  std::uint32_t cycles_ = 0;  ///< since its last frame
   std::uint16_t error_code_ = 0;
   std::uint8_t node_;
   Phase phase_ = Phase::waiting;
   PowerLatch power_;
   bool not_configured_ = false;
-  bool is_home_ = false;  ///< or has none to look for
+  bool is_home_ = false;  ///< true also if it has no home to search
   bool homing_failed_ = false;
 };
 

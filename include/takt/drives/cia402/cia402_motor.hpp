@@ -1,10 +1,10 @@
-// The motor of a simulated CiA 402 drive: the state machine of the profile, the modes that it knows, and the
-// servo that follows them. It reads and writes the drive's object dictionary and knows nothing of a bus.
+// The motor of a simulated CiA 402 drive: the state machine of the profile, its modes, and the servo that
+// follows them. It reads and writes the drive's object dictionary, and does not know the bus.
 //
-// Modes: cyclic position (moves linearly to each new target in the interpolation period 60C2h), cyclic
-// velocity and torque, profile position and velocity (ramps of 6083h), profile torque (at once), homing 33
-// and 34 (to the next index pulse, one per turn, downwards and upwards) and 35 and 37 (here). 0x0F in
-// ready_to_switch_on goes two steps at once, as most drives do. Real-time safe.
+// Cyclic position moves linearly to each new target within the interpolation period 60C2h. Profile position
+// and velocity use the ramps of 6083h; profile torque acts at once. Cyclic velocity and torque exist too.
+// Homing methods are 33 and 34 (to the next index pulse, one per turn, downwards or upwards), and 35 and 37
+// (here). In ready_to_switch_on, 0x0F makes two steps at once, as in most drives. Real-time safe.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace takt::drives {
 
-/// Why a motor is at fault: codes of object 603Fh.
+/// Fault codes of object 603Fh.
 namespace cia402_error {
 inline constexpr std::uint16_t over_current = 0x2310;
 inline constexpr std::uint16_t encoder = 0x7305;
@@ -24,32 +24,36 @@ inline constexpr std::uint16_t connection_lost = 0x8130;
 inline constexpr std::uint16_t following = 0x8611;
 }  // namespace cia402_error
 
+/// A simulated motor.
 class Cia402Motor {
  public:
   explicit Cia402Motor(const robot::JointDescription& joint) noexcept;
 
-  /// As after power-on. The axis stays where it is.
+  /// Resets to the power-on state. The axis stays where it is.
   void reset() noexcept;
-  /// Start-up is over.
+  /// Ends the start-up.
   void started() noexcept {
     state_ = can::cia402::State::switch_on_disabled;
     notice_faults();
   }
-  /// What the master wrote takes effect now: control word and targets.
+  /// Applies the control word and targets that the master wrote.
   void obey(Cia402Objects& objects) noexcept;
-  /// One servo period: moves, measures, and says so in the objects.
+  /// Executes one servo period: moves, measures, and updates the objects.
   void tick(Cia402Objects& objects) noexcept;
-  /// Brings status word, mode and measurements into the objects, `since` the last tick.
+  /// Updates status word, mode and measurements in the objects, at `since` after the last tick.
   void report(Cia402Objects& objects, Duration since) noexcept;
-  /// The connection to the master is lost: brakes, then fault.
+  /// Handles a lost connection to the master: brakes, then faults.
   void lose_connection() noexcept;
 
+  /// Injects a fault at `since` after the last tick, or ends it with JointFault::none.
   void inject(sim::JointFault fault, Duration since) noexcept;
-  /// A motor that refuses modes stays in the one that it has.
+  /// While set, the motor ignores new modes and stays in its present one.
   void set_refuses_mode(bool refuses) noexcept { refuses_mode_ = refuses; }
+  /// The state of the profile's state machine.
   [[nodiscard]] can::cia402::State state() const noexcept { return state_; }
-  /// The fault, 0 when there is none; stays until it is reset.
+  /// The fault code, 0 for none; it stays until it is reset.
   [[nodiscard]] std::uint16_t error() const noexcept { return error_; }
+  /// The joint with its servo and encoder.
   [[nodiscard]] sim::ServoAxis& axis() noexcept { return axis_; }
   [[nodiscard]] const sim::ServoAxis& axis() const noexcept { return axis_; }
 
@@ -76,7 +80,7 @@ class Cia402Motor {
   double increment_ = 0;         ///< rad per servo period, cyclic position
   std::int32_t steps_left_ = 0;  ///< servo periods until the cyclic target
   double profile_target_ = 0;    ///< rad
-  double home_ = 0;              ///< rad: the index pulse that is run to
+  double home_ = 0;              ///< rad: the index pulse at which homing ends
   std::uint16_t control_ = 0;
   std::uint16_t error_ = 0;
   can::cia402::State state_ = can::cia402::State::not_ready_to_switch_on;

@@ -1,7 +1,7 @@
-// The object dictionary of a simulated CiA 402 drive: the communication objects of CiA 301 that a master
-// needs, the profile's own, a device name for long transfers, and four PDOs each way, whose set-up insists on
-// the standard's order as real drives do. Values are whole numbers in the drive's units: encoder counts,
-// counts per second, thousandths of the rated torque. Real-time safe.
+// The object dictionary of a simulated CiA 402 drive. It has the communication objects of CiA 301 that a
+// master needs, the profile's objects, and a device name for long transfers. It has four PDOs in each
+// direction. PDOs must be set up in the standard's order, as on real drives. Values are integers in the
+// drive's units: encoder counts, counts per second, thousandths of the rated torque. Real-time safe.
 #pragma once
 
 #include <array>
@@ -51,13 +51,15 @@ enum class Cia402Object : std::uint8_t {
   supported_modes,
 };
 
+/// The object dictionary of one drive.
 class Cia402Objects {
  public:
   static constexpr std::size_t count = static_cast<std::size_t>(Cia402Object::supported_modes) + 1;
-  static constexpr std::size_t pdos = 4;  ///< each way
+  static constexpr std::size_t pdos = 4;  ///< in each direction
+  /// The value of object 1008h.
   static constexpr std::string_view device_name = "takt simulated drive";
 
-  /// One PDO as the master set it up.
+  /// One PDO, as set up by the master.
   struct Pdo {
     std::uint32_t id = out_of_use;
     std::uint8_t type = can::canopen::event_driven;
@@ -71,21 +73,26 @@ class Cia402Objects {
   };
 
   explicit Cia402Objects(std::uint8_t node) noexcept { reset(node); }
-  /// As after power-on: RPDO 1 carries the control word, TPDO 1 the status word, the others are not in use.
+  /// Resets to the power-on state: RPDO 1 carries the control word, TPDO 1 the status word; the others are
+  /// disabled.
   void reset(std::uint8_t node) noexcept;
 
   [[nodiscard]] std::uint32_t operator[](Cia402Object object) const noexcept {
     return values_[static_cast<std::size_t>(object)];
   }
-  /// The value of an object that has a sign.
+  /// The value of a signed object.
   [[nodiscard]] std::int32_t number(Cia402Object object) const noexcept;
+  /// Sets the value of an object, without a check of access rights.
   void set(Cia402Object object, std::int64_t value) noexcept;
 
+  /// The set-up of a receive PDO, numbered from 0.
   [[nodiscard]] const Pdo& receive_pdo(std::size_t i) const noexcept { return receive_[i]; }
+  /// The set-up of a transmit PDO, numbered from 0.
   [[nodiscard]] const Pdo& transmit_pdo(std::size_t i) const noexcept { return transmit_[i]; }
-  /// Takes the data of a PDO's frame into what is mapped; false, and nothing taken, when they are too short.
+  /// Writes a PDO's data to the mapped objects. Returns false, and changes nothing, if the data are too
+  /// short.
   bool unpack(const Pdo& pdo, std::span<const std::uint8_t> data) noexcept;
-  /// The data of a PDO's frame; how many bytes.
+  /// Reads the mapped objects into a PDO's data. Returns the number of bytes.
   [[nodiscard]] std::size_t pack(const Pdo& pdo, std::span<std::uint8_t> data) const noexcept;
 
   // ---- can::canopen::ObjectDictionary

@@ -1,5 +1,5 @@
-// How a master sets a CiA 402 drive up, as it runs in takt: the SDO writes that bring it into the cyclic synchronous modes with
-// takt's PDOs (can/cia402/process_data.hpp), watched by heartbeats both ways. For set-up.
+// The configuration of a CiA 402 drive by its master: SDO writes that set the cyclic synchronous modes,
+// takt's PDOs (can/cia402/process_data.hpp), and heartbeats in both directions. For set-up.
 #pragma once
 
 #include <algorithm>
@@ -19,46 +19,48 @@
 
 namespace takt::drives {
 
-/// The node that the master is for those who watch its heartbeat.
+/// The master's node id in its heartbeat.
 inline constexpr std::uint8_t cia402_master_node = 127;
 
-/// How long a drive waits for the master's heartbeat: 50 ms to 60 s, and longer than a pause of `overrun_limit` periods. When
-/// a pause begins, the last heartbeat is up to a quarter of this old. At least 50 ms, because the heartbeat shares the bus.
+/// The drive's timeout for the master's heartbeat: 50 ms to 60 s, and longer than a pause of `overrun_limit`
+/// periods. When a pause begins, the last heartbeat may be a quarter of this old. It is at least 50 ms,
+/// because the heartbeat shares the bus.
 [[nodiscard]] constexpr Duration cia402_watchdog(Duration period, std::uint32_t overrun_limit) noexcept {
   const Duration patience = (Duration::rep{overrun_limit} + 3) * period * 4 / 3;
   return std::clamp(patience, Duration(50'000'000), Duration(60'000'000'000));
 }
 
 struct Cia402Timing {
-  Duration period{1'000'000};         ///< of the loop, and so of SYNC
-  Duration silence{50'000'000};       ///< without process data, in cycles in which the drive was asked
+  Duration period{1'000'000};         ///< of the loop, and of SYNC
+  Duration silence{50'000'000};       ///< timeout of process data, counted in cycles with a request
   Duration heartbeat{100'000'000};    ///< of the drives
-  Duration sdo_timeout{200'000'000};  ///< of each answer
-  Duration retry{500'000'000};        ///< from one failed attempt to configure a drive to the next
+  Duration sdo_timeout{200'000'000};  ///< for each answer
+  Duration retry{500'000'000};        ///< from a failed configuration to the next attempt
 };
 
-/// A joint whose drive looks for its home, by itself, for seconds, whenever it was started anew: nothing must be in its way. Where
-/// a number is 0, what the drive has of its own stands.
+/// A joint whose drive searches its home by itself after each start. The search moves the joint for seconds,
+/// so keep its path free. A number of 0 leaves the drive's own setting.
 struct Cia402Home {
   std::size_t joint = 0;    ///< of the robot
-  std::int8_t method = 37;  ///< 6098h; 37: where it stands is home
-  double switch_speed = 0;  ///< rad/s, 6099h:1: while it looks for the switch
-  double zero_speed = 0;    ///< rad/s, 6099h:2: while it looks for the index pulse
+  std::int8_t method = 37;  ///< 6098h; 37: the present position is home
+  double switch_speed = 0;  ///< rad/s, 6099h:1: during the search for the switch
+  double zero_speed = 0;    ///< rad/s, 6099h:2: during the search for the index pulse
   double acceleration = 0;  ///< rad/s^2, 609Ah
-  /// rad, 607Ch: from its home to its zero, says the standard; some drives have it the other way round
+  /// rad, 607Ch: by the standard, the distance from home to zero; some drives use the opposite sign.
   double offset = 0;
-  Duration most{60'000'000'000};  ///< a drive that has not found it by then has failed
+  Duration most{60'000'000'000};  ///< timeout of the search
 };
 
+/// All that a master configures in one drive.
 struct Cia402Setup {
   std::uint8_t node = 1;
-  double counts_per_radian = 1;  ///< negative for a joint that turns the other way round
-  double rated_effort = 0;  ///< N m at the joint at the drive's rated torque; 0: without velocity and torque
-  Duration watchdog{50'000'000};  ///< how long the drive does without the master's heartbeat
+  double counts_per_radian = 1;  ///< negative reverses the direction
+  double rated_effort = 0;  ///< N m at the joint at the drive's rated torque; 0: no velocity and torque modes
+  Duration watchdog{50'000'000};  ///< the drive's timeout for the master's heartbeat
   Cia402Timing timing{};
   std::optional<Cia402Home> home{};
 
-  /// Whether all its numbers are, and fit the drive.
+  /// Whether all numbers are finite and in the drive's range.
   [[nodiscard]] bool is_good() const noexcept {
     if (!std::isfinite(counts_per_radian) || counts_per_radian == 0) return false;
     if (!std::isfinite(rated_effort) || rated_effort < 0) return false;
@@ -72,7 +74,7 @@ struct Cia402Setup {
 
 namespace detail {
 
-/// The writes of a home's numbers that are not 0. The setup must be good.
+/// Appends the writes of a home's numbers, except those that are 0. Requires setup.is_good().
 inline void append_home(std::vector<can::canopen::ObjectWrite>& writes, const Cia402Setup& setup) {
   const auto counts = [&](double value) {
     return static_cast<std::int32_t>(std::lround(value * setup.counts_per_radian));
@@ -80,7 +82,7 @@ inline void append_home(std::vector<can::canopen::ObjectWrite>& writes, const Ci
   const auto append = [&](can::canopen::Address object, std::int32_t value) {
     writes.push_back({object, static_cast<std::uint32_t>(value), 4});
   };
-  // However small, it is not 0, with which the drive's own would stand, or nothing would move.
+  // A small number is not rounded to 0: that would leave the drive's own setting, or stop the motion.
   const auto append_magnitude = [&](can::canopen::Address object, double value) {
     if (value != 0) append(object, std::max(std::abs(counts(value)), 1));
   };
@@ -93,7 +95,7 @@ inline void append_home(std::vector<can::canopen::ObjectWrite>& writes, const Ci
 
 }  // namespace detail
 
-/// The SDO writes that set a drive up, which must be good. Allocates.
+/// The SDO writes that configure a drive. Requires setup.is_good(). Allocates.
 [[nodiscard]] inline std::vector<can::canopen::ObjectWrite> cia402_configuration(const Cia402Setup& setup) {
   using can::canopen::PdoDirection;
   const auto in = [](Duration duration, Duration::rep unit) {
@@ -105,7 +107,8 @@ inline void append_home(std::vector<can::canopen::ObjectWrite>& writes, const Ci
   std::int8_t exponent = -6;
   for (; timing.period.count() / unit > 255; ++exponent) unit *= 10;
 
-  // A position ends by itself, a velocity and an effort do not: with them no drive is enabled that goes on when its master is gone.
+  // A position ends by itself; a velocity or effort goes on. So a drive with these modes must have a watchdog
+  // for its master.
   const bool does_without_watchdog = setup.rated_effort == 0;
   std::vector<can::canopen::ObjectWrite> writes = {
       {{0x1017, 0}, in(timing.heartbeat, ms), 2},
@@ -120,7 +123,8 @@ inline void append_home(std::vector<can::canopen::ObjectWrite>& writes, const Ci
       {{0x605A, 0}, static_cast<std::uint32_t>(can::cia402::QuickStop::quick_ramp), 2, true},
       {{0x6060, 0}, static_cast<std::uint32_t>(can::cia402::Mode::cyclic_position), 1}};
   if (setup.home) detail::append_home(writes, setup);
-  for (std::uint8_t number = 2; number <= 4; ++number) {  // what else the drive would send by itself
+  for (std::uint8_t number = 2; number <= 4;
+       ++number) {  // disable the other PDOs, which the drive might send
     const auto index = static_cast<std::uint16_t>(0x1800U + number - 1);
     const std::uint32_t id = pdo_id(PdoDirection::transmit, number, setup.node);
     writes.push_back({{index, 1}, 0xC000'0000U | id, 4, true});

@@ -1,14 +1,16 @@
-// A simulated board of the Hubo family, of any kind: its motors behind one CAN node that answers requests and
-// follows references, as can/hubo.hpp describes the frames. Fingers are pushed by as much of their joint's largest torque as is
-// ordered of the most, those of a hybrid board only in its hybrid mode. Between the references, which come every
-// few milliseconds, it moves its servos' reference linearly at 1 kHz; when no more come, it holds the last
-// one.
+// A simulated board of the Hubo family, of any kind: motors behind one CAN node that answers requests and
+// follows references (can/hubo.hpp). A finger's command is a share of the largest; its torque is the same
+// share of the joint's torque limit. A hybrid board moves its fingers only in hybrid mode. References come
+// every few milliseconds; in between, the board moves its servos' reference linearly at 1 kHz. Without new
+// references it holds the last one.
 //
-// Start-up, as the real boards': power on leaves driver and control off; `driver` on, then `control_on`, and
-// the board holds the present position until the first reference. `initialise` switches off and forgets
-// faults. A board comes up with its encoders at their zero and says that it is at home, or else with them at zero wherever its
-// joints stand; `home` leads a joint to its real zero, for as long as the options say, heeding no references, and
-// its limit switch closes there. Everything is real-time safe after construction.
+// It starts as the real boards do. Power-on leaves driver and control off. After `driver` on and `control_on`
+// the board holds its present position until the first reference. `initialise` switches off and clears
+// faults.
+//
+// By option, a board powers up with correct encoders and its home flags set, or with encoders at zero
+// wherever its joints are. Then `home` moves a joint to its real zero, where its limit switch closes. The
+// options set how long this takes; references are ignored meanwhile. Real-time safe after construction.
 #pragma once
 
 #include <array>
@@ -25,51 +27,55 @@
 
 namespace takt::drives {
 
+/// Options of a simulated board.
 struct HuboBoardOptions {
   can::hubo::BoardKind kind = can::hubo::BoardKind::two_channel;
   Duration reply_delay{150'000};  ///< from the end of a request to the reply's entry into the transmit queue
-  Duration reference_period{5'000'000};  ///< the time over which a new reference is approached
+  Duration reference_period{5'000'000};  ///< time of the motion to a new reference
   can::hubo::Dialect dialect = can::hubo::Dialect::podo;
-  bool at_home = true;                ///< when it comes up
-  Duration home_time{2'000'000'000};  ///< that a search takes
+  bool at_home = true;                ///< at power-up
+  Duration home_time{2'000'000'000};  ///< duration of a search
 };
 
-/// What is broken about a whole board; of its joints see JointFault.
+/// Faults of a whole board; JointFault has those of its joints.
 struct HuboBoardFaults {
-  Duration late{};            ///< so much later than usual come its replies
+  Duration late{};            ///< delay of its replies
   std::uint8_t cut = 0;       ///< bytes missing at the end of its replies
-  bool limit_switch = false;  ///< all its limit switches are closed, wherever the joints are
-  bool never_home = false;    ///< it searches, and finds nothing
+  bool limit_switch = false;  ///< all its limit switches are closed, at any position
+  bool never_home = false;    ///< a search does not find the home
 };
 
+/// A simulated board.
 class HuboBoard {
  public:
+  /// Powers up at `start`, without motors.
   HuboBoard(std::uint8_t number, const HuboBoardOptions& options, Time start) noexcept;
 
-  /// Fits a motor; set-up only. False when the channel does not exist or has one, or the joint is described as of another kind
-  /// of board.
+  /// Adds a motor; for set-up. Returns false if the channel does not exist or is taken, or the joint is
+  /// described for another kind of board.
   [[nodiscard]] bool fit(std::uint8_t channel, const robot::JointDescription& joint) noexcept;
 
-  /// Whether the node takes notice of the frame.
+  /// Whether the node uses this frame.
   [[nodiscard]] bool accepts(const can::Frame& frame) const noexcept {
     if (frame.id == can::hubo::command_id) return frame.data[0] == number_;
     return frame.id == can::hubo::reference_base + number_;
   }
-  /// Takes a frame that ended on the bus at its stamp.
+  /// Handles a frame that ended on the bus at its stamp.
   void receive(const can::Frame& frame) noexcept;
-  /// When the next frame is to be sent; Time::max() when none is.
+  /// Time of the next frame to send; Time::max() for none.
   [[nodiscard]] Time next_send() const noexcept { return pending_ > 0 ? replies_[first_].due : Time::max(); }
-  /// That frame, at that time.
+  /// That frame. Call it at that time.
   [[nodiscard]] can::Frame take_frame() noexcept;
-  /// Lets the motors run up to a time.
+  /// Runs the motors up to a time.
   void advance(Time to) noexcept;
 
-  /// What is broken about the board from now on; nothing with a default one.
+  /// Sets the faults of the board from now on; a default one has none.
   void set_faults(const HuboBoardFaults& faults) noexcept { faults_ = faults; }
-  /// What happened to this channel's joint, at the present time. Requires a fitted channel.
+  /// Injects a fault into this channel's joint at the present time. Requires a fitted channel.
   void inject(std::uint8_t channel, sim::JointFault fault) noexcept;
+  /// Sets a constant torque against a channel's motor, N m. Requires a fitted channel.
   void set_load(std::uint8_t channel, double torque) noexcept { motors_[channel]->axis.set_load(torque); }
-  /// Where the joint really is, rad, and how fast it moves, rad/s. Requires a fitted channel.
+  /// The joint's true position, rad, and velocity, rad/s. Requires a fitted channel.
   [[nodiscard]] double position(std::uint8_t channel) const noexcept {
     return motors_[channel]->axis.plant().position(ticks_.since(now_));
   }
@@ -77,7 +83,7 @@ class HuboBoard {
     return motors_[channel]->axis.plant().velocity();
   }
 
-  /// Frames that addressed this board and made no sense, requests that came too fast to be answered.
+  /// Number of frames to this board that it could not use, and of requests that came too fast.
   [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
 
  private:
@@ -86,13 +92,13 @@ class HuboBoard {
         : axis(joint), torque_limit(joint.plant.torque_limit), reference(axis.measured()) {}
     sim::ServoAxis axis;
     double torque_limit;           // N m
-    double reference;              // rad: where the servo is led now
+    double reference;              // rad: present reference of the servo
     double increment = 0;          // rad in each servo period until the target is reached
     double target = 0;             // rad
-    std::int32_t steps_left = 0;   // servo periods until then
+    std::int32_t steps_left = 0;   // remaining servo periods to the target
     double push = 0;               // N m, of a finger
-    std::int32_t search_left = 0;  // servo periods until it is at home
-    std::uint8_t home = 0;         // the flag
+    std::int32_t search_left = 0;  // remaining servo periods of the search
+    std::uint8_t home = 0;         // home flag
     std::uint32_t faults = 0;      // can::hubo::fault, latched
     bool driver_on = false;
     bool control_on = false;
@@ -127,8 +133,8 @@ class HuboBoard {
 
   std::uint8_t number_;
   bool silent_ = false;
-  std::uint8_t first_ = 0;    // of the replies that wait
-  std::uint8_t pending_ = 0;  // how many
+  std::uint8_t first_ = 0;    // index of the oldest waiting reply
+  std::uint8_t pending_ = 0;  // number of waiting replies
   std::array<Reply, 4> replies_{};
   sim::ServoTicks ticks_;
   Time now_;

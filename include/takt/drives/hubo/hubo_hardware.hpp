@@ -1,18 +1,23 @@
-// The joints of a robot on Hubo boards of all kinds ("drive": {"board_kind"}): the master's side of can/hubo.hpp behind the
-// Hardware seam, over any CAN bus. Wrists, necks and the joints of other boards follow positions, fingers efforts
-// (JointCommand::mode): by current on a hybrid board, by duty on a hand, with JointDescription::rated_effort at 0.1 A or full duty.
+// The joints of a robot on Hubo boards of all kinds ("drive": {"board_kind"}), over any CAN bus, as a
+// robot::Hardware: the master's side of can/hubo.hpp. Wrists, necks and the joints of other boards follow
+// positions, fingers follow efforts (JointCommand::mode). A hybrid board moves fingers by current, a hand by
+// duty. JointDescription::rated_effort is the effort at 0.1 A or at full duty.
 //
-// Each cycle and bus, in this order: power commands where a board is not where it is wanted
-// (drives/hubo/hubo_master.hpp has the sequence), the references of all boards that run, an encoder request to
-// every board (two to a hand), a status request to one board in turn and to those that look for their home, a request to each
-// sensor. What the bus has no room for goes first in the next cycle, so a queue that is too short makes all boards wait alike.
-// The next read() takes in the replies. Velocity is the difference of positions over the time between two replies, smoothed.
+// In each cycle it sends, on each bus, in this order:
 //
-// The power commands switch whole boards: a board is on only while all of its joints want power. A joint that
-// has to be without power (a fault, a release) therefore takes the other joint of its board down with it,
-// rather than staying powered itself.
-// JointFeedback::fault holds the bits of can::hubo::fault, of which the warnings alone do not make
-// DriveState::fault.
+// * power commands to boards in another state than wanted (drives/hubo/hubo_master.hpp has the sequence);
+// * the references of all running boards;
+// * an encoder request to every board (two to a hand);
+// * a status request to one board in turn, and to those that search their home;
+// * a request to each sensor.
+//
+// Frames without room on the bus go first in the next cycle, so a short queue delays all boards alike. The
+// next read() takes in the replies. Velocity is the smoothed difference of positions over the time between
+// two replies.
+//
+// Power commands switch whole boards: a board is on only while all of its joints want power. Hence a joint
+// that must be without power (a fault, a release) also switches off the other joints of its board.
+// JointFeedback::fault holds the bits of can::hubo::fault. Warnings alone do not cause DriveState::fault.
 #pragma once
 
 #include <algorithm>
@@ -42,15 +47,15 @@
 
 namespace takt::drives {
 
-/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one
-/// robot.
+/// The master of all Hubo boards of a robot. It leaves the joints on buses of other protocols untouched, so
+/// that several kinds of hardware can share one robot. One thread; real-time safe after create().
 template <can::CanBus Bus>
 class HuboHardware final : public robot::Hardware {
  public:
-  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
-  /// buses must outlive the hardware. The `sensors` are asked in each cycle. Allocates. Errors: no_such_bus,
-  /// bad_address (also of a neck that is not board 22h, and of a board that is said to be of two kinds), duplicate_address,
-  /// bad_scale (also of a finger's rated effort), too_many_joints.
+  /// Creates the hardware. `buses`: one for each entry of description.buses, in its order; those of another
+  /// protocol may be null. The buses must outlive the hardware. It requests the `sensors` in each cycle.
+  /// Allocates. Errors: no_such_bus, bad_address, duplicate_address, bad_scale (also of a finger's rated
+  /// effort), too_many_joints. A neck other than board 22h, and a board of two kinds, are a bad_address.
   [[nodiscard]] static SetupResult<std::unique_ptr<HuboHardware>> create(
       const robot::RobotDescription& description, std::span<Bus* const> buses, HuboOptions options = {},
       std::span<const HuboSensorPlace> sensors = {}) {
@@ -123,7 +128,7 @@ class HuboHardware final : public robot::Hardware {
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
   }
-  /// What a sensor last said; null if it is not one of those that are asked.
+  /// The last replies of a sensor; null if it is not among the requested ones.
   [[nodiscard]] const HuboSensor* sensor(std::uint8_t number) const noexcept {
     for (const BusState& bus : buses_) {
       for (const HuboSensor& sensor : bus.plan.sensors) {
@@ -132,8 +137,8 @@ class HuboHardware final : public robot::Hardware {
     }
     return nullptr;
   }
-  /// References that were no numbers, or of another mode than the motor has: never sent. In their place the last good position
-  /// holds, and an effort is 0.
+  /// Number of rejected references: NaN, infinity, or another mode than the motor's. They are never sent.
+  /// Instead the last good position holds, and an effort is 0.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:
@@ -165,10 +170,10 @@ class HuboHardware final : public robot::Hardware {
   struct BusPlan {
     template <BoardKind kind>
     using Boards = std::vector<Board<kind>>;
-    /// Where a board is.
+    /// The place of a board in its list.
     struct Place {
       BoardKind kind = BoardKind::two_channel;
-      std::uint8_t number = 0;  ///< of its kind, from 1; 0 = no such board
+      std::uint8_t number = 0;  ///< in the list of its kind, from 1; 0 = no such board
     };
 
     std::tuple<Boards<BoardKind::two_channel>, Boards<BoardKind::hybrid>, Boards<BoardKind::neck>,
@@ -259,8 +264,8 @@ class HuboHardware final : public robot::Hardware {
                    orders_per_board * boards.numbers.size(), description.period,
                    description.feedback_timeout),
           plan(std::move(boards)),
-          // A status comes round once in as many cycles as there are boards; one lost reply is not yet
-          // silence.
+          // Each board gets a status request once in as many cycles as there are boards. One lost reply is
+          // not silence yet.
           status_limit(description.silence_limit() + 2 * static_cast<std::uint32_t>(plan.numbers.size())) {
       plan.for_each([this](auto& board) { this->add_slots(board); });
       sensor_slots = exchange.size();
@@ -278,7 +283,7 @@ class HuboHardware final : public robot::Hardware {
 
     robot::BusExchange<Bus> exchange;
     BusPlan plan;
-    std::size_t sensor_slots = 0;  ///< the first of their requests'
+    std::size_t sensor_slots = 0;  ///< the first slot of their requests
     std::size_t next_status = 0;
     std::uint32_t status_limit;  ///< cycles
   };
@@ -379,7 +384,7 @@ class HuboHardware final : public robot::Hardware {
     }
   }
 
-  /// Of each board as often as of the others; those that look for their home are asked anyway.
+  /// Requests the status of the boards in turn; boards that search their home are asked in each cycle anyway.
   void ask_status_in_turn(BusState& bus, Time now) noexcept {
     if (bus.plan.numbers.empty()) return;
     bus.plan.visit(bus.plan.numbers[bus.next_status], [&](const auto& next) noexcept {
@@ -394,7 +399,7 @@ class HuboHardware final : public robot::Hardware {
   }
 
   std::vector<BusState> buses_;
-  can::hubo::Dialect dialect_;  // of requests to sensors; each board knows its own
+  can::hubo::Dialect dialect_;  // of sensor requests; each board has its own
   robot::HardwareCounters counters_;
   std::uint64_t references_rejected_ = 0;
 };

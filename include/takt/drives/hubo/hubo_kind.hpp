@@ -1,12 +1,13 @@
-// What the kinds of Hubo board do not share, as their masters see it: how many motors they have, which of them take positions and
-// which efforts, and the frames of both directions. Words are what stands in a reference; counts are what encoders say.
+// The differences between the kinds of Hubo board, as their masters see them: the number of motors, their
+// modes, and the frames in both directions. Words are the values in a reference; counts are those of
+// encoders.
 //
 //   two_channel  positions of 24 bits; 32 bits come back
-//   hybrid       DRC-Hubo's wrists: the roll by position, of which 16 bits come back, and two fingers by current
+//   hybrid       DRC-Hubo's wrists: the roll by position, 16 bits come back; two fingers by current
 //   neck         DRC-Hubo's neck: three servos by position, 12 bits
 //   hand         Hubo2+'s hands: five fingers by duty; their encoders come back in two halves
 //
-// An effort is a part of the most that its motor is sent: 0.1 A, or full duty. Pure; real-time safe.
+// An effort is a share of the motor's largest command: 0.1 A, or full duty. Pure; real-time safe.
 #pragma once
 
 #include <array>
@@ -20,12 +21,13 @@
 
 namespace takt::drives {
 
+/// The properties of one kind of board.
 template <can::hubo::BoardKind kind>
 struct HuboKind;
 
 namespace detail {
 
-/// What boards with encoders of counts share, which answer with all of them at once.
+/// Shared by the boards whose encoders have counts, and which answer with all of them in one frame.
 struct HuboCounts {
   static constexpr std::size_t halves = 1;
   static constexpr std::size_t channels_of_half = can::hubo::max_channels;
@@ -38,7 +40,7 @@ struct HuboCounts {
     return can::hubo::to_counts(position, counts_per_radian);
   }
   [[nodiscard]] static constexpr std::int32_t resting_word(std::int32_t counts) noexcept { return counts; }
-  /// `part` of the most, -1 to 1; clamped. Error: not_finite.
+  /// The word of `part` of the largest effort, -1..1; clamped. Error: not_finite.
   [[nodiscard]] static constexpr Result<std::int32_t> effort(double part, std::int32_t most) noexcept {
     if (!can::is_finite(part * most)) return fail(can::Errc::not_finite);
     return static_cast<std::int32_t>(can::round_clamped(part * most, -most, most));
@@ -88,8 +90,9 @@ struct HuboKind<can::hubo::BoardKind::hybrid> : detail::HuboCounts {
   }
 };
 
-/// Its words are a joint's angle, whatever the description says of counts, whose sign alone matters. As the reference's turn is
-/// one count shorter than the encoder's, a servo that is to stay where it is may move by a count.
+/// The words are the joint's angle: of the description's counts per radian only the sign matters. The
+/// reference's turn is one count shorter than the encoder's, so a servo that holds its position may move by
+/// one count.
 template <>
 struct HuboKind<can::hubo::BoardKind::neck> : detail::HuboCounts {
   static constexpr std::size_t positions = can::hubo::neck_servos;

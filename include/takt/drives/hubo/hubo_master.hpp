@@ -1,24 +1,25 @@
-// What a master knows and wants of one Hubo board, of whatever kind: its start-up and shut-down sequence, and what it
-// last said. No bus, no joints: replies go in, commands and references come out, so the sequence can be read
-// and tested by itself. What the kinds of board do not share is in drives/hubo/hubo_kind.hpp.
+// The master of one Hubo board, of any kind: its start-up and shut-down sequence, and its last replies. It
+// has no bus and no joints: replies go in, commands and references come out. So the sequence can be tested
+// alone. The differences between the kinds are in drives/hubo/hubo_kind.hpp.
 //
-// A board is brought up step by step; each step waits for the status that shows the one before, and is
-// repeated when none comes:
+// The start-up sequence waits in each step for the status that confirms the last one, and repeats the step if
+// none comes:
 //
 //   status and encoders heard -> initialise (not if the board runs already)
-//                             -> driver on -> control on -> home, if asked for -> ready
+//                             -> driver on -> control on -> home, if configured -> ready
 //
-// (A hybrid board is told its control mode just before control goes on: no status shows it.)
-// No status shows that a board was initialised. Until it has run once, initialise is therefore repeated while
-// the board is at fault (a few times), and whenever driver on goes unanswered for a few times.
+// A hybrid board gets its control mode just before control on, since no status shows it. No status shows
+// whether a board was initialised, either. Hence, until the board has run once, initialise is repeated in two
+// cases. One is a fault (a few times); the other, that driver on stays unanswered a few times.
 //
-// From the first step on, the board is sent its measured position as reference: cycles before control goes
-// on, because a board that holds an older reference would jump, and because commands overtake references on
-// the bus. Commanded references go only to motors that are ready: a board whose motors look for their home has none that is.
-// Switching off is `control off` and `driver
-// off` at once, and again until the status shows both; only then can the board be brought up again. A motor
-// that was ready and goes off unasked is at fault (power_lost) until somebody clears the fault or switches it
-// off. All of it is real-time safe.
+// From the first step on, the board gets its measured position as reference, several cycles before control
+// on. Otherwise a board with an older reference would jump, because commands overtake references on the bus.
+// Commanded references go only to ready motors; while a board searches its homes, none of its motors is
+// ready.
+//
+// Switching off sends `control off` and `driver off` at once, and repeats them until the status shows both.
+// Only then can the board start again. A motor that was ready and goes off without a command is at fault
+// (power_lost). Clearing the fault, or switching the motor off, ends it. Real-time safe.
 #pragma once
 
 #include <algorithm>
@@ -39,13 +40,12 @@ namespace takt::drives {
 
 struct HuboOptions {
   can::hubo::Dialect dialect = can::hubo::Dialect::podo;  ///< of the status frames
-  int repeat_cycles = 10;  ///< a power command that no status answers is sent again after so many cycles
+  int repeat_cycles = 10;  ///< a power command without an answering status is repeated after so many cycles
   double velocity_smoothing =
       0.5;  ///< 0..1: weight of the newest difference in the velocity; 1 = no smoothing
-  bool home_at_start =
-      false;  ///< motors that do not say that they are at home look for it before they are ready:
-              ///< for seconds, and by themselves, so nothing must be in their way. Of two-channel boards
-              ///< only: the status of the others says nothing of a home
+  /// Motors that are not at home search it before they are ready. The search moves them for seconds, so keep
+  /// their path free. Two-channel boards only: the status of the others has no home flag.
+  bool home_at_start = false;
   HuboHomingOptions homing{};
 };
 
@@ -56,9 +56,9 @@ class HuboBoardMaster {
 
  public:
   static constexpr std::size_t channels = can::hubo::channels_of(kind);
-  static constexpr std::uint8_t halves = Kind::halves;  ///< in which the encoders answer
+  static constexpr std::uint8_t halves = Kind::halves;  ///< frames in which the encoders answer
 
-  /// Which part of a command this motor follows.
+  /// The part of a command that this motor follows.
   [[nodiscard]] static constexpr robot::CommandMode mode_of(std::size_t channel) noexcept {
     return channel < Kind::positions ? robot::CommandMode::position : robot::CommandMode::effort;
   }
@@ -75,8 +75,8 @@ class HuboBoardMaster {
     for (Motor& motor : motors_) motor.homing = HuboHoming(options.homing);
   }
 
-  /// Says that a joint is on `channel`. The scale must be finite and not 0, the effort that its most gives above 0 where it is
-  /// driven by effort.
+  /// Attaches a joint to `channel`. The scale must be finite and not 0. For a joint in effort mode,
+  /// `rated_effort` (N m at the largest word) must be above 0.
   void attach(std::size_t channel, double counts_per_radian, double rated_effort = 0) noexcept {
     motors_[channel].attached = true;
     motors_[channel].counts_per_radian = Kind::counts_per_radian(counts_per_radian);
@@ -84,11 +84,12 @@ class HuboBoardMaster {
   }
   [[nodiscard]] std::uint8_t board() const noexcept { return board_; }
   [[nodiscard]] can::hubo::Dialect dialect() const noexcept { return options_.dialect; }
+  /// Whether a joint is attached to this channel.
   [[nodiscard]] bool attached(std::size_t channel) const noexcept { return motors_[channel].attached; }
 
-  // ---- What the board says
+  // ---- Frames from the board
 
-  /// A reply that ended on the bus at `time`.
+  /// Handles a reply that ended on the bus at `time`.
   void heard(const typename Kind::Encoders& reply, Time time) noexcept {
     const std::size_t half = Kind::half_of(reply);
     const double elapsed = to_seconds(time - encoder_times_[half]);
@@ -104,12 +105,13 @@ class HuboBoardMaster {
       }
       motor.counts = counts;
       if (!halves_heard_[half])
-        motor.commanded = resting_word(i);  // it may run already: nothing else is good yet
+        motor.commanded = resting_word(i);  // it may run already, so no other reference is safe
     }
     halves_heard_[half] = true;
     encoder_times_[half] = time;
   }
 
+  /// Handles a status reply that ended on the bus at `time`.
   void heard(const typename Kind::StatusReply& reply, Time time) noexcept {
     status_heard_ = true;
     status_is_news_ = true;
@@ -127,49 +129,55 @@ class HuboBoardMaster {
     if (!faulty()) clears_left_ = 0;
   }
 
-  /// Once per cycle, after its replies: forgets the status when none came in `limit` cycles.
+  /// Call it once per cycle, after the replies. The status is forgotten if none came in `limit` cycles.
   void check_silence(std::uint32_t limit) noexcept {
     status_silence_.pass_cycle(limit);
     if (status_silence_.silent()) status_heard_ = false;
   }
 
-  // ---- What its joints are told
+  // ---- Feedback for its joints
 
-  /// Position and velocity of a motor in joint units, once encoders_heard().
+  /// Whether position() and velocity() of the motors, in joint units, are known.
   [[nodiscard]] bool encoders_heard() const noexcept {
     return std::all_of(halves_heard_.begin(), halves_heard_.end(), [](bool heard) { return heard; });
   }
-  /// Of the older half, if the board answers in two.
+  /// Time of the encoder reply; of the older half, if the board answers in two.
   [[nodiscard]] Time encoder_time() const noexcept {
     return *std::min_element(encoder_times_.begin(), encoder_times_.end());
   }
+  /// Position in joint units, rad.
   [[nodiscard]] double position(std::size_t channel) const noexcept {
     return can::hubo::to_radians(motors_[channel].counts, motors_[channel].counts_per_radian);
   }
+  /// Velocity in joint units, rad/s.
   [[nodiscard]] double velocity(std::size_t channel) const noexcept { return motors_[channel].velocity; }
 
+  /// The motor's state, for its joint.
   [[nodiscard]] robot::DriveState state(std::size_t channel) const noexcept {
     const Motor& motor = motors_[channel];
-    if (motor.faulty()) return robot::DriveState::fault;  // also when the board has fallen silent since
+    if (motor.faulty()) return robot::DriveState::fault;  // also if the board is silent since
     if (!status_heard_) return robot::DriveState::unknown;
     return motor.status.running() && is_home() ? robot::DriveState::ready : robot::DriveState::off;
   }
+  /// The bits of JointFeedback::fault.
   [[nodiscard]] std::uint32_t faults(std::size_t channel) const noexcept {
     const Motor& motor = motors_[channel];
     return motor.status.faults | motor.own_faults;
   }
+  /// The homing of this motor.
   [[nodiscard]] const HuboHoming& homing(std::size_t channel) const noexcept {
     return motors_[channel].homing;
   }
-  /// Whether a motor of the board looks for its home: its status is asked for in each cycle then, and it has no reference.
+  /// Whether a motor of the board searches its home. Then its status is requested in each cycle, and it gets
+  /// no reference.
   [[nodiscard]] bool searching() const noexcept {
     return options_.home_at_start && any([](const Motor& motor) { return motor.homing.searching(); });
   }
 
-  // ---- What the board is told
+  // ---- Commands for the board
 
-  /// The power commands of this cycle. `clear_fault` orders a few attempts. Without `may_be_ordered`, as while the bus has
-  /// not taken earlier commands, it gives none; they follow later.
+  /// The power commands of this cycle. `clear_fault` starts a few attempts. With `may_be_ordered` false,
+  /// while the bus still holds earlier commands, it gives none; they follow later.
   [[nodiscard]] PowerCommands power(bool want_power, bool clear_fault, bool may_be_ordered = true) noexcept {
     PowerCommands commands;
     const auto send = [&](const can::hubo::Command& command) noexcept {
@@ -205,8 +213,9 @@ class HuboBoardMaster {
     return commands;
   }
 
-  /// Takes a command, which is forgotten while the motor is not ready; false if it is of another mode than the motor's, or not a
-  /// number: then the last good position stands, and an effort is none, which would go on moving by itself.
+  /// Takes a motor's command, and drops it while the motor is not ready. Returns false for NaN, infinity or
+  /// another mode than the motor's. Then the last good position holds, and an effort is 0, because an effort
+  /// does not end by itself.
   [[nodiscard]] bool command(std::size_t channel, const robot::JointCommand& command) noexcept {
     Motor& motor = motors_[channel];
     const bool has_position = channel < Kind::positions;
@@ -218,9 +227,10 @@ class HuboBoardMaster {
     return good;
   }
 
-  /// The references of this cycle, if the board is to have any: commanded ones for motors that are ready; for the others the
-  /// measured position, and no effort. A board that is not heard any more holds its positions by itself, but goes on with an
-  /// effort: one that takes efforts is told to let go, and to hold where it was told last.
+  /// The references of this cycle; std::nullopt if the board is to get none. Ready motors get the commanded
+  /// ones; the others get their measured position and no effort. A silent board holds positions by itself,
+  /// but does not end an effort. Hence a silent board with efforts gets an effort of 0, and its last
+  /// positions.
   [[nodiscard]] std::optional<typename Kind::Reference> reference() noexcept {
     for (std::size_t i = 0; i < channels; ++i) {
       const bool holds = i < Kind::positions && !status_heard_;
@@ -234,17 +244,17 @@ class HuboBoardMaster {
 
  private:
   static constexpr int clear_attempts = 3;
-  static constexpr int driver_attempts = 3;  ///< unanswered, then the board is initialised again
+  static constexpr int driver_attempts = 3;  ///< unanswered; then the board is initialised again
 
   struct Motor {
     bool attached = false;
     bool was_ready = false;        ///< since power was last wanted
-    std::uint32_t own_faults = 0;  ///< that the board does not know: power_lost, homing_failed
+    std::uint32_t own_faults = 0;  ///< faults set by the master: power_lost, homing_failed
     double counts_per_radian = 1;
     double rated_effort = 0;     ///< N m at the largest word of effort, in the motor's direction
     double velocity = 0;         ///< rad/s
-    std::int32_t counts = 0;     ///< as last heard
-    std::int32_t commanded = 0;  ///< the word of the last good command, or of its rest
+    std::int32_t counts = 0;     ///< last received
+    std::int32_t commanded = 0;  ///< word of the last good command, or of its stop
     can::hubo::MotorStatus status;
     HuboHoming homing;
 
@@ -259,10 +269,10 @@ class HuboBoardMaster {
     if (!motor.homing.searching()) return;
     motor.homing.step(now, motor.status, position);
     if (motor.homing.state() == HuboHomingState::failed) motor.own_faults |= can::hubo::fault::homing_failed;
-    motor.commanded = motor.counts;  // what was commanded and measured before had another zero
+    motor.commanded = motor.counts;  // earlier commands and measurements had another zero
     motor.velocity = 0;
   }
-  /// Whether no motor has to look for its home any more: till then the whole board is without references.
+  /// Whether all motors are at home. Until then the whole board gets no references.
   [[nodiscard]] bool is_home() const noexcept {
     return !options_.home_at_start || !any([](const Motor& motor) {
       return motor.homing.state() == HuboHomingState::idle || motor.homing.searching();
@@ -285,16 +295,16 @@ class HuboBoardMaster {
 
   void begin_stop() noexcept {
     stopping_ = true;
-    status_is_news_ = true;  // whatever was asked before: this goes out now
+    status_is_news_ = true;  // this command goes out now, without waiting for a status
     forget_losses();
   }
   void begin_clear() noexcept {
     forget_losses();
-    if (!faulty()) return;  // initialising a board that works might stop it
+    if (!faulty()) return;  // initialise might stop a working board
     clears_left_ = clear_attempts;
     status_is_news_ = true;
   }
-  /// A motor that lost its power has lost its home too, if it says so; one that was still on its way there begins anew.
+  /// A motor that lost its power and reports no home has lost its home. An interrupted search starts again.
   void forget_losses() noexcept {
     for (Motor& motor : motors_) {
       if (motor.own_faults != 0 || motor.homing.state() != HuboHomingState::done) motor.homing.forget();
@@ -303,7 +313,7 @@ class HuboBoardMaster {
     }
   }
 
-  /// The first time, and again when it seems to have been lost.
+  /// Whether to send initialise: the first time, and again when it seems lost.
   [[nodiscard]] bool must_initialise() const noexcept {
     if (has_run_) return false;
     if (initialises_ == 0) return true;
@@ -327,7 +337,7 @@ class HuboBoardMaster {
     return std::nullopt;
   }
 
-  /// The order to the next motor that has to look for its home: one after the other, as they might be in each other's way.
+  /// The command to the next motor that must search its home. One at a time, since they might collide.
   [[nodiscard]] std::optional<can::hubo::Command> home_next() noexcept {
     for (std::size_t i = 0; i < channels; ++i) {
       Motor& motor = motors_[i];
@@ -352,8 +362,8 @@ class HuboBoardMaster {
   bool status_is_news_ = false;  ///< a status came since the last power command
   bool has_run_ = false;         ///< needs no initialise any more
   bool want_power_ = false;
-  bool stopping_ = false;  ///< was switched off: until a status shows that, nothing is switched on
-  int initialises_ = 0;    ///< sent on the way to the first run
+  bool stopping_ = false;  ///< was switched off: nothing is switched on until a status shows off
+  int initialises_ = 0;    ///< sent before the first run
   int driver_attempts_ = 0;
   int clears_left_ = 0;
   int cycles_since_step_ = 0;

@@ -1,4 +1,5 @@
-// What Hubo boards and sensors put on a bus: for robot/bus_plan.hpp, and for masters that ask sensors, which no description names.
+// The frames of Hubo boards and sensors on a bus: for robot/bus_plan.hpp, and for masters that request
+// sensors, which no description contains.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,9 @@
 
 namespace takt::drives {
 
-/// Adds the frames of the boards on this bus. Allocates, as the next one.
+/// Adds the frames of the boards on this bus to the plan. Allocates.
 void plan_hubo_boards(const robot::RobotDescription& robot, std::size_t bus, robot::BusPlan& plan);
-/// Adds the frames of those sensors that are on this bus.
+/// Adds the frames of the sensors on this bus to the plan. Allocates.
 void plan_hubo_sensors(std::span<const HuboSensorPlace> sensors, std::size_t bus, robot::BusPlan& plan);
 
 }  // namespace takt::drives

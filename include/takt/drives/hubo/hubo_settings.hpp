@@ -1,4 +1,4 @@
-// What a description says of a joint on a Hubo board besides its address: "drive": {"board_kind": "hand"}.
+// The settings of a joint on a Hubo board besides its address: "drive": {"board_kind": "hand"}.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace takt::drives {
 inline constexpr std::array<std::string_view, 4> hubo_board_kind_names{"two_channel", "hybrid", "neck",
                                                                        "hand"};
 
-/// The kind of the joint's board; two_channel if nothing is said.
+/// The kind of the joint's board; two_channel by default.
 [[nodiscard]] inline can::hubo::BoardKind hubo_board_kind(const robot::JointDescription& joint) {
   const std::string_view name = joint.drive.word("board_kind").value_or(hubo_board_kind_names[0]);
   for (std::size_t i = 1; i < hubo_board_kind_names.size(); ++i) {
@@ -23,6 +23,7 @@ inline constexpr std::array<std::string_view, 4> hubo_board_kind_names{"two_chan
   }
   return can::hubo::BoardKind::two_channel;
 }
+/// Sets the kind of the joint's board.
 inline void set_hubo_board_kind(robot::JointDescription& joint, can::hubo::BoardKind kind) {
   joint.drive.set("board_kind", std::string(hubo_board_kind_names[static_cast<std::size_t>(kind)]));
 }

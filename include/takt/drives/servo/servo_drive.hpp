@@ -1,10 +1,10 @@
 // A simulated servo drive of takt's CAN FD protocol: one motor, one node. can/servo.hpp describes the frames,
-// the states and the watchdog. It latches its position when the group's command arrives, so that all drives
-// of a group are measured at the same instant, and answers a moment later.
+// the states and the watchdog. The drive latches its position when the group's command arrives, and replies a
+// moment later. So all drives of a group are measured at the same time.
 //
-// A command says where the joint is to be when it arrives; from there on its velocity leads the servo's
-// reference on. When the next command is overdue by half a period, the reference brakes to rest. The drive
-// knows the mode position only; commands in another one are faults. Everything is real-time safe.
+// A command has the joint's position at its arrival; from then on the servo's reference moves at the
+// commanded velocity. When the next command is overdue by half a period, the reference brakes to rest. The
+// drive has position mode only; commands in another mode are faults. Everything is real-time safe.
 #pragma once
 
 #include <cstdint>
@@ -20,35 +20,37 @@ namespace takt::drives {
 
 struct ServoDriveOptions {
   Duration reply_delay{30'000};  ///< from the end of a command to the reply's entry into the transmit queue
-  Duration command_period{1'000'000};  ///< how far apart commands are expected
+  Duration command_period{1'000'000};  ///< expected period of commands
 };
 
+/// A simulated drive. Real-time safe after construction.
 class ServoDrive {
  public:
-  /// `node` must be can::servo::is_node().
+  /// Powers up at `start`. `node` must be can::servo::is_node().
   ServoDrive(std::uint8_t node, const ServoDriveOptions& options, Time start,
              const robot::JointDescription& joint) noexcept;
 
-  /// Whether the node takes notice of the frame.
+  /// Whether the node uses this frame.
   [[nodiscard]] bool accepts(const can::Frame& frame) const noexcept { return frame.id == command_id_; }
-  /// Takes a frame that ended on the bus at its stamp.
+  /// Handles a frame that ended on the bus at its stamp.
   void receive(const can::Frame& frame) noexcept;
-  /// When the next frame is to be sent; Time::max() when none is.
+  /// Time of the next frame to send; Time::max() for none.
   [[nodiscard]] Time next_send() const noexcept { return reply_due_; }
-  /// That frame, at that time.
+  /// That frame. Call it at that time.
   [[nodiscard]] can::Frame take_frame() noexcept;
-  /// Lets the motor run up to a time.
+  /// Runs the motor up to a time.
   void advance(Time to) noexcept;
 
-  /// What happened to the joint, at the present time.
+  /// Injects a fault at the present time, or ends it with JointFault::none.
   void inject(sim::JointFault fault) noexcept;
+  /// Sets a constant torque against the motor, N m.
   void set_load(double torque) noexcept { axis_.set_load(torque); }
-  /// Where the joint really is, rad, and how fast it moves, rad/s.
+  /// The joint's true position, rad, and velocity, rad/s.
   [[nodiscard]] double position() const noexcept { return axis_.plant().position(ticks_.since(now_)); }
   [[nodiscard]] double velocity() const noexcept { return axis_.plant().velocity(); }
 
   [[nodiscard]] can::servo::State state() const noexcept { return state_; }
-  /// Frames that addressed this drive's group and made no sense to it.
+  /// Number of frames to this drive's group that it could not use.
   [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
 
  private:
@@ -67,13 +69,13 @@ class ServoDrive {
   Time now_;
   ServoDriveOptions options_;
   sim::ServoAxis axis_;
-  sim::ServoReference commanded_{};  // where the joint was to be at commanded_at_
-  sim::ServoReference reference_{};  // what the servo follows now
+  sim::ServoReference commanded_{};  // commanded position at commanded_at_
+  sim::ServoReference reference_{};  // present reference of the servo
   Time commanded_at_{};
   Time overdue_at_{};
   Time watchdog_ends_{};
-  double direction_;     // of the drive against the joint: -1 on a joint that turns the other way round
-  double braking_step_;  // rad/s in one servo period
+  double direction_;                      // -1 if the drive turns in the opposite direction of its joint
+  double braking_step_;                   // rad/s in one servo period
   std::optional<std::uint8_t> sequence_;  // of the last command
   can::servo::DriveReply reply_{};
   std::uint64_t ignored_ = 0;

@@ -1,11 +1,11 @@
-// The joints of a robot on takt's CAN FD servo drives: the master's side of can/servo.hpp behind the Hardware
-// seam, over any CAN bus. Each cycle one command frame goes to every group of drives on each bus; their
-// replies are taken in by the next read(). drives/servo/servo_master.hpp has the start-up sequence of a drive.
+// The joints of a robot on takt's CAN FD servo drives, over any CAN bus, as a robot::Hardware: the master's
+// side of can/servo.hpp. In each cycle it sends one command frame to every group of drives on each bus; the
+// next read() takes in their replies. The start-up sequence of a drive is in drives/servo/servo_master.hpp.
 //
-// The scale of a joint is the protocol's own; of JointDescription::counts_per_radian only the sign counts,
-// the direction. JointFeedback::fault holds can::servo::Fault, and servo_power_lost. A drive that is not
-// addressed for 3 periods more than the robot's overrun limit (at least 5 ms, at most 255 ms) stops by itself
-// and has the fault reference_lost.
+// The protocol has the scale: only the sign of JointDescription::counts_per_radian counts, the direction.
+// JointFeedback::fault holds can::servo::Fault, and servo_power_lost. The drives' watchdog is 3 periods
+// longer than the robot's overrun limit (at least 5 ms, at most 255 ms). A drive that is not addressed for so
+// long stops by itself, with the fault reference_lost.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +29,14 @@
 
 namespace takt::drives {
 
-/// Joints on buses of another protocol are left untouched, so that several kinds of hardware can share one
-/// robot.
+/// The master of all servo drives of a robot. It leaves the joints on buses of other protocols untouched, so
+/// that several kinds of hardware can share one robot. One thread; real-time safe after create().
 template <can::CanBus Bus>
 class ServoHardware final : public robot::Hardware {
  public:
-  /// One bus for each entry of description.buses, in its order; those of another protocol may be null. The
-  /// buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address, duplicate_address,
-  /// bad_scale, too_many_joints.
+  /// Creates the hardware. `buses`: one for each entry of description.buses, in its order; those of another
+  /// protocol may be null. The buses must outlive the hardware. Allocates. Errors: no_such_bus, bad_address,
+  /// duplicate_address, bad_scale, too_many_joints.
   [[nodiscard]] static SetupResult<std::unique_ptr<ServoHardware>> create(
       const robot::RobotDescription& description, std::span<Bus* const> buses) {
     if (description.joints.size() > max_joints)
@@ -84,7 +84,7 @@ class ServoHardware final : public robot::Hardware {
         groups[i].group = i;
         groups[i].sequence = sequence_;
         groups[i].watchdog = watchdog_;
-        // Finite and on known nodes: the masters and create() saw to it.
+        // Can be encoded: the masters send finite numbers only, and create() checked the nodes.
         bus.exchange.put(bus.slots[i], now, groups[i]);
       }
       bus.exchange.flush(now, counters_);
@@ -97,7 +97,8 @@ class ServoHardware final : public robot::Hardware {
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
   }
-  /// References that were no numbers, or of another mode than position: never sent, the last good one held in their place.
+  /// Number of rejected references: NaN, infinity, or another mode than position. They are never sent; the
+  /// last good one is held instead.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }
 
  private:
@@ -138,14 +139,14 @@ class ServoHardware final : public robot::Hardware {
 
     robot::BusExchange<Bus> exchange;
     BusPlan plan;
-    std::array<std::size_t, can::servo::group_count> slots{};  ///< of each group
+    std::array<std::size_t, can::servo::group_count> slots{};  ///< for each group
   };
 
   explicit ServoHardware(const robot::RobotDescription& description)
       : silence_limit_(description.silence_limit()), watchdog_(watchdog_of(description)) {}
 
-  /// ms. The drives are a little more patient than the loop, which lets pass less than overrun_limit + 1.5 periods from
-  /// one waking to the next: so it is the loop that says that it was late.
+  /// Watchdog in ms. The drives wait a little longer than the loop, which wakes at most overrun_limit + 1.5
+  /// periods after the last time. Hence the loop reports its own overrun first.
   static std::uint8_t watchdog_of(const robot::RobotDescription& description) noexcept {
     constexpr Duration millisecond{1'000'000};
     const Duration watchdog = (Duration::rep{description.overrun_limit} + 3) * description.period;

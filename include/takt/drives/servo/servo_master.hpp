@@ -1,12 +1,13 @@
-// What a master knows and wants of one servo drive: its start-up and shut-down sequence, and what it last
-// said. No bus, no joints: replies go in, the drive's slot of the next command comes out. The protocol is
-// that of can/servo.hpp.
+// The master of one servo drive: its start-up and shut-down sequence, and its last reply. It has no bus and
+// no joints: replies go in, and the drive's slot of the next command comes out. can/servo.hpp has the
+// protocol.
 //
-// A drive is addressed every cycle from the start, without enable, so that it says where it stands. It is
-// enabled when power is wanted, it has been heard, and it has no fault; until it reports ready it is sent its
-// measured position, so that it starts without a jump. Switching off takes effect with the next command and
-// holds until the drive reports it. A drive that was ready and goes off unasked is at fault (power_lost)
-// until somebody clears the fault or switches it off. All of it is real-time safe.
+// From the start, every command addresses the drive, without enable, so that it reports its position. The
+// master enables the drive when power is wanted, the drive has replied, and it has no fault. Until it reports
+// ready, it gets its measured position as reference, so that it starts without a jump. Switching off takes
+// effect with the next command, and holds until the drive reports it. A drive that was ready and goes off
+// without a command is at fault (power_lost). Clearing the fault, or switching the drive off, ends it.
+// Real-time safe.
 #pragma once
 
 #include <cmath>
@@ -19,20 +20,20 @@
 
 namespace takt::drives {
 
-/// Set in JointFeedback::fault by the master, above the drives' own fault codes.
+/// A bit in JointFeedback::fault that the master sets, above the drive's own fault codes.
 inline constexpr std::uint32_t servo_power_lost = 1U << 8;
 
 /// One drive, as its master sees it.
 class ServoMaster {
  public:
-  /// A drive on a joint that turns the other way round has `reversed`.
+  /// `reversed`: the drive turns in the opposite direction of its joint.
   ServoMaster(std::uint8_t node, bool reversed) noexcept : sign_(reversed ? -1 : 1), node_(node) {}
 
   [[nodiscard]] std::uint8_t node() const noexcept { return node_; }
 
-  // ---- What the drive says
+  // ---- Frames from the drive
 
-  /// A reply that ended on the bus at `time`.
+  /// Handles a reply that ended on the bus at `time`.
   void heard(const can::servo::DriveReply& reply, Time time) noexcept {
     using can::servo::State;
     reply_ = reply;
@@ -49,11 +50,13 @@ class ServoMaster {
     if (reply.state != State::fault) clearing_ = 0;
   }
 
-  /// Once per cycle, after its replies: forgets the drive's state when it left `limit` commands in a row unanswered.
+  /// Call it once per cycle, after the replies. The drive's state becomes unknown after `limit` unanswered
+  /// commands in a row.
   void check_silence(std::uint32_t limit) noexcept { silence_.pass_cycle(limit); }
 
-  // ---- What its joint is told
+  // ---- Feedback for its joint
 
+  /// Writes the drive's state and measurements to its joint's feedback.
   void report(robot::JointFeedback& feedback) const noexcept {
     feedback.drive = state();
     feedback.fault = reply_.fault | (power_.lost() ? servo_power_lost : 0U);
@@ -65,18 +68,19 @@ class ServoMaster {
     feedback.heard = true;
   }
 
+  /// The drive's state, for its joint.
   [[nodiscard]] robot::DriveState state() const noexcept {
     using can::servo::State;
     if (reply_.state == State::fault || power_.lost())
-      return robot::DriveState::fault;  // also when silent since
+      return robot::DriveState::fault;  // also if it is silent since
     if (!heard_ || silence_.silent()) return robot::DriveState::unknown;
     return reply_.state == State::ready ? robot::DriveState::ready : robot::DriveState::off;
   }
 
-  // ---- What the drive is told
+  // ---- Commands for the drive
 
-  /// The drive's slot in this cycle's command frame. A position or velocity that is not a number, or another mode, is
-  /// counted in `rejected`, and the last good position held at rest in its place.
+  /// The drive's slot in this cycle's command frame. NaN, infinity and other modes than position are counted
+  /// in `rejected`; the last good position is held instead, at velocity 0.
   [[nodiscard]] can::servo::DriveCommand command(const robot::JointCommand& joint,
                                                  std::uint64_t& rejected) noexcept {
     power_.want(joint.want_power);
@@ -105,7 +109,7 @@ class ServoMaster {
   }
 
  private:
-  static constexpr int clear_cycles = 20;  // an order to clear a fault is repeated so often at most
+  static constexpr int clear_cycles = 20;  // a command to clear a fault is sent at most so often
 
   can::servo::DriveReply reply_;
   Time time_{};
@@ -115,7 +119,7 @@ class ServoMaster {
   bool heard_ = false;
   SilenceWatch silence_;
   PowerLatch power_;
-  int clearing_ = 0;  ///< cycles left of the order to clear a fault
+  int clearing_ = 0;  ///< remaining cycles of the command to clear a fault
 };
 
 }  // namespace takt::drives
