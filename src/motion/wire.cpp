@@ -72,9 +72,9 @@ Rejection explain(const Event& event, const robot::RobotDescription& robot) {
   why.value = event.value;
   why.limit = event.limit;
   if (event.reason == Errc::start_too_far) {
-    why.message =
-        fmt::format("the start was {:.6g} s ago, and the trajectory takes {:.6g} s: nothing of it is left",
-                    event.value, event.limit);
+    why.message = fmt::format(
+        "the start was {:.6g} s ago, but the trajectory takes only {:.6g} s: it has ended already",
+        event.value, event.limit);
   } else {
     why.message += numbers_of(event, robot);
   }
@@ -99,7 +99,7 @@ std::string describe_state(const Snapshot& snapshot, const robot::RobotDescripti
 std::string_view way_on(RobotState state, Errc reason) noexcept {
   const bool has_loop = reason != Errc::loop_lost && reason != Errc::loop_taken &&
                         reason != Errc::other_robot && reason != Errc::other_version;
-  return state == RobotState::stopped && has_loop ? ". `takt reset` (or {\"reset\":{}}) leads on" : "";
+  return state == RobotState::stopped && has_loop ? ". To continue: `takt reset` (or {\"reset\":{}})" : "";
 }
 
 GreetingReply greeting(const robot::RobotDescription& robot) {
