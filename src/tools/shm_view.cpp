@@ -350,7 +350,7 @@ std::string segment_text(const platform::Segment& segment, Time now) {
                  layout.epoch());
   std::size_t width = 5;
   for (std::uint32_t i = 0; i < layout.seats(); ++i) width = std::max(width, seat_place(layout, i).size());
-  fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", "seat", width, "process", "state", "heartbeat",
+  fmt::format_to(out, "{:<{}}  {:>10}  {:<5}  {:>14}  {}\n", "slot", width, "process", "state", "heartbeat",
                  "takeovers");
   for (std::uint32_t i = 0; i < layout.seats(); ++i) {
     const platform::SeatStatus status = segment.seat_status(i, now);
@@ -367,7 +367,7 @@ std::string segment_text(const platform::Segment& segment, Time now) {
     if (progress.written || progress.waiting) text += '\n';
     const auto values = decoded_values(layout, exchange);
     for (std::size_t seat = 0; seat < values.size(); ++seat) {
-      if (values.size() > 1) fmt::format_to(out, "  of seat {}:\n", seat);
+      if (values.size() > 1) fmt::format_to(out, "  of slot {}:\n", seat);
       if (values[seat].is_null()) text += "  (no value)\n";
       for (const auto& [name, field] : values[seat].items())
         fmt::format_to(out, "  {}  {}\n", name, field_text(field));
