@@ -122,7 +122,7 @@ TEST_CASE("what contradicts itself is refused by name") {
 
   std::string text = robot_of({{1}});
   text.replace(text.find("[-3, 3]"), 7, "[-3, 13]");
-  CHECK(contains(mistakes(text), "position words of the bus end at 12.5 rad"));
+  CHECK(contains(mistakes(text), "position words of the bus hold at most 12.5 rad"));
   text = robot_of({{1}});
   text.replace(text.find(R"("kp": 80, )"), 10, "");
   CHECK(contains(mistakes(text), "kp"));

@@ -74,7 +74,7 @@ TEST_CASE("a joint image is shown in words, without joints and seats that the ro
   CHECK(shows("\n  phase  driven, driven, resting\n"));
   CHECK(shows("\n  answer  none, granted\n"));
   CHECK(shows("\n  error  none, none\n"));
-  CHECK(shows("\n  of seat 0:\n  (no value)\n  of seat 1:\n"));
+  CHECK(shows("\n  of slot 0:\n  (no value)\n  of slot 1:\n"));
   CHECK(shows("\n  wanted  0, 1\n"));
 
   const auto exchanges = tools::segment_json(segment, Time{})["exchanges"];
