@@ -42,8 +42,8 @@ class TransportSender {
   explicit constexpr TransportSender(std::uint8_t own_address) noexcept : own_(own_address) {}
 
   /// Starts a message; copies its data, 9 to 1785 bytes. Errors: no_room (a message is in progress),
-  /// payload_too_long, wrong_length (fewer than 9 bytes), out_of_range (PGN), bad_value (destination).
-  /// A PDU2 group needs broadcast_address as destination.
+  /// payload_too_long, wrong_length (fewer than 9 bytes), out_of_range (PGN). Error bad_value: the
+  /// destination is the null or the own address, or a PDU1 PGN does not end in 00.
   [[nodiscard]] constexpr Status start(std::uint32_t pgn, std::uint8_t destination,
                                        std::span<const std::uint8_t> data, Time now) noexcept {
     if (is_busy()) return fail(Errc::no_room);

@@ -18,19 +18,20 @@
 //       static constexpr std::tuple signals{
 //           can::bind(&MotorStatus::position,
 //                     {"Position", {{0, 24, little, signed_integer}, 1e-4, 0, -50, 50}, "rad"}),
+//
 //           can::bind(&MotorStatus::current, {"Current", {{31, 12, big, signed_integer}, 0.01}, "A"}),
 //           can::bind(&MotorStatus::state, {"State", {{40, 3, little}}})};
 //     };
 //
 //     const Result<MotorStatus> status = can::decode<MotorStatus>(frame);
-//     const Result<Frame> frame = can::encode(MotorStatus{.position = 1.5});           // out_of_range above 50
+//     const Result<Frame> frame = can::encode(MotorStatus{.position = 1.5});  // out_of_range above 50
 //     const Result<Frame> limited = can::encode<can::Overflow::clamp>(MotorStatus{1e3});
 //
 // A state beyond the range, such as 255 for "error", needs an entry in the signal's `states`. It is sent if
 // the member has exactly its value:
 //
 //     static constexpr std::array<std::uint64_t, 1> states{255};
-//     can::bind(&Motor::speed, {"Speed", {{0, 8}, 0.5, 0, 0, 100}, "rad/s", {}, states})  // sends 127.5, not 127
+//     can::bind(&Motor::speed, {"Speed", {{0, 8}, 0.5, 0, 0, 100}, "rad/s", {}, states})  // sends 127.5
 //
 // A floating-point member holds the physical value. A member that is an integer, an enum or a bool holds the
 // number in the field, exact to 64 bits. Its signal must have scale 1 and offset 0. A list of signals without
@@ -301,8 +302,8 @@ template <class T, class Round, class Beyond>
   return error;
 }
 
-/// Inserts the bits of each signal in the frame. The callback round(Index<I>) gives them as FieldBits. If they
-/// do not fit, the callback beyond(Index<I>) gives them as a Result. On an error the data are unusable.
+/// Inserts the bits of each signal in the frame. The callback round(Index<I>) gives them as FieldBits. If
+/// they do not fit, the callback beyond(Index<I>) gives them as a Result. On an error the data are unusable.
 template <class T, class Round, class Beyond>
 [[nodiscard, gnu::always_inline]] constexpr Error encode_with(Data<T>& data, Round round,
                                                               Beyond beyond) noexcept {
