@@ -8,8 +8,8 @@
 //     for (const auto& warning : read->warnings) print(to_string(warning));
 //
 // Read and kept:
-//     VERSION, BS_, BU_, BO_, SG_ (multiplexed too: M, m0, m0M), BO_TX_BU_, EV_, ENVVAR_DATA_, CM_, VAL_TABLE_,
-//     VAL_, SIG_GROUP_, SIG_VALTYPE_, SG_MUL_VAL_, BA_DEF_, BA_DEF_DEF_, BA_.
+//     VERSION, BS_, BU_, BO_, SG_ (multiplexed too: M, m0, m0M), BO_TX_BU_, EV_, ENVVAR_DATA_, CM_,
+//     VAL_TABLE_, VAL_, SIG_GROUP_, SIG_VALTYPE_, SG_MUL_VAL_, BA_DEF_, BA_DEF_DEF_, BA_.
 //
 // Other sections (attributes of relations, signal types, vendors' own) are skipped with a warning, and not
 // written back. Long names (attributes SystemSignalLongSymbol, SystemMessageLongSymbol) become the names.
@@ -234,7 +234,7 @@ enum class Strictness : std::uint8_t {
 [[nodiscard]] SetupResult<Reading> load(const std::string& path,
                                         Strictness strictness = Strictness::tolerant);
 
-/// Returns the text of a file that parse() reads as equal. write() verifies this before it returns, so that
+/// Returns the text of a file that parse() reads as equal. This is verified before it returns, so that
 /// no name, text or number is lost silently. UTF-8; lines end with LF. Error: bad_dbc (the format cannot
 /// express the model).
 [[nodiscard]] SetupResult<std::string> write(const File& file);

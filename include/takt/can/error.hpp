@@ -8,7 +8,7 @@
 
 namespace takt::can {
 
-/// Each number is part of the C API and is never reused.
+/// The error codes; describe() explains each. Each number is part of the C API and is never reused.
 enum class Errc : std::uint16_t {
   unexpected_id = 1,
   wrong_format = 2,

@@ -4,6 +4,7 @@
 //     client.download({0x6060, 0}, bytes);            // or upload(address, room); both only start
 //
 //     each cycle:  for frames of the node: client.receive(frame);
+//
 //                  if (client.state() == SdoState::busy)
 //                    if (auto frame = client.poll(now)) send(*frame);
 //     until state() is done or aborted; then abort() gives the reason
