@@ -56,14 +56,15 @@ struct ProtocolError {
   bool stuff = false;          ///< six equal bits
   bool dominant_bit = false;   ///< a dominant bit could not be sent
   bool recessive_bit = false;  ///< a recessive bit could not be sent
-  bool overload = false;
-  bool active_flag = false;  ///< an error-active node sent its error flag
-  bool sending = false;      ///< while this controller was sending
+  bool overload = false;       ///< overload frames
+  bool active_flag = false;    ///< an error-active node sent its error flag
+  bool sending = false;        ///< while this controller was sending
   FrameField field = FrameField::unspecified;
 
   friend constexpr bool operator==(const ProtocolError&, const ProtocolError&) = default;
 };
 
+/// The two error counters of a controller.
 struct ErrorCounters {
   std::uint8_t transmit = 0;
   std::uint8_t receive = 0;
@@ -80,7 +81,7 @@ struct BusReport {
   bool bus_error = false;           ///< any bus error; some faults repeat it without end
   bool transceiver_error = false;   ///< a wire is broken or shorted
   bool receive_overflow = false;    ///< frames were lost in the controller
-  bool transmit_overflow = false;
+  bool transmit_overflow = false;   ///< frames were lost before sending
   std::optional<std::uint8_t>
       arbitration_lost{};  ///< the bit of the frame in which it was lost; 0: not known
   std::optional<ProtocolError> protocol_error{};

@@ -60,10 +60,13 @@ class DbcMessage {
  public:
   /// The description of the message in the file. Valid as long as the Dbc.
   [[nodiscard]] const dbc::Message& description() const noexcept { return *description_; }
+  /// The number of signals, and so of the values of decode() and encode().
   [[nodiscard]] std::size_t signal_count() const noexcept { return limits_.size(); }
+  /// The data bytes of the message.
   [[nodiscard]] std::size_t length() const noexcept { return description_->length; }
   [[nodiscard]] bool is_j1939() const noexcept { return is_j1939_; }
   [[nodiscard]] bool is_fd() const noexcept { return is_fd_; }
+  /// The period of a cyclic message; nullopt without one.
   [[nodiscard]] std::optional<Duration> cycle_time() const noexcept { return cycle_time_; }
 
   /// Returns the index of a signal by name. For set-up: linear search.
@@ -338,7 +341,9 @@ class Dbc {
   Dbc& operator=(const Dbc&) = delete;
   ~Dbc() = default;
 
+  /// The description of the whole file.
   [[nodiscard]] const dbc::File& file() const noexcept { return reading_.file; }
+  /// The warnings of the reader.
   [[nodiscard]] std::span<const dbc::Warning> warnings() const noexcept { return reading_.warnings; }
   /// The number of messages and signals of the file that were skipped; the warnings list them.
   [[nodiscard]] std::size_t left_out() const noexcept { return reading_.left_out; }

@@ -30,6 +30,7 @@ enum class Errc : std::uint16_t {
   file_failed = 18,
 };
 
+/// The room of these errors, for takt::Error.
 [[nodiscard]] constexpr Room room_of(Errc) noexcept { return Room::can; }
 
 /// One sentence for people. Real-time safe: the text is a constant.

@@ -30,6 +30,7 @@ class FaultConfinement {
     if (worst >= 128) return BusState::passive;
     return worst >= 96 ? BusState::warning : BusState::active;
   }
+  /// Returns whether either counter has reached 128; also true in bus-off.
   [[nodiscard]] constexpr bool is_passive() const noexcept { return transmit_ >= 128 || receive_ >= 128; }
   [[nodiscard]] constexpr bool is_bus_off() const noexcept { return transmit_ >= 256; }
   /// The counters as controllers report them: one byte each.

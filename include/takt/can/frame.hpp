@@ -14,6 +14,7 @@
 
 namespace takt::can {
 
+/// Limits of a frame: identifiers of 11 and 29 bits, data bytes of classic and FD frames.
 inline constexpr std::uint32_t max_standard_id = 0x7FF;
 inline constexpr std::uint32_t max_extended_id = 0x1FFF'FFFF;
 inline constexpr std::size_t max_classic_length = 8;

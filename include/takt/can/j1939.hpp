@@ -23,7 +23,7 @@ namespace takt::can::j1939 {
 inline constexpr std::uint8_t null_address = 0xFE;       ///< the source of a device without an address
 inline constexpr std::uint8_t broadcast_address = 0xFF;  ///< the destination of a broadcast
 inline constexpr std::uint8_t max_address = 0xFD;        ///< the largest address of a device
-inline constexpr std::uint32_t max_pgn = 0x3'FFFF;
+inline constexpr std::uint32_t max_pgn = 0x3'FFFF;       ///< 18 bits
 inline constexpr std::size_t max_message_length = 1785;  ///< bytes: 255 packets of 7
 
 // Parameter groups of the network management and transport.

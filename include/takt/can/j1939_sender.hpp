@@ -39,6 +39,7 @@ class TransportSender {
   /// How often a receiver may request packets again in one message.
   static constexpr std::uint8_t max_retransmits = 8;
 
+  /// Argument: the address of this device, 0 to 253.
   explicit constexpr TransportSender(std::uint8_t own_address) noexcept : own_(own_address) {}
 
   /// Starts a message; copies its data, 9 to 1785 bytes. Errors: no_room (a message is in progress),
@@ -111,6 +112,7 @@ class TransportSender {
   }
 
   [[nodiscard]] constexpr State state() const noexcept { return state_; }
+  /// Returns whether a message is in progress.
   [[nodiscard]] constexpr bool is_busy() const noexcept {
     return state_ == State::sending || state_ == State::waiting;
   }

@@ -62,6 +62,7 @@ enum class AbortReason : std::uint8_t {
 
 enum class Control : std::uint8_t { rts = 16, cts = 17, end = 19, bam = 32, abort = 255 };
 
+/// Returns the number of packets of a message of `length` bytes.
 [[nodiscard]] constexpr std::uint8_t packets_for(std::size_t length) noexcept {
   return static_cast<std::uint8_t>((length + bytes_per_packet - 1) / bytes_per_packet);
 }
@@ -108,10 +109,12 @@ template <std::size_t Sessions>
 /// Receives the long messages of one device, up to `Sessions` at a time.
 class TransportReceiver {
  public:
+  /// The options of a receiver.
   struct Config {
     std::uint8_t packets_at_once = 16;  ///< packets requested by one CTS, 1 to 255
     std::uint8_t retransmits = 2;       ///< how often a message's missing packets are requested again
   };
+  /// The counters of a receiver since its start.
   struct Counters {
     std::uint64_t messages = 0;
     std::uint64_t aborted = 0;  ///< messages that were started and aborted
@@ -169,6 +172,7 @@ class TransportReceiver {
   }
 
   [[nodiscard]] constexpr const Counters& counters() const noexcept { return counters_; }
+  /// The number of messages in progress.
   [[nodiscard]] constexpr std::size_t open_sessions() const noexcept {
     return static_cast<std::size_t>(std::count_if(sessions_.begin(), sessions_.end(),
                                                   [](const Session& session) { return session.open; }));

@@ -548,6 +548,7 @@ template <MessageType T>
                                                                std::span<const std::uint8_t> data) noexcept {
   return detail::to_status(detail::decode_message(message, data));
 }
+/// The same as a Result.
 template <MessageType T>
 [[nodiscard]] constexpr Result<T> decode(std::span<const std::uint8_t> data) noexcept {
   T message{};
@@ -562,6 +563,7 @@ template <MessageType T>
   if (const Status status = detail::check_frame<T>(frame); !status) return status;
   return decode_into(message, frame.payload());
 }
+/// The same as a Result.
 template <MessageType T>
 [[nodiscard]] constexpr Result<T> decode(const Frame& frame) noexcept {
   T message{};
@@ -634,6 +636,7 @@ template <Overflow overflow = Overflow::error, MessageType T>
     return {};
   }
 }
+/// The same as a Result, with an overflow policy.
 template <Overflow overflow, MessageType T>
 [[nodiscard]] constexpr Result<Frame> encode(const T& message) noexcept {
   Result<Frame> frame;

@@ -52,6 +52,7 @@ struct Selection {
   std::array<SelectorRange, max_ranges> ranges{};
   std::size_t count = 0;
 
+  /// Returns whether the signal is in every frame.
   [[nodiscard]] constexpr bool always() const noexcept { return multiplexer.empty(); }
 };
 

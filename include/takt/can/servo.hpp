@@ -75,11 +75,13 @@ inline constexpr double position_unit = 1.0 / (1 << 24);  ///< rad
 inline constexpr double velocity_unit = 1.0 / (1 << 16);  ///< rad/s
 inline constexpr double torque_unit = 1.0 / (1 << 5);     ///< N m
 
+/// Returns whether this is a valid node number.
 [[nodiscard]] constexpr bool is_node(std::uint8_t node) noexcept { return node >= 1 && node <= max_node; }
 /// Returns the group of a node; is_node() must be true.
 [[nodiscard]] constexpr std::uint8_t group_of(std::uint8_t node) noexcept {
   return static_cast<std::uint8_t>((node - 1U) / slots_per_group);
 }
+/// Returns the slot of a node in its group; is_node() must be true.
 [[nodiscard]] constexpr std::uint8_t slot_of(std::uint8_t node) noexcept {
   return static_cast<std::uint8_t>((node - 1U) % slots_per_group);
 }

@@ -165,9 +165,11 @@ class SetpointSlots {
     return sent;
   }
 
+  /// The number of slots.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
   /// The number of waiting setpoints and orders.
   [[nodiscard]] constexpr std::size_t waiting() const noexcept { return waiting_; }
+  /// Returns whether the setpoint of this slot is waiting.
   [[nodiscard]] constexpr bool waiting(std::size_t slot) const noexcept {
     return slot < count_ && slots_[slot].number > sent_;
   }
@@ -186,6 +188,7 @@ class SetpointSlots {
     for (std::size_t i = 0; i < count_; ++i) sum += counters(i);
     return sum;
   }
+  /// The counters of all orders.
   [[nodiscard]] constexpr SetpointCounters order_counters() const noexcept { return order_counters_; }
   /// SetpointCounters::starved() of all slots and orders, without summing. A growing number shows a slow bus.
   [[nodiscard]] constexpr std::uint64_t starved() const noexcept { return starved_; }

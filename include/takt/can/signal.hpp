@@ -30,6 +30,7 @@
 
 namespace takt::can {
 
+/// The byte order of a field.
 enum class ByteOrder : std::uint8_t {
   little,  ///< Intel
   big,     ///< Motorola

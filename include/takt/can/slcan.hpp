@@ -77,10 +77,12 @@ struct AdapterStatus {
   friend constexpr bool operator==(const AdapterStatus&, const AdapterStatus&) = default;
 };
 
+/// Decodes the status flags of Fxx.
 [[nodiscard]] constexpr AdapterStatus decode_status(std::uint8_t flags) noexcept {
   const auto bit = [flags](unsigned number) { return (flags >> number & 1U) != 0; };
   return {bit(0), bit(1), bit(2), bit(3), bit(5), bit(6), bit(7)};
 }
+/// Encodes the status flags of Fxx.
 [[nodiscard]] constexpr std::uint8_t encode_status(const AdapterStatus& status) noexcept {
   return static_cast<std::uint8_t>(
       (status.receive_queue_full ? 1U : 0) | (status.transmit_queue_full ? 1U << 1 : 0) |

@@ -25,6 +25,7 @@ class Configurator {
 
   /// The state: idle before start(); aborted if a write failed that is not optional. That write is current().
   [[nodiscard]] constexpr SdoState state() const noexcept { return state_; }
+  /// The reason after SdoState::aborted.
   [[nodiscard]] constexpr SdoAbort abort() const noexcept { return client_.abort(); }
   /// The current or the failed write; null when all are done.
   [[nodiscard]] constexpr const ObjectWrite* current() const noexcept {

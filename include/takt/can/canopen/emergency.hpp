@@ -171,10 +171,12 @@ class EmergencyHistory {
     Time time{};
   };
 
+  /// Adds an emergency that was received at `time`.
   constexpr void add(const Emergency& emergency, Time time) noexcept {
     entries_[static_cast<std::size_t>(total_ % Capacity)] = Entry{emergency, time};
     ++total_;
   }
+  /// The number of entries, at most `Capacity`.
   [[nodiscard]] constexpr std::size_t size() const noexcept {
     return static_cast<std::size_t>(std::min<std::uint64_t>(total_, Capacity));
   }

@@ -11,6 +11,7 @@
 
 namespace takt::can::canopen {
 
+/// The commands of the master.
 enum class NmtCommand : std::uint8_t {
   start = 0x01,
   stop = 0x02,
@@ -29,6 +30,7 @@ struct NmtMessage {
   friend constexpr bool operator==(const NmtMessage&, const NmtMessage&) = default;
 };
 
+/// The states of a node.
 enum class NmtState : std::uint8_t {
   boot_up = 0x00,  ///< sent once after a start or reset; then the node is pre-operational
   stopped = 0x04,
@@ -115,7 +117,9 @@ class NodeMonitor {
   /// heard again.
   constexpr void check(Time now) noexcept { lost_ = heard_ && now - last_ > timeout_; }
 
+  /// Returns whether any message was received.
   [[nodiscard]] constexpr bool heard() const noexcept { return heard_; }
+  /// Returns whether the node timed out at the last check().
   [[nodiscard]] constexpr bool lost() const noexcept { return lost_; }
   /// The last reported state; nullopt before the first message and while the node is lost.
   [[nodiscard]] constexpr std::optional<NmtState> state() const noexcept {

@@ -22,8 +22,10 @@
 namespace takt::can::canopen {
 
 inline constexpr std::uint8_t max_node = 127;
+/// Returns whether this is a valid node number.
 [[nodiscard]] constexpr bool is_node(std::uint32_t node) noexcept { return node >= 1 && node <= max_node; }
 
+/// Identifiers of the predefined connection set; those named base are for base + node.
 inline constexpr std::uint32_t nmt_id = 0x000;
 inline constexpr std::uint32_t sync_id = 0x080;
 inline constexpr std::uint32_t emergency_base = 0x080;

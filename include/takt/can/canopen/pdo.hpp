@@ -54,6 +54,7 @@ struct PdoPlan {
   std::uint32_t id = 0;     ///< identifier of the PDO's frames
   std::uint8_t length = 0;  ///< data bytes of the PDO's frames
 
+  /// The SDO writes, in order.
   [[nodiscard]] constexpr std::span<const ObjectWrite> writes() const noexcept {
     return std::span<const ObjectWrite>(list).first(count);
   }

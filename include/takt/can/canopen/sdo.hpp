@@ -51,6 +51,7 @@ enum class SdoAbort : std::uint32_t {
   no_data = 0x0800'0024,
 };
 
+/// Returns the meaning of an abort code, as text.
 [[nodiscard]] constexpr std::string_view describe(SdoAbort code) noexcept {
   switch (code) {
     case SdoAbort::none:

@@ -33,6 +33,7 @@ template <std::size_t Capacity>
 class SdoServer {
  public:
   static_assert(Capacity >= 4);
+  /// Argument: the number of this device, for which is_node() must be true.
   explicit constexpr SdoServer(std::uint8_t node) noexcept : node_(node) {}
 
   /// Returns the answer to a frame, if it needs one. Errors: wrong_format, unexpected_id, wrong_length.

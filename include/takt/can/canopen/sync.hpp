@@ -46,6 +46,7 @@ class SyncProducer {
                   : overflow < max_sync_counter ? overflow
                                                 : 240) {}
 
+  /// Returns the next SYNC, with its counter.
   [[nodiscard]] constexpr Sync next() noexcept {
     if (overflow_ == 0) return {};
     counter_ = counter_ == overflow_ ? 1 : static_cast<std::uint8_t>(counter_ + 1);

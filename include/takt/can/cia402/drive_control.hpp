@@ -76,17 +76,21 @@ class DriveControl {
   /// Forgets all feedback, for a drive that was restarted.
   constexpr void reset() noexcept { *this = DriveControl(options_); }
 
+  /// Returns whether any feedback was received.
   [[nodiscard]] constexpr bool heard() const noexcept { return heard_; }
+  /// The time of the last feedback.
   [[nodiscard]] constexpr Time heard_at() const noexcept { return heard_at_; }
   /// Returns whether the drive was silent for too long at the last step().
   [[nodiscard]] constexpr bool silent() const noexcept { return silent_; }
   /// The number of steps, and so of SYNCs, since the last feedback.
   [[nodiscard]] constexpr std::uint32_t unanswered() const noexcept { return unanswered_; }
+  /// The last feedback.
   [[nodiscard]] constexpr const Feedback& feedback() const noexcept { return feedback_; }
   /// The state of the drive; nullopt before the first feedback, while silent, and for an invalid status word.
   [[nodiscard]] constexpr std::optional<State> state() const noexcept {
     return heard_ && !silent_ ? state_of(feedback_.status_word) : std::nullopt;
   }
+  /// Returns whether the state is operation_enabled.
   [[nodiscard]] constexpr bool enabled() const noexcept { return state() == State::operation_enabled; }
   /// Returns whether the last valid state was operation_enabled, however old it is.
   [[nodiscard]] constexpr bool may_be_enabled() const noexcept {

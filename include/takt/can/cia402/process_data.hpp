@@ -41,6 +41,7 @@ struct Command {
   friend constexpr bool operator==(const Command&, const Command&) = default;
 };
 
+/// The mappings of the four PDOs, for canopen::plan_pdo(), and their data bytes.
 inline constexpr std::array<canopen::MappedObject, 3> receive_pdo_1 = {
     {{{0x6040, 0}, 16}, {{0x6060, 0}, 8}, {{0x607A, 0}, 32}}};
 inline constexpr std::array<canopen::MappedObject, 2> receive_pdo_2 = {

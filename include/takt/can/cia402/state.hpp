@@ -9,6 +9,7 @@
 
 namespace takt::can::cia402 {
 
+/// The states of a drive.
 enum class State : std::uint8_t {
   not_ready_to_switch_on,  ///< the drive starts up by itself
   switch_on_disabled,
@@ -72,6 +73,7 @@ enum class QuickStop : std::int16_t {
   quick_ramp_and_stay = 6,
   current_limit_and_stay = 7,
 };
+/// Returns whether a drive with this option stays in quick_stop_active.
 [[nodiscard]] constexpr bool stays(QuickStop option) noexcept {
   return option >= QuickStop::slow_down_and_stay;
 }
@@ -164,6 +166,7 @@ enum class Homing : std::uint8_t {
   interrupted,  ///< or never started
   failed,
 };
+/// Returns the progress of homing in a status word.
 [[nodiscard]] constexpr Homing homing_of(std::uint16_t status_word) noexcept {
   if ((status_word & status::homing_error) != 0) return Homing::failed;
   const bool reached = (status_word & status::target_reached) != 0;

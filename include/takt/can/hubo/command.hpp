@@ -51,6 +51,7 @@ struct Command {
   friend constexpr bool operator==(const Command&, const Command&) = default;
 };
 
+/// The functions below make one command each; CommandCode explains them. Channels count from 0.
 [[nodiscard]] constexpr Command status_request(std::uint8_t board) noexcept {
   return {board, CommandCode::status, 0};
 }

@@ -29,6 +29,7 @@ enum class BoardKind : std::uint8_t {
   neck,         ///< DRC-Hubo's neck: three servos of 12 bits
   hand,         ///< Hubo2+'s hands: five fingers driven by duty
 };
+/// The number of motors of such a board.
 [[nodiscard]] constexpr std::size_t channels_of(BoardKind kind) noexcept {
   return kind == BoardKind::two_channel ? 2 : kind == BoardKind::hand ? 5 : 3;
 }

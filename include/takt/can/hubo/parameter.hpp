@@ -14,6 +14,7 @@ namespace takt::can::hubo {
 
 /// Pages a to f belong to a motor, g to i to the board.
 enum class ParameterPage : std::uint8_t { a, b, c, d, e, f, g, h, i };
+/// Returns whether the page belongs to a motor.
 [[nodiscard]] constexpr bool is_motor_page(ParameterPage page) noexcept { return page <= ParameterPage::f; }
 
 /// Returns the argument of CommandCode::read_parameter. Argument `channel`: 0 to 4; pages of the board have

@@ -15,6 +15,7 @@
 namespace takt::can::hubo {
 
 inline constexpr std::uint8_t max_sensor = 7;
+/// The kind of a sensor, by its number.
 [[nodiscard]] constexpr bool is_foot(std::uint8_t sensor) noexcept { return sensor == 1 || sensor == 2; }
 [[nodiscard]] constexpr bool is_inertial(std::uint8_t sensor) noexcept { return sensor >= 3 && sensor <= 5; }
 [[nodiscard]] constexpr bool has_force(std::uint8_t sensor) noexcept {

@@ -48,7 +48,9 @@ struct MotorStatus {
   std::uint8_t home = 0;     ///< 0 to 15; home_done after successful homing; other values are not known
   std::uint32_t faults = 0;  ///< fault::...; bits that the dialect lacks are not sent
 
+  /// Returns whether the power stage and the control loop are on.
   [[nodiscard]] constexpr bool running() const noexcept { return driver_on && control_on; }
+  /// Returns whether there is a fault that is not a warning.
   [[nodiscard]] constexpr bool faulty() const noexcept { return (faults & ~fault::warnings) != 0; }
   friend constexpr bool operator==(const MotorStatus&, const MotorStatus&) = default;
 };
