@@ -228,7 +228,7 @@ class DescriptionTest(unittest.TestCase):
 
 
 class Commander:
-    """What a program in Python does to drive a vehicle: a socket, a key, a drive, and the loop of the manual."""
+    """A complete Python program that drives a vehicle: a socket, a key, a drive, and the loop of the manual."""
 
     def __init__(self, key_file, peer_port):
         self.socket, self.channel, self.drive, key = Udp(peer_port), c_void_p(), c_void_p(), Key()
@@ -245,7 +245,7 @@ class Commander:
         self.socket.close()
 
     def exchange(self):
-        """Until the next frame is due, or one came."""
+        """Waits until the next frame is due, or one arrived."""
         now, due = time.monotonic_ns(), takt.takt_vehicle_client_next_send_ns(self.client)
         datagram = self.socket.receive(min(max(due - now, 0), 10 * MS))
         now = time.monotonic_ns()

@@ -1,4 +1,4 @@
-"""A vehicle to be driven in tests of the C API, the way that it is led, and what is said of covariances without the library."""
+"""A vehicle for tests of the C API, a path follower, and checks of covariances without the library."""
 
 import itertools
 import math
