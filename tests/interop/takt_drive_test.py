@@ -40,7 +40,7 @@ class DriveTest(unittest.TestCase):
                               capture_output=True, text=True, timeout=PATIENCE, **keywords)
 
     def drive_some_way(self, press, situation):
-        """If a busy machine has stopped the vehicle, resets it."""
+        """If a busy machine has stopped the vehicle, recovers it."""
         begin = None
 
         def look():
