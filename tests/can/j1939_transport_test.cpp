@@ -204,11 +204,10 @@ TEST_CASE("sizes that lie and packets of nothing are refused and counted") {
   CHECK(!receiver.next_frame());
   CHECK(!receiver.receive(packet(them, us, 1), {}));
   CHECK(!receiver.receive(packet(them, 0xFF, 0), {}));
-  CHECK(!receiver.receive(management(them, us, {32, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}),
-                          {}));  // a BAM to one device
+  CHECK(
+      !receiver.receive(management(them, us, {32, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}), {}));  // BAM to one device
   CHECK(!receiver.receive(management(them, 0xFF, {16, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}), {}));  // an RTS to all
-  CHECK(!receiver.receive(management(0xFE, us, {16, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}),
-                          {}));  // from the null address
+  CHECK(!receiver.receive(management(0xFE, us, {16, 35, 0, 5, 0xFF, 0xCA, 0xFE, 0}), {}));    // null address
   CHECK(!receiver.receive(management(them, us, {99, 0, 0, 0, 0, 0, 0, 0}), {}));
   CHECK(receiver.counters().bad == 13);
   CHECK(receiver.open_sessions() == 0);
@@ -363,9 +362,8 @@ TEST_CASE("a receiver that asks for nonsense is given up") {
   }
   CHECK(endless.reason() == AbortReason::retransmits);
   Sender others = after(2, 1);
-  others.receive(management(0x33, them, {255, 2, 0xFF, 0xFF, 0xFF, 0xCA, 0xFE, 0}),
-                 {});                                                                   // from another device
-  others.receive(management(us, them, {255, 2, 0xFF, 0xFF, 0xFF, 0xCB, 0xFE, 0}), {});  // another message
+  others.receive(management(0x33, them, {255, 2, 0xFF, 0xFF, 0xFF, 0xCA, 0xFE, 0}), {});  // another device
+  others.receive(management(us, them, {255, 2, 0xFF, 0xFF, 0xFF, 0xCB, 0xFE, 0}), {});    // another message
   CHECK(others.is_busy());
 }
 

@@ -74,19 +74,17 @@ struct ErrorCounters {
 
 /// The content of one error frame.
 struct BusReport {
-  std::optional<BusState> state{};  ///< new state of the controller
-  bool restarted = false;           ///< after bus-off
-  bool transmit_timeout = false;    ///< the driver waited too long for a frame to leave
-  bool no_acknowledge = false;      ///< no other node received what was sent
-  bool bus_error = false;           ///< any bus error; some faults repeat it without end
-  bool transceiver_error = false;   ///< a wire is broken or shorted
-  bool receive_overflow = false;    ///< frames were lost in the controller
-  bool transmit_overflow = false;   ///< frames were lost before sending
-  std::optional<std::uint8_t>
-      arbitration_lost{};  ///< the bit of the frame in which it was lost; 0: not known
+  std::optional<BusState> state{};                 ///< new state of the controller
+  bool restarted = false;                          ///< after bus-off
+  bool transmit_timeout = false;                   ///< the driver waited too long for a frame to leave
+  bool no_acknowledge = false;                     ///< no other node received what was sent
+  bool bus_error = false;                          ///< any bus error; some faults repeat it without end
+  bool transceiver_error = false;                  ///< a wire is broken or shorted
+  bool receive_overflow = false;                   ///< frames were lost in the controller
+  bool transmit_overflow = false;                  ///< frames were lost before sending
+  std::optional<std::uint8_t> arbitration_lost{};  ///< in this bit of the frame; 0: not known
   std::optional<ProtocolError> protocol_error{};
-  std::optional<ErrorCounters>
-      counters{};  ///< none from Linux before 6.0, which does not mark when it gives them
+  std::optional<ErrorCounters> counters{};  ///< none from Linux before 6.0, which does not mark them
 
   friend constexpr bool operator==(const BusReport&, const BusReport&) = default;
 };

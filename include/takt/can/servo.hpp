@@ -230,8 +230,7 @@ constexpr void begin(Frame& frame, std::uint32_t id) noexcept {
 
 }  // namespace detail
 
-using can::
-    encode;  // encode(message) returns a Result<Frame>; encode_into(frame, message) writes into a frame
+using can::encode;  // encode(message) returns a Result<Frame>; encode_into(frame, message) writes one
 
 /// Encodes a command. The frame is as short as its last addressed slot allows, and has at least one slot.
 /// After an error it must not be sent. Errors: unknown_node (group), bad_value (watchdog 0, or an unknown

@@ -79,8 +79,7 @@ struct Window {
 
 [[nodiscard]] constexpr std::uint64_t swap_bytes(std::uint64_t word) noexcept {
 #ifdef __GNUC__
-  return __builtin_bswap64(
-      word);  // g++ also turns the code below into a bswap, except next to masks and shifts
+  return __builtin_bswap64(word);  // g++ does not always turn the code below into a bswap
 #else
   word = (word & 0x00FF'00FF'00FF'00FFU) << 8 | (word >> 8 & 0x00FF'00FF'00FF'00FFU);
   word = (word & 0x0000'FFFF'0000'FFFFU) << 16 | (word >> 16 & 0x0000'FFFF'0000'FFFFU);

@@ -78,7 +78,6 @@ constexpr void begin(Frame& frame, std::uint32_t id, std::size_t length) noexcep
 
 }  // namespace detail
 
-using can::
-    encode;  // encode(message) returns a Result<Frame>; encode_into(frame, message) writes into a frame
+using can::encode;  // encode(message) returns a Result<Frame>; encode_into(frame, message) writes one
 
 }  // namespace takt::can::canopen

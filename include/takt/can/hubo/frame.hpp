@@ -82,8 +82,7 @@ namespace detail {
 
 }  // namespace detail
 
-using can::
-    encode;  // encode(message) returns a Result<Frame>; encode_into(frame, message) writes into a frame
+using can::encode;  // encode(message) returns a Result<Frame>; encode_into(frame, message) writes one
 
 /// Returns decode_into(message, frame, options...) as a Result. For a cycle use decode_into(), which is ten
 /// times as fast. The Result shares its place with the error and goes through memory. On an error of

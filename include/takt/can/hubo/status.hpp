@@ -158,8 +158,7 @@ inline constexpr std::array<FaultBit, 10> podo_faults = {{{fault::jam, 0},
 /// It has no homing state. It is the same in both dialects [not confirmed for a BoardKind::hybrid].
 struct ShortStatusReply {
   std::uint8_t board = 0;
-  std::array<MotorStatus, max_channels>
-      motors{};  ///< unused channels of the board's kind have the default value
+  std::array<MotorStatus, max_channels> motors{};  ///< unused channels have the default value
 
   friend constexpr bool operator==(const ShortStatusReply&, const ShortStatusReply&) = default;
 };
