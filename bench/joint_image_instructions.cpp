@@ -1,5 +1,5 @@
-// What a cycle of the joints in shared memory costs: for the hub, four processes that move five joints each and say so in every
-// cycle; for one of them, all that it does in its cycle.
+// The cost of one cycle of joints in shared memory. For the hub: four processes that move five joints each,
+// and report in every cycle. For one of these processes: its whole cycle.
 #include <cstdlib>
 #include <vector>
 
@@ -64,7 +64,7 @@ class SharedRobot {
 const Kernel hub("shm/joint_hub_cycle_20_joints_4_seats", [](Counter& count) {
   SharedRobot robot;
   count([&] {
-    robot.only_speak();  // not the hub's, and a small part of it
+    robot.only_speak();  // not part of the hub, and only a small part of the cost
     robot.run_hub();
   });
 });

@@ -1,5 +1,6 @@
-// What it costs at most to join one request to moving joints: of as many joints as a robot can have, to waypoints none of which
-// can be reached in time, so that all that may be tried are tried. A whole cycle of the engine, which plays its drives itself.
+// The worst-case cost of joining one request to moving joints. The robot has the largest number of joints,
+// and no waypoint can be reached in time, so that all methods are tried. It counts a whole cycle of the
+// engine, which plays its drives itself.
 #include <array>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// The signal kernel against an independent one that moves single bits, on every offset and length; against
-// vectors worked out by hand; and its two fronts against each other.
+// Tests the signal kernel against an independent one that moves single bits, for every offset and length.
+// Also tests it against hand-made vectors, and its two interfaces against each other.
 #include "takt/can/signal.hpp"
 
 #include <doctest/doctest.h>
@@ -19,8 +19,8 @@ namespace {
 using Data = std::array<std::uint8_t, 64>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The bit numbers of a field from the most significant on, by the rule of DBC files; empty if they leave the
-/// frame.
+/// Returns the bit numbers of a field from the most significant on, by the rule of DBC files. Empty if they
+/// exceed the frame.
 std::vector<unsigned> naive_bits(Field field, unsigned frame_bits) {
   std::vector<unsigned> bits;
   unsigned at = field.start;
@@ -49,7 +49,7 @@ Data random_bytes(std::mt19937_64& random) {
   return data;
 }
 
-// Fields that between them take every path: bytes, words, odd lengths, nine bytes, both orders.
+// Fields that cover every code path: bytes, words, odd lengths, nine bytes, both orders.
 constexpr Field in_byte{3, 4};
 constexpr Field whole_word{8, 32, ByteOrder::little, NumberType::signed_integer};
 constexpr Field odd_little{13, 23, ByteOrder::little, NumberType::signed_integer};
@@ -177,7 +177,7 @@ TEST_CASE("physical values are rounded, never truncated") {
 
 TEST_CASE("numbers are rounded as the processor rounds, in constant expressions too") {
   static_assert(round_half_even(0.5) == 0 && round_half_even(1.5) == 2 && round_half_even(-2.5) == -2);
-  static_assert(round_half_even(2251799813685248.5) == 2251799813685248);  // the last tie that a double knows
+  static_assert(round_half_even(2251799813685248.5) == 2251799813685248);  // the last tie of a double
   static_assert(round_half_even(-4503599627370495.5) == -4503599627370496.0);
   static_assert(round_half_even(1e300) == 1e300);
   auto random = test::generator(4);
@@ -200,7 +200,7 @@ TEST_CASE("the number is that of exact arithmetic, ties included") {
     if (twice > denominator || (twice == denominator && whole % 2 != 0)) ++whole;
     return whole;
   };
-  // The check bites: the reciprocal of the scale is not enough. 73.5 / 49 is a tie, and becomes 2.
+  // The check detects an implementation with the reciprocal of the scale. 73.5 / 49 is a tie, and becomes 2.
   CHECK(round_half_even(73.5 * (1 / 49.0)) == 1);
   CHECK(round_half_even(73.5 / 49.0) == 2);
   auto random = test::generator(5);
@@ -345,7 +345,7 @@ TEST_CASE("overlapping fields are found") {
   static_assert(!overlap(Field{3, 8, ByteOrder::big}, Field{4, 4}));
   static_assert(overlap(Field{1000, 64}, Field{1063, 1}) && !overlap(Field{1000, 64}, Field{1064, 1}));
 
-  // Against the bits that the fields write.
+  // Compares with the bits that the fields write.
   std::mt19937_64 random = test::generator(9);
   const auto random_field = [&] {
     const auto bits = static_cast<std::uint8_t>(test::uniform_int(random, 1, 64));

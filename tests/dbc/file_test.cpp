@@ -1,5 +1,5 @@
-// DBC files as they are found: every feature of the format, the dirt of vendors' tools, and what cannot be
-// mended.
+// Tests DBC files as they occur: every feature of the format, quirks of vendors' tools, and files that cannot
+// be read.
 #include "takt/dbc/file.hpp"
 
 #include <doctest/doctest.h>
@@ -39,10 +39,10 @@ dbc::Reading features() {
   return std::move(*reading);
 }
 
-/// The one message with one signal that `layout` describes.
+/// Returns a file with one message, whose one signal is `layout`.
 std::string one_signal(const std::string& layout) { return "BO_ 1 M: 8 X\n SG_ s " + layout + " \"\" Y\n"; }
 
-/// What a tolerant reader says of a text; the reading must succeed.
+/// Returns the warnings of a tolerant reader, which must succeed.
 std::string first_warning(const std::string& text) {
   const auto reading = dbc::parse(text);
   REQUIRE_MESSAGE(reading.has_value(), reading.error().message);
@@ -372,7 +372,7 @@ TEST_CASE("attributes beyond the limits are refused: they are looked up one by o
   }
   CHECK(error_of(definitions).empty());
   CHECK(is_in("more than 1024 attributes", error_of(definitions + "BA_DEF_ \"a\" STRING ;\n")));
-  CHECK(error_of(given + "BA_ \"a\" 0;\nBA_ \"a7\" BO_ 1 1;\n").empty());  // of the network; given twice
+  CHECK(error_of(given + "BA_ \"a\" 0;\nBA_ \"a7\" BO_ 1 1;\n").empty());  // of the network; defined twice
   CHECK(error_of(given + "BA_ \"a\" BO_ 1 0;\n") ==
         "line 1027, column 5: an object has more than 1024 attributes");
   std::string texts = "BA_DEF_ \"e\" ENUM \"x\"";
@@ -403,7 +403,7 @@ TEST_CASE("a frame format that is declared as an integer has the numbers of Vect
     CHECK(is_j1939(file, message(file, "DM1")));
     CHECK_FALSE(is_j1939(file, message(file, "Extended")));
     CHECK_FALSE(is_fd(file, message(file, "DM1")));
-    // A number that says a classic frame is believed; without one, the length tells.
+    // The attribute decides if it names a classic frame. Without it, the length decides.
     CHECK(is_fd(file, message(file, "Long")) == !is_in("BA_DEF_DEF_", type));
   }
 }

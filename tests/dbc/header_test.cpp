@@ -1,5 +1,5 @@
-// What is in a header out of a DBC file, and what is not. That such headers compile and code as the other front ends do, is
-// shown by typed_dbc_test.cpp.
+// Tests the content of generated headers. typed_dbc_test.cpp tests that such headers compile and code like
+// the database.
 #include "takt/dbc/header.hpp"
 
 #include <doctest/doctest.h>
@@ -89,7 +89,7 @@ TEST_CASE("of several messages of one parameter group, each is known by its whol
       "BO_ 2565799936 FromA: 8 A\n SG_ speed : 0|16@1+ (1,0) [0|0] \"\" C\n"
       "BO_ 2565799937 FromB: 8 B\n SG_ pressure : 0|16@1+ (1,0) [0|0] \"\" A\n"
       "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n";
-  for (const char* node : {"", "C"}) {  // in the header for C, FromB is missing
+  for (const char* node : {"", "C"}) {  // the header for C lacks FromB
     const dbc::Header header = header_of(two, {"two.dbc", "", node});
     CHECK(has(header, "case 0x18ef0000:"));
     CHECK(has(header, "parameter_group = 0xef00;"));
@@ -117,7 +117,7 @@ TEST_CASE("no name has two underscores: those are the implementation's") {
   for (const char* line : {"double double_ = 0;", "double double_x = 0.5;", "double double_double = 1;",
                            "double double_y = 1.5;", "int_1 = 1,", "namespace a_b_dbc {"})
     CHECK(has(header, line));
-  std::string names = header.text;  // without the literals, which have the names of the file
+  std::string names = header.text;  // without string literals, which have the names of the file
   for (std::size_t at = 0; (at = names.find('"', at)) != std::string::npos;) {
     names.erase(at, names.find('"', at + 1) + 1 - at);
   }

@@ -1,5 +1,5 @@
-// Any bytes as the memory of a segment: the directory is refused or understood, what is understood lies within the memory, and the
-// ends that are made over it stay within it and come to an end, whatever stands there.
+// Fuzzes the memory of a segment with any bytes. The directory is rejected or parsed, and parsed parts lie
+// within the memory. The ends on this memory stay within it, and each of their calls ends.
 #include "takt/shm/layout.hpp"
 
 #include <array>
@@ -16,7 +16,7 @@ using takt::test::require;
 
 namespace {
 
-/// Uses each end that there is under this name, some times.
+/// Uses each end of this name several times.
 void use(const Layout& layout, std::string_view name) {
   constexpr int times = 20;
   std::uint64_t value = 0;

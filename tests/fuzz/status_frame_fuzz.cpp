@@ -1,5 +1,5 @@
-// Any bytes as what a vehicle says of itself: refused without a change, or understood, and then encoded to the same bytes again
-// but for the padding; no field is read outside of its block, by the known layouts or by others.
+// Fuzzes status frames of a vehicle with any bytes: rejected without a change, or re-encoded to the same
+// bytes except padding. No field is read outside its block, with the known layouts or with others.
 #include "takt/vehicle/status_frame.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void check_fields(const StatusFrame& status) {
   }
 }
 
-/// What is read is written to the same bytes again, and leaves alone what is beside it.
+/// A decoded block encodes to the same bytes, and leaves the bytes around it unchanged.
 void set_again(const StatusFrame& status) {
   StatusFrame again = status;
   for (const SystemLayout& layout : status.layouts().systems()) {

@@ -1,13 +1,13 @@
-# The C API as its users meet it: from C99, from C++, from Python's ctypes, and as the symbols of a shared library.
+# Tests of the C API: from C99, from C++, from Python's ctypes, and of the symbols of the shared library.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# Exactly what a C user compiles with; nothing of takt but takt.h.
+# Compiled as a C user does, with takt.h only.
 add_executable(takt_capi_c99 capi_c99.c)
 set_target_properties(takt_capi_c99 PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 target_compile_options(takt_capi_c99 PRIVATE -Wall -Wextra -Wpedantic -pedantic-errors -Wstrict-prototypes -Werror)
 target_link_libraries(takt_capi_c99 PRIVATE takt::c m)
 if(TAKT_SANITIZE)
-  # What clang's sanitizers need for C++, as the library is, the C compiler does not link.
+  # The C compiler does not link clang's sanitizer parts for C++, which the library needs.
   set_target_properties(takt_capi_c99 PROPERTIES LINKER_LANGUAGE CXX)
 endif()
 add_test(NAME capi_c99 COMMAND takt_capi_c99 ${takt_patient_arm})
@@ -19,7 +19,7 @@ add_test(NAME capi COMMAND takt_capi_test)
 
 add_test(NAME capi_header COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_header_test.py
          $<TARGET_FILE:takt_c> ${CMAKE_NM} ${PROJECT_SOURCE_DIR})
-# Other programs unload libraries: the threads of this one may run still.
+# Other programs unload libraries, but threads of this one may still run.
 add_test(NAME capi_stays_loaded COMMAND ${CMAKE_READELF} --dynamic --wide $<TARGET_FILE:takt_c>)
 set_tests_properties(capi_stays_loaded PROPERTIES PASS_REGULAR_EXPRESSION "FLAGS_1.*NODELETE")
 add_test(NAME capi_ctypes COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_ctypes_test.py
@@ -38,7 +38,7 @@ add_executable(takt_capi_shm_peer capi_shm_peer.cpp)
 target_link_libraries(takt_capi_shm_peer PRIVATE takt::takt takt_build)
 add_test(NAME capi_shm COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/capi_shm_test.py
          $<TARGET_FILE:takt_c> $<TARGET_FILE:takt_capi_shm_peer>)
-# Against the real-time process where it is built, and against servers that lie in any case.
+# Against the real-time process if it is built, and always against misbehaving servers.
 set(robot_to_talk_to "")
 set(vehicle_to_drive "")
 if(TARGET takt_tool)
@@ -65,14 +65,14 @@ endif()
 set(capi_python_tests capi_header capi_ctypes capi_can capi_can_frame capi_vehicle capi_channel capi_vehicle_client
     capi_udp capi_simulated_vehicle capi_vehicle_drive capi_shm capi_client ${capi_with_programs})
 
-# An interpreter that is not sanitized itself can load a sanitized library if the sanitizer was loaded first. The thread sanitizer
-# does not work that way, and the C API has no threads but those of the rooms, which are tested there; nor do clang's, which are
-# linked into programs: for them capi and capi_c99 stand.
+# An interpreter without sanitizer can load a sanitized library if the sanitizer is loaded first. This does not work with
+# the thread sanitizer, or with clang's sanitizers, which are linked into programs. There, capi and capi_c99 are the tests.
+# The only threads of the C API are those of the rooms, which have their own tests.
 if(TAKT_SANITIZE)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so
                   OUTPUT_VARIABLE runtime_library OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(TAKT_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND IS_ABSOLUTE "${runtime_library}")
-    # What the interpreter itself never frees is not of interest; leaks of the library show in capi_c99.
+    # The interpreter's own leaks are ignored; capi_c99 finds leaks of the library.
     set_tests_properties(${capi_python_tests} PROPERTIES
       ENVIRONMENT "LD_PRELOAD=${runtime_library};ASAN_OPTIONS=detect_leaks=0")
   else()

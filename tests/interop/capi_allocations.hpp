@@ -1,4 +1,4 @@
-// Running out of memory at any point, for tests of the C API: capi_test.cpp's allocator counts and fails as it is told here.
+// Tests the C API with failing allocations; capi_test.cpp's allocator counts and fails as set here.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -10,10 +10,11 @@
 
 namespace takt::test {
 
-inline std::atomic<long> allocations_left{-1};  ///< negative: as many as there is memory
+inline std::atomic<long> allocations_left{-1};  ///< negative: no limit
 inline std::atomic<long> live_allocations{0};
 
-/// Runs `call` with memory for 0, 1, 2, ... allocations until it succeeds; every failure must be a clean one.
+/// Runs `call` with memory for 0, 1, 2, ... allocations until it succeeds. Every failure must be a status
+/// without a leak.
 template <class Call>
 long allocations_needed(Call&& call) {
   for (long allowed = 0; allowed < 1000; ++allowed) {

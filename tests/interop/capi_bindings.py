@@ -1,4 +1,4 @@
-"""What a user of the C API writes once for Python: the structures and functions of takt.h as ctypes sees them."""
+"""The Python binding of the C API that a user writes once: the structures and functions of takt.h for ctypes."""
 
 import ctypes
 import sys
@@ -170,7 +170,7 @@ class JointImage(ctypes.Structure):
 
 
 def load(path):
-    """The library with the types of its functions: (result, *arguments)."""
+    """Loads the library and sets the types of its functions: (result, *arguments)."""
     library = ctypes.CDLL(path)
     numbers = POINTER(c_double)
     for name, result, *arguments in [
@@ -346,7 +346,7 @@ def flat(rows):
 
 
 def waypoints(times_ns, rows, velocities=None, accelerations=None, through=0):
-    """Rows of one number for each joint. ctypes keeps the arrays alive as long as the structure."""
+    """Rows with one number per joint. ctypes keeps the arrays alive as long as the structure."""
     w = Waypoints()
     takt.takt_waypoints_init(byref(w))
     w.joints, w.count, w.through = len(rows[0]) if rows else 1, len(times_ns), through

@@ -1,5 +1,5 @@
-/* A C99 program that uses every function of the C API: that the header compiles as C, that the calls do what the
- * manual says, and (in the sanitized builds) that nothing leaks and nothing is read or written that should not be. */
+/* A C99 program that uses every function of the C API. It checks that the header compiles as C, and that the
+ * calls do what the manual says. The sanitized builds also check for leaks and invalid reads and writes. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void test_sampling(void) {
   CHECK(p[0] == 0.25 && p[1] == 2.0);
   CHECK(takt_trajectory_sample(trajectory, &cursor, INT64_MIN, joints, p, v, NULL) == TAKT_OK);
   CHECK(p[0] == 0.0 && p[1] == 1.0 && v[0] == 0.0);
-  cursor.segment = UINT64_MAX; /* never valid, never harmful */
+  cursor.segment = UINT64_MAX; /* invalid, but harmless */
   CHECK(takt_trajectory_sample(trajectory, &cursor, 500000000, joints, p, v, a) == TAKT_OK);
   CHECK(fabs(p[0] - 0.25) < 1e-12);
 
@@ -94,7 +94,7 @@ static void test_limits(void) {
   CHECK(fabs(factor - 3.75 / 2) < 1e-9);
   CHECK(takt_trajectory_check(trajectory, limits, joints, &violation) == TAKT_OK);
 
-  limits[0].position_max = 0.4; /* no slow-down cures that */
+  limits[0].position_max = 0.4; /* a slow-down does not help */
   CHECK(takt_trajectory_fit(trajectory, limits, joints, NULL, &violation) ==
         TAKT_ERROR_MOTION_POSITION_LIMIT);
   CHECK(violation.quantity == TAKT_QUANTITY_POSITION && violation.joint == 0 && violation.limit == 0.4);
@@ -173,7 +173,7 @@ static void test_client_without_a_server(void) {
   takt_robot_state_init(&state);
   CHECK(reply.struct_size == sizeof reply && reply.goal == 0 && reply.time_ns == -1 && isnan(reply.value));
   CHECK(state.struct_size == sizeof state && motion.struct_size == sizeof motion);
-  options.port = 1; /* nobody listens there */
+  options.port = 1; /* no server listens there */
   options.timeout_ns = 1000000000;
   CHECK(takt_client_connect(&options, &client) == TAKT_ERROR_PLATFORM_CONNECT_FAILED);
   CHECK(client == NULL);
@@ -227,7 +227,7 @@ static void test_driving_a_vehicle(void) {
   uint8_t out[TAKT_VEHICLE_CLIENT_DATAGRAM];
   size_t bytes = 0;
   takt_udp_options_init(&udp);
-  udp.peer_port = 9; /* nobody that answers */
+  udp.peer_port = 9; /* no peer answers there */
   CHECK(takt_udp_open(&udp, &socket, NULL, 0) == TAKT_OK);
   takt_vehicle_drive_options_init(&options);
   options.limits.forward = options.limits.backward = options.limits.rotation = 2;

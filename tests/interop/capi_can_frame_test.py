@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""CAN frames from Python's standard library alone: what they are on the wire is worked out here bit by bit, their texts are
-written here by hand.
+"""Tests CAN frames of the C API with Python's standard library alone. The bits on the wire are computed here one
+by one, and the texts are written by hand.
 
     capi_can_frame_test.py LIBRARY
 """
@@ -74,7 +74,7 @@ def said(given):
 
 
 def classic_bits(number, extended, data):
-    """From start of frame to the end of the intermission, with checksum and stuff bits."""
+    """The bits from start of frame to the end of the intermission, with checksum and stuff bits."""
     bits = "0"
     bits += f"{number >> 18:011b}11{number & 0x3FFFF:018b}000" if extended else f"{number:011b}000"
     bits += f"{len(data):04b}" + "".join(f"{byte:08b}" for byte in data)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""DBC files from Python's standard library alone; what a frame holds is worked out by Python's own struct.
+"""Tests DBC files of the C API with Python's standard library alone. Python's struct gives the expected content of
+frames.
 
     capi_can_test.py LIBRARY
 """
@@ -18,7 +19,7 @@ UNEXPECTED_ID, WRONG_LENGTH, NOT_FINITE, OUT_OF_RANGE, BAD_DBC, UNKNOWN_SELECTOR
     status(5, code) for code in (1, 3, 8, 9, 12, 13, 14))
 REFUSE, CLAMP, WRAP = range(3)
 
-# What struct packs as "<hHbBf" and ">hIH", and what it cannot say: a selector and J1939.
+# Messages that struct packs as "<hHbBf" and ">hIH", and two beyond struct: a selector and J1939.
 TEXT = """BU_: Drive Master
 BO_ 256 Little: 10 Drive
  SG_ position : 0|16@1- (0.001,0) [0|0] "rad" Master

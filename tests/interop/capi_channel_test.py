@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The channels of the C API: against a commander written in Python from the description, and against each other.
+"""Tests the channels of the C API against a commander written in Python from the description, and against each
+other.
 
     capi_channel_test.py LIBRARY
 """
@@ -62,7 +63,7 @@ class Channel:
         takt.takt_channel_destroy(self.handle)
 
     def open(self, datagram, now):
-        """(payload, stop), or a status."""
+        """Returns (payload, stop), or a status."""
         payload, size, stop = c_void_p(), c_size_t(), c_int32()
         kept = create_string_buffer(datagram, len(datagram))
         code = takt.takt_channel_open(self.handle, kept, len(datagram), now, byref(payload), byref(size), byref(stop))
@@ -103,7 +104,7 @@ class ChannelTest(unittest.TestCase):
     def test_vehicle_believes_a_commander_written_from_the_description(self):
         ours = vehicle(key(2), key(3))
         theirs = peer.Commander(bytes(range(3, 19)), 3, os.urandom(16))
-        there, here = 10**15, 77 * MS  # clocks that have nothing in common
+        there, here = 10**15, 77 * MS  # two unrelated clocks
         self.assertEqual(ours.next_handshake(), NEVER)
         self.assertEqual(ours.open(theirs.hello(there), here), (b"", 0))
         self.assertEqual(ours.next_handshake(), AT_ONCE)

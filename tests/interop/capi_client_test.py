@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The motion client of the C API, from Python's standard library: against a real-time process, and against servers that lie.
+"""Tests the motion client of the C API with Python's standard library: against a real-time process, and against
+misbehaving servers.
 
-    capi_client_test.py LIBRARY [TAKT ROBOT]     TAKT: the program, ROBOT: a description; without them only the second half
+    capi_client_test.py LIBRARY [TAKT ROBOT]     TAKT: the program, ROBOT: a description; without them, the servers only
 """
 
 import ctypes
@@ -26,7 +27,7 @@ EMERGENCY_STOP, SETPOINT_TIMEOUT, PATH_TOLERANCE = status(12, 43), status(12, 45
 
 
 class Client:
-    """The C functions with their structures made and freed."""
+    """Wraps the C functions; makes and frees their structures."""
 
     def __init__(self, port, timeout_ns=0, host=None):
         options = ClientOptions()
@@ -193,7 +194,8 @@ class RobotTest(unittest.TestCase):
 
     def test_a_goal_keeps_its_own_tolerances(self):
         start = self.reference(4)
-        # No drive follows to a thousandth of a microradian while it moves, and every one does to a radian.
+        # While it moves, no drive follows within a thousandth of a microradian, and every drive follows within a
+        # radian.
         tight, wide = (JointTolerance * 1)((1e-9, 0, 0)), (JointTolerance * 1)((1, -1, -1))
         self.assertEqual(self.client.move(self.names[4:5], [start + 0.3], SECOND, path_tolerance=tight), OK)
         self.assertEqual(self.client.wait(), OK)
@@ -353,7 +355,7 @@ class RobotTest(unittest.TestCase):
 
 
 class FakeServer:
-    """Accepts one client and says what it is told to, answering nothing."""
+    """Accepts one client and sends the given messages, but never answers."""
 
     def __init__(self, *chunks, close=True):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -371,7 +373,7 @@ class FakeServer:
                 if not close:
                     self.done.wait(20)
             except OSError:
-                pass  # the client has seen enough
+                pass  # the client closed the connection
 
     def __enter__(self):
         return self

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The C API from Python's standard library alone, as a user's script would call it.
+"""Tests the C API with Python's standard library alone, as a user's script would call it.
 
     capi_ctypes_test.py LIBRARY
 """
@@ -17,7 +17,7 @@ from capi_bindings import *  # the library, named in the first argument, and its
 
 class Trajectory:
     def __init__(self, w=None, make=None):
-        """Through waypoints, or what `make` makes of the address of a handle."""
+        """A trajectory through waypoints, or one that `make` creates at the address of a handle."""
         self.handle = c_void_p()
         make = make or (lambda handle: takt.takt_trajectory_create(byref(w), handle))
         result = make(byref(self.handle))
@@ -39,7 +39,8 @@ class Trajectory:
 
 
 def quintic(start, end, duration, t):
-    """Independent of takt's form: powers of t, from the textbook (Craig; Biagiotti and Melchiorri, 2.1.7)."""
+    """The motion by another formula than takt's: powers of t, from the textbooks (Craig; Biagiotti and Melchiorri,
+    2.1.7)."""
     (p0, v0, a0), (p1, v1, a1), T = start, end, duration
     h = p1 - p0
     c = [p0, v0, a0 / 2,
@@ -193,7 +194,7 @@ class LimitsTest(unittest.TestCase):
         self.assertEqual(self.check(), OK)
 
     def test_fit_says_what_no_slow_down_cures(self):
-        self.limits[0].velocity = 0.1  # curable, and worse by ratio than what is not
+        self.limits[0].velocity = 0.1  # a slow-down helps; relatively worse than the violation that it does not help
         self.limits[1].position_min = -1.9
         before = self.trajectory.duration_ns()
         self.assertEqual(self.fit(), POSITION_LIMIT)
@@ -249,7 +250,7 @@ class WithinTest(unittest.TestCase):
         self.assertEqual(takt.takt_trajectory_check(trajectory.handle, limits, 2, None), OK)
         longest = max(15 / 8 * 2 / 2, math.sqrt(10 / math.sqrt(3) * 2 / 6), (60 * 2 / 80)**(1 / 3))
         self.assertAlmostEqual(trajectory.duration_ns() / SECOND, 2 * longest, places=6)
-        w.through = SMOOTH  # to and fro and at the same place: no faster than stopping there
+        w.through = SMOOTH  # back and forth, and at the same place: no faster than stopping there
         self.assertLessEqual(Trajectory(make=create).duration_ns(), trajectory.duration_ns())
         w = waypoints([0, SECOND, 2 * SECOND], [[0, 0], [0.1, -0.2], [0.2, -0.4]], through=SMOOTH)
         w.times_ns, w.through = None, STOP
@@ -560,7 +561,7 @@ class DriveTest(unittest.TestCase):
         self.assertEqual(takt.takt_tricycle_twist(1.5, speed, steering, byref(got)), OK)
         self.assertAlmostEqual(got.forward, 1)
         self.assertAlmostEqual(got.rotation, 0.3)
-        # Mecanum wheels by the formula of the field.
+        # Mecanum wheels by the usual formula.
         eighth, lever = math.pi / 4, 0.3 + 0.2
         wheels = (OmniWheel * 4)(*(OmniWheel(x, y, d, 0.1 / math.sqrt(2)) for x, y, d in (
             (0.3, 0.2, -eighth), (0.3, -0.2, eighth), (-0.3, 0.2, eighth), (-0.3, -0.2, -eighth))))
@@ -665,7 +666,7 @@ class OdometryTest(unittest.TestCase):
 
 
 class AlignedMemory:
-    """Memory for an object of the library, between bytes that it must not touch."""
+    """Memory for an object of the library, between guard bytes."""
     GUARD = b"guard" * 20
 
     def __init__(self, size, align):
@@ -899,7 +900,7 @@ class BadInputTest(unittest.TestCase):
             self.assertEqual(self.create(w), WRONG_STRUCT_SIZE, size)
 
     def test_a_program_of_an_older_header_is_served(self):
-        # Its structure ended before the velocities: what lies behind it must not be read.
+        # The caller's structure ends before the velocities: the library must not read beyond it.
         w = waypoints([0, SECOND], [[0], [1]], velocities=[[math.nan], [math.nan]])
         w.struct_size = Waypoints.velocities.offset
         self.assertEqual(self.create(w), OK)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What takt drive publishes, read by another process that knows none of its types but by their schemas: held against where the
-simulated vehicle truly is.
+"""Tests the publications of takt drive. Another process reads them by their schemas, and compares them with the
+true state of the simulated vehicle.
 
     capi_drive_test.py LIBRARY TAKT
 """
@@ -36,14 +36,14 @@ def made(create, *arguments):
 
 
 class Reader:
-    """Of a latest value, as Python's struct takes it apart."""
+    """A reader of a latest value, decoded by Python's struct."""
 
     def __init__(self, segment, name, schema, form):
         self.form = form
         self.end = made(takt.takt_value_reader_create, segment, name, schema)
 
     def read(self):
-        """The numbers and whether they are new; nothing if there are none yet."""
+        """Returns the numbers and whether they are new; None before the first ones."""
         value, freshness = create_string_buffer(struct.calcsize(self.form)), c_int32()
         assert takt.takt_value_reader_read(self.end, value, len(value), byref(freshness)) == OK
         return None if freshness.value == NONE else (struct.unpack(self.form, value.raw), freshness.value == NEW)
@@ -76,7 +76,7 @@ class PublishedDriveTest(unittest.TestCase):
         self.addCleanup(self.status.close)
 
     def go_on(self):
-        """The status of a vehicle that drives. A machine that is too busy stops it, and then it is told to go on."""
+        """Returns the status of a moving vehicle. If a busy machine has stopped it, recovers it."""
         found = self.status.read()
         if found and found[0][3] == STOPPED:
             self.vehicle.type("recover\n")
@@ -84,7 +84,8 @@ class PublishedDriveTest(unittest.TestCase):
         return found[0] if found and found[0][3] == DRIVING else None
 
     def check_true(self, estimates):
-        """Where it was said to be, it was about then: some cycles of the simulation to and fro, however long they took."""
+        """Checks that the vehicle was near the published position at about that time, within some cycles of the
+        simulation."""
         rows = self.vehicle.rows()
         times = [row["time"] for row in rows]
         for stamp, x, y, heading, *_ in estimates:
@@ -94,7 +95,7 @@ class PublishedDriveTest(unittest.TestCase):
             self.assertLess(away, 0.15)
 
     def check_gone(self):
-        """The reader goes on with what was said last; the seats say that nobody is there."""
+        """Checks that the reader keeps the last values, and that the seats report that no writer is there."""
         first, _ = self.odometry.read()
         self.assertEqual(self.odometry.read(), (first, False))
         inspected = json.loads(subprocess.run([TAKT, "shm", "inspect", self.name, "--json"], check=True,
@@ -142,7 +143,7 @@ class PublishedDriveTest(unittest.TestCase):
         self.assertEqual(self.status.read()[0][4], TOLD)
         self.check_true([self.odometry.read()[0]])
         first, _ = self.odometry.read()
-        self.assertEqual(self.odometry.read(), (first, False))  # what was said last stays with its reader
+        self.assertEqual(self.odometry.read(), (first, False))  # the last value stays with its reader
         self.assertNotIn(self.name, os.listdir("/dev/shm"))
         self.assertNotEqual(takt.takt_segment_open(self.name.encode(), byref(c_void_p())), OK)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The headers against the library and against the rooms: what they declare is exported and nothing else is, and their error
-numbers are those of the C++ enums, name by name.
+"""Tests the headers against the library and the rooms: the library exports exactly their declarations. The error numbers
+equal those of the C++ enums, name by name.
 
     capi_header_test.py LIBRARY NM SOURCE_DIR
 """
@@ -48,7 +48,7 @@ def foreign(symbols):
 
 
 def enumerators(text):
-    """{name: number} of an Errc, written out or as X(name, number, ...)."""
+    """Returns {name: number} of an Errc, written out or as X(name, number, ...)."""
     body = text[text.index("enum class Errc"):]
     return {name: int(number) for name, number in re.findall(r"^  (\w+) = (\d+),", body, re.MULTILINE)} | {
         name: int(number) for name, number in re.findall(r"\bX\((\w+), (\d+),", text)}

@@ -1,6 +1,8 @@
-// The C++ side of capi_shm_test.py, in a process of its own: shares one exchange of each kind for each direction, says "ready", and
-// for each line of its input gives back what came, and says how much that was.
-//     capi_shm_peer serve SOCKET | capi_shm_peer receive SOCKET
+// The C++ end of capi_shm_test.py, in its own process. It shares one exchange of each kind for each
+// direction, and prints "ready". For each line of input it returns the received messages and prints their
+// number.
+//
+// Usage: capi_shm_peer serve SOCKET | capi_shm_peer receive SOCKET
 #include <array>
 #include <chrono>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Shared memory through the C API: what goes in comes out, one owner for each end, every refusal a status, and what is called
-// real-time safe is.
+// Tests shared memory through the C API: messages arrive unchanged, each end has one owner, and every
+// rejection is a status. Functions that are documented as real-time safe are.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ bool is_pose(const Pose& found, int number) {
   return std::memcmp(&found, &expected, sizeof found) == 0;
 }
 
-/// A segment of its own for a test, which vanishes with it.
+/// A segment for one test, removed at its end.
 class Shared {
  public:
   Shared() : name("takt-capi-" + std::to_string(getpid()) + "-" + std::to_string(++count)) {
@@ -80,7 +80,7 @@ class Shared {
   static inline int count = 0;
 };
 
-/// One cycle of the hub with drives that do at once what they are told.
+/// One cycle of the hub with drives that execute commands at once.
 std::int32_t cycle(takt_joint_hub* hub, std::array<takt_joint_reference, joints>& references,
                    std::int64_t now_ns = 1) {
   const std::int32_t taken = takt_joint_hub_take(hub, references.data(), joints);
@@ -89,7 +89,7 @@ std::int32_t cycle(takt_joint_hub* hub, std::array<takt_joint_reference, joints>
   return taken | takt_joint_hub_publish(hub, now_ns, measured.data(), joints);
 }
 
-/// One end of an exchange whose elements are known by their schema.
+/// One end of an exchange whose elements are described by a schema.
 template <class End, auto create, auto destroy>
 class OpaqueEnd {
  public:
@@ -190,7 +190,7 @@ TEST_CASE("a process moves joints through the C API, and they are safe when it i
   CHECK(references[2].mode == TAKT_JOINT_MODE_OFF);
 
   takt_joint_hub_destroy(hub);
-  hub = shared.hub();  // another goes on
+  hub = shared.hub();  // another one continues
   CHECK(cycle(hub, references) == TAKT_OK);
   CHECK(takt_joint_hub_image(hub)->started == 10);
   CHECK(std::abs(references[0].position - 0.252) < 1e-12);
@@ -335,7 +335,7 @@ TEST_CASE("what C declares has ends in C++, and the other way round") {
   auto broadcast = segment->consumer<shm::BroadcastValue<Pose>>("broadcast");
   auto stream = segment->consumer<shm::BroadcastRing<Pose>>("stream");
   REQUIRE((ring && latest && broadcast && stream));
-  for (int i = 5; i < 9; ++i) {  // each time another goes on where one stopped
+  for (int i = 5; i < 9; ++i) {  // each time another one continues where the last one stopped
     const Pose value = pose(i);
     CHECK(takt_ring_producer_push(RingProducer(shared.segment, "ring"), &value, sizeof value) == TAKT_OK);
     CHECK(takt_value_writer_write(ValueWriter(shared.segment, "latest"), &value, sizeof value) == TAKT_OK);
@@ -458,7 +458,7 @@ TEST_CASE("a sealed segment is served and received through the C API") {
   const RingProducer producer(sealed, "ring");
   const RingConsumer consumer(received, "ring");
   takt_segment_close(received);  // the ends keep its memory
-  takt_segment_close(sealed);    // and the server serves it all the same
+  takt_segment_close(sealed);    // and the server still serves it
   Pose value = pose(3);
   CHECK(takt_ring_producer_push(producer, &value, sizeof value) == TAKT_OK);
   value = {};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Shared memory from Python's standard library: a hub here, motion processes of their own, one of which is killed; and every kind
-of exchange with a process in C++.
+"""Tests shared memory with Python's standard library: a hub here, and motion processes, one of which is killed.
+Also every kind of exchange with a process in C++.
 
     capi_shm_test.py LIBRARY PEER    (capi_shm_peer.cpp)
     capi_shm_test.py LIBRARY PEER move SEGMENT SEAT JOINTS    (a motion process, started by the test)
@@ -167,7 +167,7 @@ class Pose(ctypes.Structure):
 
 
 class Ends:
-    """Both ends of the exchanges that a peer gives back what comes through."""
+    """Both ends of the exchanges through which a peer returns messages."""
 
     def __init__(self, segment):
         self.made = []
@@ -184,11 +184,12 @@ class Ends:
 
 
 class ElementsTest(unittest.TestCase):
-    """Elements known by their schema here and by their type in the peer."""
+    """Elements that are known by their schema here and by their type in the peer."""
 
     @contextlib.contextmanager
     def peer(self, how, path):
-        """A process in C++; yields a function that makes it give back what came, and says how much it was."""
+        """A process in C++; yields a function that makes it return the received messages, and returns their
+        number."""
         process = subprocess.Popen([sys.argv[2], how, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
         def ask():
@@ -245,7 +246,7 @@ class ElementsTest(unittest.TestCase):
         for number in range(6, 12):
             self.assertEqual(self.pose_from(takt.takt_stream_reader_read, ends.stream_out), bytes(many[number]))
         self.assertEqual(takt.takt_stream_reader_missed(ends.stream_out), 0)
-        for _ in range(2):  # the peer hands on more than the reader here has room for
+        for _ in range(2):  # the peer forwards more than the reader here has room for
             for pose in many[:6]:
                 takt.takt_stream_writer_write(ends.stream_in, byref(pose), sizeof(pose))
             self.assertEqual(ask(), 6)

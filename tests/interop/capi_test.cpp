@@ -1,5 +1,5 @@
-// The C API from C++: what only C++ can look at. Every error number has its text, running out of memory at any
-// point is a status and leaks nothing, and what is called real-time safe is.
+// Tests the C API from C++, where C is not enough. Every error number has a text, and functions documented as
+// real-time safe are. Running out of memory at any point is a status and leaks nothing.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -75,7 +75,7 @@ std::array<takt_joint_limits, joints> some_limits() {
   return limits;
 }
 
-/// For an object of the caller's: more than it needs.
+/// Storage of the caller for an object; larger than needed.
 struct Memory {
   alignas(64) std::array<unsigned char, 8192> bytes{};
   [[nodiscard]] void* data() { return bytes.data(); }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The UDP sockets of the C API, with Python's own at the other end.
+"""Tests the UDP sockets of the C API, with Python's own at the other end.
 
     capi_udp_test.py LIBRARY
 """
@@ -121,7 +121,7 @@ class UdpTest(unittest.TestCase):
         came, huge = c_size_t(), 2**64 - 1
         buffers, datagrams = self.batch(BATCH, 100)
         for one in datagrams:
-            one.size = huge  # as a caller says who has 64 KiB: nothing longer comes
+            one.size = huge  # the size of a 64 KiB buffer: no longer datagram exists
         self.give(b"one", b"two")
         self.assertEqual(takt.takt_udp_receive_batch(self.socket.handle, NEVER, datagrams, huge, byref(came)), OK)
         self.assertEqual(bytes(datagrams[0].buffer[:datagrams[0].bytes]), b"one")

@@ -1,4 +1,5 @@
-"""What a user of the C API writes once for Python to drive a vehicle: channels, client, drive and sockets of takt.h for ctypes."""
+"""The Python binding for driving a vehicle by takt.h, which a user writes once: channels, client, drive and
+sockets."""
 
 from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32,
                     c_uint64, c_void_p)

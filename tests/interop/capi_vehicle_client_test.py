@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The vehicle's client of the C API against a vehicle that furbot_peer.py speaks for, and against nobody.
+"""Tests the vehicle's client of the C API against a vehicle played by furbot_peer.py, and without a vehicle.
 
     capi_vehicle_client_test.py LIBRARY
 """
@@ -24,7 +24,7 @@ MS = 1_000_000
 
 
 class Link:
-    """A client, and a vehicle that says every 10 ms that it is well, both on the same clock."""
+    """A client, and a vehicle that reports every 10 ms that it is healthy, both on the same clock."""
 
     def __init__(self, channel):
         self.client, self.channel, self.ms, self.speed, self.state, self.sent = c_void_p(), channel, 1000, 0, RUNNING, []

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The vehicle's frames of the C API against those that furbot_peer.py makes with Python's struct alone, as datagrams both ways.
+"""Tests the vehicle's frames of the C API against those that furbot_peer.py makes with Python's struct, in both
+directions.
 
     capi_vehicle_test.py LIBRARY
 """
@@ -65,7 +66,7 @@ def any_block(generator, system):
 
 
 class StatusFrame:
-    """takt's side."""
+    """takt's end."""
 
     def __init__(self, layouts=None):
         self.handle = c_void_p()
@@ -103,7 +104,7 @@ class StatusFrame:
 
 
 class Wire:
-    """Two sockets on loopback, connected to each other."""
+    """Two connected sockets on loopback."""
 
     def __enter__(self):
         self.ends = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]

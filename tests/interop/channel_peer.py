@@ -1,5 +1,6 @@
-"""The commander's end of the secure channel from its description alone, with Python's standard library: SipHash-2-4-128, the key
-derivation (NIST SP 800-108, counter mode), the envelope and the handshake. Shares nothing with takt."""
+"""The commander's end of the secure channel, written from its description with Python's standard library:
+SipHash-2-4-128, the key derivation (NIST SP 800-108, counter mode), the envelope and the handshake. It shares
+no code with takt."""
 
 import struct
 
@@ -50,7 +51,7 @@ def wrapped(key, kind, key_id, session, sequence, now_ns, payload):
 
 
 def unwrapped(key, datagram):
-    """Kind, key id, session, sequence, time, payload of a genuine datagram."""
+    """Returns kind, key id, session, sequence, time and payload of a genuine datagram."""
     head, tag = datagram[:-16], datagram[-16:]
     assert siphash128(key, head) == tag, "not genuine"
     magic, version, kind, key_id, flags, length, session, sequence, now_ns = struct.unpack(">2sBBBBHQQq", head[:32])
@@ -69,7 +70,7 @@ class Commander:
         return wrapped(self.send, HELLO, self.key_id, self.session, 0, now_ns, self.challenge + bytes(16))
 
     def confirm(self, answer, now_ns):
-        """The answer to the vehicle's challenge; from then on the session is there."""
+        """Returns the answer to the vehicle's challenge, which opens the session."""
         kind, key_id, _, _, challenged_ns, both = unwrapped(self.receive, answer)
         assert (kind, key_id, both[:16]) == (CHALLENGE, self.key_id, self.challenge)
         datagram = wrapped(self.send, CONFIRM, key_id, self.session, 0, now_ns, both + struct.pack(">q", challenged_ns))

@@ -1,6 +1,7 @@
-// A process with shared memory, for takt_shm_test.py: makes a segment, puts something into each of its exchanges, says "ready" and
-// stays until its input ends.
-//     shm_peer named NAME | shm_peer sealed SOCKET
+// A process with shared memory, for takt_shm_test.py. It makes a segment, writes to each of its exchanges,
+// prints "ready" and stays until its input ends.
+//
+// Usage: shm_peer named NAME | shm_peer sealed SOCKET
 #include <cstdio>
 #include <string>
 

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""A robot's real path from outside: takt simulate as the boards on pseudo terminals, takt check, jog, run and move on their other end.
+"""Tests a robot's real path from outside. takt simulate plays the boards on pseudo terminals; takt check, jog, run
+and move use their other ends.
 
 usage: takt_bus_test.py TAKT SOURCE_FOLDER [unittest arguments]
-The robot is mhubo, whose boards speak classic CAN, with a slow and patient loop: no test depends on how fast the machine is.
+
+The robot is mhubo, whose boards speak classic CAN. Its loop is slow and tolerant, so that no test depends on
+the machine's speed.
 """
 import contextlib, faulthandler, functools, json, os, pty, select, signal, socket, subprocess, sys, tempfile, threading, time, tty, unittest
 
@@ -29,7 +32,7 @@ def takt(*arguments):
 
 
 class Client:
-    """Requests to takt run as lines of JSON."""
+    """Sends requests to takt run as lines of JSON."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -37,7 +40,7 @@ class Client:
         self.lines.readline()  # the greeting
 
     def ask(self, message):
-        """The answer: its kind and its contents."""
+        """Returns the answer: its kind and its contents."""
         self.socket.sendall((json.dumps(message) + "\n").encode())
         while True:
             kind, contents = next(iter(json.loads(self.lines.readline()).items()))
@@ -59,8 +62,8 @@ class Client:
 
 
 class Tap:
-    """A pseudo terminal before another one, for a bus with more on it than its boards: `change` makes of each line that the boards'
-    adapter says those that the master hears."""
+    """A pseudo terminal before another one, for a bus with additional traffic. `change` converts each line of the
+    boards' adapter to the lines for the master."""
 
     def __init__(self, boards, change):
         self.boards = os.open(boards, os.O_RDWR | os.O_NOCTTY)
@@ -94,7 +97,7 @@ class Tap:
 
 
 def is_reply_of(board, line):
-    """Whether a line has the encoder reply of a board; confirmations such as "z" may stand before the frame."""
+    """Returns whether a line has the encoder reply of a board; confirmations such as "z" may precede the frame."""
     return line.lstrip(b"\az").startswith(b"t%03X" % (ENCODERS + board))
 
 
