@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The header against the library and against the rooms: what takt.h declares is exported and nothing else is, and its error
+"""The header against the library and against the rooms: what the C headers declare is exported and nothing else is, and its error
 numbers are those of the C++ enums, name by name.
 
     capi_header_test.py LIBRARY NM SOURCE_DIR
@@ -13,7 +13,7 @@ import sys
 import unittest
 
 LIBRARY, NM, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-HEADER = (SOURCE / "capi/include/takt.h").read_text()
+HEADER = "".join(path.read_text() for path in sorted((SOURCE / "capi/include/takt").glob("*.h")))
 ERROR_FILES = {
     "trajectory": "include/takt/trajectory/error.hpp",
     "control": "include/takt/control/error.hpp",
