@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -34,6 +36,8 @@ struct takt_pid {
                PidOf<conventions::ros2_back_calculation>, PidOf<conventions::dataspeed>>
       pid;  // in the order of TAKT_PID_...
 };
+// The caller forgets a PID in its own memory: there must be nothing to destroy.
+static_assert(std::is_trivially_destructible_v<takt_pid>);
 
 struct takt_joint_limiter {
   takt::control::JointLimiter limiter;
@@ -90,6 +94,13 @@ PidGains gains_of(const takt_pid_gains& gains) noexcept {
   own.output_min = gains.output_min;
   own.output_max = gains.output_max;
   return own;
+}
+
+/// The PID that the caller's gains describe.
+Result<AnyPid> read_pid(const takt_pid_gains* gains) noexcept {
+  const auto known = read_struct(gains, sizeof(takt_pid_gains));
+  if (!known) return fail(known.error());
+  return make_pid(known->form, gains_of(*known));
 }
 
 /// The status of a step of the control room.
@@ -184,9 +195,7 @@ void takt_pid_gains_init(takt_pid_gains* gains) {
 std::int32_t takt_pid_create(const takt_pid_gains* gains, takt_pid** pid) {
   return guarded([&]() -> Status {
     if (pid == nullptr) return fail(Errc::null_pointer);
-    const auto g = read_struct(gains, sizeof(takt_pid_gains));
-    if (!g) return fail(g.error());
-    auto made = make_pid(g->form, gains_of(*g));
+    const auto made = read_pid(gains);
     if (!made) return fail(made.error());
     *pid = std::make_unique<takt_pid>(takt_pid{*made}).release();
     return {};
@@ -194,6 +203,19 @@ std::int32_t takt_pid_create(const takt_pid_gains* gains, takt_pid** pid) {
 }
 
 void takt_pid_destroy(takt_pid* pid) { delete pid; }
+
+std::size_t takt_pid_size() { return sizeof(takt_pid); }
+std::size_t takt_pid_align() { return alignof(takt_pid); }
+
+std::int32_t takt_pid_init_in(void* memory, std::size_t size, const takt_pid_gains* gains, takt_pid** pid) {
+  if (pid == nullptr) return to_status(Errc::null_pointer);
+  if (Status status = takt::capi::check_memory(memory, size, sizeof(takt_pid), alignof(takt_pid)); !status)
+    return to_status(status);
+  const auto made = read_pid(gains);
+  if (!made) return to_status(made.error());
+  *pid = new (memory) takt_pid{*made};
+  return TAKT_OK;
+}
 
 std::int32_t takt_pid_step(takt_pid* pid, double setpoint, double measured, std::int64_t period_ns,
                            double feed_forward, double* output) {

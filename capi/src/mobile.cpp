@@ -150,14 +150,14 @@ Result<mobile::Odometry::Configuration> takt::capi::to_configuration(
     const takt_odometry_options* options) noexcept {
   takt_odometry_options usual;
   takt_odometry_options_init(&usual);
-  const auto o =
-      read_struct(options != nullptr ? options : &usual, offsetof(takt_odometry_options, forward_by_way));
+  const auto o = read_struct(options != nullptr ? options : &usual,
+                             offsetof(takt_odometry_options, forward_per_distance));
   if (!o) return fail(o.error());
   if (o->reserved != 0) return fail(Errc::bad_argument);
   return mobile::Odometry::Configuration{
       mobile::Integration::exact_arc,
       seconds(o->timeout_ns),
-      {o->forward_by_way, o->left_by_way, o->heading_by_way, o->heading_by_rotation}};
+      {o->forward_per_distance, o->left_per_distance, o->heading_per_distance, o->heading_per_rotation}};
 }
 
 std::int32_t takt_odometry_create(const takt_odometry_options* options, takt_odometry** odometry) {

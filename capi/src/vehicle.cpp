@@ -138,7 +138,7 @@ std::uint32_t takt_vehicle_status_unknown_blocks(const takt_vehicle_status* stat
 }
 
 std::int32_t takt_vehicle_status_state(const takt_vehicle_status* status, std::uint32_t system) {
-  if (status == nullptr) return TAKT_SYSTEM_UNKNOWN;
+  if (status == nullptr) return TAKT_SYSTEM_STATE_UNKNOWN;
   return static_cast<std::int32_t>(status->frame.state(to_system(system)));
 }
 

@@ -13,14 +13,14 @@ extern "C" {
 /* ---- CAN frames as text, on the wire, and of J1939 ------------------------------------------------------------------------- */
 
 /* What a frame is; any of them, or-ed. */
-enum {
+typedef enum takt_can_flag {
   TAKT_CAN_EXTENDED = 1,        /* an identifier of 29 bits */
   TAKT_CAN_REMOTE = 2,          /* asks for `length` bytes and has none */
   TAKT_CAN_ERROR = 4,           /* no frame of a sender, but a report on the bus, as SocketCAN has it */
   TAKT_CAN_FD = 8,
   TAKT_CAN_BIT_RATE_SWITCH = 16, /* FD: the data phase is faster */
   TAKT_CAN_ERROR_STATE = 32     /* FD: its sender was error-passive */
-};
+} takt_can_flag;
 
 typedef struct takt_can_frame {
   int64_t stamp_ns;    /* when it was received; in logs usually since 1970 */
@@ -68,7 +68,7 @@ typedef struct takt_can_load {
 TAKT_API int32_t takt_can_bus_load(const takt_can_planned_frame* plan, size_t count, uint32_t nominal_rate, uint32_t data_rate,
                                    int64_t cycle_ns, takt_can_load* load);
 
-enum { TAKT_CAN_DIRECTION_UNKNOWN = 0, TAKT_CAN_RECEIVED = 1, TAKT_CAN_TRANSMITTED = 2 };
+typedef enum takt_can_direction { TAKT_CAN_DIRECTION_UNKNOWN = 0, TAKT_CAN_RECEIVED = 1, TAKT_CAN_TRANSMITTED = 2 } takt_can_direction;
 
 /* A line of a log of candump -L (can-utils): "(1795208238.156435) vcan0 123#DEADBEEF". */
 typedef struct takt_candump_entry {
@@ -79,7 +79,8 @@ typedef struct takt_candump_entry {
 } takt_candump_entry;
 
 /* Letters of the longest line of each kind, with its end and a NUL. */
-enum { TAKT_CANDUMP_MAX_LINE = 301, TAKT_SLCAN_MAX_LINE = 144 };
+#define TAKT_CANDUMP_MAX_LINE 301
+#define TAKT_SLCAN_MAX_LINE 144
 
 /* Reads a line of `bytes` letters, without its end. On an error *column, which may be NULL, is where it is, from 1. Errors:
  * TAKT_ERROR_CAN_BAD_LINE, _ID_TOO_LARGE, _PAYLOAD_TOO_LONG, _WRONG_LENGTH, _BAD_VALUE, _OUT_OF_RANGE. Real-time safe. */
@@ -100,7 +101,7 @@ TAKT_API int32_t takt_slcan_encode(const takt_can_frame* frame, char* line, size
 /* Cuts what comes from an adapter, or a program that talks to one, into lines and reads them. */
 typedef struct takt_slcan_decoder takt_slcan_decoder;
 
-enum {
+typedef enum takt_slcan_kind {
   TAKT_SLCAN_NOTHING = 0, /* the line is not complete */
   TAKT_SLCAN_FRAME = 1,
   TAKT_SLCAN_DONE = 2,        /* the last command was carried out */
@@ -108,7 +109,7 @@ enum {
   TAKT_SLCAN_REFUSED = 4,     /* it did not do what it was told last */
   TAKT_SLCAN_STATUS = 5,      /* the answer to F: `argument` has its flags */
   TAKT_SLCAN_COMMAND = 6      /* for an adapter: one of S O L C F Z */
-};
+} takt_slcan_kind;
 
 typedef struct takt_slcan_item {
   int32_t kind;       /* TAKT_SLCAN_... */

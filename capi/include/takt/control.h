@@ -14,7 +14,7 @@ extern "C" {
 
 /* A PID controller. Which formulas it has: takt's, or those of a convention whose gains are brought along. */
 typedef struct takt_pid takt_pid;
-enum {
+typedef enum takt_pid_form {
   TAKT_PID_TAKT = 0, /* backward Euler; the integral holds while it would drive the output further beyond a limit */
   TAKT_PID_ROS1 = 1, /* control_toolbox of ROS 1; _ANTI_WINDUP: with antiwindup set */
   TAKT_PID_ROS1_ANTI_WINDUP = 2,
@@ -22,7 +22,7 @@ enum {
   TAKT_PID_ROS2_CONDITIONAL = 4,
   TAKT_PID_ROS2_BACK_CALCULATION = 5,
   TAKT_PID_DATASPEED = 6 /* of the Dataspeed drive-by-wire controller */
-};
+} takt_pid_form;
 
 /* Gains in units of the output u, the error e and seconds. */
 typedef struct takt_pid_gains {
@@ -49,6 +49,14 @@ TAKT_API void takt_pid_gains_init(takt_pid_gains* gains);
  * TAKT_ERROR_CAPI_BAD_ARGUMENT (form). */
 TAKT_API int32_t takt_pid_create(const takt_pid_gains* gains, takt_pid** pid);
 TAKT_API void takt_pid_destroy(takt_pid* pid);
+
+/* Bytes that a takt_pid needs, and the alignment of its address. Constant while the library is loaded. Real-time safe. */
+TAKT_API size_t takt_pid_size(void);
+TAKT_API size_t takt_pid_align(void);
+
+/* Makes a PID in `memory` (`size` bytes); *pid is that memory. Do not pass it to takt_pid_destroy(). Errors: those of
+ * takt_pid_create(), TAKT_ERROR_CAPI_BUFFER_TOO_SMALL, _MISALIGNED. Real-time safe. */
+TAKT_API int32_t takt_pid_init_in(void* memory, size_t size, const takt_pid_gains* gains, takt_pid** pid);
 
 /* One period. *output may always be used: after an error it is the last good one. Errors: TAKT_ERROR_CONTROL_BAD_PERIOD (zero,
  * negative, over 10 s), _NOT_FINITE; nothing changes then. Real-time safe. */
@@ -119,13 +127,13 @@ TAKT_API int32_t takt_rate_limiter_step(takt_rate_limiter* limiter, double targe
 
 /* A filter of samples at equal times. */
 typedef struct takt_filter takt_filter;
-enum {
+typedef enum takt_filter_kind {
   TAKT_FILTER_FIRST_ORDER = 0, /* low-pass; quality is not looked at */
   TAKT_FILTER_LOW_PASS = 1,    /* second order, as are those below; quality 1/sqrt(2) has the flattest pass band */
   TAKT_FILTER_HIGH_PASS = 2,
   TAKT_FILTER_BAND_PASS = 3,
   TAKT_FILTER_NOTCH = 4
-};
+} takt_filter_kind;
 
 /* `kind` is a TAKT_FILTER_..., frequency (Hz) its cut-off or the middle of its band, period_ns the time between samples. *filter is
  * the caller's, to be freed with takt_filter_destroy(). Errors: TAKT_ERROR_CONTROL_NOT_FINITE, _BAD_PERIOD, _OUT_OF_DOMAIN (frequency
@@ -144,11 +152,11 @@ TAKT_API void takt_filter_reset(takt_filter* filter);
  * joint positions = M actuator positions + offsets, velocities without offsets, actuator efforts = M^T joint efforts. */
 typedef struct takt_transmission takt_transmission;
 #define TAKT_MAX_TRANSMISSION 6
-enum {
+typedef enum takt_transmission_quantity {
   TAKT_TRANSMISSION_POSITIONS = 0,
   TAKT_TRANSMISSION_VELOCITIES = 1,
   TAKT_TRANSMISSION_EFFORTS = 2
-};
+} takt_transmission_quantity;
 
 /* From M, `size` rows of `size` numbers (1 to TAKT_MAX_TRANSMISSION); or from the two reductions of the actuators n and of the joints m:
  *   differential  q1 = (a1/n1 + a2/n2) / (2 m1) + o1,   q2 = (a1/n1 - a2/n2) / (2 m2) + o2

@@ -17,11 +17,11 @@ extern "C" {
 typedef struct takt_dbc takt_dbc;
 
 /* What to do with a value that its field or its range cannot hold. */
-enum {
+typedef enum takt_overflow {
   TAKT_OVERFLOW_ERROR = 0, /* TAKT_ERROR_CAN_OUT_OF_RANGE */
   TAKT_OVERFLOW_CLAMP = 1, /* the nearest that can be sent */
   TAKT_OVERFLOW_WRAP = 2   /* the low bits; the range is not looked at */
-};
+} takt_overflow;
 
 /* What the file says of a message. An output: the library writes as many fields as struct_size covers. */
 typedef struct takt_dbc_message {
@@ -56,17 +56,17 @@ typedef struct takt_dbc_signal {
 } takt_dbc_signal;
 
 /* The number format of a signal's field. */
-enum { TAKT_NUMBER_UNSIGNED = 0, TAKT_NUMBER_SIGNED = 1, TAKT_NUMBER_FLOAT32 = 2, TAKT_NUMBER_FLOAT64 = 3 };
+typedef enum takt_number_format { TAKT_NUMBER_UNSIGNED = 0, TAKT_NUMBER_SIGNED = 1, TAKT_NUMBER_FLOAT32 = 2, TAKT_NUMBER_FLOAT64 = 3 } takt_number_format;
 
 /* Whether a frame carries a signal, and if not, why. */
-enum {
+typedef enum takt_presence {
   TAKT_PRESENCE_VALUE = 0,
   TAKT_PRESENCE_NOT_SELECTED = 1,    /* the selector has chosen other signals */
   TAKT_PRESENCE_CUT_OFF = 2,         /* the frame ends before the signal does */
   TAKT_PRESENCE_NOT_AVAILABLE = 3,   /* J1939: 0xFF.. */
   TAKT_PRESENCE_ERROR_INDICATOR = 4, /* J1939: 0xFE.. */
   TAKT_PRESENCE_RESERVED = 5         /* J1939: 0xFB.. to 0xFD.. */
-};
+} takt_presence;
 
 /* One decoded signal of a frame. */
 typedef struct takt_dbc_reading {

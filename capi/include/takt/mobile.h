@@ -65,10 +65,10 @@ typedef struct takt_odometry_options {
   uint32_t struct_size; /* set by takt_odometry_options_init() */
   uint32_t reserved;    /* 0 */
   int64_t timeout_ns;   /* a longer period between two velocities is a gap; at most ten seconds; optional from here on: */
-  double forward_by_way;      /* m^2 for each m */
-  double left_by_way;         /* m^2 for each m */
-  double heading_by_way;      /* rad^2 for each m */
-  double heading_by_rotation; /* rad^2 for each rad */
+  double forward_per_distance;      /* m^2 for each m */
+  double left_per_distance;         /* m^2 for each m */
+  double heading_per_distance;      /* rad^2 for each m */
+  double heading_per_rotation; /* rad^2 for each rad */
 } takt_odometry_options;
 
 /* Half a second, no noise. NULL is ignored. */

@@ -17,50 +17,50 @@ extern "C" {
  * system calls: it is for threads without deadlines, one thread at a time for each client. A call that fails with
  * TAKT_ERROR_PLATFORM_... has lost the connection; the client can then only be closed.
  *
- *     takt_client* robot = NULL;
+ *     takt_motion_client* robot = NULL;
  *     takt_motion_options options;
  *     takt_reply reply;
  *     const char* const names[] = {"elbow_joint"};
  *     const double target[] = {1.2};
- *     takt_client_connect(NULL, &robot);
+ *     takt_motion_client_connect(NULL, &robot);
  *     takt_motion_options_init(&options);
  *     takt_reply_init(&reply);
  *     options.joint_names = names;
- *     if (takt_client_move(robot, &options, target, 1, 0, &reply) == TAKT_OK)
- *       takt_client_wait(robot, reply.goal, 60000000000, &reply);      (how it ended: reply.state)
- *     takt_client_close(robot);
+ *     if (takt_motion_client_move(robot, &options, target, 1, 0, &reply) == TAKT_OK)
+ *       takt_motion_client_wait(robot, reply.goal, 60000000000, &reply);      (how it ended: reply.state)
+ *     takt_motion_client_close(robot);
  */
-typedef struct takt_client takt_client;
+typedef struct takt_motion_client takt_motion_client;
 
 /* Where the server is. Every field may be zero. */
-typedef struct takt_client_options {
-  uint32_t struct_size; /* set by takt_client_options_init() */
+typedef struct takt_motion_client_options {
+  uint32_t struct_size; /* set by takt_motion_client_options_init() */
   uint32_t port;        /* 0: the server's default, 7470 */
   const char* host;     /* name or address; NULL: 127.0.0.1 */
   int64_t timeout_ns;   /* how long each call waits for the server's answer; 0: 5 s */
-} takt_client_options;
+} takt_motion_client_options;
 
 /* Everything zero but struct_size. NULL is ignored. */
-TAKT_API void takt_client_options_init(takt_client_options* options);
+TAKT_API void takt_motion_client_options_init(takt_motion_client_options* options);
 
 /* Connects and reads the server's greeting. `options` may be NULL: all defaults. *client is the caller's, to be closed with
- * takt_client_close(). Errors: TAKT_ERROR_PLATFORM_CONNECT_FAILED, TAKT_ERROR_CAPI_TIMEOUT, TAKT_ERROR_MOTION_MALFORMED (not
+ * takt_motion_client_close(). Errors: TAKT_ERROR_PLATFORM_CONNECT_FAILED, TAKT_ERROR_CAPI_TIMEOUT, TAKT_ERROR_MOTION_MALFORMED (not
  * a motion server, or one of another protocol version). */
-TAKT_API int32_t takt_client_connect(const takt_client_options* options, takt_client** client);
+TAKT_API int32_t takt_motion_client_connect(const takt_motion_client_options* options, takt_motion_client** client);
 
 /* Ends the connection. Goals of this client stop, unless they said otherwise. */
-TAKT_API void takt_client_close(takt_client* client);
+TAKT_API void takt_motion_client_close(takt_motion_client* client);
 
 /* The robot's joints: how many, and what they are called. The name lives as long as the client; NULL for a joint that does
  * not exist. */
-TAKT_API size_t takt_client_joints(const takt_client* client);
-TAKT_API const char* takt_client_joint_name(const takt_client* client, size_t joint);
+TAKT_API size_t takt_motion_client_joints(const takt_motion_client* client);
+TAKT_API const char* takt_motion_client_joint_name(const takt_motion_client* client, size_t joint);
 
 /* The period of the robot's control loop; 0 for NULL. */
-TAKT_API int64_t takt_client_period_ns(const takt_client* client);
+TAKT_API int64_t takt_motion_client_period_ns(const takt_motion_client* client);
 
 /* The life of a goal; from SUCCEEDED on it has ended. */
-enum {
+typedef enum takt_goal_state {
   TAKT_GOAL_PENDING = 0,
   TAKT_GOAL_ACTIVE = 1,
   TAKT_GOAL_PREEMPTING = 2,
@@ -69,7 +69,7 @@ enum {
   TAKT_GOAL_REJECTED = 5,
   TAKT_GOAL_PREEMPTED = 6, /* cancelled, or its joints were taken by another goal */
   TAKT_GOAL_RECALLED = 7
-};
+} takt_goal_state;
 
 /* What the server said to a request, or how a goal ended. An output: the library writes as many fields as struct_size covers. */
 typedef struct takt_reply {
@@ -116,19 +116,19 @@ typedef struct takt_motion_options {
                                    * as TAKT_GOAL_PENDING until then. 0: at once */
 } takt_motion_options;
 
-enum {
+typedef enum takt_at_end {
   TAKT_AT_END_REST = 0, /* refuse a trajectory that does not end at rest */
   TAKT_AT_END_STOP = 1  /* bring it to a bounded stop after its last waypoint */
-};
-enum {
+} takt_at_end;
+typedef enum takt_on_disconnect {
   TAKT_ON_DISCONNECT_STOP = 0,
   TAKT_ON_DISCONNECT_CONTINUE = 1
-};
-enum {
+} takt_on_disconnect;
+typedef enum takt_when_busy {
   TAKT_WHEN_BUSY_SPLICE = 0, /* joints that another goal moves are taken over from it */
   TAKT_WHEN_BUSY_QUEUE = 1,  /* wait until that goal has succeeded; accepted as TAKT_GOAL_PENDING meanwhile */
   TAKT_WHEN_BUSY_REJECT = 2  /* be refused: TAKT_ERROR_MOTION_JOINT_BUSY */
-};
+} takt_when_busy;
 
 /* Everything zero but struct_size. NULL is ignored. */
 TAKT_API void takt_motion_options_init(takt_motion_options* options);
@@ -140,47 +140,47 @@ TAKT_API void takt_motion_options_init(takt_motion_options* options);
 
 /* A trajectory, all of it checked against the robot's limits before it moves anything. Times count from the motion's start: when the
  * first is above 0, the joints come from where they are; one at 0 must be where they are. */
-TAKT_API int32_t takt_client_trajectory(takt_client* client, const takt_motion_options* options,
+TAKT_API int32_t takt_motion_client_trajectory(takt_motion_client* client, const takt_motion_options* options,
                                         const takt_waypoints* waypoints, takt_reply* reply);
 
 /* From rest to rest at `positions` (one for each column) in duration_ns; 0: as fast as the limits allow. */
-TAKT_API int32_t takt_client_move(takt_client* client, const takt_motion_options* options, const double* positions,
+TAKT_API int32_t takt_motion_client_move(takt_motion_client* client, const takt_motion_options* options, const double* positions,
                                   size_t joints, int64_t duration_ns, takt_reply* reply);
 
 /* One target of a stream, followed within the limits. The first begins a goal, further ones for the same joints continue it; when
  * none comes within hold_ns (0: 100 ms; at most 10 s), the joints stop and the goal is aborted. `velocities`, how fast the target
  * itself moves, may be NULL: zero. Of the options, only group and joint_names count. */
-TAKT_API int32_t takt_client_setpoint(takt_client* client, const takt_motion_options* options, const double* positions,
+TAKT_API int32_t takt_motion_client_setpoint(takt_motion_client* client, const takt_motion_options* options, const double* positions,
                                       const double* velocities, size_t joints, int64_t hold_ns, takt_reply* reply);
 
 /* Bounded stop of one goal, or of all with goal 0. The goals' results tell when they have stopped. */
-TAKT_API int32_t takt_client_cancel(takt_client* client, uint64_t goal);
+TAKT_API int32_t takt_motion_client_cancel(takt_motion_client* client, uint64_t goal);
 
 /* The same, but the joints of a trajectory come to rest together, on their path. */
-TAKT_API int32_t takt_client_cancel_on_path(takt_client* client, uint64_t goal);
+TAKT_API int32_t takt_motion_client_cancel_on_path(takt_motion_client* client, uint64_t goal);
 
 /* How fast a trajectory goal, or with goal 0 all of them, go from now on along their paths: 0 (pause) to 1 (as planned), as soon as
  * the limits allow. TAKT_ERROR_MOTION_UNKNOWN_GOAL: no trajectory goal of this number moves or pauses. */
-TAKT_API int32_t takt_client_speed(takt_client* client, uint64_t goal, double scale);
+TAKT_API int32_t takt_motion_client_speed(takt_motion_client* client, uint64_t goal, double scale);
 
 /* Waits at most timeout_ns for the end of a goal: TAKT_OK when it has ended, in whatever way (reply->state, reply->reason), else
  * TAKT_ERROR_CAPI_TIMEOUT. `reply` may be NULL. Feedback that comes meanwhile is dropped. */
-TAKT_API int32_t takt_client_wait(takt_client* client, uint64_t goal, int64_t timeout_ns, takt_reply* reply);
+TAKT_API int32_t takt_motion_client_wait(takt_motion_client* client, uint64_t goal, int64_t timeout_ns, takt_reply* reply);
 
 /* Stops the robot and latches: category 0 power off at once, 1 bounded stop, then power off, 2 bounded stop (IEC 60204-1). */
-TAKT_API int32_t takt_client_estop(takt_client* client, int32_t category);
+TAKT_API int32_t takt_motion_client_estop(takt_motion_client* client, int32_t category);
 
-/* Leaves a latched stop: faults are cleared, drives powered; the robot is ready again when takt_client_state() says so. */
-TAKT_API int32_t takt_client_reset(takt_client* client);
+/* Leaves a latched stop: faults are cleared, drives powered; the robot is ready again when takt_motion_client_state() says so. */
+TAKT_API int32_t takt_motion_client_reset(takt_motion_client* client);
 
 /* The robot as a whole. */
-enum {
+typedef enum takt_robot_phase {
   TAKT_ROBOT_STARTING = 0,
   TAKT_ROBOT_READY = 1,
   TAKT_ROBOT_STOPPING = 2,
-  TAKT_ROBOT_STOPPED = 3, /* latched: takt_client_reset() */
+  TAKT_ROBOT_STOPPED = 3, /* latched: takt_motion_client_reset() */
   TAKT_ROBOT_DOWN = 4
-};
+} takt_robot_phase;
 
 /* An output: the library writes as many fields as struct_size covers. */
 typedef struct takt_robot_state {
@@ -196,9 +196,9 @@ typedef struct takt_robot_state {
 /* Everything zero but struct_size. NULL is ignored. */
 TAKT_API void takt_robot_state_init(takt_robot_state* state);
 
-/* The state of the robot and, of each of its joints (`joints` must be takt_client_joints()), the reference and the measured
+/* The state of the robot and, of each of its joints (`joints` must be takt_motion_client_joints()), the reference and the measured
  * position. Outputs that are not wanted may be NULL. */
-TAKT_API int32_t takt_client_state(takt_client* client, takt_robot_state* state, size_t joints, double* references,
+TAKT_API int32_t takt_motion_client_state(takt_motion_client* client, takt_robot_state* state, size_t joints, double* references,
                                    double* measured);
 
 /* The two below are the whole wire protocol as text, for what has no function above; it is documented in takt/motion/wire.hpp.
@@ -206,13 +206,13 @@ TAKT_API int32_t takt_client_state(takt_client* client, takt_robot_state* state,
 
 /* Sends one request, for example {"subscribe":{"rate":10}}, and waits for nothing. What the protocol does not know is refused
  * here and not sent: TAKT_ERROR_MOTION_MALFORMED, _UNKNOWN_REQUEST, ... */
-TAKT_API int32_t takt_client_send(takt_client* client, const char* request);
+TAKT_API int32_t takt_motion_client_send(takt_motion_client* client, const char* request);
 
 /* The next message that no other function has taken, oldest first, as one line of JSON with a NUL instead of the line's end.
  * *length (may be NULL) is its length without the NUL. Waits at most timeout_ns: TAKT_ERROR_CAPI_TIMEOUT. When it does not fit
  * into `size` bytes: TAKT_ERROR_CAPI_BUFFER_TOO_SMALL, *length says what is needed, and the message stays. Up to 4096 messages
  * are kept for this function; then the oldest are dropped. */
-TAKT_API int32_t takt_client_receive(takt_client* client, int64_t timeout_ns, char* message, size_t size, size_t* length);
+TAKT_API int32_t takt_motion_client_receive(takt_motion_client* client, int64_t timeout_ns, char* message, size_t size, size_t* length);
 
 #ifdef __cplusplus
 } /* extern "C" */

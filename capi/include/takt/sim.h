@@ -49,7 +49,7 @@ typedef struct takt_vehicle_faults {
   int64_t late_ns;      /* so much later leave its datagrams; 0 to 500 ms */
   double lost;          /* share that never leaves */
   double corrupt;       /* share in which a bit is turned over on the way */
-  double lying;         /* share in which the length of a block is not what it says */
+  double wrong_length;  /* share in which the length of a block is not what it says */
   int32_t silent;       /* not zero: it says nothing, but hears and drives */
   uint32_t reserved;    /* 0 */
 } takt_vehicle_faults;
@@ -70,7 +70,7 @@ typedef struct takt_simulated_vehicle_state {
   uint64_t sent;              /* status frames */
   uint64_t refused;           /* datagrams, by the channel */
   uint64_t malformed;         /* no control frames */
-  uint64_t obeyed;            /* control frames that steering and pedals follow */
+  uint64_t applied;           /* control frames that steering and pedals follow */
   uint64_t outdated;          /* control frames, no newer than one before */
   uint64_t halts;             /* for lack of control frames */
   uint64_t held;              /* control frames that came while the vehicle held its own brake: not running, or never yet one

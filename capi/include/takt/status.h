@@ -22,7 +22,7 @@ extern "C" {
 /* A failure names the room of takt that it comes from and the room's code: -(room * 65536 + code). Numbers are never reused. */
 #define TAKT_STATUS(room, code) (-((room) * 65536 + (code)))
 
-enum {
+typedef enum takt_status {
   TAKT_OK = 0,
 
   /* room 2: the numbers from which a trajectory is made */
@@ -130,7 +130,7 @@ enum {
   TAKT_ERROR_SHM_NO_SUCH_EXCHANGE = TAKT_STATUS(7, 8),
   TAKT_ERROR_SHM_WRONG_KIND = TAKT_STATUS(7, 9),
   TAKT_ERROR_SHM_WRONG_SCHEMA = TAKT_STATUS(7, 10),
-  TAKT_ERROR_SHM_NO_SUCH_SEAT = TAKT_STATUS(7, 11),
+  TAKT_ERROR_SHM_NO_SUCH_SLOT = TAKT_STATUS(7, 11),
   TAKT_ERROR_SHM_READ_ONLY = TAKT_STATUS(7, 12),
   TAKT_ERROR_SHM_BAD_SCHEMA = TAKT_STATUS(7, 13),
   TAKT_ERROR_SHM_BAD_NAME = TAKT_STATUS(7, 14),
@@ -221,7 +221,7 @@ enum {
   TAKT_ERROR_PLATFORM_WRONG_OWNER = TAKT_STATUS(15, 12),
   TAKT_ERROR_PLATFORM_WRONG_MODE = TAKT_STATUS(15, 13),
   TAKT_ERROR_PLATFORM_SEGMENT_IN_USE = TAKT_STATUS(15, 14),
-  TAKT_ERROR_PLATFORM_SEAT_TAKEN = TAKT_STATUS(15, 15),
+  TAKT_ERROR_PLATFORM_SLOT_TAKEN = TAKT_STATUS(15, 15),
   TAKT_ERROR_PLATFORM_NOT_ALLOWED = TAKT_STATUS(15, 16),
   TAKT_ERROR_PLATFORM_NO_CAN = TAKT_STATUS(15, 17),
   TAKT_ERROR_PLATFORM_NO_SUCH_CAN_INTERFACE = TAKT_STATUS(15, 18),
@@ -259,7 +259,7 @@ enum {
   TAKT_ERROR_CAPI_MISALIGNED = TAKT_STATUS(16, 8),
   TAKT_ERROR_CAPI_TIMEOUT = TAKT_STATUS(16, 9),
   TAKT_ERROR_CAPI_BAD_DESCRIPTION = TAKT_STATUS(16, 10)
-};
+} takt_status;
 
 /* The English text of any status, of those of other rooms too; of a number that is none, a text that begins with "unknown".
  * Never NULL, lives for ever. Real-time safe. */

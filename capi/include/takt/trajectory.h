@@ -16,7 +16,7 @@ extern "C" {
 typedef struct takt_trajectory takt_trajectory;
 
 /* How a trajectory passes its waypoints. */
-enum {
+typedef enum takt_through {
   TAKT_THROUGH_DEFAULT = 0, /* GIVEN if there are velocities, else SMOOTH */
   TAKT_THROUGH_STOP = 1,    /* at rest at each, the ends included */
   TAKT_THROUGH_GIVEN = 2,   /* with the velocities, and accelerations or else zero, that are given */
@@ -25,7 +25,7 @@ enum {
   TAKT_THROUGH_CUBIC = 4,   /* cubic spline, continuous acceleration; of what is given, only the derivatives at the first and
                                the last waypoint count (a natural spline, where none are given) */
   TAKT_THROUGH_MONOTONE = 5 /* never beyond the waypoints, continuous acceleration; the ends as with SMOOTH */
-};
+} takt_through;
 
 /* The matrices are row-major: the value of joint j at waypoint k is [k * joints + j]. The fields up to `positions`
  * are required; a struct_size that ends there is the smallest that is accepted. */
@@ -44,13 +44,13 @@ typedef struct takt_waypoints {
 TAKT_API void takt_waypoints_init(takt_waypoints* waypoints);
 
 /* What exceeds a limit. */
-enum {
+typedef enum takt_quantity {
   TAKT_QUANTITY_NONE = 0,
   TAKT_QUANTITY_POSITION = 1,
   TAKT_QUANTITY_VELOCITY = 2,
   TAKT_QUANTITY_ACCELERATION = 3,
   TAKT_QUANTITY_JERK = 4
-};
+} takt_quantity;
 
 /* Where a limit is exceeded, and by what. An output: the library writes as many fields as struct_size covers. */
 typedef struct takt_violation {
@@ -203,10 +203,10 @@ typedef struct takt_directional_limits {
 TAKT_API void takt_directional_limits_init(takt_directional_limits* limits, const takt_joint_limits* both_ways);
 
 /* How joints that move together keep together. */
-enum {
+typedef enum takt_synchronisation {
   TAKT_SYNCHRONISE_TIME = 0, /* they start and arrive together */
   TAKT_SYNCHRONISE_PHASE = 1 /* they also move in proportion, along the straight line from start to target */
-};
+} takt_synchronisation;
 
 /* Bytes that a motion of so many joints needs (0 unless 1 .. TAKT_MAX_JOINTS; about 1.2 kB for each), and the alignment of its
  * address. Constant while the library is loaded. Real-time safe. */

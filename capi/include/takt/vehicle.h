@@ -62,7 +62,7 @@ TAKT_API void takt_twist_law_reset(takt_twist_law* law, double steering);
 /* What the vehicle says of itself comes in status frames, one in a datagram to port 18003, and what drives it goes in control
  * frames to port 18004. A status frame has a time stamp and a block of each system, systems being known by these numbers (up to 31
  * where a table of one's own has others). */
-enum {
+typedef enum takt_system {
   TAKT_SYSTEM_COMMUNICATION = 0,
   TAKT_SYSTEM_BATTERY = 1,
   TAKT_SYSTEM_MOTION_CONTROL = 2,
@@ -75,24 +75,24 @@ enum {
   TAKT_SYSTEM_SUSPENSION_FRONT_RIGHT = 9,
   TAKT_SYSTEM_REAR_FORK = 10,
   TAKT_SYSTEM_FRONT_FORK = 11
-};
+} takt_system;
 
-enum {
-  TAKT_SYSTEM_COLD = 0,
-  TAKT_SYSTEM_INIT = 1,
-  TAKT_SYSTEM_RUNNING = 2,
-  TAKT_SYSTEM_HALTED = 3,
-  TAKT_SYSTEM_UNKNOWN = 255 /* nothing was said of the system */
-};
+typedef enum takt_system_state {
+  TAKT_SYSTEM_STATE_COLD = 0,
+  TAKT_SYSTEM_STATE_INIT = 1,
+  TAKT_SYSTEM_STATE_RUNNING = 2,
+  TAKT_SYSTEM_STATE_HALTED = 3,
+  TAKT_SYSTEM_STATE_UNKNOWN = 255 /* nothing was said of the system */
+} takt_system_state;
 
-enum {
+typedef enum takt_field_type {
   TAKT_FIELD_U8 = 1,
   TAKT_FIELD_U16 = 2,
   TAKT_FIELD_U32 = 4,
   TAKT_FIELD_I8 = 0x81,
   TAKT_FIELD_I16 = 0x82,
   TAKT_FIELD_I32 = 0x84
-};
+} takt_field_type;
 
 /* A number in a block, its most significant byte first. */
 typedef struct takt_vehicle_field {
@@ -136,7 +136,7 @@ TAKT_API int32_t takt_vehicle_status_decode(takt_vehicle_status* status, const u
 TAKT_API int32_t takt_vehicle_status_encode(const takt_vehicle_status* status, uint8_t* out, size_t size, size_t* bytes);
 
 /* The time stamp, ms; the systems that have a block, bit n for system n; the number of blocks of systems that the table does not
- * have; and a system's state, TAKT_SYSTEM_UNKNOWN without a block, and whatever the vehicle said with one. NULL is a frame without
+ * have; and a system's state, TAKT_SYSTEM_STATE_UNKNOWN without a block, and whatever the vehicle said with one. NULL is a frame without
  * blocks. Real-time safe. */
 TAKT_API uint32_t takt_vehicle_status_stamp(const takt_vehicle_status* status);
 TAKT_API uint32_t takt_vehicle_status_present(const takt_vehicle_status* status);
@@ -169,8 +169,10 @@ typedef struct takt_vehicle_control {
 
 /* The order of the bytes in the payload of a control frame. The Furbot's original sender wrote little-endian. No order is a default:
  * nothing on the wire tells a wrong one, and a vehicle that reads the other order drives with full pedals. */
-#define TAKT_BYTE_ORDER_LITTLE_ENDIAN 1
-#define TAKT_BYTE_ORDER_NETWORK 2
+typedef enum takt_byte_order {
+  TAKT_BYTE_ORDER_LITTLE_ENDIAN = 1,
+  TAKT_BYTE_ORDER_NETWORK = 2
+} takt_byte_order;
 
 /* The frame of a control and back; `byte_order` is TAKT_BYTE_ORDER_... . Errors: TAKT_ERROR_VEHICLE_NO_BYTE_ORDER (0),
  * TAKT_ERROR_CAPI_BAD_ARGUMENT (another number), TAKT_ERROR_VEHICLE_TOO_SHORT, _BAD_LEN (longer), _BAD_MAGIC; of encoding _NO_ROOM.
@@ -291,17 +293,17 @@ TAKT_API int32_t takt_vehicle_client_recover(takt_vehicle_client* client, int64_
  * time for good: what it says may be too old until then. Real-time safe. */
 TAKT_API int32_t takt_vehicle_client_forget(takt_vehicle_client* client, int64_t now_ns);
 
-enum {
+typedef enum takt_drive_state {
   TAKT_DRIVE_STARTING = 0, /* until all is well */
   TAKT_DRIVE_READY = 1,    /* held until the first command */
   TAKT_DRIVE_DRIVING = 2,
   TAKT_DRIVE_STOPPING = 3,
   TAKT_DRIVE_STOPPED = 4   /* and it stands */
-};
+} takt_drive_state;
 
-enum {
+typedef enum takt_stop_cause {
   TAKT_STOP_CAUSE_NONE = 0,
-  TAKT_STOP_CAUSE_TOLD = 1,               /* by takt_vehicle_client_stop() */
+  TAKT_STOP_CAUSE_REQUESTED = 1,               /* by takt_vehicle_client_stop() */
   TAKT_STOP_CAUSE_COMMAND_TIMEOUT = 2,    /* no new command came in time */
   TAKT_STOP_CAUSE_DISCONNECTED = 3,       /* no session with the vehicle */
   TAKT_STOP_CAUSE_TELEMETRY_SILENT = 4,   /* the vehicle says nothing, or nothing that is still true */
@@ -309,7 +311,7 @@ enum {
   TAKT_STOP_CAUSE_SYSTEM_NOT_RUNNING = 6, /* a required system is cold, starting or halted */
   TAKT_STOP_CAUSE_CLOCK_WENT_BACK = 7,    /* the caller's: nobody knows how old anything is */
   TAKT_STOP_CAUSE_SPEED_CONTRADICTED = 8  /* of takt_vehicle_drive: the vehicle's speed is not that of its wheels */
-};
+} takt_stop_cause;
 
 /* An output: the library writes as many fields as struct_size covers. */
 typedef struct takt_vehicle_client_state {
@@ -344,11 +346,11 @@ typedef struct takt_vehicle_client_counters {
   uint64_t received;         /* datagrams */
   uint64_t refused;          /* of these, by the channel */
   uint64_t malformed;        /* no status frames */
-  uint64_t taken;            /* status frames, the newest when they came */
+  uint64_t accepted;         /* status frames, the newest when they came */
   uint64_t lost;             /* by the gaps between their stamps, without those that came late */
   uint64_t late;             /* overtaken by another */
   uint64_t duplicated;       /* came already */
-  uint64_t impossible;       /* with a stamp that cannot be */
+  uint64_t invalid_stamps;   /* with a stamp that cannot be */
   uint64_t restarts;         /* times that the vehicle's stamps began anew after a silence */
   uint64_t unknown_blocks;   /* of systems that the layouts do not have */
   uint64_t sent;             /* control frames */
@@ -390,15 +392,19 @@ typedef struct takt_twist_limits {
   double rotational_acceleration; /* rad/s^2 */
 } takt_twist_limits;
 
-/* What tells how a vehicle turns, and how far it goes. */
-enum {
+/* What tells how a vehicle turns. */
+typedef enum takt_turn_source {
   TAKT_TURN_BY_WHEELS = 0,   /* the difference of the rear wheels: coarse where they report whole rpm */
-  TAKT_TURN_BY_STEERING = 1, /* the steering angle while it is fresh and can be, else the wheels: as good as its unit and the wheelbase
+  TAKT_TURN_BY_STEERING = 1  /* the steering angle while it is fresh and can be, else the wheels: as good as its unit and the wheelbase
                               * are known. While the wheels contradict it, the heading's variance grows as if they were right */
-  TAKT_WAY_BY_WHEELS = 0,    /* the mean rate of the rear wheels */
-  TAKT_WAY_BY_ODOMETER = 1   /* where it counts down backwards: blocks that are lost, for as long as the odometry's time-out, lose no
+} takt_turn_source;
+
+/* What tells how far a vehicle goes. */
+typedef enum takt_distance_source {
+  TAKT_DISTANCE_BY_WHEELS = 0,    /* the mean rate of the rear wheels */
+  TAKT_DISTANCE_BY_ODOMETER = 1   /* where it counts down backwards: blocks that are lost, for as long as the odometry's time-out, lose no
                               * way. While it contradicts both wheels and speed, the wheels */
-};
+} takt_distance_source;
 
 typedef struct takt_vehicle_drive_options {
   uint32_t struct_size;     /* set by takt_vehicle_drive_options_init() */
@@ -407,7 +413,7 @@ typedef struct takt_vehicle_drive_options {
   double wheel_radius;      /* m, of the rear wheels */
   double track;             /* m, between them */
   int32_t turn;             /* TAKT_TURN_BY_...; by the wheels */
-  int32_t way;              /* TAKT_WAY_BY_...; by the wheels */
+  int32_t distance;         /* TAKT_DISTANCE_BY_...; by the wheels */
 } takt_vehicle_drive_options;
 
 /* Zero: all must be given but what is said above. NULL is ignored. Real-time safe. */
@@ -418,7 +424,7 @@ typedef struct takt_vehicle_description takt_vehicle_description;
 
 /* *description is the caller's, to be freed with takt_vehicle_description_destroy() any time. `odometry` may be NULL: half a
  * second, no noise. `layouts` may be NULL for the Furbot's own. Whether there can be such a vehicle shows when a drive is made.
- * Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (turn, way, a category, a byte order, reserved). */
+ * Errors: TAKT_ERROR_CAPI_BAD_ARGUMENT (turn, distance, a category, a byte order, reserved). */
 TAKT_API int32_t takt_vehicle_description_create(const takt_vehicle_drive_options* options,
                                                  const takt_vehicle_client_options* client, const takt_twist_law_options* law,
                                                  const takt_odometry_options* odometry, const takt_vehicle_layouts* layouts,

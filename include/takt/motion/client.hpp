@@ -66,6 +66,9 @@ struct RequestError : SetupError {
 template <ByteStream S, Clock C>
 class Client {
  public:
+  /// The most messages that wait for next().
+  static constexpr std::size_t most_kept = 4096;
+
   Client(S stream, C clock) : stream_(std::move(stream)), clock_(std::move(clock)) {}
 
   /// The server's first line. Errors: those of the stream; message_too_slow; malformed: no motion server, or one of another
@@ -93,7 +96,8 @@ class Client {
     return {};
   }
 
-  /// The next message of any kind; nothing if none comes in time. Errors: those of the stream; malformed.
+  /// Returns the next message of any kind, oldest first; nothing after `timeout`. Messages that arrive during other calls are kept
+  /// for this one, except feedback; beyond `most_kept` the oldest are dropped. Errors: those of the stream; malformed.
   [[nodiscard]] SetupResult<std::optional<ServerMessage>> next(Duration timeout) {
     if (!waiting_.empty()) {
       std::optional<ServerMessage> message(std::move(waiting_.front()));
@@ -103,14 +107,17 @@ class Client {
     return receive(clock_.now() + timeout);
   }
 
-  /// Sends a message under an id of its own and waits until it is accepted. What else comes meanwhile stays for next().
+  /// Gives a message back: next() returns it first.
+  void put_back(ServerMessage message) { waiting_.push_front(std::move(message)); }
+
+  /// Sends a message under an id of its own and waits until it is accepted. Other messages that arrive meanwhile stay for next().
   /// Errors: the rejection; those of the stream; message_too_slow.
   [[nodiscard]] tl::expected<AcceptedReply, RequestError> request(ClientMessage message, Duration timeout) {
     const auto failed = [](SetupError error, std::optional<Rejection> rejection = std::nullopt) {
       return tl::unexpected<RequestError>(RequestError{std::move(error), std::move(rejection)});
     };
     const Time deadline = clock_.now() + timeout;
-    message.id = std::to_string(++last_id_);
+    message.id = next_id();
     if (auto sent = send(message, timeout); !sent) return failed(sent.error());
     std::optional<Rejection> rejection;
     auto accepted = wait_for<AcceptedReply>(
@@ -129,7 +136,7 @@ class Client {
 
   /// The state of the robot, once. Errors: those of the stream; message_too_slow.
   [[nodiscard]] SetupResult<StateReply> state(Duration timeout) {
-    const std::string id = std::to_string(++last_id_);
+    const std::string id = next_id();
     const Time deadline = clock_.now() + timeout;
     if (auto sent = send({id, StateMessage{}}, timeout); !sent)
       return fail(sent.error().error, sent.error().message);
@@ -153,6 +160,14 @@ class Client {
   }
 
  private:
+  /// An id that differs from those which the caller gives to send(): a JSON string.
+  std::string next_id() { return "\"takt " + std::to_string(++last_id_) + '"'; }
+
+  void keep(ServerMessage&& message) {
+    if (waiting_.size() >= most_kept) waiting_.pop_front();
+    waiting_.push_back(std::move(message));
+  }
+
   SetupResult<std::optional<ServerMessage>> receive(Time deadline) {
     for (;;) {
       if (const auto line = lines_.next()) {
@@ -189,7 +204,7 @@ class Client {
       const M* match = std::get_if<M>(&**message);
       if (match != nullptr && wanted(*match)) return *match;
       if (look(**message)) return fail(Errc::malformed, "refused");
-      if (!std::holds_alternative<FeedbackReply>(**message)) waiting_.push_back(std::move(**message));
+      if (!std::holds_alternative<FeedbackReply>(**message)) keep(std::move(**message));
     }
   }
   template <class M, class Wanted>

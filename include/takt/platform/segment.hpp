@@ -109,7 +109,7 @@ class Segment {
   /// The names of all segments that there are, of any user: only such names as create() takes, so that they can be printed.
   [[nodiscard]] static std::vector<std::string> names();
 
-  /// Takes a seat for writing at an exchange X and makes the end. Errors: seat_taken (says by whom); as Layout::producer().
+  /// Takes a seat for writing at an exchange X and makes the end. Errors: slot_taken (says by whom); as Layout::producer().
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Producer>> producer(
       std::string_view name, std::uint32_t seat = 0) {
@@ -140,11 +140,11 @@ class Segment {
         name, shm::Role::consumer, 0, [&] { return layout().template consumer<X>(name, element); });
   }
 
-  /// A seat by itself. Errors: seat_taken, no_such_exchange, no_such_seat, read_only.
+  /// A seat by itself. Errors: slot_taken, no_such_exchange, no_such_slot, read_only.
   [[nodiscard]] SetupResult<Seat> take_seat(std::string_view exchange, shm::Role role,
                                             std::uint32_t seat = 0);
 
-  /// Errors: no_such_exchange, no_such_seat.
+  /// Errors: no_such_exchange, no_such_slot.
   [[nodiscard]] Result<SeatStatus> seat_status(std::string_view exchange, shm::Role role, std::uint32_t seat,
                                                Time now) const;
   /// By its number in the layout; `number` is below layout().seats(). Seat 0 is taken by whoever made the segment.

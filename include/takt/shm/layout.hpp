@@ -286,7 +286,7 @@ class Layout {
   }
 
   /// The end that writes, at one of the exchange's seats. It continues where a predecessor stopped. There must not be another one
-  /// at this seat at the same time. Errors: no_such_exchange, wrong_kind, wrong_schema, wrong_extent, bad_directory, no_such_seat,
+  /// at this seat at the same time. Errors: no_such_exchange, wrong_kind, wrong_schema, wrong_extent, bad_directory, no_such_slot,
   /// read_only.
   template <class X>
   [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(std::string_view name,
@@ -294,7 +294,7 @@ class Layout {
     const Result<const Exchange*> found = check<X>(name);
     if (!found) return fail(found.error());
     if (!writable_) return fail(Errc::read_only);
-    if (seat >= (*found)->extent.producers) return fail(Errc::no_such_seat);
+    if (seat >= (*found)->extent.producers) return fail(Errc::no_such_slot);
     return ExchangeTraits<X>::producer(at((*found)->offset), (*found)->extent, seat);
   }
 
@@ -305,7 +305,7 @@ class Layout {
     const Result<const Exchange*> found = check<X>(name);
     if (!found) return fail(found.error());
     if (ExchangeTraits<X>::consumer_writes && !writable_) return fail(Errc::read_only);
-    if (seat >= std::max<std::uint32_t>((*found)->extent.consumers, 1)) return fail(Errc::no_such_seat);
+    if (seat >= std::max<std::uint32_t>((*found)->extent.consumers, 1)) return fail(Errc::no_such_slot);
     return ExchangeTraits<X>::consumer(at((*found)->offset), (*found)->extent, seat);
   }
 
@@ -352,12 +352,12 @@ class Layout {
     return found;
   }
 
-  /// The number of a seat among all of the segment's. Errors: no_such_seat.
+  /// The number of a seat among all of the segment's. Errors: no_such_slot.
   [[nodiscard]] static Result<std::uint32_t> seat_number(const Exchange& exchange, Role role,
                                                          std::uint32_t seat) noexcept {
     const bool writes = role == Role::producer;
     if (seat >= (writes ? exchange.extent.producers : exchange.extent.consumers))
-      return fail(Errc::no_such_seat);
+      return fail(Errc::no_such_slot);
     return exchange.first_seat + (writes ? 0 : exchange.extent.producers) + seat;
   }
 

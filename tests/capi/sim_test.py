@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A drive and a simulated vehicle of the C API on one clock, which goes as fast as Python does.
 
-    capi_simulated_vehicle_test.py LIBRARY
+    sim_test.py LIBRARY
 """
 
 import math
@@ -9,9 +9,9 @@ import sys
 import unittest
 from ctypes import byref, c_size_t, c_uint8, c_void_p
 
-from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, Twist, status, takt
-from capi_vehicle_bindings import Counters, Estimate, Faults, Key, State, Truth, commander, options
-from capi_vehicle_rig import SECOND, Round, changed, describe, initialised, is_covariance, sigmas
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, Twist, status, takt
+from vehicle_bindings import Counters, Estimate, Faults, Key, State, Truth, commander, options
+from vehicle_rig import SECOND, Round, changed, describe, initialised, is_covariance, sigmas
 from vehicle_programs import PATIENCE
 
 NO_ROOM, OUT_OF_RANGE, BAD_VEHICLE = status(6, 8), status(6, 11), status(14, 4)
@@ -99,7 +99,7 @@ class SimulatedTest(unittest.TestCase):
         counters = initialised(Counters)
         self.assertEqual(takt.takt_vehicle_client_get_counters(self.client, byref(counters)), OK)
         self.assertGreater(counters.lost, 20)
-        for changes in ({"lost": math.nan}, {"corrupt": 1.1}, {"lying": -1}, {"late_ns": -1}, {"late_ns": SECOND}, {"reserved": 1}):
+        for changes in ({"lost": math.nan}, {"corrupt": 1.1}, {"wrong_length": -1}, {"late_ns": -1}, {"late_ns": SECOND}, {"reserved": 1}):
             self.assertEqual(set_faults(**changes), BAD_ARGUMENT)
 
     def test_without_control_frames_it_halts_until_somebody_looks_after_it(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The motion client of the C API, from Python's standard library: against a real-time process, and against servers that lie.
 
-    capi_client_test.py LIBRARY [TAKT ROBOT]     TAKT: the program, ROBOT: a description; without them only the second half
+    motion_test.py LIBRARY [TAKT ROBOT]     TAKT: the program, ROBOT: a description; without them only the second half
 """
 
 import ctypes
@@ -16,7 +16,7 @@ import time
 import unittest
 from ctypes import byref, c_char_p, c_size_t, c_void_p
 
-from capi_bindings import *  # the library, named in the first argument, and its structures
+from bindings import *  # the library, named in the first argument, and its structures
 
 UNKNOWN_REQUEST, UNKNOWN_JOINT, UNKNOWN_GOAL = status(12, 4), status(12, 5), status(12, 7)
 PENDING, ACTIVE, WHEN_BUSY_QUEUE, WHEN_BUSY_REJECT, JOINT_BUSY = 0, 1, 1, 2, status(12, 28)
@@ -29,15 +29,15 @@ class Client:
     """The C functions with their structures made and freed."""
 
     def __init__(self, port, timeout_ns=0, host=None):
-        options = ClientOptions()
-        takt.takt_client_options_init(byref(options))
+        options = MotionClientOptions()
+        takt.takt_motion_client_options_init(byref(options))
         options.port, options.timeout_ns, options.host = port, timeout_ns, host
         self.handle, self.reply = c_void_p(), Reply()
-        self.status = takt.takt_client_connect(byref(options), byref(self.handle))
+        self.status = takt.takt_motion_client_connect(byref(options), byref(self.handle))
         takt.takt_reply_init(byref(self.reply))
 
     def close(self):
-        takt.takt_client_close(self.handle)
+        takt.takt_motion_client_close(self.handle)
         self.handle = c_void_p()
 
     def __enter__(self):
@@ -48,7 +48,7 @@ class Client:
 
     @property
     def names(self):
-        return [takt.takt_client_joint_name(self.handle, j) for j in range(takt.takt_client_joints(self.handle))]
+        return [takt.takt_motion_client_joint_name(self.handle, j) for j in range(takt.takt_motion_client_joints(self.handle))]
 
     def options(self, names=None, **more):
         options = MotionOptions()
@@ -60,30 +60,30 @@ class Client:
         return options
 
     def move(self, names, positions, duration_ns=0, **more):
-        return takt.takt_client_move(self.handle, byref(self.options(names, **more)), doubles(positions), len(positions),
+        return takt.takt_motion_client_move(self.handle, byref(self.options(names, **more)), doubles(positions), len(positions),
                                      duration_ns, byref(self.reply))
 
     def trajectory(self, names, w, **more):
-        return takt.takt_client_trajectory(self.handle, byref(self.options(names, **more)), byref(w), byref(self.reply))
+        return takt.takt_motion_client_trajectory(self.handle, byref(self.options(names, **more)), byref(w), byref(self.reply))
 
     def setpoint(self, names, positions, velocities=None, hold_ns=0):
         rates = None if velocities is None else doubles(velocities)
-        return takt.takt_client_setpoint(self.handle, byref(self.options(names)), doubles(positions), rates,
+        return takt.takt_motion_client_setpoint(self.handle, byref(self.options(names)), doubles(positions), rates,
                                          len(positions), hold_ns, byref(self.reply))
 
     def wait(self, goal=None, timeout_ns=20 * SECOND):
-        return takt.takt_client_wait(self.handle, self.reply.goal if goal is None else goal, timeout_ns, byref(self.reply))
+        return takt.takt_motion_client_wait(self.handle, self.reply.goal if goal is None else goal, timeout_ns, byref(self.reply))
 
     def state(self):
-        state, count = RobotState(), takt.takt_client_joints(self.handle)
+        state, count = RobotState(), takt.takt_motion_client_joints(self.handle)
         takt.takt_robot_state_init(byref(state))
         self.references, self.measured = doubles([0] * count), doubles([0] * count)
-        result = takt.takt_client_state(self.handle, byref(state), count, self.references, self.measured)
+        result = takt.takt_motion_client_state(self.handle, byref(state), count, self.references, self.measured)
         return state if result == OK else result
 
     def receive(self, timeout_ns=5 * SECOND, size=65536):
         buffer, length = ctypes.create_string_buffer(max(size, 1)), c_size_t()
-        result = takt.takt_client_receive(self.handle, timeout_ns, buffer, size, byref(length))
+        result = takt.takt_motion_client_receive(self.handle, timeout_ns, buffer, size, byref(length))
         return (result, length.value) if result != OK else json.loads(buffer.value)
 
     def wait_for_robot(self, wanted, seconds=10):
@@ -138,8 +138,8 @@ class RobotTest(unittest.TestCase):
     def test_the_greeting_tells_joints_and_period(self):
         self.assertEqual(len(self.names), 6)
         self.assertTrue(all(self.names))
-        self.assertIsNone(takt.takt_client_joint_name(self.client.handle, 6))
-        self.assertEqual(takt.takt_client_period_ns(self.client.handle), 10_000_000)
+        self.assertIsNone(takt.takt_motion_client_joint_name(self.client.handle, 6))
+        self.assertEqual(takt.takt_motion_client_period_ns(self.client.handle), 10_000_000)
 
     def test_a_move_succeeds_and_arrives(self):
         target = self.reference(0) + 0.1
@@ -216,7 +216,7 @@ class RobotTest(unittest.TestCase):
     def test_refusals_by_name(self):
         self.assertEqual(self.client.move([b"no such joint"], [0.1]), UNKNOWN_JOINT)
         self.assertEqual(self.client.move(None, [0.1], group=b"no such group"), status(12, 6))
-        self.assertEqual(takt.takt_client_cancel(self.client.handle, 987654321), UNKNOWN_GOAL)
+        self.assertEqual(takt.takt_motion_client_cancel(self.client.handle, 987654321), UNKNOWN_GOAL)
         self.assertEqual(self.client.move(self.names[:1], [1e6]), POSITION_LIMIT)
 
     def test_cancel_ends_the_goal_as_preempted(self):
@@ -224,7 +224,7 @@ class RobotTest(unittest.TestCase):
         self.assertEqual(self.client.move(self.names[3:4], [target], 10 * SECOND), OK)
         goal = self.client.reply.goal
         self.assertEqual(self.client.wait(goal, 0), TIMEOUT)
-        self.assertEqual(takt.takt_client_cancel(self.client.handle, goal), OK)
+        self.assertEqual(takt.takt_motion_client_cancel(self.client.handle, goal), OK)
         self.assertEqual(self.client.wait(goal), OK)
         self.assertEqual(self.client.reply.state, PREEMPTED)
 
@@ -232,34 +232,34 @@ class RobotTest(unittest.TestCase):
         target = self.reference(3) + 0.3
         self.assertEqual(self.client.move(self.names[3:4], [target], SECOND), OK)
         goal = self.client.reply.goal
-        self.assertEqual(takt.takt_client_speed(self.client.handle, goal, 0.5), OK)
-        self.assertEqual(takt.takt_client_speed(self.client.handle, 0, 0), OK)
+        self.assertEqual(takt.takt_motion_client_speed(self.client.handle, goal, 0.5), OK)
+        self.assertEqual(takt.takt_motion_client_speed(self.client.handle, 0, 0), OK)
         self.assertEqual(self.client.wait(goal, SECOND // 2), TIMEOUT)
         paused = self.reference(3)
         self.assertEqual(self.client.wait(goal, SECOND), TIMEOUT)
         self.assertEqual(self.reference(3), paused)
         self.assertNotEqual(paused, target)
-        self.assertEqual(takt.takt_client_speed(self.client.handle, goal, 1), OK)
+        self.assertEqual(takt.takt_motion_client_speed(self.client.handle, goal, 1), OK)
         self.assertEqual(self.client.wait(goal), OK)
         self.assertEqual(self.client.reply.state, SUCCEEDED)
         self.assertEqual(self.reference(3), target)
-        self.assertEqual(takt.takt_client_speed(self.client.handle, goal, 1), UNKNOWN_GOAL)
-        self.assertEqual(takt.takt_client_speed(self.client.handle, 987654321, 1), UNKNOWN_GOAL)
-        self.assertNotEqual(takt.takt_client_speed(self.client.handle, 0, 1.5), OK)
-        self.assertNotEqual(takt.takt_client_speed(self.client.handle, 0, math.nan), OK)
-        self.assertNotEqual(takt.takt_client_speed(None, 0, 1), OK)
+        self.assertEqual(takt.takt_motion_client_speed(self.client.handle, goal, 1), UNKNOWN_GOAL)
+        self.assertEqual(takt.takt_motion_client_speed(self.client.handle, 987654321, 1), UNKNOWN_GOAL)
+        self.assertNotEqual(takt.takt_motion_client_speed(self.client.handle, 0, 1.5), OK)
+        self.assertNotEqual(takt.takt_motion_client_speed(self.client.handle, 0, math.nan), OK)
+        self.assertNotEqual(takt.takt_motion_client_speed(None, 0, 1), OK)
 
     def test_cancel_on_the_path_ends_the_goal_as_preempted(self):
         start = [self.reference(j) for j in (3, 4)]
         self.assertEqual(self.client.move(self.names[3:5], [start[0] + 0.5, start[1] + 0.25], 10 * SECOND), OK)
         goal = self.client.reply.goal
         self.assertEqual(self.client.wait(goal, SECOND), TIMEOUT)
-        self.assertEqual(takt.takt_client_cancel_on_path(self.client.handle, goal), OK)
+        self.assertEqual(takt.takt_motion_client_cancel_on_path(self.client.handle, goal), OK)
         self.assertEqual(self.client.wait(goal), OK)
         self.assertEqual(self.client.reply.state, PREEMPTED)
         moved = [self.reference(j) - s for j, s in zip((3, 4), start)]
         self.assertAlmostEqual(moved[0], 2 * moved[1], places=9)
-        self.assertEqual(takt.takt_client_cancel_on_path(self.client.handle, 987654321), UNKNOWN_GOAL)
+        self.assertEqual(takt.takt_motion_client_cancel_on_path(self.client.handle, 987654321), UNKNOWN_GOAL)
 
     def test_results_that_come_while_something_else_is_waited_for_are_kept(self):
         start = [self.reference(j) for j in range(2)]
@@ -296,17 +296,17 @@ class RobotTest(unittest.TestCase):
     def test_emergency_stop_latches_and_reset_leads_back(self):
         self.assertEqual(self.client.move(self.names[5:], [self.reference(5) + 0.3], 5 * SECOND), OK)
         goal = self.client.reply.goal
-        self.assertEqual(takt.takt_client_estop(self.client.handle, 3), BAD_ARGUMENT)
-        self.assertEqual(takt.takt_client_estop(self.client.handle, 2), OK)
+        self.assertEqual(takt.takt_motion_client_estop(self.client.handle, 3), BAD_ARGUMENT)
+        self.assertEqual(takt.takt_motion_client_estop(self.client.handle, 2), OK)
         self.assertEqual(self.client.wait(goal), OK)
         self.assertEqual((self.client.reply.state, self.client.reply.reason), (ABORTED, EMERGENCY_STOP))
         self.client.wait_for_robot(STOPPED)
-        self.assertEqual(takt.takt_client_reset(self.client.handle), OK)
+        self.assertEqual(takt.takt_motion_client_reset(self.client.handle), OK)
         self.client.wait_for_robot(READY)
 
     def test_the_wire_as_text(self):
         client = self.client
-        self.assertEqual(takt.takt_client_send(client.handle, b'{"id":"mine",\n"state":{}}'), OK)
+        self.assertEqual(takt.takt_motion_client_send(client.handle, b'{"id":"mine",\n"state":{}}'), OK)
         self.assertEqual(client.receive(size=10)[0], BUFFER_TOO_SMALL)  # and the message stays
         self.assertEqual(client.receive(size=0)[0], BUFFER_TOO_SMALL)
         message = client.receive()
@@ -314,7 +314,7 @@ class RobotTest(unittest.TestCase):
         self.assertEqual([name.encode() for name in message["state"]["joint_names"]], self.names)
         self.assertEqual(client.receive(timeout_ns=0)[0], TIMEOUT)
         for text, reason in [(b"", MALFORMED), (b"{", MALFORMED), (b"[1]", MALFORMED), (b'{"fly":{}}', UNKNOWN_REQUEST)]:
-            self.assertEqual(takt.takt_client_send(client.handle, text), reason, text)
+            self.assertEqual(takt.takt_motion_client_send(client.handle, text), reason, text)
         self.assertEqual(client.receive(timeout_ns=0)[0], TIMEOUT)  # none of them was sent
 
     def test_numbers_and_arguments_are_checked_before_anything_is_sent(self):
@@ -340,8 +340,8 @@ class RobotTest(unittest.TestCase):
         client.reply.struct_size = 3
         self.assertEqual(client.move(name, [0.1]), WRONG_STRUCT_SIZE)
         self.assertEqual(client.receive(timeout_ns=0)[0], TIMEOUT)
-        self.assertEqual(takt.takt_client_state(client.handle, None, 5, None, None), WRONG_SIZE)
-        self.assertEqual(takt.takt_client_state(client.handle, None, 6, None, None), OK)
+        self.assertEqual(takt.takt_motion_client_state(client.handle, None, 5, None, None), WRONG_SIZE)
+        self.assertEqual(takt.takt_motion_client_state(client.handle, None, 6, None, None), OK)
 
     def test_two_clients_at_a_time(self):
         with Client(self.port) as other:
@@ -425,7 +425,7 @@ class FakeServerTest(unittest.TestCase):
             self.assertEqual(client.wait(1), CONNECTION_CLOSED)
 
     def test_a_state_of_the_wrong_size_writes_nothing(self):
-        state = (b'{"state":{"id":"takt_c 1","time":1,"robot":"ready","active_goals":0,"loop":{"cycles":1,"overruns":0,'
+        state = (b'{"state":{"id":"takt 1","time":1,"robot":"ready","active_goals":0,"loop":{"cycles":1,"overruns":0,'
                  b'"lateness_us":0,"busy_us":0},"bus":{"sent":0,"received":0,"refused":0,"malformed":0,"unexpected":0},'
                  b'"joint_names":["a"],"command":[1],"reference":[1],"reference_velocity":[0],"measured":[1],'
                  b'"measured_velocity":[0],"goal":[0],"drive":["ready"]}}\n')
@@ -450,31 +450,31 @@ class FakeServerTest(unittest.TestCase):
             self.assertEqual(client.receive(0)["result"]["goal"], 5000 - 4096)
 
     def test_null(self):
-        self.assertEqual(takt.takt_client_connect(None, None), NULL_POINTER)
-        takt.takt_client_close(None)
-        takt.takt_client_options_init(None)
+        self.assertEqual(takt.takt_motion_client_connect(None, None), NULL_POINTER)
+        takt.takt_motion_client_close(None)
+        takt.takt_motion_client_options_init(None)
         takt.takt_motion_options_init(None)
         takt.takt_reply_init(None)
         takt.takt_robot_state_init(None)
-        self.assertEqual(takt.takt_client_joints(None), 0)
-        self.assertEqual(takt.takt_client_period_ns(None), 0)
-        self.assertIsNone(takt.takt_client_joint_name(None, 0))
-        for function, *arguments in [(takt.takt_client_trajectory, None, None, None, None),
-                                     (takt.takt_client_move, None, None, None, 1, 0, None),
-                                     (takt.takt_client_setpoint, None, None, None, None, 1, 0, None),
-                                     (takt.takt_client_cancel, None, 0),
-                                     (takt.takt_client_wait, None, 0, 0, None),
-                                     (takt.takt_client_estop, None, 0),
-                                     (takt.takt_client_reset, None),
-                                     (takt.takt_client_state, None, None, 0, None, None),
-                                     (takt.takt_client_send, None, None),
-                                     (takt.takt_client_receive, None, 0, None, 0, None)]:
+        self.assertEqual(takt.takt_motion_client_joints(None), 0)
+        self.assertEqual(takt.takt_motion_client_period_ns(None), 0)
+        self.assertIsNone(takt.takt_motion_client_joint_name(None, 0))
+        for function, *arguments in [(takt.takt_motion_client_trajectory, None, None, None, None),
+                                     (takt.takt_motion_client_move, None, None, None, 1, 0, None),
+                                     (takt.takt_motion_client_setpoint, None, None, None, None, 1, 0, None),
+                                     (takt.takt_motion_client_cancel, None, 0),
+                                     (takt.takt_motion_client_wait, None, 0, 0, None),
+                                     (takt.takt_motion_client_estop, None, 0),
+                                     (takt.takt_motion_client_reset, None),
+                                     (takt.takt_motion_client_state, None, None, 0, None, None),
+                                     (takt.takt_motion_client_send, None, None),
+                                     (takt.takt_motion_client_receive, None, 0, None, 0, None)]:
             self.assertEqual(function(*arguments), NULL_POINTER)
         with FakeServer(GREETING, close=False) as server, Client(server.port) as client:
-            self.assertEqual(takt.takt_client_send(client.handle, None), NULL_POINTER)
-            self.assertEqual(takt.takt_client_receive(client.handle, 0, None, 1, None), NULL_POINTER)
-            self.assertEqual(takt.takt_client_move(client.handle, None, doubles([1]), 1, 0, None), NULL_POINTER)
-            self.assertEqual(takt.takt_client_move(client.handle, byref(client.options([b"a"])), None, 1, 0, None), NULL_POINTER)
+            self.assertEqual(takt.takt_motion_client_send(client.handle, None), NULL_POINTER)
+            self.assertEqual(takt.takt_motion_client_receive(client.handle, 0, None, 1, None), NULL_POINTER)
+            self.assertEqual(takt.takt_motion_client_move(client.handle, None, doubles([1]), 1, 0, None), NULL_POINTER)
+            self.assertEqual(takt.takt_motion_client_move(client.handle, byref(client.options([b"a"])), None, 1, 0, None), NULL_POINTER)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@
 #include <limits>
 #include <numbers>
 
-#include "capi_allocations.hpp"
+#include "allocations.hpp"
 #include "support/rt_guard.hpp"
 #include "takt.h"
 
@@ -77,7 +77,7 @@ struct Rig {
   /// The vehicle speaks, so many milliseconds after the start.
   [[nodiscard]] std::int32_t hear(std::uint32_t ms) {
     return takt_vehicle_status_set_stamp(status, ms) |
-           takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "state", TAKT_SYSTEM_RUNNING) |
+           takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "state", TAKT_SYSTEM_STATE_RUNNING) |
            takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "speed", 94) |
            takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "left_speed", 30) |
            takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "right_speed", 30) |
@@ -173,10 +173,10 @@ TEST_CASE("a simulated vehicle neither allocates nor locks nor enters the kernel
   takt_simulated_vehicle_recover(vehicle);
   CHECK(guard.report() == "");
   CHECK(failed == 0);
-  CHECK(state.state == TAKT_SYSTEM_RUNNING);
+  CHECK(state.state == TAKT_SYSTEM_STATE_RUNNING);
   CHECK(state.pose.x > 0.1);
-  CHECK(state.obeyed + state.held == 499);
-  CHECK(state.obeyed > 100);
+  CHECK(state.applied + state.held == 499);
+  CHECK(state.applied > 100);
   CHECK(state.held > 100);  // it starts up first
   takt_simulated_vehicle_destroy(vehicle);
   takt_vehicle_description_destroy(description);

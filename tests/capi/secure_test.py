@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The channels of the C API: against a commander written in Python from the description, and against each other.
 
-    capi_channel_test.py LIBRARY
+    secure_test.py LIBRARY
 """
 
 import os
@@ -9,11 +9,12 @@ import pathlib
 import sys
 import tempfile
 import unittest
-from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
-from ctypes import create_string_buffer, sizeof, string_at
+from ctypes import byref, c_int32, c_size_t, c_uint8, c_void_p, create_string_buffer, sizeof, string_at
 
+from bindings import ChannelKey as Key
+from bindings import ChannelLimits as Limits
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, status, takt
 import channel_peer as peer
-from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, status, takt
 
 (NO_ROOM, OUT_OF_RANGE) = (status(6, code) for code in (8, 11))
 (WRONG_VERSION, UNEXPECTED_KIND, UNKNOWN_KEY, UNKNOWN_SESSION, BAD_TAG, REPLAYED, OVERTAKEN, TOO_OLD, CLOCK_JUMPED, NOT_ESTABLISHED,
@@ -21,32 +22,6 @@ from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, sta
 NO_KEY_FILE, KEY_FILE_MODE, KEY_FILE_SIZE = (status(15, code) for code in (60, 63, 64))
 MS = 1_000_000
 NEVER, AT_ONCE = (1 << 63) - 1, -(1 << 63)
-
-
-class Key(Structure):
-    _fields_ = [("id", c_uint8), ("bytes", c_uint8 * 16)]
-
-
-class Limits(Structure):
-    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32)] + [
-        (name, c_int64) for name in ("age_ns", "silence_ns", "renewal_ns")]
-
-
-for name, result, *arguments in (
-        ("key_read", c_int32, c_char_p, c_uint8, POINTER(Key), c_char_p, c_size_t),
-        ("limits_init", None, POINTER(Limits)),
-        ("create_plain", c_int32, POINTER(c_void_p)),
-        ("create_commander", c_int32, POINTER(Key), POINTER(Limits), POINTER(c_void_p)),
-        ("create_vehicle", c_int32, POINTER(Key), c_size_t, POINTER(Limits), POINTER(c_void_p)),
-        ("destroy", None, c_void_p),
-        ("open", c_int32, c_void_p, c_char_p, c_size_t, c_int64, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_int32)),
-        ("seal", c_int32, c_void_p, c_char_p, c_size_t, c_int32, c_int64, c_char_p, c_size_t, POINTER(c_size_t)),
-        ("established", c_int32, c_void_p, c_int64),
-        ("next_handshake_ns", c_int64, c_void_p),
-        ("poll_handshake", c_int32, c_void_p, c_int64, c_char_p, c_size_t, POINTER(c_size_t)),
-        ("refused", c_uint64, c_void_p, c_int32)):
-    function = getattr(takt, "takt_channel_" + name)
-    function.restype, function.argtypes = result, arguments
 
 
 def key(number):

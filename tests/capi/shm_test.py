@@ -2,8 +2,8 @@
 """Shared memory from Python's standard library: a hub here, motion processes of their own, one of which is killed; and every kind
 of exchange with a process in C++.
 
-    capi_shm_test.py LIBRARY PEER    (capi_shm_peer.cpp)
-    capi_shm_test.py LIBRARY PEER move SEGMENT SEAT JOINTS    (a motion process, started by the test)
+    shm_test.py LIBRARY PEER    (shm_peer.cpp)
+    shm_test.py LIBRARY PEER move SEGMENT SLOT JOINTS    (a motion process, started by the test)
 """
 
 import contextlib
@@ -16,11 +16,11 @@ import time
 import unittest
 from ctypes import byref, c_int32, c_size_t, c_void_p, create_string_buffer, sizeof
 
-from capi_bindings import *  # the library, named in the first argument, and its structures
+from bindings import *  # the library, named in the first argument, and its structures
 
 JOINTS = 4
 EXCHANGES = (Exchange * 3)(Exchange(b"joints", BROADCAST, 0, takt.takt_joint_image_schema()),
-                           Exchange(b"joint_seats", JOINT_SEATS, 4), Exchange(b"said", BYTE_RING, 4096))
+                           Exchange(b"joint_slots", JOINT_SLOTS, 4), Exchange(b"said", BYTE_RING, 4096))
 POSE = b"position f64[6], stamp i64, mode u8, _ u8[7]"
 POSES = (Exchange * 8)(*(Exchange(name, kind, 8, POSE) for names, kind in [
     ((b"ring_in", b"ring_out"), RING), ((b"latest_in", b"latest_out"), LATEST), ((b"value_in", b"value_out"), BROADCAST),
@@ -39,10 +39,10 @@ def bits(mask):
     return [joint for joint in range(64) if mask >> joint & 1]
 
 
-def move(name, seat, joints):
+def move(name, slot, joints):
     """Moves the joints by 1 mrad in each of its cycles, until it is killed."""
     segment = made(takt.takt_segment_open, name)
-    client = made(takt.takt_joint_client_create, segment, b"joints", b"joint_seats", seat)
+    client = made(takt.takt_joint_client_create, segment, b"joints", b"joint_slots", slot)
     said = made(takt.takt_byte_producer_create, segment, b"said")
     takt.takt_segment_close(segment)  # the ends keep its memory
     takt.takt_joint_client_want(client, joints)
@@ -66,7 +66,7 @@ class Robot:
     def __init__(self, name):
         self.segment = made(takt.takt_segment_open_or_create, name, EXCHANGES, len(EXCHANGES))
         safety = (JointSafety * JOINTS)(*(JointSafety(0, 0, 0.0, 2.0) for _ in range(JOINTS)))
-        self.hub = made(takt.takt_joint_hub_create, self.segment, b"joints", b"joint_seats", safety, JOINTS, 1_000_000, 500)
+        self.hub = made(takt.takt_joint_hub_create, self.segment, b"joints", b"joint_slots", safety, JOINTS, 1_000_000, 500)
         self.references = (JointReference * JOINTS)()
         self.measured = (JointMeasurement * JOINTS)()
 
@@ -103,8 +103,8 @@ class SharedMemoryTest(unittest.TestCase):
         self.robot.close()
         takt.takt_segment_remove(self.name)
 
-    def start(self, seat, joints):
-        process = subprocess.Popen([sys.executable, __file__, *sys.argv[1:3], "move", self.name, str(seat), str(joints)])
+    def start(self, slot, joints):
+        process = subprocess.Popen([sys.executable, __file__, *sys.argv[1:3], "move", self.name, str(slot), str(joints)])
         self.processes.append(process)
         return process
 
@@ -113,33 +113,33 @@ class SharedMemoryTest(unittest.TestCase):
         process = self.start(1, 0b0101)
         image = self.robot.cycle_until(lambda image: image.position[2] > 0.02)
         self.assertEqual([image.owner[j] for j in range(JOINTS)], [1, NO_OWNER, 1, NO_OWNER])
-        self.assertEqual(image.answer[1], SEAT_GRANTED)
+        self.assertEqual(image.answer[1], ANSWER_GRANTED)
         self.assertEqual(image.position[1], 0)
         message, length = create_string_buffer(100), c_size_t()
         self.assertEqual(takt.takt_byte_consumer_read(said, message, 100, byref(length)), OK)
         self.assertEqual(message.raw[:length.value], b"I move")
         self.assertEqual(takt.takt_byte_consumer_read(said, message, 100, byref(length)), RING_EMPTY)
         with self.assertRaisesRegex(ValueError, "somebody else"):
-            made(takt.takt_joint_client_create, self.robot.segment, b"joints", b"joint_seats", 1)
+            made(takt.takt_joint_client_create, self.robot.segment, b"joints", b"joint_slots", 1)
 
         process.send_signal(signal.SIGKILL)
         process.wait()
         before = self.robot.cycle_until(lambda image: image.owner[0] == NO_OWNER).position[0]
         image = self.robot.cycle()
-        self.assertEqual(image.answer[1], SEAT_SILENT)
+        self.assertEqual(image.answer[1], ANSWER_SILENT)
         self.assertGreaterEqual(image.lost[1], 1)
         self.assertAlmostEqual(before - image.position[0], min(before, 2e-3))
         self.robot.cycle_until(lambda image: image.phase[0] == image.phase[2] == RESTING)
         self.assertEqual(self.robot.references[2].position, 0)
 
-        self.start(1, 0b0001)  # in the same seat
+        self.start(1, 0b0001)  # in the same slot
         image = self.robot.cycle_until(lambda image: image.position[0] > 0.01)
         self.assertEqual(image.owner[0], 1)
         self.assertEqual(image.owner[2], NO_OWNER)
         takt.takt_byte_consumer_destroy(said)
 
     def test_what_belongs_to_another_is_refused(self):
-        clients = [made(takt.takt_joint_client_create, self.robot.segment, b"joints", b"joint_seats", seat) for seat in (0, 3)]
+        clients = [made(takt.takt_joint_client_create, self.robot.segment, b"joints", b"joint_slots", slot) for slot in (0, 3)]
         takt.takt_joint_client_want(clients[0], 0b0011)
         takt.takt_joint_client_want(clients[1], 0b0110)
         for _ in range(3):
@@ -148,7 +148,7 @@ class SharedMemoryTest(unittest.TestCase):
                 self.assertEqual(takt.takt_joint_client_update(client, None), OK)
                 self.assertEqual(takt.takt_joint_client_publish(client, 0), OK)
         self.assertEqual([takt.takt_joint_client_owned(client) for client in clients], [0b0011, 0])
-        self.assertEqual([takt.takt_joint_client_answer(client) for client in clients], [SEAT_GRANTED, SEAT_REFUSED])
+        self.assertEqual([takt.takt_joint_client_answer(client) for client in clients], [ANSWER_GRANTED, ANSWER_REFUSED])
         self.assertEqual(takt.takt_joint_client_image(clients[1]).contents.refused_joint[3], 1)
         reference = JointReference(mode=MODE_POSITION)
         self.assertEqual(takt.takt_joint_client_set(clients[1], 1, byref(reference)), NOT_OWNER)
@@ -259,8 +259,8 @@ class ElementsTest(unittest.TestCase):
             self.addCleanup(takt.takt_segment_close, segment)
             handle = c_void_p()
             for end, name, schema, expected in [
-                    ("ring_consumer", b"ring_in", POSE, SEAT_TAKEN), ("ring_producer", b"ring_out", POSE, SEAT_TAKEN),
-                    ("value_writer", b"latest_out", POSE, SEAT_TAKEN), ("stream_writer", b"stream_out", POSE, SEAT_TAKEN),
+                    ("ring_consumer", b"ring_in", POSE, SLOT_TAKEN), ("ring_producer", b"ring_out", POSE, SLOT_TAKEN),
+                    ("value_writer", b"latest_out", POSE, SLOT_TAKEN), ("stream_writer", b"stream_out", POSE, SLOT_TAKEN),
                     ("ring_producer", b"ring_in", POSE + b" ", WRONG_SCHEMA), ("value_reader", b"value_out", b"x f64", WRONG_SCHEMA),
                     ("stream_reader", b"ring_out", POSE, WRONG_KIND), ("value_reader", b"stream_out", POSE, WRONG_KIND),
                     ("value_writer", b"nothing", POSE, NO_SUCH_EXCHANGE), ("value_writer", b"value_in", b"x", BAD_SCHEMA)]:

@@ -2,7 +2,7 @@
 """What takt drive publishes, read by another process that knows none of its types but by their schemas: held against where the
 simulated vehicle truly is.
 
-    capi_drive_test.py LIBRARY TAKT
+    drive_test.py LIBRARY TAKT
 """
 import bisect
 import json
@@ -17,7 +17,7 @@ import time
 import unittest
 from ctypes import byref, c_int32, c_void_p, create_string_buffer
 
-from capi_bindings import *  # the library, named in the first argument, and its structures
+from bindings import *  # the library, named in the first argument, and its structures
 from vehicle_programs import PATIENCE, Program, links, wait_for
 
 TAKT = sys.argv[2]

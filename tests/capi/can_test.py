@@ -2,67 +2,26 @@
 """CAN frames from Python's standard library alone: what they are on the wire is worked out here bit by bit, their texts are
 written here by hand.
 
-    capi_can_frame_test.py LIBRARY
+    can_test.py LIBRARY
 """
 
 import random
 import sys
 import unittest
-from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64
-from ctypes import c_void_p, create_string_buffer
+from ctypes import byref, c_size_t, c_uint8, c_uint32, c_void_p, create_string_buffer
 
-from capi_bindings import BAD_ARGUMENT, BUFFER_TOO_SMALL, NULL_POINTER, OK, status, takt
+from bindings import CanBits as Bits
+from bindings import CandumpEntry as Entry
+from bindings import CanFrame as Frame
+from bindings import CanLoad as Load
+from bindings import CanPlannedFrame as Planned
+from bindings import SlcanItem as Item
+from bindings import BAD_ARGUMENT, BUFFER_TOO_SMALL, NULL_POINTER, OK, J1939Id, status, takt
 
 WRONG_FORMAT, WRONG_LENGTH, BAD_VALUE, ID_TOO_LARGE, OUT_OF_RANGE, BAD_PLAN, BAD_LINE = (
     status(5, code) for code in (2, 3, 4, 6, 9, 15, 16))
 EXTENDED, REMOTE, ERROR, FD, SWITCH, PASSIVE = (1 << bit for bit in range(6))
 NOTHING, FRAME, DONE, TRANSMITTED, REFUSED, STATUS, COMMAND = range(7)
-
-
-class Frame(Structure):
-    _fields_ = [("stamp_ns", c_int64), ("id", c_uint32), ("flags", c_uint32), ("length", c_uint32), ("reserved", c_uint32),
-                ("data", c_uint8 * 64)]
-
-
-class Bits(Structure):
-    _fields_ = [("nominal", c_uint32), ("data", c_uint32)]
-
-
-class Planned(Structure):
-    _fields_ = [("period_ns", c_int64)] + [(name, c_uint32) for name in ("count", "length", "flags", "reserved")]
-
-
-class Load(Structure):
-    _fields_ = [(name, c_double) for name in ("least", "mean", "worst")]
-
-
-class Entry(Structure):
-    _fields_ = [("frame", Frame), ("interface", c_char * 16), ("direction", c_int32), ("reserved", c_uint32)]
-
-
-class Item(Structure):
-    _fields_ = [("kind", c_int32), ("adapter_ms", c_int32), ("command", c_int32), ("argument", c_uint32), ("frame", Frame)]
-
-
-class J1939Id(Structure):
-    _fields_ = [(name, c_uint32) for name in ("pgn", "priority", "source", "destination")]
-
-
-for name, result, *arguments in (
-        ("can_frame_bits", c_int32, POINTER(Frame), POINTER(Bits)),
-        ("can_max_frame_bits", c_int32, c_uint32, c_uint32, POINTER(Bits)),
-        ("can_bus_load", c_int32, POINTER(Planned), c_size_t, c_uint32, c_uint32, c_int64, POINTER(Load)),
-        ("candump_parse", c_int32, c_char_p, c_size_t, POINTER(Entry), POINTER(c_uint32)),
-        ("candump_format", c_int32, POINTER(Entry), c_int32, c_char_p, c_size_t),
-        ("slcan_encode", c_int32, POINTER(Frame), c_char_p, c_size_t),
-        ("slcan_decoder_create", c_int32, POINTER(c_void_p)),
-        ("slcan_decoder_destroy", None, c_void_p),
-        ("slcan_decode", c_int32, c_void_p, c_char_p, c_size_t, POINTER(c_size_t), POINTER(Item)),
-        ("slcan_decoder_malformed", c_uint64, c_void_p),
-        ("j1939_decode_id", c_int32, c_uint32, POINTER(J1939Id)),
-        ("j1939_encode_id", c_int32, POINTER(J1939Id), POINTER(c_uint32))):
-    function = getattr(takt, "takt_" + name)
-    function.restype, function.argtypes = result, arguments
 
 
 def frame(number, data=b"", flags=0, length=None, stamp_ns=0):

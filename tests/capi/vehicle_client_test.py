@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The vehicle's client of the C API against a vehicle that furbot_peer.py speaks for, and against nobody.
 
-    capi_vehicle_client_test.py LIBRARY
+    vehicle_client_test.py LIBRARY
 """
 
 import math
@@ -9,9 +9,9 @@ import sys
 import unittest
 from ctypes import byref, c_int32, c_int64, c_size_t, c_uint8, c_void_p
 
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, DriveCommand, status, takt
 import furbot_peer as peer
-from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, DriveCommand, status, takt
-from capi_vehicle_bindings import DATAGRAM, Counters, Key, State, Units, commander, options, plain
+from vehicle_bindings import DATAGRAM, Counters, Key, State, Units, commander, options, plain
 
 NOT_FINITE, OUT_OF_RANGE, TOO_SHORT, NO_ROOM, UNKNOWN_SYSTEM, UNKNOWN_FIELD, NO_BLOCK = (
     status(6, code) for code in (13, 11, 1, 8, 9, 10, 14))
@@ -91,7 +91,7 @@ class VehicleClientTest(unittest.TestCase):
         self.assertEqual(len(link.sent), 55)
         self.assertEqual(takt.takt_vehicle_client_next_send_ns(link.client), link.ms * MS)
         counters = link.counters()
-        self.assertEqual((counters.taken, counters.sent, counters.commands, counters.stops), (55, 55, 50, 0))
+        self.assertEqual((counters.accepted, counters.sent, counters.commands, counters.stops), (55, 55, 50, 0))
 
     def test_silence_stops_it_and_it_goes_on_only_when_told(self):
         link = self.link

@@ -2,7 +2,7 @@
 """The header against the library and against the rooms: what the C headers declare is exported and nothing else is, and its error
 numbers are those of the C++ enums, name by name.
 
-    capi_header_test.py LIBRARY NM SOURCE_DIR
+    header_test.py LIBRARY NM SOURCE_DIR
 """
 
 import ctypes
@@ -53,6 +53,14 @@ def enumerators(text):
 class HeaderTest(unittest.TestCase):
     def test_exactly_the_declared_functions_are_exported(self):
         self.assertEqual(exported_symbols(LIBRARY), declared_functions(HEADER))
+
+    def test_takt_cdef_declares_the_same_functions(self):
+        cdef = pathlib.Path(LIBRARY).with_name("takt.cdef").read_text()
+        self.assertEqual(set(re.findall(r"\b(takt_\w+)\([^;]*\);", cdef)), declared_functions(HEADER))
+        self.assertNotRegex(cdef, r"#|/\*|__|TAKT_API|extern")
+
+    def test_every_enum_has_a_name(self):
+        self.assertNotRegex(HEADER, r"\benum \{")
 
     def test_nothing_foreign_is_exported_and_the_check_bites(self):
         self.assertEqual(foreign(exported_symbols(LIBRARY)), set())

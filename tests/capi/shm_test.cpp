@@ -42,7 +42,7 @@ class Shared {
   Shared() : name("takt-capi-" + std::to_string(getpid()) + "-" + std::to_string(++count)) {
     const std::array<takt_exchange, 8> exchanges{
         {{"joints", TAKT_EXCHANGE_BROADCAST, 0, takt_joint_image_schema()},
-         {"joint_seats", TAKT_EXCHANGE_JOINT_SEATS, 3, nullptr},
+         {"joint_slots", TAKT_EXCHANGE_JOINT_SLOTS, 3, nullptr},
          {"requests", TAKT_EXCHANGE_BYTE_RING, 1000, nullptr},
          {"replies", TAKT_EXCHANGE_BYTE_RING, 64, nullptr},
          {"ring", TAKT_EXCHANGE_RING, 8, pose_schema},
@@ -63,13 +63,13 @@ class Shared {
     const std::array<takt_joint_safety, joints> safety{
         {{TAKT_SAFE_HOLD, 0, 0.5, 1}, {TAKT_SAFE_HOLD, 0, 0, 0}, {TAKT_SAFE_RELEASE, 0, 0, 0}}};
     takt_joint_hub* made = nullptr;
-    REQUIRE(takt_joint_hub_create(segment, "joints", "joint_seats", safety.data(), joints, 1'000'000,
+    REQUIRE(takt_joint_hub_create(segment, "joints", "joint_slots", safety.data(), joints, 1'000'000,
                                   silent_cycles, &made) == TAKT_OK);
     return made;
   }
-  [[nodiscard]] takt_joint_client* client(std::uint32_t seat) {
+  [[nodiscard]] takt_joint_client* client(std::uint32_t slot) {
     takt_joint_client* made = nullptr;
-    REQUIRE(takt_joint_client_create(segment, "joints", "joint_seats", seat, &made) == TAKT_OK);
+    REQUIRE(takt_joint_client_create(segment, "joints", "joint_slots", slot, &made) == TAKT_OK);
     return made;
   }
 
@@ -130,10 +130,10 @@ TEST_CASE("a process moves joints through the C API, and they are safe when it i
   takt_joint_hub* hub = shared.hub();
   takt_joint_client* client = shared.client(1);
   takt_joint_client* taken = nullptr;
-  CHECK(takt_joint_client_create(shared.segment, "joints", "joint_seats", 1, &taken) ==
-        TAKT_ERROR_PLATFORM_SEAT_TAKEN);
-  CHECK(takt_joint_client_create(shared.segment, "joints", "joint_seats", 3, &taken) ==
-        TAKT_ERROR_SHM_NO_SUCH_SEAT);
+  CHECK(takt_joint_client_create(shared.segment, "joints", "joint_slots", 1, &taken) ==
+        TAKT_ERROR_PLATFORM_SLOT_TAKEN);
+  CHECK(takt_joint_client_create(shared.segment, "joints", "joint_slots", 3, &taken) ==
+        TAKT_ERROR_SHM_NO_SUCH_SLOT);
   CHECK(takt_joint_client_create(shared.segment, "joints", "joints", 0, &taken) == TAKT_ERROR_SHM_WRONG_KIND);
   std::array<takt_joint_reference, joints> references{};
   std::int32_t is_new = 7;
@@ -150,7 +150,7 @@ TEST_CASE("a process moves joints through the C API, and they are safe when it i
   }
   CHECK(takt_joint_client_owned(client) == 0b101);
   CHECK(takt_joint_client_granted(client) == 0b101);
-  CHECK(takt_joint_client_answer(client) == TAKT_SEAT_GRANTED);
+  CHECK(takt_joint_client_answer(client) == TAKT_JOINT_ANSWER_GRANTED);
   CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_OK);
   reference.velocity = std::numeric_limits<double>::infinity();
   CHECK(takt_joint_client_set(client, 0, &reference) == TAKT_ERROR_SHM_BAD_REFERENCE);
@@ -167,7 +167,7 @@ TEST_CASE("a process moves joints through the C API, and they are safe when it i
   CHECK(image->cycle == 3);
   CHECK(image->stamp_ns == 99);
   CHECK(image->joints == joints);
-  CHECK(image->seats == 3);
+  CHECK(image->slots == 3);
   CHECK(image->owner[0] == 1);
   CHECK(image->owner[1] == TAKT_NO_OWNER);
   CHECK(image->phase[0] == TAKT_JOINT_PHASE_DRIVEN);
@@ -204,7 +204,7 @@ TEST_CASE("messages of any length go through a byte ring of the C API") {
   REQUIRE(takt_byte_producer_create(shared.segment, "requests", &producer) == TAKT_OK);
   REQUIRE(takt_byte_consumer_create(shared.segment, "requests", &consumer) == TAKT_OK);
   takt_byte_producer* second = nullptr;
-  CHECK(takt_byte_producer_create(shared.segment, "requests", &second) == TAKT_ERROR_PLATFORM_SEAT_TAKEN);
+  CHECK(takt_byte_producer_create(shared.segment, "requests", &second) == TAKT_ERROR_PLATFORM_SLOT_TAKEN);
   CHECK(takt_byte_producer_create(shared.segment, "joints", &second) == TAKT_ERROR_SHM_WRONG_KIND);
   CHECK(takt_byte_producer_create(shared.segment, "nothing", &second) == TAKT_ERROR_SHM_NO_SUCH_EXCHANGE);
   CHECK(takt_byte_producer_max(producer) == 504);
@@ -273,7 +273,7 @@ TEST_CASE("the newest value goes to one reader or to many through the C API, and
     CHECK(takt_value_reader_read(reader, &got, sizeof got, nullptr) == TAKT_OK);
     takt_value_reader* second = nullptr;
     const std::int32_t status = takt_value_reader_create(shared.segment, name, pose_schema, &second);
-    CHECK(status == (name[0] == 'l' ? TAKT_ERROR_PLATFORM_SEAT_TAKEN : TAKT_OK));
+    CHECK(status == (name[0] == 'l' ? TAKT_ERROR_PLATFORM_SLOT_TAKEN : TAKT_OK));
     if (second != nullptr) CHECK(read(second, got) == TAKT_FRESHNESS_NEW);
     takt_value_reader_destroy(second);
   }
@@ -315,7 +315,7 @@ TEST_CASE("what C declares has ends in C++, and the other way round") {
     REQUIRE((ring && latest && broadcast && stream));
     takt_ring_producer* taken = nullptr;
     CHECK(takt_ring_producer_create(shared.segment, "ring", pose_schema, &taken) ==
-          TAKT_ERROR_PLATFORM_SEAT_TAKEN);
+          TAKT_ERROR_PLATFORM_SLOT_TAKEN);
     CHECK(ring->end.try_push(pose(1)));
     latest->end.write(pose(2));
     broadcast->end->write(pose(3));
@@ -365,7 +365,7 @@ TEST_CASE("the image of a robot is a value like others") {
   takt_joint_hub_destroy(hub);
 }
 
-TEST_CASE("ends that cannot be are refused, and leave their seats free") {
+TEST_CASE("ends that cannot be are refused, and leave their slots free") {
   Shared shared;
   const auto refused = [&](const char* name, const char* schema) {
     std::array<std::int32_t, 3> status{};
@@ -384,7 +384,7 @@ TEST_CASE("ends that cannot be are refused, and leave their seats free") {
   };
   CHECK(refused("nothing", pose_schema) == TAKT_ERROR_SHM_NO_SUCH_EXCHANGE);
   CHECK(refused("requests", pose_schema) == TAKT_ERROR_SHM_WRONG_KIND);
-  CHECK(refused("joint_seats", pose_schema) == TAKT_ERROR_SHM_WRONG_KIND);
+  CHECK(refused("joint_slots", pose_schema) == TAKT_ERROR_SHM_WRONG_KIND);
   CHECK(refused("ring", "no schema at all") == TAKT_ERROR_SHM_BAD_SCHEMA);
   CHECK(refused("ring", "") == TAKT_ERROR_SHM_BAD_SCHEMA);
   CHECK(refused("ring", nullptr) == TAKT_ERROR_CAPI_NULL_POINTER);
@@ -408,7 +408,7 @@ TEST_CASE("ends that cannot be are refused, and leave their seats free") {
   const StreamWriter told(shared.segment, "stream");
   const StreamReader hears(shared.segment, "stream");
   CHECK(takt_stream_writer_create(shared.segment, "stream", pose_schema, &stream) ==
-        TAKT_ERROR_PLATFORM_SEAT_TAKEN);
+        TAKT_ERROR_PLATFORM_SLOT_TAKEN);
   Pose element = pose(1);
   std::size_t count = 77;
   std::int32_t freshness = 77;
@@ -466,7 +466,7 @@ TEST_CASE("a sealed segment is served and received through the C API") {
   CHECK(is_pose(value, 3));
   REQUIRE(takt_segment_receive(path.c_str(), 1'000'000'000, &received) == TAKT_OK);
   takt_ring_producer* taken = nullptr;
-  CHECK(takt_ring_producer_create(received, "ring", pose_schema, &taken) == TAKT_ERROR_PLATFORM_SEAT_TAKEN);
+  CHECK(takt_ring_producer_create(received, "ring", pose_schema, &taken) == TAKT_ERROR_PLATFORM_SLOT_TAKEN);
   takt_segment_close(received);
   takt_segment_server_destroy(server);
   CHECK(takt_segment_receive(path.c_str(), 0, &received) == TAKT_ERROR_PLATFORM_CONNECT_FAILED);
@@ -529,7 +529,7 @@ TEST_CASE("segments that cannot be are refused, and NULL is answered, everywhere
   CHECK(takt_joint_client_update(nullptr, nullptr) == null);
   CHECK(takt_joint_client_image(nullptr) == nullptr);
   CHECK(takt_joint_client_owned(nullptr) + takt_joint_client_granted(nullptr) == 0);
-  CHECK(takt_joint_client_answer(nullptr) == TAKT_SEAT_NONE);
+  CHECK(takt_joint_client_answer(nullptr) == TAKT_JOINT_ANSWER_NONE);
   CHECK(takt_joint_client_want(nullptr, 1) == null);
   CHECK(takt_joint_client_reference(nullptr, 0, &reference) == null);
   CHECK(takt_joint_client_set(nullptr, 0, &reference) == null);
@@ -552,12 +552,12 @@ TEST_CASE("segments that cannot be are refused, and NULL is answered, everywhere
   takt_joint_hub_destroy(nullptr);
 }
 
-TEST_CASE("a hub that cannot be is refused, and leaves its seats free") {
+TEST_CASE("a hub that cannot be is refused, and leaves its slots free") {
   Shared shared;
   takt_joint_hub* hub = nullptr;
   std::array<takt_joint_safety, 65> safety{};
   const auto create = [&](std::size_t count, std::int64_t period_ns) {
-    return takt_joint_hub_create(shared.segment, "joints", "joint_seats", safety.data(), count, period_ns, 5,
+    return takt_joint_hub_create(shared.segment, "joints", "joint_slots", safety.data(), count, period_ns, 5,
                                  &hub);
   };
   CHECK(create(0, 1) == TAKT_ERROR_SHM_BAD_EXTENT);
@@ -572,8 +572,8 @@ TEST_CASE("a hub that cannot be is refused, and leaves its seats free") {
   std::array<takt_joint_reference, joints> references{};
   CHECK(takt_joint_hub_take(hub, references.data(), 2) == TAKT_ERROR_SHM_BAD_EXTENT);
   takt_joint_hub* second = nullptr;
-  CHECK(takt_joint_hub_create(shared.segment, "joints", "joint_seats", safety.data(), 2, 1, 5, &second) ==
-        TAKT_ERROR_PLATFORM_SEAT_TAKEN);
+  CHECK(takt_joint_hub_create(shared.segment, "joints", "joint_slots", safety.data(), 2, 1, 5, &second) ==
+        TAKT_ERROR_PLATFORM_SLOT_TAKEN);
   takt_joint_hub_destroy(hub);
 }
 

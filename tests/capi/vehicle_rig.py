@@ -4,8 +4,8 @@ import itertools
 import math
 from ctypes import byref, c_size_t, c_void_p, create_string_buffer
 
-from capi_bindings import OK, OdometryOptions, Twist, TwistLawOptions, takt
-from capi_vehicle_bindings import Counters, DriveOptions, Faults, State, Truth, UdpCounters, UdpOptions, options
+from bindings import OK, OdometryOptions, Twist, TwistLawOptions, takt
+from vehicle_bindings import Counters, DriveOptions, Faults, State, Truth, UdpCounters, UdpOptions, options
 from vehicle_programs import PATIENCE
 
 BY_STEERING = BY_ODOMETER = 1
@@ -27,7 +27,7 @@ def drive_options():
     limits.forward = limits.backward = limits.acceleration = limits.braking = limits.rotational_acceleration = 2
     limits.left = math.inf
     limits.rotation = 1
-    made.wheel_radius, made.track, made.turn, made.way = 0.3, 1.285, BY_STEERING, BY_ODOMETER
+    made.wheel_radius, made.track, made.turn, made.distance = 0.3, 1.285, BY_STEERING, BY_ODOMETER
     return made
 
 
@@ -41,8 +41,8 @@ def law():
 def odometry():
     made = initialised(OdometryOptions)
     made.timeout_ns = 5 * SECOND
-    made.forward_by_way = made.left_by_way = 1e-4
-    made.heading_by_way = 1e-5
+    made.forward_per_distance = made.left_per_distance = 1e-4
+    made.heading_per_distance = 1e-5
     return made
 
 

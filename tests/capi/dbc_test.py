@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """DBC files from Python's standard library alone; what a frame holds is worked out by Python's own struct.
 
-    capi_can_test.py LIBRARY
+    dbc_test.py LIBRARY
 """
 
 import math
@@ -9,10 +9,12 @@ import random
 import struct
 import sys
 import unittest
-from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
-from ctypes import create_string_buffer, sizeof
+from ctypes import byref, c_char_p, c_double, c_int64, c_size_t, c_uint8, c_void_p, create_string_buffer, sizeof
 
-from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, status, takt
+from bindings import DbcMessage as Message
+from bindings import DbcReading as Reading
+from bindings import DbcSignal as Signal
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, status, takt
 
 UNEXPECTED_ID, WRONG_LENGTH, NOT_FINITE, OUT_OF_RANGE, BAD_DBC, UNKNOWN_SELECTOR, WRONG_COUNT = (
     status(5, code) for code in (1, 3, 8, 9, 12, 13, 14))
@@ -45,44 +47,6 @@ BA_ "VFrameFormat" BO_ 256 2;
 BA_ "VFrameFormat" BO_ 2364540158 1;
 SIG_VALTYPE_ 256 torque : 1;
 """
-
-
-class Message(Structure):
-    _fields_ = [("struct_size", c_uint32), ("id", c_uint32), ("extended", c_int32), ("fd", c_int32), ("j1939", c_int32),
-                ("length", c_uint32), ("signals", c_uint64), ("cycle_ns", c_int64), ("name", c_char_p), ("sender", c_char_p)]
-
-
-class Signal(Structure):
-    _fields_ = [("struct_size", c_uint32), ("is_selector", c_int32), ("name", c_char_p), ("unit", c_char_p)] + [
-        (name, c_double) for name in ("scale", "offset", "minimum", "maximum")] + [
-        ("start", c_uint32), ("bits", c_uint32), ("big_endian", c_int32), ("number", c_int32), ("selector", c_int64),
-        ("labels", c_uint64)]
-
-
-class Reading(Structure):
-    _fields_ = [("value", c_double), ("number", c_int64), ("presence", c_int32), ("reserved", c_int32), ("label", c_char_p)]
-
-
-for name, result, *arguments in (
-        ("create", c_int32, c_char_p, c_size_t, c_int32, c_char_p, c_size_t, POINTER(c_void_p)),
-        ("destroy", None, c_void_p),
-        ("warnings", c_char_p, c_void_p),
-        ("messages", c_size_t, c_void_p),
-        ("message_init", None, POINTER(Message)),
-        ("signal_init", None, POINTER(Signal)),
-        ("describe_message", c_int32, c_void_p, c_size_t, POINTER(Message)),
-        ("describe_signal", c_int32, c_void_p, c_size_t, c_size_t, POINTER(Signal)),
-        ("find", c_int32, c_void_p, c_uint32, c_int32, POINTER(c_size_t)),
-        ("find_message", c_int32, c_void_p, c_char_p, POINTER(c_size_t)),
-        ("find_signal", c_int32, c_void_p, c_size_t, c_char_p, POINTER(c_size_t)),
-        ("decode", c_int32, c_void_p, c_size_t, c_char_p, c_size_t, POINTER(c_double), c_size_t),
-        ("read", c_int32, c_void_p, c_size_t, c_char_p, c_size_t, c_int32, POINTER(Reading), c_size_t),
-        ("label_at", c_int32, c_void_p, c_size_t, c_size_t, c_size_t, POINTER(c_int64), POINTER(c_char_p)),
-        ("value_of", c_int32, c_void_p, c_size_t, c_size_t, c_char_p, POINTER(c_double)),
-        ("explain", c_int32, c_void_p, c_size_t, POINTER(c_double), c_size_t, c_int32, POINTER(c_size_t), c_char_p, c_size_t),
-        ("encode", c_int32, c_void_p, c_size_t, POINTER(c_double), c_size_t, c_int32, POINTER(c_uint8), c_size_t)):
-    function = getattr(takt, "takt_dbc_" + name)
-    function.restype, function.argtypes = result, arguments
 
 
 VALUE, NOT_SELECTED, CUT_OFF, NOT_AVAILABLE, ERROR_INDICATOR, RESERVED = range(6)

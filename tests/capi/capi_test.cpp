@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "capi_allocations.hpp"
+#include "allocations.hpp"
 #include "error.hpp"
 #include "support/rt_guard.hpp"
 #include "takt.h"

@@ -2,7 +2,7 @@
 """A vehicle driven by takt.h alone: twists and odometry of the C API; and round a circle, with `takt vehicle-sim` on the
 other side of a wire on which both believe nobody but each other.
 
-    capi_vehicle_drive_test.py LIBRARY FURBOT [TAKT]
+    vehicle_drive_test.py LIBRARY FURBOT [TAKT]
 
 FURBOT is examples/robots/furbot.json.
 """
@@ -18,11 +18,11 @@ import time
 import unittest
 from ctypes import byref, c_double, c_size_t, c_uint8, c_void_p, create_string_buffer
 
-import furbot_peer as peer
-from capi_bindings import (BAD_ARGUMENT, CONTROL_NOT_FINITE, CONTROL_OUT_OF_DOMAIN, MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE,
+from bindings import (BAD_ARGUMENT, CONTROL_NOT_FINITE, CONTROL_OUT_OF_DOMAIN, MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE,
                            MOBILE_OUT_OF_DOMAIN, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, Pose, Twist, status, takt)
-from capi_vehicle_bindings import DATAGRAM, LITTLE_ENDIAN, Counters, Estimate, Key, State, options, plain
-from capi_vehicle_rig import SECOND, Round, Udp, create, describe, drive_options, initialised, is_covariance, law, sigmas
+import furbot_peer as peer
+from vehicle_bindings import DATAGRAM, LITTLE_ENDIAN, Counters, Estimate, Key, State, options, plain
+from vehicle_rig import SECOND, Round, Udp, create, describe, drive_options, initialised, is_covariance, law, sigmas
 from vehicle_programs import PATIENCE, Program
 
 FURBOT = sys.argv[2]
@@ -103,7 +103,7 @@ class DriveTest(unittest.TestCase):
             self.assertEqual(error({}, {"struct_size": size}), WRONG_STRUCT_SIZE)
             self.assertEqual(error({}, {}, {"struct_size": size}), WRONG_STRUCT_SIZE)
             self.assertEqual(error({}, {}, {}, {"struct_size": size}), WRONG_STRUCT_SIZE)
-        for change in ({"turn": 2}, {"turn": -1}, {"way": 2}, {"reserved": 1}):
+        for change in ({"turn": 2}, {"turn": -1}, {"distance": 2}, {"reserved": 1}):
             self.assertEqual(error(change), BAD_ARGUMENT)
         self.assertEqual(error({}, {"on_fault": 3}), BAD_ARGUMENT)
         self.assertEqual(error({}, {}, {"reserved": 1}), BAD_ARGUMENT)
@@ -116,7 +116,7 @@ class DriveTest(unittest.TestCase):
         self.assertEqual(error({}, {"max_throttle": math.nan}), NOT_FINITE)
         self.assertEqual(error({}, {}, {"wheelbase": math.nan}), CONTROL_NOT_FINITE)
         self.assertEqual(error({}, {}, {"max_steering": 2}), CONTROL_OUT_OF_DOMAIN)
-        self.assertEqual(error({}, {}, {}, {"forward_by_way": -1}), MOBILE_OUT_OF_DOMAIN)
+        self.assertEqual(error({}, {}, {}, {"forward_per_distance": -1}), MOBILE_OUT_OF_DOMAIN)
         self.assertIsNone(drive.value)
 
     def test_required_systems_of_a_description_can_be_others(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The UDP sockets of the C API, with Python's own at the other end.
 
-    capi_udp_test.py LIBRARY
+    platform_test.py LIBRARY
 """
 
 import select
@@ -11,9 +11,9 @@ import time
 import unittest
 from ctypes import byref, c_size_t, c_uint8, c_void_p, create_string_buffer
 
-from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, status, takt
-from capi_vehicle_bindings import UdpCounters, UdpDatagram, UdpOptions
-from capi_vehicle_rig import Udp, changed, initialised
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, status, takt
+from vehicle_bindings import UdpCounters, UdpDatagram, UdpOptions
+from vehicle_rig import Udp, changed, initialised
 from vehicle_programs import PATIENCE
 
 SEND_FAILED, BAD_ADDRESS, UDP_FAILED = (status(15, code) for code in (4, 24, 25))

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <deque>
 #include <initializer_list>
 #include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
+#include <vector>
 
 #include "boundary.hpp"
 #include "takt/platform/steady_clock.hpp"
@@ -23,7 +22,6 @@ using takt::Duration;
 using takt::fail;
 using takt::Result;
 using takt::Status;
-using takt::Time;
 using takt::capi::check_size;
 using takt::capi::Errc;
 using takt::capi::guarded;
@@ -45,21 +43,18 @@ static_assert(TAKT_ROBOT_STOPPING == static_cast<int>(motion::RobotState::stoppi
 static_assert(TAKT_ROBOT_STOPPED == static_cast<int>(motion::RobotState::stopped));
 static_assert(TAKT_ROBOT_DOWN == static_cast<int>(motion::RobotState::down));
 
-struct takt_client {
+struct takt_motion_client {
   motion::Client<takt::platform::TcpStream, takt::platform::SteadyClock> connection;
   motion::GreetingReply robot;
   Duration timeout{};
-  std::deque<motion::ServerMessage> kept{};  // came while something else was waited for
-  std::uint64_t last_id = 0;
 };
 
 namespace {
 
-constexpr std::size_t client_options_required = sizeof(takt_client_options);
+constexpr std::size_t client_options_required = sizeof(takt_motion_client_options);
 constexpr std::size_t motion_options_required = offsetof(takt_motion_options, at_end);
 constexpr std::size_t reply_required = sizeof(takt_reply);
 constexpr std::size_t robot_state_required = sizeof(takt_robot_state);
-constexpr std::size_t most_kept = 4096;
 constexpr Duration default_timeout = std::chrono::seconds(5);
 constexpr Duration default_hold = std::chrono::milliseconds(100);
 
@@ -111,67 +106,23 @@ takt_reply to_reply(const motion::AcceptedReply& accepted) noexcept {
   return reply;
 }
 
-void keep(takt_client& client, motion::ServerMessage&& message) {
-  if (std::holds_alternative<motion::FeedbackReply>(message)) return;
-  if (client.kept.size() >= most_kept) client.kept.pop_front();
-  client.kept.push_back(std::move(message));
+/// The error of a client that waited for an answer. message_too_slow is its own: no answer came in time.
+takt::Error error_of(const takt::SetupError& failure) noexcept {
+  return failure.error == motion::Errc::message_too_slow ? takt::Error(Errc::timeout) : failure.error;
 }
 
-/// Hands messages to `take` until it has what it wants (an engaged optional, which is returned) or the time is over. What it
-/// does not want is kept for others.
-template <class Take>
-auto wait_until(takt_client& client, Time deadline, Take&& take)
-    -> Result<typename decltype(take(std::declval<const motion::ServerMessage&>()))::value_type> {
-  const takt::platform::SteadyClock clock;
-  for (;;) {
-    auto message = client.connection.next(deadline - clock.now());
-    if (!message) return fail(message.error().error);
-    if (!message->has_value()) return fail(Errc::timeout);
-    if (auto found = take(**message)) return *std::move(found);
-    keep(client, **std::move(message));
+/// Sends a request and waits until the server accepts or rejects it.
+template <class Body>
+Status ask(takt_motion_client& client, Body&& body, takt_reply* reply) {
+  const auto accepted = client.connection.request({"", std::forward<Body>(body)}, client.timeout);
+  if (accepted) {
+    write_struct(reply, to_reply(*accepted));
+    return {};
   }
-}
-
-Time deadline_of(const takt_client& client) noexcept {
-  return takt::platform::SteadyClock().now() + client.timeout;
-}
-
-/// Sends a message under an id that no request of the caller has; the id.
-template <class Body>
-Result<std::string> send(takt_client& client, Body&& body) {
-  motion::ClientMessage message{"\"takt_c " + std::to_string(++client.last_id) + '"',
-                                std::forward<Body>(body)};
-  if (const auto sent = client.connection.send(message, client.timeout); !sent)
-    return fail(sent.error().error);
-  return std::move(message.id);
-}
-
-/// Sends a request and waits until it is accepted or rejected.
-template <class Body>
-Status ask(takt_client& client, Body&& body, takt_reply* reply) {
-  const Time deadline = deadline_of(client);
-  const auto id = send(client, std::forward<Body>(body));
-  if (!id) return fail(id.error());
-  std::optional<motion::Rejection> refused;
-  const auto answer = wait_until(client, deadline, [&](const motion::ServerMessage& message) {
-    std::optional<takt_reply> found;
-    if (const auto* accepted = std::get_if<motion::AcceptedReply>(&message);
-        accepted && accepted->id == *id) {
-      found = to_reply(*accepted);
-    }
-    if (const auto* rejected = std::get_if<motion::RejectedReply>(&message);
-        rejected && rejected->id == *id) {
-      refused = rejected->why;
-    }
-    // An error says that the server did not understand whose request it was: it was this one.
-    if (const auto* error = std::get_if<motion::ErrorReply>(&message)) refused = error->why;
-    if (refused) found = to_reply(*refused, motion::GoalState::rejected, 0);
-    return found;
-  });
-  if (!answer) return fail(answer.error());
-  write_struct(reply, *answer);
-  if (refused) return fail(refused->reason);
-  return {};
+  const auto& rejection = accepted.error().rejection;
+  if (!rejection) return fail(error_of(accepted.error()));
+  write_struct(reply, to_reply(*rejection, motion::GoalState::rejected, 0));
+  return fail(rejection->reason);
 }
 
 /// The numbers of a column of the caller's.
@@ -352,7 +303,7 @@ std::uint32_t saturated(std::uint64_t value) noexcept {
 
 }  // namespace
 
-void takt_client_options_init(takt_client_options* options) {
+void takt_motion_client_options_init(takt_motion_client_options* options) {
   if (options == nullptr) return;
   *options = {};
   options->struct_size = sizeof *options;
@@ -374,10 +325,11 @@ void takt_robot_state_init(takt_robot_state* state) {
   state->struct_size = sizeof *state;
 }
 
-std::int32_t takt_client_connect(const takt_client_options* options, takt_client** client) {
+std::int32_t takt_motion_client_connect(const takt_motion_client_options* options,
+                                        takt_motion_client** client) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
-    takt_client_options wanted{};
+    takt_motion_client_options wanted{};
     if (options != nullptr) {
       const auto read = read_struct(options, client_options_required);
       if (!read) return fail(read.error());
@@ -390,34 +342,32 @@ std::int32_t takt_client_connect(const takt_client_options* options, takt_client
     auto stream =
         takt::platform::TcpStream::connect(wanted.host == nullptr ? "127.0.0.1" : wanted.host, port, timeout);
     if (!stream) return fail(stream.error().error);
-    auto made = std::make_unique<takt_client>(takt_client{{*std::move(stream), {}}, {}, timeout});
+    auto made =
+        std::make_unique<takt_motion_client>(takt_motion_client{{*std::move(stream), {}}, {}, timeout});
     auto greeting = made->connection.greeting(timeout);
-    if (!greeting) {
-      const bool silent = greeting.error().error == motion::Errc::message_too_slow;
-      return fail(silent ? takt::Error(Errc::timeout) : greeting.error().error);
-    }
+    if (!greeting) return fail(error_of(greeting.error()));
     made->robot = *std::move(greeting);
     *client = made.release();
     return {};
   });
 }
 
-void takt_client_close(takt_client* client) { delete client; }
+void takt_motion_client_close(takt_motion_client* client) { delete client; }
 
-std::size_t takt_client_joints(const takt_client* client) {
+std::size_t takt_motion_client_joints(const takt_motion_client* client) {
   return client == nullptr ? 0 : client->robot.joint_names.size();
 }
 
-const char* takt_client_joint_name(const takt_client* client, std::size_t joint) {
-  return joint < takt_client_joints(client) ? client->robot.joint_names[joint].c_str() : nullptr;
+const char* takt_motion_client_joint_name(const takt_motion_client* client, std::size_t joint) {
+  return joint < takt_motion_client_joints(client) ? client->robot.joint_names[joint].c_str() : nullptr;
 }
 
-std::int64_t takt_client_period_ns(const takt_client* client) {
+std::int64_t takt_motion_client_period_ns(const takt_motion_client* client) {
   return client == nullptr ? 0 : takt::from_seconds(client->robot.period).count();
 }
 
-std::int32_t takt_client_trajectory(takt_client* client, const takt_motion_options* options,
-                                    const takt_waypoints* waypoints, takt_reply* reply) {
+std::int32_t takt_motion_client_trajectory(takt_motion_client* client, const takt_motion_options* options,
+                                           const takt_waypoints* waypoints, takt_reply* reply) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     if (Status status = check_size(reply, reply_required); !status) return status;
@@ -431,9 +381,9 @@ std::int32_t takt_client_trajectory(takt_client* client, const takt_motion_optio
   });
 }
 
-std::int32_t takt_client_move(takt_client* client, const takt_motion_options* options,
-                              const double* positions, std::size_t joints, std::int64_t duration_ns,
-                              takt_reply* reply) {
+std::int32_t takt_motion_client_move(takt_motion_client* client, const takt_motion_options* options,
+                                     const double* positions, std::size_t joints, std::int64_t duration_ns,
+                                     takt_reply* reply) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     if (Status status = check_size(reply, reply_required); !status) return status;
@@ -451,9 +401,9 @@ std::int32_t takt_client_move(takt_client* client, const takt_motion_options* op
   });
 }
 
-std::int32_t takt_client_setpoint(takt_client* client, const takt_motion_options* options,
-                                  const double* positions, const double* velocities, std::size_t joints,
-                                  std::int64_t hold_ns, takt_reply* reply) {
+std::int32_t takt_motion_client_setpoint(takt_motion_client* client, const takt_motion_options* options,
+                                         const double* positions, const double* velocities,
+                                         std::size_t joints, std::int64_t hold_ns, takt_reply* reply) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     if (Status status = check_size(reply, reply_required); !status) return status;
@@ -477,21 +427,21 @@ std::int32_t takt_client_setpoint(takt_client* client, const takt_motion_options
   });
 }
 
-std::int32_t takt_client_cancel(takt_client* client, std::uint64_t goal) {
+std::int32_t takt_motion_client_cancel(takt_motion_client* client, std::uint64_t goal) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     return ask(*client, motion::CancelMessage{goal}, nullptr);
   });
 }
 
-std::int32_t takt_client_cancel_on_path(takt_client* client, std::uint64_t goal) {
+std::int32_t takt_motion_client_cancel_on_path(takt_motion_client* client, std::uint64_t goal) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     return ask(*client, motion::CancelMessage{goal, motion::StopAt::path}, nullptr);
   });
 }
 
-std::int32_t takt_client_speed(takt_client* client, std::uint64_t goal, double scale) {
+std::int32_t takt_motion_client_speed(takt_motion_client* client, std::uint64_t goal, double scale) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     if (!std::isfinite(scale)) return fail(motion::Errc::not_finite);
@@ -499,33 +449,19 @@ std::int32_t takt_client_speed(takt_client* client, std::uint64_t goal, double s
   });
 }
 
-std::int32_t takt_client_wait(takt_client* client, std::uint64_t goal, std::int64_t timeout_ns,
-                              takt_reply* reply) {
+std::int32_t takt_motion_client_wait(takt_motion_client* client, std::uint64_t goal, std::int64_t timeout_ns,
+                                     takt_reply* reply) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     if (Status status = check_size(reply, reply_required); !status) return status;
-    const auto is_its_end = [&](const motion::ServerMessage& message) {
-      const auto* result = std::get_if<motion::ResultReply>(&message);
-      return result != nullptr && result->goal == goal
-                 ? std::optional(to_reply(result->why, result->state, goal))
-                 : std::nullopt;
-    };
-    for (auto message = client->kept.begin(); message != client->kept.end(); ++message) {
-      const auto found = is_its_end(*message);
-      if (!found) continue;
-      client->kept.erase(message);
-      write_struct(reply, *found);
-      return {};
-    }
-    const Time deadline = takt::platform::SteadyClock().now() + time_limit(timeout_ns);
-    const auto found = wait_until(*client, deadline, is_its_end);
-    if (!found) return fail(found.error());
-    write_struct(reply, *found);
+    const auto result = client->connection.result(goal, time_limit(timeout_ns));
+    if (!result) return fail(error_of(result.error()));
+    write_struct(reply, to_reply(result->why, result->state, goal));
     return {};
   });
 }
 
-std::int32_t takt_client_estop(takt_client* client, std::int32_t category) {
+std::int32_t takt_motion_client_estop(takt_motion_client* client, std::int32_t category) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     if (category < 0 || category > 2) return fail(Errc::bad_argument);
@@ -533,27 +469,21 @@ std::int32_t takt_client_estop(takt_client* client, std::int32_t category) {
   });
 }
 
-std::int32_t takt_client_reset(takt_client* client) {
+std::int32_t takt_motion_client_reset(takt_motion_client* client) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     return ask(*client, motion::ResetMessage{}, nullptr);
   });
 }
 
-std::int32_t takt_client_state(takt_client* client, takt_robot_state* state, std::size_t joints,
-                               double* references, double* measured) {
+std::int32_t takt_motion_client_state(takt_motion_client* client, takt_robot_state* state, std::size_t joints,
+                                      double* references, double* measured) {
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     if (Status status = check_size(state, robot_state_required); !status) return status;
-    if (joints != takt_client_joints(client)) return fail(takt::trajectory::Errc::wrong_size);
-    const Time deadline = deadline_of(*client);
-    const auto id = send(*client, motion::StateMessage{});
-    if (!id) return fail(id.error());
-    const auto now = wait_until(*client, deadline, [&](const motion::ServerMessage& message) {
-      const auto* reply = std::get_if<motion::StateReply>(&message);
-      return reply != nullptr && reply->id == *id ? std::optional(*reply) : std::nullopt;
-    });
-    if (!now) return fail(now.error());
+    if (joints != takt_motion_client_joints(client)) return fail(takt::trajectory::Errc::wrong_size);
+    const auto now = client->connection.state(client->timeout);
+    if (!now) return fail(error_of(now.error()));
     if (now->reference.size() != joints || now->measured.size() != joints)
       return fail(motion::Errc::malformed);
     write_struct(state, {0, static_cast<std::int32_t>(now->robot),
@@ -566,7 +496,7 @@ std::int32_t takt_client_state(takt_client* client, takt_robot_state* state, std
   });
 }
 
-std::int32_t takt_client_send(takt_client* client, const char* request) {
+std::int32_t takt_motion_client_send(takt_motion_client* client, const char* request) {
   return guarded([&]() -> Status {
     if (client == nullptr || request == nullptr) return fail(Errc::null_pointer);
     const auto message = motion::parse_client_message(request);
@@ -576,21 +506,20 @@ std::int32_t takt_client_send(takt_client* client, const char* request) {
   });
 }
 
-std::int32_t takt_client_receive(takt_client* client, std::int64_t timeout_ns, char* message,
-                                 std::size_t size, std::size_t* length) {
+std::int32_t takt_motion_client_receive(takt_motion_client* client, std::int64_t timeout_ns, char* message,
+                                        std::size_t size, std::size_t* length) {
   return guarded([&]() -> Status {
     if (client == nullptr || (message == nullptr && size != 0)) return fail(Errc::null_pointer);
-    if (client->kept.empty()) {
-      auto next = client->connection.next(time_limit(timeout_ns));
-      if (!next) return fail(next.error().error);
-      if (!next->has_value()) return fail(Errc::timeout);
-      client->kept.push_back(**std::move(next));
-    }
-    const std::string line = line_of(client->kept.front());
+    auto next = client->connection.next(time_limit(timeout_ns));
+    if (!next) return fail(next.error().error);
+    if (!*next) return fail(Errc::timeout);
+    const std::string line = line_of(**next);
     if (length != nullptr) *length = line.size();
-    if (line.size() >= size) return fail(Errc::buffer_too_small);
+    if (line.size() >= size) {
+      client->connection.put_back(**std::move(next));
+      return fail(Errc::buffer_too_small);
+    }
     std::memcpy(message, line.c_str(), line.size() + 1);
-    client->kept.pop_front();
     return {};
   });
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The vehicle's frames of the C API against those that furbot_peer.py makes with Python's struct alone, as datagrams both ways.
 
-    capi_vehicle_test.py LIBRARY
+    vehicle_test.py LIBRARY
 """
 
 import random
@@ -9,53 +9,19 @@ import socket
 import struct
 import sys
 import unittest
-from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_void_p
+from ctypes import byref, c_int64, c_size_t, c_uint8, c_void_p, string_at
 
+from bindings import VehicleControl as Control
+from bindings import VehicleField as Field
+from bindings import VehicleSystem as System
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, status, takt
 import furbot_peer as peer
-from capi_bindings import BAD_ARGUMENT, NULL_POINTER, OK, status, takt
-from capi_vehicle_bindings import LITTLE_ENDIAN, NETWORK
+from vehicle_bindings import LITTLE_ENDIAN, NETWORK
 
 (TOO_SHORT, TOO_LONG, BAD_MAGIC, TRUNCATED, BAD_LEN, DUPLICATE, COUNT_MISMATCH, NO_ROOM, UNKNOWN_SYSTEM, UNKNOWN_FIELD,
  OUT_OF_RANGE, BAD_LAYOUT, _, NO_BLOCK, NO_BYTE_ORDER) = (status(6, code) for code in range(1, 16))
 TRACTION, STEERING, UNKNOWN_STATE = 3, 4, 255
 U8, U32, I16 = 1, 4, 0x82
-
-
-class Field(Structure):
-    _fields_ = [("name", c_char_p), ("offset", c_uint32), ("type", c_int32)]
-
-
-class System(Structure):
-    _fields_ = [("system", c_uint32), ("bytes", c_uint32), ("fields", POINTER(Field)), ("count", c_size_t)]
-
-
-class Control(Structure):
-    _fields_ = [("stamp", c_uint32), ("steer", c_int32), ("throttle", c_int32), ("brake", c_uint32)]
-
-
-for name, result, *arguments in (
-        ("layouts_create", c_int32, POINTER(System), c_size_t, POINTER(c_void_p)),
-        ("layouts_destroy", None, c_void_p),
-        ("status_create", c_int32, c_void_p, POINTER(c_void_p)),
-        ("status_destroy", None, c_void_p),
-        ("status_decode", c_int32, c_void_p, c_char_p, c_size_t),
-        ("status_encode", c_int32, c_void_p, POINTER(c_uint8), c_size_t, POINTER(c_size_t)),
-        ("status_stamp", c_uint32, c_void_p),
-        ("status_present", c_uint32, c_void_p),
-        ("status_unknown_blocks", c_uint32, c_void_p),
-        ("status_state", c_int32, c_void_p, c_uint32),
-        ("status_block", c_int32, c_void_p, c_uint32, POINTER(POINTER(c_uint8)), POINTER(c_size_t)),
-        ("status_value", c_int32, c_void_p, c_uint32, c_char_p, POINTER(c_int64)),
-        ("status_set_stamp", c_int32, c_void_p, c_uint32),
-        ("status_set_block", c_int32, c_void_p, c_uint32, c_char_p, c_size_t),
-        ("status_set_value", c_int32, c_void_p, c_uint32, c_char_p, c_int64),
-        ("control_decode", c_int32, c_char_p, c_size_t, c_int32, POINTER(Control)),
-        ("control_encode", c_int32, POINTER(Control), c_int32, POINTER(c_uint8), c_size_t),
-        ("stamp", c_uint32, c_int64),
-        ("stamp_unwrap_ns", c_int64, c_uint32, c_int64),
-        ("stamp_difference_ns", c_int64, c_uint32, c_uint32)):
-    function = getattr(takt, "takt_vehicle_" + name)
-    function.restype, function.argtypes = result, arguments
 
 
 def any_block(generator, system):
@@ -91,9 +57,9 @@ class StatusFrame:
         return value.value if result == OK else result
 
     def block(self, system):
-        block, size = POINTER(c_uint8)(), c_size_t()
+        block, size = c_void_p(), c_size_t()
         result = takt.takt_vehicle_status_block(self.handle, system, byref(block), byref(size))
-        return bytes(block[:size.value]) if result == OK else result
+        return string_at(block, size.value) if result == OK else result
 
     def set(self, system, name, value):
         return takt.takt_vehicle_status_set_value(self.handle, system, name.encode(), value)

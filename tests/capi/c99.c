@@ -161,12 +161,12 @@ static void test_stop(void) {
 }
 
 static void test_client_without_a_server(void) {
-  takt_client_options options;
+  takt_motion_client_options options;
   takt_motion_options motion;
   takt_reply reply;
   takt_robot_state state;
-  takt_client* client = NULL;
-  takt_client_options_init(&options);
+  takt_motion_client* client = NULL;
+  takt_motion_client_options_init(&options);
   takt_motion_options_init(&motion);
   takt_reply_init(&reply);
   takt_robot_state_init(&state);
@@ -174,10 +174,10 @@ static void test_client_without_a_server(void) {
   CHECK(state.struct_size == sizeof state && motion.struct_size == sizeof motion);
   options.port = 1; /* nobody listens there */
   options.timeout_ns = 1000000000;
-  CHECK(takt_client_connect(&options, &client) == TAKT_ERROR_PLATFORM_CONNECT_FAILED);
+  CHECK(takt_motion_client_connect(&options, &client) == TAKT_ERROR_PLATFORM_CONNECT_FAILED);
   CHECK(client == NULL);
-  CHECK(takt_client_move(NULL, &motion, positions, joints, 0, &reply) == TAKT_ERROR_CAPI_NULL_POINTER);
-  takt_client_close(NULL);
+  CHECK(takt_motion_client_move(NULL, &motion, positions, joints, 0, &reply) == TAKT_ERROR_CAPI_NULL_POINTER);
+  takt_motion_client_close(NULL);
 }
 
 static void test_can_frames(void) {
@@ -235,7 +235,7 @@ static void test_driving_a_vehicle(void) {
   options.wheel_radius = 0.3;
   options.track = 1.285;
   options.turn = TAKT_TURN_BY_STEERING;
-  options.way = TAKT_WAY_BY_ODOMETER;
+  options.distance = TAKT_DISTANCE_BY_ODOMETER;
   takt_vehicle_client_options_init(&client);
   client.units.speed = 0.01;
   client.units.angle = client.units.odometer = client.units.steer = 0.001;
@@ -252,7 +252,7 @@ static void test_driving_a_vehicle(void) {
   CHECK(takt_simulated_vehicle_create(description, channel, 1, 0, &vehicle) == TAKT_OK);
   takt_vehicle_description_destroy(description);
   takt_simulated_vehicle_state_init(&truth);
-  CHECK(takt_simulated_vehicle_get_state(vehicle, &truth) == TAKT_OK && truth.state == TAKT_SYSTEM_COLD);
+  CHECK(takt_simulated_vehicle_get_state(vehicle, &truth) == TAKT_OK && truth.state == TAKT_SYSTEM_STATE_COLD);
   CHECK(takt_vehicle_client_poll(takt_vehicle_drive_client(drive), 0, out, sizeof out, &bytes) == TAKT_OK);
   CHECK(bytes == TAKT_VEHICLE_CONTROL_BYTES);
   CHECK(takt_udp_send(socket, out, bytes) == TAKT_OK);

@@ -1,4 +1,4 @@
-// The C++ side of capi_shm_test.py, in a process of its own: shares one exchange of each kind for each direction, says "ready", and
+// The C++ side of shm_test.py, in a process of its own: shares one exchange of each kind for each direction, says "ready", and
 // for each line of its input gives back what came, and says how much that was.
 //     capi_shm_peer serve SOCKET | capi_shm_peer receive SOCKET
 #include <array>
