@@ -1,5 +1,4 @@
-/* takt.h: the whole C interface of takt, for C99 and later, C++, and every language that can call C. takt/core.h says what holds
- * for all of it. */
+/* The whole C API. takt/core.h states the rules that hold for all of it. */
 #ifndef TAKT_H
 #define TAKT_H
 

@@ -1,4 +1,4 @@
-// The channel of the C API, for whatever of it sends frames through one.
+// The channel of the C API, for its clients and simulated vehicles.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ using CommanderChannel = vehicle::CommanderChannel<SipHash128>;
 using VehicleChannel = vehicle::VehicleChannel<SipHash128>;
 using AnyChannel = std::variant<vehicle::PlainChannel, CommanderChannel, VehicleChannel>;
 
-/// The caller's channel, for what is made of one.
+/// The caller's channel, whichever kind it is, for the objects that send through it.
 class BorrowedChannel {
  public:
   static constexpr std::size_t overhead = CommanderChannel::overhead;

@@ -34,9 +34,9 @@ struct takt_pid {
   std::variant<takt::control::Pid, PidOf<conventions::ros1>, PidOf<conventions::ros1_anti_windup>,
                PidOf<conventions::ros2>, PidOf<conventions::ros2_conditional>,
                PidOf<conventions::ros2_back_calculation>, PidOf<conventions::dataspeed>>
-      pid;  // in the order of TAKT_PID_...
+      pid;  // in the order of takt_pid_form
 };
-// The caller forgets a PID in its own memory: there must be nothing to destroy.
+// A PID in the caller's memory is never destroyed.
 static_assert(std::is_trivially_destructible_v<takt_pid>);
 
 struct takt_joint_limiter {
@@ -66,7 +66,7 @@ namespace {
 
 using AnyPid = decltype(takt_pid::pid);
 
-/// The variant's alternative of this number, made from the gains.
+/// Makes the variant's alternative with this number from the gains.
 template <std::size_t Index = 0>
 Result<AnyPid> make_pid(std::int32_t form, const PidGains& gains) {
   if constexpr (Index == std::variant_size_v<AnyPid>) {
@@ -96,14 +96,14 @@ PidGains gains_of(const takt_pid_gains& gains) noexcept {
   return own;
 }
 
-/// The PID that the caller's gains describe.
+/// Makes a PID from the caller's gains.
 Result<AnyPid> read_pid(const takt_pid_gains* gains) noexcept {
   const auto known = read_struct(gains, sizeof(takt_pid_gains));
   if (!known) return fail(known.error());
   return make_pid(known->form, gains_of(*known));
 }
 
-/// The status of a step of the control room.
+/// Converts the error of a step to a status.
 std::int32_t status_of(takt::control::Errc error) noexcept {
   return error == takt::control::Errc{} ? TAKT_OK : to_status(error);
 }
@@ -115,7 +115,7 @@ std::int32_t limit(takt_joint_limiter* limiter, takt_motion_state* reference, au
   return status_of(done.error);
 }
 
-/// As many numbers of the caller's; NULL: zeros.
+/// Copies the caller's numbers; zeros for NULL.
 template <std::size_t Size>
 std::array<double, Size> read_array(const double* numbers) noexcept {
   std::array<double, Size> values{};
@@ -154,7 +154,7 @@ std::int32_t make_pair(auto make, const double* actuator_reductions, const doubl
   });
 }
 
-/// `move(transmission, from)` for the transmission's own size.
+/// Calls `move(transmission, from)` with the transmission's own size.
 std::int32_t transmit(const takt_transmission* transmission, std::size_t size, const double* from, double* to,
                       auto&& move) noexcept {
   if (transmission == nullptr || from == nullptr || to == nullptr) return to_status(Errc::null_pointer);
@@ -171,7 +171,7 @@ std::int32_t transmit(const takt_transmission* transmission, std::size_t size, c
 
 }  // namespace
 
-// ---- PID -----------------------------------------------------------------------------------------------------------------
+// ---- PID ----
 
 void takt_pid_gains_init(takt_pid_gains* gains) {
   if (gains == nullptr) return;
@@ -251,7 +251,7 @@ void takt_pid_reset(takt_pid* pid, std::int32_t keep_integral) {
              pid->pid);
 }
 
-// ---- joint limits --------------------------------------------------------------------------------------------------------
+// ---- joint limits ----
 
 std::int32_t takt_joint_limiter_create(const takt_joint_limits* limits, takt_joint_limiter** limiter) {
   return guarded([&]() -> Status {
@@ -282,7 +282,7 @@ std::int32_t takt_joint_limiter_toward_velocity(takt_joint_limiter* limiter, dou
                [&](auto& own) { return own.toward_velocity(velocity, seconds(period_ns)); });
 }
 
-// ---- rate limiter --------------------------------------------------------------------------------------------------------
+// ---- rate limiter ----
 
 void takt_rate_limits_init(takt_rate_limits* limits) {
   if (limits == nullptr) return;
@@ -326,7 +326,7 @@ std::int32_t takt_rate_limiter_step(takt_rate_limiter* limiter, double target, s
   return status_of(step.error);
 }
 
-// ---- filters -------------------------------------------------------------------------------------------------------------
+// ---- filters ----
 
 std::int32_t takt_filter_create(std::int32_t kind, double frequency, double quality, std::int64_t period_ns,
                                 takt_filter** filter) {
@@ -369,7 +369,7 @@ void takt_filter_reset(takt_filter* filter) {
   if (filter != nullptr) std::visit([](auto& own) { own.reset(); }, filter->filter);
 }
 
-// ---- transmissions -------------------------------------------------------------------------------------------------------
+// ---- transmissions ----
 
 std::int32_t takt_transmission_create(const double* matrix, std::size_t size, const double* offsets,
                                       takt_transmission** transmission) {

@@ -58,13 +58,13 @@ constexpr std::size_t robot_state_required = sizeof(takt_robot_state);
 constexpr Duration default_timeout = std::chrono::seconds(5);
 constexpr Duration default_hold = std::chrono::milliseconds(100);
 
-/// A time limit of the caller that a clock can be asked for: not negative, and short enough to be added to any time.
+/// Clamps the caller's timeout: not negative, and short enough to be added to any time.
 Duration time_limit(std::int64_t nanoseconds) noexcept {
   constexpr std::int64_t longest = 1'000'000'000'000'000'000;  // 31 years
   return Duration(std::clamp<std::int64_t>(nanoseconds, 0, longest));
 }
 
-/// Cut to fit, between characters of UTF-8, and ended by a NUL; the rest of the array stays zero.
+/// Copies a text with a NUL. A long text is cut between UTF-8 characters. The rest of the array stays zero.
 template <std::size_t Size>
 void copy_text(std::string_view text, char (&to)[Size]) noexcept {
   std::size_t length = std::min(text.size(), Size - 1);
@@ -106,7 +106,7 @@ takt_reply to_reply(const motion::AcceptedReply& accepted) noexcept {
   return reply;
 }
 
-/// The error of a client that waited for an answer. message_too_slow is its own: no answer came in time.
+/// Converts the error of a client that waited for an answer. Its message_too_slow means a timeout.
 takt::Error error_of(const takt::SetupError& failure) noexcept {
   return failure.error == motion::Errc::message_too_slow ? takt::Error(Errc::timeout) : failure.error;
 }
@@ -125,7 +125,7 @@ Status ask(takt_motion_client& client, Body&& body, takt_reply* reply) {
   return fail(rejection->reason);
 }
 
-/// The numbers of a column of the caller's.
+/// Copies the caller's numbers. Errors: null_pointer, and those of check_number().
 Result<std::vector<double>> read_numbers(const double* numbers, std::size_t count) {
   if (numbers == nullptr) return fail(Errc::null_pointer);
   for (std::size_t i = 0; i < count; ++i) {
@@ -156,7 +156,7 @@ Result<motion::JointSelection> read_selection(const takt_motion_options& options
 template <class Choice>
 using Choices = std::initializer_list<std::pair<std::int32_t, Choice>>;
 
-/// What a number of the C interface stands for.
+/// Finds the choice for a number of the C interface. Errors: bad_argument.
 template <class Choice>
 Result<Choice> choose(std::int32_t number, Choices<Choice> choices) noexcept {
   for (const auto& [candidate, choice] : choices) {
@@ -187,7 +187,7 @@ Result<bool> read_flag(std::int32_t flag) noexcept {
   return flag == 1;
 }
 
-/// Tolerances of columns that are called `names`.
+/// Reads the tolerances of columns with these names.
 Result<std::vector<motion::ToleranceMessage>> read_tolerances(const takt_joint_tolerance* from,
                                                               const std::vector<std::string>& names) {
   std::vector<motion::ToleranceMessage> tolerances;
@@ -203,7 +203,7 @@ Result<std::vector<motion::ToleranceMessage>> read_tolerances(const takt_joint_t
   return tolerances;
 }
 
-/// The names of the columns; none for a group that the robot does not have, which the server refuses.
+/// Returns the names of the columns; none for an unknown group, which the server rejects.
 std::vector<std::string> names_of(const motion::JointSelection& selection,
                                   const motion::GreetingReply& robot) {
   for (const auto& [group, names] : robot.groups) {
@@ -216,7 +216,7 @@ Result<motion::TolerancesMessage> read_tolerances(const takt_motion_options& opt
                                                   const std::vector<std::string>& names) {
   motion::TolerancesMessage tolerances;
   tolerances.goal_time = takt::capi::seconds(options.goal_time_ns);
-  if (names.size() != joints) return tolerances;  // the server refuses the motion
+  if (names.size() != joints) return tolerances;  // the server rejects the motion
   auto path = read_tolerances(options.path_tolerance, names);
   if (!path) return fail(path.error());
   auto goal = read_tolerances(options.goal_tolerance, names);
@@ -226,7 +226,7 @@ Result<motion::TolerancesMessage> read_tolerances(const takt_motion_options& opt
   return tolerances;
 }
 
-/// What trajectories and moves have in common, written into the message.
+/// Writes the options that trajectories and moves share into the message.
 template <class Message>
 Status read_options(const takt_motion_options& options, std::size_t joints,
                     const motion::GreetingReply& robot, Message& message) {
@@ -289,7 +289,7 @@ Result<motion::TrajectoryMessage> read_trajectory(const takt_motion_options& opt
   return message;
 }
 
-/// The server's line for a message, without its end.
+/// Returns the server's line for a message, without its end.
 std::string line_of(const motion::ServerMessage& message) {
   std::string line = to_line(message);
   if (!line.empty() && line.back() == '\n') line.pop_back();

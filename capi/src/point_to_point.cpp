@@ -1,4 +1,4 @@
-// Point-to-point motion of the C API: made, planned and sampled in the loop, in the caller's memory.
+// Point-to-point motions of the C API. A loop makes, plans and samples them in the caller's memory.
 #include "takt/trajectory/point_to_point.hpp"
 
 #include <algorithm>
@@ -28,11 +28,11 @@ using takt::trajectory::Synchronisation;
 
 using Motion = takt::trajectory::PointToPoint<takt::trajectory::borrowed_extent>;
 
-/// What the motion is planned in follows it in the same memory.
+/// The work space of the planner follows in the same memory.
 struct takt_point_to_point {
   Motion motion;
 };
-// The caller forgets it when it is no longer needed: there must be nothing to destroy.
+// An object in the caller's memory is never destroyed.
 static_assert(std::is_trivially_destructible_v<takt_point_to_point> &&
               std::is_trivially_destructible_v<Motion::Transfer> &&
               std::is_trivially_destructible_v<Motion::Profile>);

@@ -1,4 +1,5 @@
-// Shared memory of the C API: segments, exchanges of elements known by their schema, byte rings, and the joints of a robot.
+// Shared memory of the C API: segments, exchanges of elements with a schema, byte rings, and the joints of a
+// robot.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -46,7 +47,7 @@ static_assert(TAKT_SAFE_HOLD == static_cast<int>(takt::SafeBehaviour::hold));
 static_assert(TAKT_SAFE_RELEASE == static_cast<int>(takt::SafeBehaviour::release));
 static_assert(TAKT_MAX_JOINT_SLOTS == shm::max_joint_seats && TAKT_NO_OWNER == shm::no_owner);
 
-// The C structure is the image as it lies in memory.
+// The C structure has the layout of the image in memory.
 #define TAKT_SAME_PLACE(c, cpp) static_assert(offsetof(takt_joint_image, c) == offsetof(shm::JointImage, cpp))
 TAKT_SAME_PLACE(cycle, cycle);
 TAKT_SAME_PLACE(started, started);
@@ -99,7 +100,7 @@ using ProducerClaim = Claim<typename shm::ExchangeTraits<X>::Producer>;
 template <class X>
 using ConsumerClaim = Claim<typename shm::ExchangeTraits<X>::Consumer>;
 
-// Elements known by their schema: `bytes` is how long one is.
+// Exchanges of elements with a schema; `bytes` is the size of an element.
 struct takt_ring_producer {
   ProducerClaim<Ring> claim;
   std::size_t bytes;
@@ -126,7 +127,7 @@ struct takt_stream_reader {
 };
 
 struct takt_joint_client {
-  takt::platform::Seat seat;  // keeps the memory
+  takt::platform::Seat seat;  // keeps the memory attached
   shm::JointClient client;
 };
 struct takt_joint_hub {
@@ -137,7 +138,7 @@ struct takt_joint_hub {
 
 namespace {
 
-/// What set-up says, without its words.
+/// Drops the message of a set-up error.
 template <class T>
 Result<T> without_words(SetupResult<T>&& result) {
   if (!result) return fail(result.error().error);
@@ -148,7 +149,7 @@ Result<T> without_words(SetupResult<T>&& result) {
   }
 }
 
-/// Makes the object and gives it to the caller.
+/// Makes an object for the caller.
 template <class Object, class... Parts>
 Status hand_over(Object** to, Parts&&... parts) {
   *to = new Object{std::forward<Parts>(parts)...};
@@ -221,7 +222,7 @@ const takt_joint_image* to_c(const shm::JointImage& image) noexcept {
   return reinterpret_cast<const takt_joint_image*>(&image);
 }
 
-/// Makes an end at the first slot and gives it to the caller.
+/// Makes an end at the first slot for the caller.
 template <class End, class Take>
 std::int32_t create_end(takt_segment* segment, const char* name, End** end, Take take) {
   if (segment == nullptr || name == nullptr || end == nullptr) return to_status(Errc::null_pointer);
@@ -232,7 +233,7 @@ std::int32_t create_end(takt_segment* segment, const char* name, End** end, Take
   });
 }
 
-/// The same at an exchange of elements known by their schema.
+/// Makes an end of an exchange of elements with a schema.
 template <class End, class Take>
 std::int32_t create_end(takt_segment* segment, const char* name, const char* schema, End** end, Take take) {
   if (segment == nullptr || name == nullptr || schema == nullptr || end == nullptr)
@@ -246,7 +247,7 @@ std::int32_t create_end(takt_segment* segment, const char* name, const char* sch
   });
 }
 
-/// A claim as one of several kinds.
+/// Converts a claim to a variant of several kinds.
 template <class Variant>
 constexpr auto one_of = [](auto&& claim) { return Variant(std::forward<decltype(claim)>(claim)); };
 
@@ -255,7 +256,7 @@ constexpr auto one_of = [](auto&& claim) { return Variant(std::forward<decltype(
   return found && (*found)->kind == shm::Kind::broadcast;
 }
 
-/// Whether `size` is that of the end's elements.
+/// Checks that `size` is the size of the end's elements.
 template <class End>
 [[nodiscard]] Status check_element(const End* end, const void* element, std::size_t size) noexcept {
   if (end == nullptr || element == nullptr) return fail(Errc::null_pointer);
@@ -263,7 +264,7 @@ template <class End>
   return {};
 }
 
-/// Makes a segment with these exchanges and gives it to the caller.
+/// Makes a segment with these exchanges for the caller.
 template <class Make>
 std::int32_t create_segment(const char* name, const takt_exchange* exchanges, std::size_t count,
                             takt_segment** segment, Make make) {

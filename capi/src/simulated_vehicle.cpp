@@ -28,7 +28,7 @@ using Vehicle = sim::SimulatedVehicle<BorrowedChannel>;
 static_assert(Vehicle::max_datagram == TAKT_SIMULATED_VEHICLE_DATAGRAM);
 
 struct takt_simulated_vehicle {
-  std::shared_ptr<const vehicle::Layouts> layouts;  // null for the Furbot's
+  std::shared_ptr<const vehicle::Layouts> layouts;  // null: the Furbot's
   Vehicle vehicle;
 };
 

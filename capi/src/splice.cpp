@@ -1,4 +1,4 @@
-// The C API's functions that make trajectories out of others.
+// Trajectories of the C API that are made from others.
 #include "takt/trajectory/splice.hpp"
 
 #include <cstddef>
@@ -21,7 +21,7 @@ using takt::capi::seconds;
 
 namespace {
 
-/// The size of a takt_splice, and of takt_splice_options up to its required fields, in their first version.
+/// The sizes of the required fields in the first version of these structures.
 constexpr std::size_t splice_required = sizeof(takt_splice);
 constexpr std::size_t splice_options_required = offsetof(takt_splice_options, joints);
 

@@ -36,7 +36,7 @@ UdpEndpoint to_endpoint(const char* address, std::uint16_t port) {
   return endpoint;
 }
 
-/// No datagram is longer, and no kernel is asked for more than it can count.
+/// The most bytes of a receive buffer: no datagram is longer.
 std::span<std::uint8_t> room(std::uint8_t* buffer, std::size_t size) noexcept {
   return {buffer, std::min<std::size_t>(size, 65536)};
 }

@@ -1,4 +1,4 @@
-// Descriptions of vehicles of the C API: put together by the caller, or from a file (robot/vehicle_description.hpp).
+// Descriptions of vehicles of the C API: from options, or from a file (robot/vehicle_description.hpp).
 #include "vehicle_description.hpp"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Running out of memory at any point, for tests of the C API: capi_test.cpp's allocator counts and fails as it is told here.
+// Simulates memory exhaustion at any point, for tests of the C API. capi_test.cpp has the allocator.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-"""The C API for Python's ctypes, read from takt.cdef beside the library that the first argument names. Structures have the names of
-C without takt_ and in capitals (takt_joint_limits: JointLimits), constants have theirs; the tests' names for those they use most."""
+"""The C API for Python's ctypes, read from takt.cdef beside the library that the first argument names. The class of the structure
+takt_joint_limits is JointLimits. Constants keep their names; those that the tests use most have short names, too."""
 
 import pathlib
 import sys

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""CAN frames from Python's standard library alone: what they are on the wire is worked out here bit by bit, their texts are
-written here by hand.
+"""CAN frames of the C API. This test computes their bits on the wire one by one, and writes their texts by hand.
 
     can_test.py LIBRARY
 """

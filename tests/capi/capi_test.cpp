@@ -1,5 +1,5 @@
-// The C API from C++: what only C++ can look at. Every error number has its text, running out of memory at any
-// point is a status and leaks nothing, and what is called real-time safe is.
+// The C API from C++, which can replace the allocator. Every error number has its text. Running out of memory
+// is a status and leaks nothing. Functions that claim to be real-time safe are.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -16,7 +16,7 @@
 #include "takt.h"
 #include "takt/describe.hpp"
 
-// ---- an allocator that can be told to fail, for this program and every library in it ----
+// ---- an allocator that fails on request, for this program and every library in it ----
 
 namespace {
 using takt::test::allocations_left;
@@ -75,7 +75,7 @@ std::array<takt_joint_limits, joints> some_limits() {
   return limits;
 }
 
-/// For an object of the caller's: more than it needs.
+/// Memory for an object of the caller, larger than needed.
 struct Memory {
   alignas(64) std::array<unsigned char, 8192> bytes{};
   [[nodiscard]] void* data() { return bytes.data(); }
@@ -243,6 +243,8 @@ TEST_CASE(
   takt_pid_gains_init(&gains);
   gains.proportional = 1;
   takt_pid* pid = nullptr;
+  takt_pid* own_pid = nullptr;
+  Memory memory;
   const takt_joint_limits limits{-1, 1, 2, 10, 100, 5};
   takt_joint_limiter* joint = nullptr;
   takt_rate_limits rates;
@@ -278,6 +280,8 @@ TEST_CASE(
     takt_drive_command command{};
     takt_pose pose{};
     failed |= takt_pid_step(pid, 1, 0.5, 1'000'000, 0, &x) | takt_pid_follow(pid, 0, 1, 0.5, 1'000'000, 0);
+    failed |= takt_pid_init_in(memory.data(), memory.size(), &gains, &own_pid);
+    failed |= takt_pid_step(own_pid, 1, 0.5, 1'000'000, 0, &x);
     failed |= takt_joint_limiter_toward_position(joint, 0.5, 1'000'000, &state);
     failed |= takt_joint_limiter_toward_velocity(joint, 0.5, 1'000'000, &state);
     failed |= takt_joint_limiter_reset(joint, &state);

@@ -1,4 +1,4 @@
-"""Python's ctypes from takt.cdef: its constants, structures and functions, by the names that they have in C."""
+"""Python's ctypes from takt.cdef: its constants, structures and functions, with their names in C."""
 
 import ctypes
 import re
@@ -10,7 +10,7 @@ DECLARATION = re.compile(r"(?P<type>(?:const )*\w+)(?P<stars>(?: ?\*(?: ?const)?
 
 
 class Interface:
-    """The library at `path` with what a cdef text declares: `constants` and `structures` by name, functions in `library`."""
+    """The library at `path` with the declarations of a cdef text: `constants` and `structures` by name, functions in `library`."""
 
     def __init__(self, text, path):
         self.constants, self.structures = {}, {}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The C API from Python's cffi, which reads takt.cdef as it is installed. Skipped without cffi.
+"""The C API from Python's cffi, which reads the installed takt.cdef. Skipped without cffi.
 
     cffi_test.py LIBRARY
 """

@@ -69,7 +69,7 @@ class Commander:
         return wrapped(self.send, HELLO, self.key_id, self.session, 0, now_ns, self.challenge + bytes(16))
 
     def confirm(self, answer, now_ns):
-        """The answer to the vehicle's challenge; from then on the session is there."""
+        """The answer to the vehicle's challenge; it establishes the session."""
         kind, key_id, _, _, challenged_ns, both = unwrapped(self.receive, answer)
         assert (kind, key_id, both[:16]) == (CHALLENGE, self.key_id, self.challenge)
         datagram = wrapped(self.send, CONFIRM, key_id, self.session, 0, now_ns, both + struct.pack(">q", challenged_ns))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""DBC files from Python's standard library alone; what a frame holds is worked out by Python's own struct.
+"""DBC files of the C API. Python's own struct computes the contents of the frames.
 
     dbc_test.py LIBRARY
 """
@@ -20,7 +20,7 @@ UNEXPECTED_ID, WRONG_LENGTH, NOT_FINITE, OUT_OF_RANGE, BAD_DBC, UNKNOWN_SELECTOR
     status(5, code) for code in (1, 3, 8, 9, 12, 13, 14))
 REFUSE, CLAMP, WRAP = range(3)
 
-# What struct packs as "<hHbBf" and ">hIH", and what it cannot say: a selector and J1939.
+# Messages that struct packs as "<hHbBf" and ">hIH", one with a selector, and one of J1939.
 TEXT = """BU_: Drive Master
 BO_ 256 Little: 10 Drive
  SG_ position : 0|16@1- (0.001,0) [0|0] "rad" Master
@@ -51,7 +51,7 @@ SIG_VALTYPE_ 256 torque : 1;
 
 VALUE, NOT_SELECTED, CUT_OFF, NOT_AVAILABLE, ERROR_INDICATOR, RESERVED = range(6)
 
-# States beyond a range, and a selector's number that has a text but no signals.
+# States beyond a range, and a label of a selector's number without signals.
 STATES = """BU_: A
 BO_ 1 Motor: 4 A
  SG_ page M : 0|8@1+ (1,0) [0|0] "" A

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""What takt drive publishes, read by another process that knows none of its types but by their schemas: held against where the
-simulated vehicle truly is.
+"""The publications of takt drive, read by another process by their schemas, compared with the true pose of the simulated vehicle.
 
     drive_test.py LIBRARY TAKT
 """
@@ -36,14 +35,14 @@ def made(create, *arguments):
 
 
 class Reader:
-    """Of a latest value, as Python's struct takes it apart."""
+    """Reader of a latest value, which Python's struct unpacks."""
 
     def __init__(self, segment, name, schema, form):
         self.form = form
         self.end = made(takt.takt_value_reader_create, segment, name, schema)
 
     def read(self):
-        """The numbers and whether they are new; nothing if there are none yet."""
+        """The numbers and their freshness; nothing before the first."""
         value, freshness = create_string_buffer(struct.calcsize(self.form)), c_int32()
         assert takt.takt_value_reader_read(self.end, value, len(value), byref(freshness)) == OK
         return None if freshness.value == NONE else (struct.unpack(self.form, value.raw), freshness.value == NEW)
@@ -76,7 +75,7 @@ class PublishedDriveTest(unittest.TestCase):
         self.addCleanup(self.status.close)
 
     def go_on(self):
-        """The status of a vehicle that drives. A machine that is too busy stops it, and then it is told to go on."""
+        """The status of a vehicle that drives. On a busy machine it stops and is restarted."""
         found = self.status.read()
         if found and found[0][3] == STOPPED:
             self.vehicle.type("recover\n")
@@ -94,7 +93,7 @@ class PublishedDriveTest(unittest.TestCase):
             self.assertLess(away, 0.15)
 
     def check_gone(self):
-        """The reader goes on with what was said last; the seats say that nobody is there."""
+        """The reader goes on with what was said last; the slots show that the writer is gone."""
         first, _ = self.odometry.read()
         self.assertEqual(self.odometry.read(), (first, False))
         inspected = json.loads(subprocess.run([TAKT, "shm", "inspect", self.name, "--json"], check=True,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The header against the library and against the rooms: what the C headers declare is exported and nothing else is, and its error
-numbers are those of the C++ enums, name by name.
+"""The C headers against the library and the rooms. The library exports exactly the declared functions. The error numbers are those
+of the C++ enums, name by name.
 
     header_test.py LIBRARY NM SOURCE_DIR
 """

@@ -1,4 +1,4 @@
--- The C API from LuaJIT, which reads takt.cdef as it is installed.
+-- The C API from LuaJIT, which reads the installed takt.cdef.
 --
 --     luajit luajit_test.lua LIBRARY
 

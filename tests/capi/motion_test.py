@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The motion client of the C API, from Python's standard library: against a real-time process, and against servers that lie.
+"""The motion client of the C API, from Python's standard library: against a real-time process, and against wrong servers.
 
     motion_test.py LIBRARY [TAKT ROBOT]     TAKT: the program, ROBOT: a description; without them only the second half
 """
@@ -26,7 +26,7 @@ EMERGENCY_STOP, SETPOINT_TIMEOUT, PATH_TOLERANCE = status(12, 43), status(12, 45
 
 
 class Client:
-    """The C functions with their structures made and freed."""
+    """A client of the C API."""
 
     def __init__(self, port, timeout_ns=0, host=None):
         options = MotionClientOptions()
@@ -353,7 +353,7 @@ class RobotTest(unittest.TestCase):
 
 
 class FakeServer:
-    """Accepts one client and says what it is told to, answering nothing."""
+    """Accepts one client and sends prepared lines."""
 
     def __init__(self, *chunks, close=True):
         self.listener = socket.create_server(("127.0.0.1", 0))

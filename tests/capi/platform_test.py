@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The UDP sockets of the C API, with Python's own at the other end.
+"""The UDP sockets of the C API, with Python's own sockets as peers.
 
     platform_test.py LIBRARY
 """

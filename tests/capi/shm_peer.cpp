@@ -1,5 +1,7 @@
-// The C++ side of shm_test.py, in a process of its own: shares one exchange of each kind for each direction, says "ready", and
-// for each line of its input gives back what came, and says how much that was.
+// The C++ side of shm_test.py, in a process of its own. It shares one exchange of each kind for each
+// direction and prints "ready". For each line of its input it returns all elements that came, and prints
+// their number.
+//
 //     capi_shm_peer serve SOCKET | capi_shm_peer receive SOCKET
 #include <array>
 #include <chrono>

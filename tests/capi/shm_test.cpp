@@ -1,5 +1,5 @@
-// Shared memory through the C API: what goes in comes out, one owner for each end, every refusal a status, and what is called
-// real-time safe is.
+// Shared memory through the C API. Elements arrive unchanged, each end has one owner, every rejection is a
+// status. Functions that claim to be real-time safe are.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ bool is_pose(const Pose& found, int number) {
   return std::memcmp(&found, &expected, sizeof found) == 0;
 }
 
-/// A segment of its own for a test, which vanishes with it.
+/// A segment that vanishes with its test.
 class Shared {
  public:
   Shared() : name("takt-capi-" + std::to_string(getpid()) + "-" + std::to_string(++count)) {
@@ -80,7 +80,7 @@ class Shared {
   static inline int count = 0;
 };
 
-/// One cycle of the hub with drives that do at once what they are told.
+/// One cycle of the hub with ideal drives.
 std::int32_t cycle(takt_joint_hub* hub, std::array<takt_joint_reference, joints>& references,
                    std::int64_t now_ns = 1) {
   const std::int32_t taken = takt_joint_hub_take(hub, references.data(), joints);
@@ -89,7 +89,7 @@ std::int32_t cycle(takt_joint_hub* hub, std::array<takt_joint_reference, joints>
   return taken | takt_joint_hub_publish(hub, now_ns, measured.data(), joints);
 }
 
-/// One end of an exchange whose elements are known by their schema.
+/// One end of an exchange of elements with a schema.
 template <class End, auto create, auto destroy>
 class OpaqueEnd {
  public:

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Shared memory from Python's standard library: a hub here, motion processes of their own, one of which is killed; and every kind
-of exchange with a process in C++.
+"""Shared memory of the C API: a hub, motion processes of which one is killed, and every kind of exchange with a process in C++.
 
     shm_test.py LIBRARY PEER    (shm_peer.cpp)
     shm_test.py LIBRARY PEER move SEGMENT SLOT JOINTS    (a motion process, started by the test)
@@ -167,7 +166,7 @@ class Pose(ctypes.Structure):
 
 
 class Ends:
-    """Both ends of the exchanges that a peer gives back what comes through."""
+    """Both ends of exchanges with a peer that returns all elements."""
 
     def __init__(self, segment):
         self.made = []
@@ -184,11 +183,11 @@ class Ends:
 
 
 class ElementsTest(unittest.TestCase):
-    """Elements known by their schema here and by their type in the peer."""
+    """Elements with a schema here and with a type in the peer."""
 
     @contextlib.contextmanager
     def peer(self, how, path):
-        """A process in C++; yields a function that makes it give back what came, and says how much it was."""
+        """A process in C++; yields a function that lets it return all elements, and returns their number."""
         process = subprocess.Popen([sys.argv[2], how, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
         def ask():

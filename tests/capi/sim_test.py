@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A drive and a simulated vehicle of the C API on one clock, which goes as fast as Python does.
+"""A drive and a simulated vehicle of the C API on one simulated clock.
 
     sim_test.py LIBRARY
 """
@@ -21,7 +21,7 @@ MS, NEVER, AT_ONCE = 1_000_000, 2**63 - 1, -2**63
 
 
 class SimulatedTest(unittest.TestCase):
-    """Both believe nobody but each other."""
+    """A drive and a vehicle with authenticated channels."""
 
     def setUp(self):
         self.near, self.far, key = commander(), c_void_p(), Key(1, (c_uint8 * 16)(*range(16)))
@@ -36,7 +36,7 @@ class SimulatedTest(unittest.TestCase):
         self.client = takt.takt_vehicle_drive_client(self.drive)
 
     def exchange(self, milliseconds, twist=None):
-        """Twists, if any, each 20 ms."""
+        """Runs; gives a twist every 20 ms, if there is one."""
         out, size = (c_uint8 * SIMULATED_DATAGRAM)(), c_size_t()
         for _ in range(milliseconds):
             self.ms += 1

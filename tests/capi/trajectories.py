@@ -1,4 +1,4 @@
-"""Trajectories of the C API as Python objects, and what they are compared with."""
+"""Trajectories of the C API as Python objects, and a textbook quintic."""
 
 from ctypes import byref, c_void_p
 
@@ -7,7 +7,7 @@ from bindings import *  # the library, named in the first argument, and its stru
 
 class Trajectory:
     def __init__(self, w=None, make=None):
-        """Through waypoints, or what `make` makes of the address of a handle."""
+        """Through waypoints, or made by `make`, which gets the address of a handle."""
         self.handle = c_void_p()
         make = make or (lambda handle: takt.takt_trajectory_create(byref(w), handle))
         result = make(byref(self.handle))

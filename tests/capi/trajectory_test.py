@@ -290,7 +290,7 @@ class BadInputTest(unittest.TestCase):
             self.assertEqual(self.create(w), WRONG_STRUCT_SIZE, size)
 
     def test_a_program_of_an_older_header_is_served(self):
-        # Its structure ended before the velocities: what lies behind it must not be read.
+        # Its structure ended before the velocities: the library must not read beyond it.
         w = waypoints([0, SECOND], [[0], [1]], velocities=[[math.nan], [math.nan]])
         w.struct_size = Waypoints.velocities.offset
         self.assertEqual(self.create(w), OK)

@@ -1,4 +1,4 @@
-"""What drives a vehicle in tests of the C API: options that are valid, and channels."""
+"""Valid options and channels for tests of the vehicle in the C API."""
 
 from ctypes import byref, c_uint8, c_void_p
 

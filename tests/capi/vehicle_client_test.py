@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The vehicle's client of the C API against a vehicle that furbot_peer.py speaks for, and against nobody.
+"""The vehicle's client of the C API against furbot_peer.py as the vehicle, and without a vehicle.
 
     vehicle_client_test.py LIBRARY
 """
@@ -24,7 +24,7 @@ MS = 1_000_000
 
 
 class Link:
-    """A client, and a vehicle that says every 10 ms that it is well, both on the same clock."""
+    """A client and a healthy vehicle that sends its status every 10 ms, on one clock."""
 
     def __init__(self, channel):
         self.client, self.channel, self.ms, self.speed, self.state, self.sent = c_void_p(), channel, 1000, 0, RUNNING, []

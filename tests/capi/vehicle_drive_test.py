@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A vehicle driven by takt.h alone: twists and odometry of the C API; and round a circle, with `takt vehicle-sim` on the
-other side of a wire on which both believe nobody but each other.
+"""A vehicle driven by takt.h alone: twists and odometry of the C API. It also drives a circle with `takt vehicle-sim` over
+authenticated channels.
 
     vehicle_drive_test.py LIBRARY FURBOT [TAKT]
 
@@ -166,7 +166,7 @@ class SpeedTest(unittest.TestCase):
     """A vehicle whose wheels turn at 30 rpm: 0.94 m/s."""
 
     def driven(self, said, **changes):
-        """Where it drives and how it is after half a second of frames and twists."""
+        """The estimate and the state after half a second of frames and twists."""
         channel, drive, estimate, state = plain(), c_void_p(), Estimate(), initialised(State)
         self.assertEqual(create(channel, drive, {}, changes), OK)
         client = takt.takt_vehicle_drive_client(drive)
@@ -194,7 +194,7 @@ class SpeedTest(unittest.TestCase):
 
 class DescriptionTest(unittest.TestCase):
     def load(self, path, size=10000):
-        """The status, what is told, and whether a drive can be made of it."""
+        """The status, the text, and whether a drive can be made."""
         description, drive, channel, text = c_void_p(), c_void_p(), plain(), create_string_buffer(size)
         failed = takt.takt_vehicle_description_load(os.fsencode(path), byref(description), text, size)
         made = takt.takt_vehicle_drive_create(description, channel, byref(drive)) == OK
@@ -228,7 +228,7 @@ class DescriptionTest(unittest.TestCase):
 
 
 class Commander:
-    """What a program in Python does to drive a vehicle: a socket, a key, a drive, and the loop of the manual."""
+    """A program that drives a vehicle: a socket, a key, a drive, and the loop of the manual."""
 
     def __init__(self, key_file, peer_port):
         self.socket, self.channel, self.drive, key = Udp(peer_port), c_void_p(), c_void_p(), Key()
@@ -245,7 +245,7 @@ class Commander:
         self.socket.close()
 
     def exchange(self):
-        """Until the next frame is due, or one came."""
+        """Waits until the next frame is due or a datagram arrives."""
         now, due = time.monotonic_ns(), takt.takt_vehicle_client_next_send_ns(self.client)
         datagram = self.socket.receive(min(max(due - now, 0), 10 * MS))
         now = time.monotonic_ns()
@@ -292,8 +292,7 @@ class LapTest(unittest.TestCase):
         self.addCleanup(self.vehicle.end)
 
     def drive_until(self, condition, twist):
-        """With the twist that is asked for each 20 ms. A machine that is too busy for a while has the vehicle stopped: then it is
-        let go on, as people would."""
+        """Gives the twist every 20 ms. If a busy machine stops the vehicle, it restarts it, as a person would."""
         commander, deadline, cycle = self.commander, time.monotonic() + 3 * PATIENCE, time.monotonic_ns()
         while not condition():
             self.assertLess(time.monotonic(), deadline, commander.state().cause)
@@ -308,7 +307,7 @@ class LapTest(unittest.TestCase):
                 self.go_on()
 
     def go_on(self):
-        """Both ends are told to; whether the one that commands does."""
+        """Restarts both ends; tells whether the commander recovers."""
         self.vehicle.type("recover\n")
         return self.commander.recover() == OK
 

@@ -1,4 +1,4 @@
-"""A vehicle to be driven in tests of the C API, the way that it is led, and what is said of covariances without the library."""
+"""A vehicle for tests of the C API, its path, and checks of covariances without the library."""
 
 import itertools
 import math
@@ -73,8 +73,8 @@ def determinant(m):
 
 
 def is_covariance(c):
-    """Symmetric, and no principal minor of the correlations is below zero, but for rounding: that is what positive semi-definite
-    means. Nine numbers, row by row."""
+    """Nine numbers, row-major: symmetric and positive semi-definite. No principal minor of the correlations is negative, except for
+    rounding."""
     c = [list(c[3 * row:3 * row + 3]) for row in range(3)]
     if any(not math.isfinite(x) for row in c for x in row) or any(c[i][i] < 0 for i in range(3)):
         return False
@@ -86,7 +86,7 @@ def is_covariance(c):
 
 
 def sigmas(off, covariance):
-    """How many standard deviations (x, y, heading) is off: the solution of covariance s = off by Cramer's rule."""
+    """The error (x, y, heading) in standard deviations. Cramer's rule solves covariance s = error."""
     c = [list(covariance[3 * row:3 * row + 3]) for row in range(3)]
     whole = determinant(c)
     solved = [determinant([[off[i] if j == k else c[i][j] for j in range(3)] for i in range(3)]) / whole for k in range(3)]
@@ -94,7 +94,7 @@ def sigmas(off, covariance):
 
 
 class Round:
-    """Twists that lead once round a circle to the left, each on the arc through a point a little ahead (pure pursuit)."""
+    """Twists for one left circle, each on the arc through a point ahead (pure pursuit)."""
     radius, fastest, braking, look_ahead = 4, 2, 0.4, 1.5
 
     def __init__(self):
@@ -118,7 +118,7 @@ class Round:
 
 
 class Udp:
-    """A socket of the library's to a port of 127.0.0.1."""
+    """A socket of the library, to a port of 127.0.0.1."""
 
     def __init__(self, port, **changes):
         self.handle, self.why = c_void_p(), create_string_buffer(200)
@@ -135,7 +135,7 @@ class Udp:
         return takt.takt_udp_send(self.handle, datagram, len(datagram))
 
     def receive(self, timeout_ns=PATIENCE * SECOND, size=1024):
-        """The datagram, or why there is none."""
+        """The datagram, or the status of the error."""
         buffer, came = create_string_buffer(max(size, 1)), c_size_t()
         failed = takt.takt_udp_receive(self.handle, timeout_ns, buffer, size, byref(came))
         return buffer.raw[:came.value] if failed == OK else failed

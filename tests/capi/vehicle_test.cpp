@@ -1,5 +1,5 @@
-// The vehicle of the C API from C++: what only C++ can look at. What is called real-time safe is, sockets do nothing but their
-// system calls, and running out of memory is a status and leaks nothing.
+// The vehicle of the C API from C++, which can replace the allocator. Functions that claim to be real-time
+// safe are. Sockets make only their system calls. Running out of memory is a status and leaks nothing.
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using takt::test::allocations_needed;
 
-/// What a drive is made of.
+/// The options of a drive.
 struct Options {
   takt_vehicle_drive_options drive{};
   takt_vehicle_client_options client{};
@@ -46,7 +46,7 @@ struct Options {
   }
 };
 
-/// A drive over a plain channel, and a vehicle that says nothing but that its traction runs.
+/// A drive over a plain channel, and a vehicle that reports only a running traction.
 struct Rig {
   static constexpr double speed = 30 * 2 * std::numbers::pi / 60 * 0.3;  // m/s: 30 rpm of a wheel of 0.3 m
 
@@ -74,7 +74,7 @@ struct Rig {
   Rig(const Rig&) = delete;
   Rig& operator=(const Rig&) = delete;
 
-  /// The vehicle speaks, so many milliseconds after the start.
+  /// The vehicle sends its status, this many milliseconds after the start.
   [[nodiscard]] std::int32_t hear(std::uint32_t ms) {
     return takt_vehicle_status_set_stamp(status, ms) |
            takt_vehicle_status_set_value(status, TAKT_SYSTEM_TRACTION, "state", TAKT_SYSTEM_STATE_RUNNING) |

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The vehicle's frames of the C API against those that furbot_peer.py makes with Python's struct alone, as datagrams both ways.
+"""The vehicle's frames of the C API against those of furbot_peer.py, as datagrams in both directions.
 
     vehicle_test.py LIBRARY
 """

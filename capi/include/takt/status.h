@@ -1,8 +1,6 @@
-/* The status numbers that the functions of takt return. */
+/* The status numbers that the functions of takt return, and their texts. */
 #ifndef TAKT_STATUS_H
 #define TAKT_STATUS_H
-
-/* clang-format off */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,15 +15,15 @@
 extern "C" {
 #endif
 
-/* ---- status ----------------------------------------------------------------------------------------------------------- */
+/* Returns the status of an error: room is the part of takt that reports it, code the error within the room.
+ * Numbers are never reused. */
+#define TAKT_STATUS(room, code) (-((room)*65536 + (code)))
 
-/* A failure names the room of takt that it comes from and the room's code: -(room * 65536 + code). Numbers are never reused. */
-#define TAKT_STATUS(room, code) (-((room) * 65536 + (code)))
-
+/* TAKT_OK, or the error of a function. */
 typedef enum takt_status {
   TAKT_OK = 0,
 
-  /* room 2: the numbers from which a trajectory is made */
+  /* room 2: trajectories */
   TAKT_ERROR_TRAJECTORY_NO_WAYPOINTS = TAKT_STATUS(2, 1),
   TAKT_ERROR_TRAJECTORY_ONE_WAYPOINT = TAKT_STATUS(2, 2),
   TAKT_ERROR_TRAJECTORY_TIMES_NOT_INCREASING = TAKT_STATUS(2, 3),
@@ -33,7 +31,7 @@ typedef enum takt_status {
   TAKT_ERROR_TRAJECTORY_WRONG_SIZE = TAKT_STATUS(2, 5),
   TAKT_ERROR_TRAJECTORY_OUT_OF_DOMAIN = TAKT_STATUS(2, 6),
   TAKT_ERROR_TRAJECTORY_NO_VELOCITIES = TAKT_STATUS(2, 7),
-  /* (2, 8) was NO_BOUNDED_STOP: a way to rest is always found */
+  /* (2, 8) is unused */
   TAKT_ERROR_TRAJECTORY_LIMIT_NOT_POSITIVE = TAKT_STATUS(2, 9),
   TAKT_ERROR_TRAJECTORY_TARGET_OUTSIDE_LIMITS = TAKT_STATUS(2, 10),
   TAKT_ERROR_TRAJECTORY_NOT_IN_PHASE = TAKT_STATUS(2, 11),
@@ -50,7 +48,7 @@ typedef enum takt_status {
   TAKT_ERROR_CONTROL_OUT_OF_DOMAIN = TAKT_STATUS(3, 4),
   TAKT_ERROR_CONTROL_WRONG_SIZE = TAKT_STATUS(3, 5),
 
-  /* room 4: wheels and where they lead */
+  /* room 4: drive kinematics and odometry */
   TAKT_ERROR_MOBILE_NOT_FINITE = TAKT_STATUS(4, 1),
   TAKT_ERROR_MOBILE_NOT_POSITIVE = TAKT_STATUS(4, 2),
   TAKT_ERROR_MOBILE_OUT_OF_DOMAIN = TAKT_STATUS(4, 3),
@@ -59,7 +57,7 @@ typedef enum takt_status {
   TAKT_ERROR_MOBILE_STALE = TAKT_STATUS(4, 6),
   TAKT_ERROR_MOBILE_MIN_ABOVE_MAX = TAKT_STATUS(4, 7),
 
-  /* room 5: CAN frames and the messages in them */
+  /* room 5: CAN frames and messages */
   TAKT_ERROR_CAN_UNEXPECTED_ID = TAKT_STATUS(5, 1),
   TAKT_ERROR_CAN_WRONG_FORMAT = TAKT_STATUS(5, 2),
   TAKT_ERROR_CAN_WRONG_LENGTH = TAKT_STATUS(5, 3),
@@ -79,7 +77,7 @@ typedef enum takt_status {
   TAKT_ERROR_CAN_NO_ROOM = TAKT_STATUS(5, 17),
   TAKT_ERROR_CAN_FILE_FAILED = TAKT_STATUS(5, 18),
 
-  /* room 6: the vehicle's frames */
+  /* room 6: vehicles and channels */
   TAKT_ERROR_VEHICLE_TOO_SHORT = TAKT_STATUS(6, 1),
   TAKT_ERROR_VEHICLE_TOO_LONG = TAKT_STATUS(6, 2),
   TAKT_ERROR_VEHICLE_BAD_MAGIC = TAKT_STATUS(6, 3),
@@ -148,7 +146,7 @@ typedef enum takt_status {
   TAKT_ERROR_SHM_EMPTY = TAKT_STATUS(7, 41),
   TAKT_ERROR_SHM_BROKEN = TAKT_STATUS(7, 42),
 
-  /* room 12: why a motion is refused or ends badly */
+  /* room 12: rejected and failed motions */
   TAKT_ERROR_MOTION_MALFORMED = TAKT_STATUS(12, 1),
   TAKT_ERROR_MOTION_MESSAGE_TOO_LARGE = TAKT_STATUS(12, 2),
   TAKT_ERROR_MOTION_MESSAGE_TOO_SLOW = TAKT_STATUS(12, 3),
@@ -200,7 +198,7 @@ typedef enum takt_status {
   TAKT_ERROR_MOTION_LOOP_TAKEN = TAKT_STATUS(12, 61),
   TAKT_ERROR_MOTION_BUS_DOWN = TAKT_STATUS(12, 62),
 
-  /* room 14: what is simulated */
+  /* room 14: simulation */
   TAKT_ERROR_SIM_BAD_PLANT = TAKT_STATUS(14, 1),
   TAKT_ERROR_SIM_BAD_PLACE = TAKT_STATUS(14, 2),
   TAKT_ERROR_SIM_TOO_MANY_NODES = TAKT_STATUS(14, 3),
@@ -261,8 +259,8 @@ typedef enum takt_status {
   TAKT_ERROR_CAPI_BAD_DESCRIPTION = TAKT_STATUS(16, 10)
 } takt_status;
 
-/* The English text of any status, of those of other rooms too; of a number that is none, a text that begins with "unknown".
- * Never NULL, lives for ever. Real-time safe. */
+/* Returns the English text of a status. The text of an unknown number begins with "unknown". It is never NULL
+ * and never freed. Real-time safe. */
 TAKT_API const char* takt_status_text(int32_t status);
 
 #ifdef __cplusplus
