@@ -15,12 +15,13 @@ from bindings import CanFrame as Frame
 from bindings import CanLoad as Load
 from bindings import CanPlannedFrame as Planned
 from bindings import SlcanItem as Item
-from bindings import BAD_ARGUMENT, BUFFER_TOO_SMALL, NULL_POINTER, OK, J1939Id, status, takt
+from bindings import BAD_ARGUMENT, BUFFER_TOO_SMALL, J1939Id, NULL_POINTER, OK, constants, takt
 
-WRONG_FORMAT, WRONG_LENGTH, BAD_VALUE, ID_TOO_LARGE, OUT_OF_RANGE, BAD_PLAN, BAD_LINE = (
-    status(5, code) for code in (2, 3, 4, 6, 9, 15, 16))
-EXTENDED, REMOTE, ERROR, FD, SWITCH, PASSIVE = (1 << bit for bit in range(6))
-NOTHING, FRAME, DONE, TRANSMITTED, REFUSED, STATUS, COMMAND = range(7)
+WRONG_FORMAT, WRONG_LENGTH, BAD_VALUE, ID_TOO_LARGE, OUT_OF_RANGE, BAD_PLAN, BAD_LINE = constants(
+    "ERROR_CAN", "WRONG_FORMAT WRONG_LENGTH BAD_VALUE ID_TOO_LARGE OUT_OF_RANGE BAD_PLAN BAD_LINE")
+EXTENDED, REMOTE, ERROR, FD, SWITCH, PASSIVE = constants("CAN", "EXTENDED REMOTE ERROR FD BIT_RATE_SWITCH ERROR_STATE")
+NOTHING, FRAME, DONE, TRANSMITTED, REFUSED, STATUS, COMMAND = constants(
+    "SLCAN", "NOTHING FRAME DONE TRANSMITTED REFUSED STATUS COMMAND")
 
 
 def frame(number, data=b"", flags=0, length=None, stamp_ns=0):

@@ -134,7 +134,7 @@ class ControlTest(unittest.TestCase):
         self.assertEqual(takt.takt_rate_limiter_step(None, 0, 1, byref(value)), NULL_POINTER)
 
     def test_filters_pass_what_they_should(self):
-        first_order, low_pass, high_pass, band_pass, notch = range(5)
+        first_order, low_pass, high_pass, band_pass, notch = constants("FILTER", "FIRST_ORDER LOW_PASS HIGH_PASS BAND_PASS NOTCH")
         # Gains of a constant and of the design frequency.
         for kind, constant, middle in ((first_order, 1, None), (low_pass, 1, 4), (high_pass, 0, 4), (band_pass, 0, 1),
                                        (notch, 1, 0)):
@@ -160,7 +160,7 @@ class ControlTest(unittest.TestCase):
         self.assertEqual(takt.takt_filter_step(None, 0, byref(value)), NULL_POINTER)
 
     def test_transmissions_go_both_ways_and_keep_the_power(self):
-        positions, velocities, efforts = range(3)
+        positions, velocities, efforts = constants("TRANSMISSION", "POSITIONS VELOCITIES EFFORTS")
         n, m, offsets = doubles([10, -20]), doubles([2, 3]), doubles([0.1, 0.2])
         four_bar, differential, coupling = c_void_p(), c_void_p(), c_void_p()
         self.assertEqual(takt.takt_transmission_create_four_bar(n, m, offsets, byref(four_bar)), OK)

@@ -14,11 +14,11 @@ from ctypes import byref, c_char_p, c_double, c_int64, c_size_t, c_uint8, c_void
 from bindings import DbcMessage as Message
 from bindings import DbcReading as Reading
 from bindings import DbcSignal as Signal
-from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, status, takt
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, constants, takt
 
-UNEXPECTED_ID, WRONG_LENGTH, NOT_FINITE, OUT_OF_RANGE, BAD_DBC, UNKNOWN_SELECTOR, WRONG_COUNT = (
-    status(5, code) for code in (1, 3, 8, 9, 12, 13, 14))
-REFUSE, CLAMP, WRAP = range(3)
+UNEXPECTED_ID, WRONG_LENGTH, NOT_FINITE, OUT_OF_RANGE, BAD_DBC, UNKNOWN_SELECTOR, WRONG_COUNT = constants(
+    "ERROR_CAN", "UNEXPECTED_ID WRONG_LENGTH NOT_FINITE OUT_OF_RANGE BAD_DBC UNKNOWN_SELECTOR WRONG_COUNT")
+REFUSE, CLAMP, WRAP = constants("OVERFLOW", "ERROR CLAMP WRAP")
 
 # Messages that struct packs as "<hHbBf" and ">hIH", one with a selector, and one of J1939.
 TEXT = """BU_: Drive Master
@@ -49,7 +49,8 @@ SIG_VALTYPE_ 256 torque : 1;
 """
 
 
-VALUE, NOT_SELECTED, CUT_OFF, NOT_AVAILABLE, ERROR_INDICATOR, RESERVED = range(6)
+VALUE, NOT_SELECTED, CUT_OFF, NOT_AVAILABLE, ERROR_INDICATOR, RESERVED = constants(
+    "PRESENCE", "VALUE NOT_SELECTED CUT_OFF NOT_AVAILABLE ERROR_INDICATOR RESERVED")
 
 # States beyond a range, and a label of a selector's number without signals.
 STATES = """BU_: A

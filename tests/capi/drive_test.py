@@ -22,7 +22,8 @@ from vehicle_programs import PATIENCE, Program, links, wait_for
 TAKT = sys.argv[2]
 ODOMETRY = b"stamp i64, x f64, y f64, heading f64, forward f64, left f64, rotation f64, covariance f64[9]"
 VEHICLE = b"stamp i64, heard i64, charge f64, state u8, cause u8, _ u8[6]"
-DRIVING, STOPPED, TOLD = 2, 4, 1
+DRIVING, STOPPED = constants("DRIVE", "DRIVING STOPPED")
+(REQUESTED,) = constants("STOP_CAUSE", "REQUESTED")
 TWISTS = "0 1 0\n3 1 0.3\n9 1 -0.3\n12 0 0\n1000 0 0\n"
 
 
@@ -138,7 +139,7 @@ class PublishedDriveTest(unittest.TestCase):
 
         self.driver.end()
         self.assertEqual(self.driver.process.returncode, 1)  # before the twists were over
-        self.assertEqual(self.status.read()[0][4], TOLD)
+        self.assertEqual(self.status.read()[0][4], REQUESTED)
         self.check_true([self.odometry.read()[0]])
         first, _ = self.odometry.read()
         self.assertEqual(self.odometry.read(), (first, False))  # what was said last stays with its reader

@@ -11,12 +11,12 @@ import time
 import unittest
 from ctypes import byref, c_size_t, c_uint8, c_void_p, create_string_buffer
 
-from bindings import BAD_ARGUMENT, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, status, takt
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, constants, takt
 from vehicle_bindings import UdpCounters, UdpDatagram, UdpOptions
 from vehicle_rig import Udp, changed, initialised
 from vehicle_programs import PATIENCE
 
-SEND_FAILED, BAD_ADDRESS, UDP_FAILED = (status(15, code) for code in (4, 24, 25))
+SEND_FAILED, BAD_ADDRESS, UDP_FAILED = constants("ERROR_PLATFORM", "SEND_FAILED BAD_ADDRESS UDP_FAILED")
 MS, BATCH, NEVER, AT_ONCE = 1_000_000, 32, 2**63 - 1, -2**63
 
 

@@ -9,14 +9,18 @@ import sys
 import unittest
 from ctypes import byref, c_size_t, c_uint8, c_void_p
 
-from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, Twist, status, takt
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, Twist, WRONG_STRUCT_SIZE, constants, takt
 from vehicle_bindings import Counters, Estimate, Faults, Key, State, Truth, commander, options
 from vehicle_rig import SECOND, Round, changed, describe, initialised, is_covariance, sigmas
 from vehicle_programs import PATIENCE
 
-NO_ROOM, OUT_OF_RANGE, BAD_VEHICLE = status(6, 8), status(6, 11), status(14, 4)
-DRIVING, STOPPING, SILENT, NOT_RUNNING = 2, 3, 4, 6
-RUNNING, HALTED, TRACTION, SIMULATED_DATAGRAM = 2, 3, 3, 304
+NO_ROOM, OUT_OF_RANGE = constants("ERROR_VEHICLE", "NO_ROOM OUT_OF_RANGE")
+(BAD_VEHICLE,) = constants("ERROR_SIM", "BAD_VEHICLE")
+DRIVING, STOPPING = constants("DRIVE", "DRIVING STOPPING")
+SILENT, NOT_RUNNING = constants("STOP_CAUSE", "TELEMETRY_SILENT SYSTEM_NOT_RUNNING")
+RUNNING, HALTED = constants("SYSTEM_STATE", "RUNNING HALTED")
+(TRACTION,) = constants("SYSTEM", "TRACTION")
+(SIMULATED_DATAGRAM,) = constants("SIMULATED_VEHICLE", "DATAGRAM")
 MS, NEVER, AT_ONCE = 1_000_000, 2**63 - 1, -2**63
 
 

@@ -9,17 +9,19 @@ import sys
 import unittest
 from ctypes import byref, c_int32, c_int64, c_size_t, c_uint8, c_void_p
 
-from bindings import BAD_ARGUMENT, NULL_POINTER, OK, WRONG_STRUCT_SIZE, DriveCommand, status, takt
+from bindings import BAD_ARGUMENT, DriveCommand, NULL_POINTER, OK, WRONG_STRUCT_SIZE, constants, status, takt
 import furbot_peer as peer
 from vehicle_bindings import DATAGRAM, Counters, Key, State, Units, commander, options, plain
 
-NOT_FINITE, OUT_OF_RANGE, TOO_SHORT, NO_ROOM, UNKNOWN_SYSTEM, UNKNOWN_FIELD, NO_BLOCK = (
-    status(6, code) for code in (13, 11, 1, 8, 9, 10, 14))
-BOTH_PEDALS, NOT_READY, STOPPED, NOT_STANDING, CAUSE_REMAINS, LATE, DUPLICATE, IMPOSSIBLE = (
-    status(6, code) for code in range(40, 48))
-STARTING, READY, DRIVING, STOPPING, AT_STAND = range(5)
-TOLD, COMMAND_TIMEOUT, DISCONNECTED, SILENT, STALE, NOT_RUNNING = range(1, 7)
-TRACTION, HYDRAULICS, RUNNING, HALTED = 3, 5, 2, 3
+(NOT_FINITE, OUT_OF_RANGE, TOO_SHORT, NO_ROOM, UNKNOWN_SYSTEM, UNKNOWN_FIELD, NO_BLOCK, BOTH_PEDALS, NOT_READY,
+ STOPPED, NOT_STANDING, CAUSE_REMAINS, LATE, DUPLICATE, IMPOSSIBLE) = constants(
+     "ERROR_VEHICLE", "NOT_FINITE OUT_OF_RANGE TOO_SHORT NO_ROOM UNKNOWN_SYSTEM UNKNOWN_FIELD NO_BLOCK BOTH_PEDALS "
+     "NOT_READY STOPPED NOT_STANDING CAUSE_REMAINS LATE DUPLICATE IMPOSSIBLE_STAMP")
+STARTING, READY, DRIVING, STOPPING, AT_STAND = constants("DRIVE", "STARTING READY DRIVING STOPPING STOPPED")
+REQUESTED, COMMAND_TIMEOUT, DISCONNECTED, SILENT, STALE, NOT_RUNNING = constants(
+    "STOP_CAUSE", "REQUESTED COMMAND_TIMEOUT DISCONNECTED TELEMETRY_SILENT SYSTEM_STALE SYSTEM_NOT_RUNNING")
+TRACTION, HYDRAULICS = constants("SYSTEM", "TRACTION HYDRAULICS")
+RUNNING, HALTED = constants("SYSTEM_STATE", "RUNNING HALTED")
 MS = 1_000_000
 
 
@@ -133,7 +135,7 @@ class VehicleClientTest(unittest.TestCase):
         self.assertEqual(takt.takt_vehicle_client_stop(link.client, 0, link.ms * MS), OK)
         link.poll()
         self.assertEqual(link.sent[-1][2:], (0, 100))
-        self.assertEqual((link.get().cause, link.get().category), (TOLD, 0))
+        self.assertEqual((link.get().cause, link.get().category), (REQUESTED, 0))
 
     def test_what_is_known_has_an_age(self):
         link = self.link

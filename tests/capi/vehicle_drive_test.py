@@ -18,8 +18,9 @@ import time
 import unittest
 from ctypes import byref, c_double, c_size_t, c_uint8, c_void_p, create_string_buffer
 
-from bindings import (BAD_ARGUMENT, CONTROL_NOT_FINITE, CONTROL_OUT_OF_DOMAIN, MOBILE_NOT_FINITE, MOBILE_NOT_POSITIVE,
-                           MOBILE_OUT_OF_DOMAIN, NULL_POINTER, OK, TIMEOUT, WRONG_STRUCT_SIZE, Pose, Twist, status, takt)
+from bindings import (BAD_ARGUMENT, CONTROL_NOT_FINITE, CONTROL_OUT_OF_DOMAIN, MOBILE_NOT_FINITE,
+                      MOBILE_NOT_POSITIVE, MOBILE_OUT_OF_DOMAIN, NULL_POINTER, OK, Pose, TIMEOUT, Twist,
+                      WRONG_STRUCT_SIZE, constants, takt)
 import furbot_peer as peer
 from vehicle_bindings import DATAGRAM, LITTLE_ENDIAN, Counters, Estimate, Key, State, options, plain
 from vehicle_rig import SECOND, Round, Udp, create, describe, drive_options, initialised, is_covariance, law, sigmas
@@ -27,10 +28,14 @@ from vehicle_programs import PATIENCE, Program
 
 FURBOT = sys.argv[2]
 TAKT = sys.argv[3] if len(sys.argv) > 3 else None
-NOT_FINITE, OUT_OF_RANGE, UNKNOWN_SYSTEM, NOT_READY, STOPPED = (status(6, code) for code in (13, 11, 9, 41, 42))
-BAD_DESCRIPTION = status(16, 10)
-STARTING, READY, DRIVING, STOPPING, AT_STAND = range(5)
-TOLD, SPEED_CONTRADICTED, TRACTION, STEERING, RUNNING, NEVER, AT_ONCE, MS = 1, 8, 3, 4, 2, 2**63 - 1, -2**63, 1_000_000
+NOT_FINITE, OUT_OF_RANGE, UNKNOWN_SYSTEM, NOT_READY, STOPPED = constants(
+    "ERROR_VEHICLE", "NOT_FINITE OUT_OF_RANGE UNKNOWN_SYSTEM NOT_READY STOPPED")
+(BAD_DESCRIPTION,) = constants("ERROR_CAPI", "BAD_DESCRIPTION")
+STARTING, READY, DRIVING, STOPPING, AT_STAND = constants("DRIVE", "STARTING READY DRIVING STOPPING STOPPED")
+REQUESTED, SPEED_CONTRADICTED = constants("STOP_CAUSE", "REQUESTED SPEED_CONTRADICTED")
+TRACTION, STEERING = constants("SYSTEM", "TRACTION STEERING")
+(RUNNING,) = constants("SYSTEM_STATE", "RUNNING")
+NEVER, AT_ONCE, MS = 2**63 - 1, -2**63, 1_000_000
 
 
 class CovarianceTest(unittest.TestCase):
@@ -67,7 +72,7 @@ class DriveTest(unittest.TestCase):
         self.assertEqual(takt.takt_vehicle_client_next_send_ns(self.client), now + 10 * MS)
         self.assertEqual(takt.takt_vehicle_client_stop(self.client, 0, now), OK)
         self.assertEqual(takt.takt_vehicle_client_get_state(self.client, byref(state)), OK)
-        self.assertEqual((state.cause, state.category), (TOLD, 0))
+        self.assertEqual((state.cause, state.category), (REQUESTED, 0))
         self.assertEqual(self.twist(1, 0, 0), STOPPED)
         self.assertNotEqual(takt.takt_vehicle_client_receive(self.client, b"x", 1, now), OK)
         counters = initialised(Counters)

@@ -14,14 +14,17 @@ from ctypes import byref, c_int64, c_size_t, c_uint8, c_void_p, string_at
 from bindings import VehicleControl as Control
 from bindings import VehicleField as Field
 from bindings import VehicleSystem as System
-from bindings import BAD_ARGUMENT, NULL_POINTER, OK, status, takt
+from bindings import BAD_ARGUMENT, NULL_POINTER, OK, constants, takt
 import furbot_peer as peer
 from vehicle_bindings import LITTLE_ENDIAN, NETWORK
 
 (TOO_SHORT, TOO_LONG, BAD_MAGIC, TRUNCATED, BAD_LEN, DUPLICATE, COUNT_MISMATCH, NO_ROOM, UNKNOWN_SYSTEM, UNKNOWN_FIELD,
- OUT_OF_RANGE, BAD_LAYOUT, _, NO_BLOCK, NO_BYTE_ORDER) = (status(6, code) for code in range(1, 16))
-TRACTION, STEERING, UNKNOWN_STATE = 3, 4, 255
-U8, U32, I16 = 1, 4, 0x82
+ OUT_OF_RANGE, BAD_LAYOUT, NO_BLOCK, NO_BYTE_ORDER) = constants(
+     "ERROR_VEHICLE", "TOO_SHORT TOO_LONG BAD_MAGIC TRUNCATED_TLV BAD_LEN DUPLICATE_SID COUNT_MISMATCH NO_ROOM "
+     "UNKNOWN_SYSTEM UNKNOWN_FIELD OUT_OF_RANGE BAD_LAYOUT NO_BLOCK NO_BYTE_ORDER")
+TRACTION, STEERING = constants("SYSTEM", "TRACTION STEERING")
+(UNKNOWN_STATE,) = constants("SYSTEM_STATE", "UNKNOWN")
+U8, U32, I16 = constants("FIELD", "U8 U32 I16")
 
 
 def any_block(generator, system):

@@ -27,8 +27,10 @@ extern "C" {
  *     options.joint_names = names;
  *
  *     if (takt_motion_client_move(robot, &options, target, 1, 0, &reply) == TAKT_OK)
- *       takt_motion_client_wait(robot, reply.goal, 60000000000, &reply);      (reply.state: how it ended)
+ *       takt_motion_client_wait(robot, reply.goal, 60000000000, &reply);
  *     takt_motion_client_close(robot);
+ *
+ * After the wait, reply.state tells how the motion ended.
  */
 typedef struct takt_motion_client takt_motion_client;
 
