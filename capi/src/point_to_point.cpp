@@ -49,10 +49,10 @@ std::optional<Synchronisation> read_synchronisation(std::int32_t how) noexcept {
 
 }  // namespace
 
-void takt_directional_limits_init(takt_directional_limits* limits, const takt_joint_limits* both_ways) {
-  if (limits == nullptr || both_ways == nullptr) return;
-  *limits = {-both_ways->velocity, both_ways->velocity, -both_ways->acceleration, both_ways->acceleration,
-             both_ways->jerk};
+void takt_directional_limits_init(takt_directional_limits* limits, const takt_joint_limits* both_directions) {
+  if (limits == nullptr || both_directions == nullptr) return;
+  *limits = {-both_directions->velocity, both_directions->velocity, -both_directions->acceleration,
+             both_directions->acceleration, both_directions->jerk};
 }
 
 std::size_t takt_point_to_point_size(std::size_t joints) {

@@ -31,7 +31,7 @@ class SpliceTest(unittest.TestCase):
         self.options.at_ns, self.options.start_ns = SECOND, SECOND // 2
         self.options.joints = (c_size_t * 1)(1)
         spliced = Trajectory(make=self.make)
-        self.assertEqual((self.splice.kept, self.splice.waypoint, self.splice.joins_ns, self.splice.delay_ns),
+        self.assertEqual((self.splice.fits, self.splice.waypoint, self.splice.joins_ns, self.splice.delay_ns),
                          (1, 1, 1_500_000_000 + self.splice.delay_ns, self.splice.delay_ns))
         self.assertGreater(self.splice.delay_ns, 0)
         self.assertEqual(takt.takt_trajectory_check(spliced.handle, self.limits, 2, None), OK)
@@ -58,7 +58,7 @@ class SpliceTest(unittest.TestCase):
         self.options.joints = (c_size_t * 1)(1)
         self.limits[1].velocity = 0.7  # it goes at 15/16
         Trajectory(make=self.make)
-        self.assertEqual(self.splice.kept, 0)
+        self.assertEqual(self.splice.fits, 0)
         self.assertEqual((self.violation.quantity, self.violation.joint, self.violation.time_ns), (2, 1, SECOND))
         self.assertAlmostEqual(self.violation.value, -15 / 16)
 
@@ -99,16 +99,16 @@ class SpliceTest(unittest.TestCase):
         self.assertEqual(takt.takt_trajectory_select(some.handle, (c_size_t * 65)(), 65, byref(c_void_p())), WRONG_SIZE)
 
     def test_each_joint_stops_by_itself(self):
-        kept = c_int32(-1)
+        fits = c_int32(-1)
         stopped = Trajectory(make=lambda handle: takt.takt_trajectory_stop_each(
-            self.running.handle, SECOND, self.limits, 2, byref(kept), byref(self.violation), handle))
-        self.assertEqual(kept.value, 1)
+            self.running.handle, SECOND, self.limits, 2, byref(fits), byref(self.violation), handle))
+        self.assertEqual(fits.value, 1)
         self.assertEqual(stopped.sample(stopped.duration_ns())[1], [0, 0])
         self.assertLess(stopped.duration_ns(), 1_500_000_000)
         self.limits[0].position_max = 0.55
         Trajectory(make=lambda handle: takt.takt_trajectory_stop_each(
-            self.running.handle, SECOND, self.limits, 2, byref(kept), byref(self.violation), handle))
-        self.assertEqual((kept.value, self.violation.quantity, self.violation.joint), (0, 1, 0))
+            self.running.handle, SECOND, self.limits, 2, byref(fits), byref(self.violation), handle))
+        self.assertEqual((fits.value, self.violation.quantity, self.violation.joint), (0, 1, 0))
         self.assertEqual(takt.takt_trajectory_stop_each(self.running.handle, -1, self.limits, 2, None, None,
                                                         byref(c_void_p())), OUT_OF_DOMAIN)
 

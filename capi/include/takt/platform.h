@@ -70,10 +70,10 @@ typedef struct takt_udp_datagram {
 #define TAKT_UDP_BATCH 32
 
 /* Waits for a datagram like takt_udp_receive() and receives all others that are there with the same system
- * call. They are then at the front of `datagrams`, oldest first; *came is their number. The buffers change
- * places. Errors: TAKT_ERROR_CAPI_TIMEOUT; _BAD_ARGUMENT (a count of 0). */
+ * call. They are then at the front of `datagrams`, oldest first; *received is their number. The buffers
+ * change places. Errors: TAKT_ERROR_CAPI_TIMEOUT; _BAD_ARGUMENT (a count of 0). */
 TAKT_API int32_t takt_udp_receive_batch(takt_udp_socket* socket, int64_t timeout_ns,
-                                        takt_udp_datagram* datagrams, size_t count, size_t* came);
+                                        takt_udp_datagram* datagrams, size_t count, size_t* received);
 
 /* Counts since the socket was opened. An output: the library writes the fields that struct_size covers. */
 typedef struct takt_udp_counters {

@@ -137,12 +137,12 @@ TAKT_API int32_t takt_trajectory_part(const takt_trajectory* trajectory, int64_t
                                       takt_trajectory** result);
 
 /* Makes a trajectory that follows this one until at_ns and then stops each joint separately. Each joint stops
- * as soon as its acceleration and jerk limits allow. Sets *kept to 1 if the stop keeps all limits, positions
- * included. Else sets it to 0 and writes the least possible violation. `kept` and `violation` may be NULL. To
+ * as soon as its acceleration and jerk limits allow. Sets *fits to 1 if the stop keeps all limits, positions
+ * included. Else sets it to 0 and writes the least possible violation. `fits` and `violation` may be NULL. To
  * stop all joints together, use takt_trajectory_part() and takt_trajectory_append_stop(). Errors:
  * TAKT_ERROR_TRAJECTORY_OUT_OF_DOMAIN (at_ns before the start). */
 TAKT_API int32_t takt_trajectory_stop_each(const takt_trajectory* trajectory, int64_t at_ns,
-                                           const takt_joint_limits* limits, size_t joints, int32_t* kept,
+                                           const takt_joint_limits* limits, size_t joints, int32_t* fits,
                                            takt_violation* violation, takt_trajectory** result);
 
 /* When a trajectory is left for another, and for which joints. */
@@ -161,7 +161,7 @@ TAKT_API void takt_splice_options_init(takt_splice_options* options);
 /* The result of a splice. An output: the library writes the fields that struct_size covers. */
 typedef struct takt_splice {
   uint32_t struct_size; /* set by takt_splice_init() */
-  int32_t kept;         /* 1: the bridge keeps all limits; 0: it does not */
+  int32_t fits;         /* 1: the bridge keeps all limits; 0: it does not */
   uint64_t waypoint;    /* of the next trajectory, at the end of the bridge */
   int64_t joins_ns;     /* time of that waypoint, on the running trajectory's clock */
   int64_t delay_ns;     /* delay of that waypoint and of all later ones */
@@ -177,7 +177,7 @@ TAKT_API void takt_splice_init(takt_splice* splice);
  *
  * The bridge arrives at the time of the waypoint if the limits of velocity, acceleration and jerk allow it.
  * Otherwise it arrives as soon as possible and delays the rest of `next`. A later waypoint is joined only if
- * the bridge can reach it in time and earlier. Sets splice->kept to 0 if the state at at_ns is outside the
+ * the bridge can reach it in time and earlier. Sets splice->fits to 0 if the state at at_ns is outside the
  * limits or the bridge leaves the position range. Then *violation holds the worst violation. `splice` and
  * `violation` may be NULL. The rest of `next` is not checked. The result contains the past: see
  * takt_trajectory_part(). Errors: TAKT_ERROR_TRAJECTORY_WRONG_SIZE, _NOT_FINITE (a limit), _OUT_OF_DOMAIN,
@@ -220,7 +220,7 @@ typedef struct takt_directional_limits {
 /* Copies the velocity, acceleration and jerk limits of a joint to both directions. Ignores NULL. Real-time
  * safe. */
 TAKT_API void takt_directional_limits_init(takt_directional_limits* limits,
-                                           const takt_joint_limits* both_ways);
+                                           const takt_joint_limits* both_directions);
 
 /* How joints are synchronised. */
 typedef enum takt_synchronisation {
