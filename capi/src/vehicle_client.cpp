@@ -257,11 +257,11 @@ std::int32_t takt_vehicle_client_get_counters(const takt_vehicle_client* client,
   now.received = wire.received;
   now.refused = wire.refused;
   now.malformed = heard.malformed;
-  now.taken = heard.taken;
+  now.accepted = heard.taken;
   now.lost = heard.lost;
   now.late = heard.late;
   now.duplicated = heard.duplicated;
-  now.impossible = heard.impossible;
+  now.invalid_stamps = heard.impossible;
   now.restarts = heard.restarts;
   now.unknown_blocks = heard.unknown_blocks;
   now.sent = wire.sent;

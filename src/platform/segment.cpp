@@ -101,7 +101,7 @@ std::optional<SetupError> difference(std::string_view segment, const shm::Layout
     }
     if (exchange.extent != one.extent) {
       return differs(shm::Errc::wrong_extent,
-                     fmt::format("exchange {} has capacity {}, not {}, or other seats", one.name,
+                     fmt::format("exchange {} has capacity {}, not {}, or other slots", one.name,
                                  exchange.extent.capacity, one.extent.capacity));
     }
     if (exchange.schema_hash != shm::fnv1a(one.schema) || exchange.element_bytes != one.element_bytes ||
@@ -523,7 +523,7 @@ SetupResult<Seat> Segment::take_seat(std::string_view exchange, shm::Role role, 
     const std::string by =
         watched ? "held up by a watcher, who has no right to it"
                 : fmt::format("taken by process {}", detail::read_owner(layout_->seat(*number)).pid);
-    return failed(Errc::seat_taken, name_,
+    return failed(Errc::slot_taken, name_,
                   fmt::format("{} seat {} of exchange {} is {}",
                               role == shm::Role::producer ? "producer" : "consumer", seat, exchange, by));
   }

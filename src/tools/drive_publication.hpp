@@ -43,7 +43,7 @@ struct VehicleStatus {
 
 class DrivePublication {
  public:
-  /// Errors: those of Segment::open_or_create() and Segment::producer(), such as seat_taken.
+  /// Errors: those of Segment::open_or_create() and Segment::producer(), such as slot_taken.
   [[nodiscard]] static SetupResult<DrivePublication> open(const std::string& name);
   DrivePublication(DrivePublication&& other) noexcept = default;
   DrivePublication& operator=(DrivePublication&& other) = delete;

@@ -114,8 +114,8 @@ TEST_CASE("each who receives a segment has seats of its own") {
   auto first = receive_segment(abstract_path(), patience).value();
   auto second = receive_segment(abstract_path(), patience).value();
   const auto seat = first.take_seat("numbers", Role::producer).value();
-  CHECK(error_of(second.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
-  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
+  CHECK(error_of(second.take_seat("numbers", Role::producer)) == platform::Errc::slot_taken);
+  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::slot_taken);
 }
 
 TEST_CASE("a socket of our user alone is open to nobody else") {
@@ -184,7 +184,7 @@ TEST_CASE("another user's seats have one owner at a time, and die with it althou
     if (!his) return 2;
     const auto seat = his->take_seat("numbers", Role::producer);
     if (!seat) return 3;
-    if (error_of(his->take_seat("numbers", Role::producer)) != platform::Errc::seat_taken) return 4;
+    if (error_of(his->take_seat("numbers", Role::producer)) != platform::Errc::slot_taken) return 4;
     if (!his->take_seat("numbers", Role::consumer)) return 5;  // and releases it
     if (!his->seat_status("numbers", Role::producer, 0, Time{})->alive) return 6;
     if (his->seat_status("numbers", Role::consumer, 0, Time{})->alive) return 7;
@@ -200,7 +200,7 @@ TEST_CASE("another user's seats have one owner at a time, and die with it althou
   ready.wait();
   CHECK(segment.seat_status("numbers", Role::producer, 0, Time{})->alive);
   CHECK_FALSE(segment.seat_status("numbers", Role::consumer, 0, Time{})->alive);
-  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
+  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::slot_taken);
   CHECK(owner.kill() == 128 + SIGKILL);
   CHECK(segment.take_seat("numbers", Role::producer));
   end.give();

@@ -184,7 +184,7 @@ TEST_CASE("a place has one owner at a time, and who asks for a taken one is told
     for (Segment* one : {&segment, &other}) {
       const auto second = one->producer<SpscRing<std::uint64_t>>("numbers");
       REQUIRE_FALSE(second);
-      CHECK(second.error().error == platform::Errc::seat_taken);
+      CHECK(second.error().error == platform::Errc::slot_taken);
       CHECK(second.error().message.find(std::to_string(::getpid())) != std::string::npos);
     }
     CHECK(segment.consumer<SpscRing<std::uint64_t>>("numbers"));
@@ -200,7 +200,7 @@ TEST_CASE("a place has one owner at a time, and who asks for a taken one is told
   const auto again = other.producer<SpscRing<std::uint64_t>>("numbers");
   REQUIRE(again);
   CHECK_FALSE(again->seat.predecessor());  // it was released in order
-  CHECK(other.seat_status("own", Role::consumer, 0, now()).error() == shm::Errc::no_such_seat);
+  CHECK(other.seat_status("own", Role::consumer, 0, now()).error() == shm::Errc::no_such_slot);
   CHECK(other.seat_status("owl", Role::producer, 0, now()).error() == shm::Errc::no_such_exchange);
 }
 
@@ -212,8 +212,8 @@ TEST_CASE("what does not fit the segment is refused with an explanation, and lea
   CHECK(wrong.error().message.find("value u64") != std::string::npos);
   CHECK(error_of(segment.producer<SpscRing<std::uint64_t>>("number")) == shm::Errc::no_such_exchange);
   CHECK(error_of(segment.consumer<LatestValue<double>>("level")) == shm::Errc::wrong_kind);
-  CHECK(error_of(segment.producer<RawMemory>("own", 3)) == shm::Errc::no_such_seat);
-  CHECK(error_of(segment.take_seat("level", Role::consumer)) == shm::Errc::no_such_seat);
+  CHECK(error_of(segment.producer<RawMemory>("own", 3)) == shm::Errc::no_such_slot);
+  CHECK(error_of(segment.take_seat("level", Role::consumer)) == shm::Errc::no_such_slot);
   for (std::uint32_t i = 1; i < segment.layout().seats(); ++i)
     CHECK_FALSE(segment.seat_status(i, now()).alive);
 }
@@ -276,7 +276,7 @@ TEST_CASE("a process that has got the pid of a dead owner is not taken for it") 
   CHECK(seat->predecessor()->pid == static_cast<std::uint32_t>(::getppid()));
   record.pid = 0x7fffffff;  // no such process, but the owner slot is taken
   CHECK(segment.seat_status(1, now()).alive);
-  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::seat_taken);
+  CHECK(error_of(segment.take_seat("numbers", Role::producer)) == platform::Errc::slot_taken);
 }
 
 TEST_CASE("a child does not inherit a seat, and does not keep its parent's taken") {
@@ -350,7 +350,7 @@ TEST_CASE("one who may only read does not look like an owner, and who finds a se
   REQUIRE(::fcntl(reading, F_OFD_SETLK, &lock) == 0);
   const auto refused = segment.take_seat("numbers", Role::producer);
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().error == platform::Errc::seat_taken);
+  CHECK(refused.error().error == platform::Errc::slot_taken);
   CHECK(refused.error().message.find("watcher") != std::string::npos);
   CHECK_FALSE(segment.seat_status(1, now()).alive);
   ::close(reading);

@@ -928,7 +928,7 @@ TEST_CASE("a layout holds an image, which anybody may read, and its seats") {
   const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(memory.data()) % apart / sizeof(Line);
   const std::span<std::byte> bytes(memory[misaligned].bytes, (memory.size() - misaligned) * sizeof(Line));
   const Layout layout = Layout::write(bytes, wanted, 5).value();
-  CHECK(layout.producer<JointSeats>("joint_seats", 3).error() == Errc::no_such_seat);
+  CHECK(layout.producer<JointSeats>("joint_seats", 3).error() == Errc::no_such_slot);
 
   const Layout reading = Layout::read_only(bytes).value();
   CHECK(reading.producer<JointSeats>("joint_seats", 1).error() == Errc::read_only);

@@ -126,7 +126,7 @@ TEST_CASE("each kind of exchange is found by its name and carries values from en
   CHECK(goals.try_pop(got));
   CHECK_FALSE(goals.try_pop(got));
   CHECK(std::exchange(got, {}).stamp == 3);
-  CHECK(writer.producer<MultiProducerRing<Reference, 2, 8>>("goals", 2).error() == Errc::no_such_seat);
+  CHECK(writer.producer<MultiProducerRing<Reference, 2, 8>>("goals", 2).error() == Errc::no_such_slot);
 
   const auto own = writer.producer<RawMemory>("own", 2).value();
   CHECK(own.size() == 100);
@@ -160,9 +160,9 @@ TEST_CASE("every place at an exchange has a seat of its own, and the segment has
       numbers.push_back(Layout::seat_number(exchange, Role::consumer, i).value());
     }
     CHECK(Layout::seat_number(exchange, Role::producer, exchange.extent.producers).error() ==
-          Errc::no_such_seat);
+          Errc::no_such_slot);
     CHECK(Layout::seat_number(exchange, Role::consumer, exchange.extent.consumers).error() ==
-          Errc::no_such_seat);
+          Errc::no_such_slot);
   }
   REQUIRE(numbers.size() == layout.seats());
   for (std::uint32_t i = 0; i < layout.seats(); ++i) CHECK(numbers[i] == i);
@@ -180,10 +180,10 @@ TEST_CASE("an end of another kind, type or name is refused") {
   CHECK(layout.producer<SpscRing<Reference>>("reference").error() == Errc::no_such_exchange);
   CHECK(layout.producer<SlotRing<Reference>>("references").error() == Errc::wrong_kind);
   CHECK(layout.producer<SpscRing<std::array<double, 3>>>("references").error() == Errc::wrong_schema);
-  CHECK(layout.producer<SpscRing<Reference>>("references", 1).error() == Errc::no_such_seat);
-  CHECK(layout.consumer<SpscRing<Reference>>("references", 1).error() == Errc::no_such_seat);
-  CHECK(layout.producer<RawMemory>("own", 3).error() == Errc::no_such_seat);
-  CHECK(layout.consumer<RawMemory>("own", 2).error() == Errc::no_such_seat);
+  CHECK(layout.producer<SpscRing<Reference>>("references", 1).error() == Errc::no_such_slot);
+  CHECK(layout.consumer<SpscRing<Reference>>("references", 1).error() == Errc::no_such_slot);
+  CHECK(layout.producer<RawMemory>("own", 3).error() == Errc::no_such_slot);
+  CHECK(layout.consumer<RawMemory>("own", 2).error() == Errc::no_such_slot);
 }
 
 TEST_CASE("memory that may only be read gives the ends that only read") {

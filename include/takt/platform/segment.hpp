@@ -129,7 +129,7 @@ class Segment {
   /// print.
   [[nodiscard]] static std::vector<std::string> names();
 
-  /// Takes owner slot `seat` of the producers of exchange X and creates the writing end. Errors: seat_taken
+  /// Takes owner slot `seat` of the producers of exchange X and creates the writing end. Errors: slot_taken
   /// (the message names the owner), and as shm::Layout::producer().
   template <class X>
   [[nodiscard]] SetupResult<Claim<typename shm::ExchangeTraits<X>::Producer>> producer(
@@ -162,12 +162,12 @@ class Segment {
         name, shm::Role::consumer, 0, [&] { return layout().template consumer<X>(name, element); });
   }
 
-  /// Takes an owner slot without creating an end. Errors: seat_taken, no_such_exchange, no_such_seat,
+  /// Takes an owner slot without creating an end. Errors: slot_taken, no_such_exchange, no_such_slot,
   /// read_only.
   [[nodiscard]] SetupResult<Seat> take_seat(std::string_view exchange, shm::Role role,
                                             std::uint32_t seat = 0);
 
-  /// The state of an owner slot. `now` is SteadyClock's. Errors: no_such_exchange, no_such_seat.
+  /// The state of an owner slot. `now` is SteadyClock's. Errors: no_such_exchange, no_such_slot.
   [[nodiscard]] Result<SeatStatus> seat_status(std::string_view exchange, shm::Role role, std::uint32_t seat,
                                                Time now) const;
   /// The state of owner slot `number` of the layout, which must be below layout().seats(). Owner slot 0

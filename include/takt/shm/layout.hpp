@@ -301,14 +301,14 @@ class Layout {
 
   /// The writing end at owner slot `seat` of the exchange. It continues where its predecessor stopped. Only
   /// one writing end may exist per owner slot. Errors: no_such_exchange, wrong_kind, wrong_schema,
-  /// wrong_extent, bad_directory, no_such_seat, read_only.
+  /// wrong_extent, bad_directory, no_such_slot, read_only.
   template <class X>
   [[nodiscard]] Result<typename ExchangeTraits<X>::Producer> producer(std::string_view name,
                                                                       std::uint32_t seat = 0) const noexcept {
     const Result<const Exchange*> found = check<X>(name);
     if (!found) return fail(found.error());
     if (!writable_) return fail(Errc::read_only);
-    if (seat >= (*found)->extent.producers) return fail(Errc::no_such_seat);
+    if (seat >= (*found)->extent.producers) return fail(Errc::no_such_slot);
     return ExchangeTraits<X>::producer(at((*found)->offset), (*found)->extent, seat);
   }
 
@@ -320,7 +320,7 @@ class Layout {
     const Result<const Exchange*> found = check<X>(name);
     if (!found) return fail(found.error());
     if (ExchangeTraits<X>::consumer_writes && !writable_) return fail(Errc::read_only);
-    if (seat >= std::max<std::uint32_t>((*found)->extent.consumers, 1)) return fail(Errc::no_such_seat);
+    if (seat >= std::max<std::uint32_t>((*found)->extent.consumers, 1)) return fail(Errc::no_such_slot);
     return ExchangeTraits<X>::consumer(at((*found)->offset), (*found)->extent, seat);
   }
 
@@ -368,12 +368,12 @@ class Layout {
     return found;
   }
 
-  /// The number of an owner slot within the segment. Errors: no_such_seat.
+  /// The number of an owner slot within the segment. Errors: no_such_slot.
   [[nodiscard]] static Result<std::uint32_t> seat_number(const Exchange& exchange, Role role,
                                                          std::uint32_t seat) noexcept {
     const bool writes = role == Role::producer;
     if (seat >= (writes ? exchange.extent.producers : exchange.extent.consumers))
-      return fail(Errc::no_such_seat);
+      return fail(Errc::no_such_slot);
     return exchange.first_seat + (writes ? 0 : exchange.extent.producers) + seat;
   }
 
