@@ -102,4 +102,8 @@ robot::HardwareCounters Devices::counters() const noexcept { return hardware_->c
 
 std::uint64_t Devices::starved(std::size_t joint) const noexcept { return hardware_->starved(joint); }
 
+void Devices::ask_identity() noexcept { hardware_->ask_identity(); }
+
+std::string Devices::identity(std::size_t joint) const { return hardware_->identity(joint); }
+
 }  // namespace takt::app

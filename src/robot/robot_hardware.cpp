@@ -58,4 +58,15 @@ std::uint64_t RobotHardware::starved(std::size_t joint) const noexcept {
   return sum;
 }
 
+void RobotHardware::ask_identity() noexcept {
+  for (const auto& master : masters_) master->ask_identity();
+}
+
+std::string RobotHardware::identity(std::size_t joint) const {
+  for (const auto& master : masters_) {
+    if (std::string said = master->identity(joint); !said.empty()) return said;
+  }
+  return {};
+}
+
 }  // namespace takt::robot

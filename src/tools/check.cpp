@@ -168,9 +168,15 @@ std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<H
   for (const robot::BusDescription& bus : robot.buses) widest_bus = std::max(widest_bus, bus.name.size());
   for (std::size_t bus = 0; bus < robot.buses.size(); ++bus)
     fmt::print("bus {} is on {}\n", robot.buses[bus].name, devices.interface_of(bus));
-  constexpr const char* row = "{:<{}} {:<{}} {:>5} {:<7} {:>9} {:<8} {:>9} {:>6}  {}\n";
+  std::vector<std::string> identities;
+  std::size_t widest_identity = 8;
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    const std::string& said = identities.emplace_back(devices.identity(i));
+    widest_identity = std::max(widest_identity, said.size());
+  }
+  constexpr const char* row = "{:<{}} {:<{}} {:>5} {:<7} {:>9} {:<8} {:>9} {:>6}  {:<{}}  {}\n";
   fmt::print(row, "joint", widest, "bus", widest_bus, "board", "present", "position", "mode", "answer us",
-             "jitter", "state");
+             "jitter", "identity", widest_identity, "state");
   std::size_t missing = 0;
   for (std::size_t i = 0; i < heard.size(); ++i) {
     const robot::JointDescription& joint = robot.joints[i];
@@ -183,7 +189,8 @@ std::size_t print_rows(const robot::RobotDescription& robot, const std::vector<H
                present ? "yes" : "no", present ? fmt::format("{:.4f}", entry.last.position) : "-",
                present ? name_of(entry.last.mode) : "-",
                present ? fmt::format("{:.0f}", delay.median * 1e6) : "-",
-               present ? fmt::format("{:.0f}", delay.jitter * 1e6) : "-", state);
+               present ? fmt::format("{:.0f}", delay.jitter * 1e6) : "-",
+               identities[i].empty() ? "-" : identities[i], widest_identity, state);
   }
   return missing;
 }
@@ -205,6 +212,7 @@ int check(const CheckOptions& options) {
     fmt::print(stderr, "takt check: {}\n", devices.error().message);
     return exit_failed;
   }
+  (*devices)->ask_identity();
   const Listened listened = listen(**devices, *robot, options.duration);
   const std::size_t missing = print_rows(*robot, listened.joints, **devices);
   const robot::HardwareCounters counters = (*devices)->counters();
@@ -262,6 +270,9 @@ void add_check(CLI::App& app) {
       "Every drive is told to be off: never run it beside another master that holds the robot up.\n"
       "`answer us` is the time from a period's questions to the drive's answer, by the stamp of its frame: "
       "the median, and the jitter beside it. Slcan adapters give no stamps: there it is about the period.\n"
+      "`identity` is what the drive says that it is: hardware and firmware, as far as its protocol tells "
+      "them; "
+      "else \"-\".\n"
       "Examples:\n"
       "  takt check arm6 --simulate\n"
       "  takt check my_arm.json --bus arm=can0\n"

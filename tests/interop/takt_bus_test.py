@@ -169,6 +169,13 @@ class TaktBus(unittest.TestCase):
         names = [joint["name"] for joint in patient_mhubo()["joints"]]
         return {words[0]: words[1:] for words in map(str.split, done.stdout.splitlines()) if words and words[0] in names}
 
+    def test_check_shows_the_firmware_that_a_drive_tells(self):
+        arm = self.path("arm")
+        robot = os.path.join(SOURCE, "examples", "robots", "odrive_arm.json")
+        with program("simulate", robot, "--bus", f"arm=pty:{arm}", until="boards of bus arm"):
+            done = takt("check", robot, "--bus", f"arm=slcan:{arm}", "--duration", "3")
+        self.assertEqual(done.stdout.count("hardware 4.4.58, firmware 0.6.10"), 2, done.stdout + done.stderr)
+
     def test_a_jog_that_is_interrupted_stops_the_robot(self):
         jog = subprocess.Popen([TAKT, "jog", self.robot, "WST", "1", "--speed", "0.002", "--simulate"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for line in jog.stdout:
@@ -187,7 +194,8 @@ class TaktBus(unittest.TestCase):
             rows = self.rows(done)
             self.assertEqual(len(rows), 17)
             for words in rows.values():
-                self.assertEqual((words[2], words[7:]), ("yes", ["well,", "power", "off"]))
+                self.assertEqual((words[2], words[7:]), ("yes", ["board", "type", "0", "well,", "power", "off"]))
+            self.assertRegex(done.stdout, r"\bjitter +identity +state\n")
             self.assertIn(" ".join(self.on_buses()), done.stdout.splitlines()[-1])  # the next step is on the same buses
 
             done = takt("jog", self.robot, "WST", "0.05", *self.on_buses())

@@ -52,6 +52,8 @@ class Devices final : public robot::Hardware {
   void write(Time now, std::span<const robot::JointCommand> commands) noexcept override;
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override;
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
+  void ask_identity() noexcept override;
+  [[nodiscard]] std::string identity(std::size_t joint) const override;
 
   [[nodiscard]] std::size_t bus_count() const noexcept { return ports_.size(); }
   [[nodiscard]] robot::BusTraffic traffic(std::size_t bus) const noexcept { return ports_[bus]->traffic(); }

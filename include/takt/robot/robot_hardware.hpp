@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "takt/core/joint.hpp"
@@ -26,6 +27,8 @@ class RobotHardware final : public Hardware {
   void write(Time now, std::span<const JointCommand> commands) noexcept override;
   [[nodiscard]] HardwareCounters counters() const noexcept override;
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
+  void ask_identity() noexcept override;
+  [[nodiscard]] std::string identity(std::size_t joint) const override;
 
  private:
   RobotHardware() = default;

@@ -112,6 +112,15 @@ class Cia402Hardware final : public robot::Hardware {
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
   }
+  void ask_identity() noexcept override {
+    for (BusState& bus : buses_) {
+      for (Drive& drive : bus.plan.drives) drive.master.ask_identity();
+    }
+  }
+  [[nodiscard]] std::string identity(std::size_t joint) const override {
+    const Cia402Master* const master = drive(joint);
+    return master != nullptr ? to_string(master->identity()) : std::string();
+  }
   /// References that were no numbers, or of a mode that the drive is not set up for: never sent. In their place the last good
   /// position holds, and a velocity or an effort is 0.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }

@@ -1,5 +1,5 @@
 // The object dictionary of a simulated CiA 402 drive: the communication objects of CiA 301 that a master
-// needs, the profile's own, a device name for long transfers, and four PDOs each way, whose set-up insists on
+// needs, the profile's own, two texts for long transfers, and four PDOs each way, whose set-up insists on
 // the standard's order as real drives do. Values are whole numbers in the drive's units: encoder counts,
 // counts per second, thousandths of the rated torque. Real-time safe.
 #pragma once
@@ -26,6 +26,8 @@ enum class Cia402Object : std::uint8_t {
   producer_heartbeat,
   identity_count,
   vendor,
+  product,
+  revision,
   connection_option,
   error_code,
   control_word,
@@ -56,6 +58,7 @@ class Cia402Objects {
   static constexpr std::size_t count = static_cast<std::size_t>(Cia402Object::supported_modes) + 1;
   static constexpr std::size_t pdos = 4;  ///< each way
   static constexpr std::string_view device_name = "takt simulated drive";
+  static constexpr std::string_view software = "simulated 1.0";
 
   /// One PDO as the master set it up.
   struct Pdo {

@@ -35,6 +35,7 @@ struct Cia402Timing {
   Duration heartbeat{100'000'000};    ///< of the drives
   Duration sdo_timeout{200'000'000};  ///< of each answer
   Duration retry{500'000'000};        ///< from one failed attempt to configure a drive to the next
+  Duration identity{500'000'000};     ///< a drive that is asked what it is starts at most this much later
 };
 
 /// A joint whose drive looks for its home, by itself, for seconds, whenever it was started anew: nothing must be in its way. Where

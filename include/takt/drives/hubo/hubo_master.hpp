@@ -127,11 +127,30 @@ class HuboBoardMaster {
     if (!faulty()) clears_left_ = 0;
   }
 
+  /// The page that identity_request() asked for.
+  void heard(const can::hubo::BoardParameters& page) noexcept { board_type_ = page.board_type; }
+
   /// Once per cycle, after its replies: forgets the status when none came in `limit` cycles.
   void check_silence(std::uint32_t limit) noexcept {
     status_silence_.pass_cycle(limit);
     if (status_silence_.silent()) status_heard_ = false;
   }
+
+  // ---- What the board is
+
+  /// From now on identity_request() asks, a few times at most.
+  void ask_identity() noexcept { identity_questions_ = identity_attempts; }
+  /// The next question for the board's type, while there is no answer.
+  [[nodiscard]] std::optional<can::hubo::Command> identity_request() noexcept {
+    if (board_type_ || identity_questions_ == 0) return std::nullopt;
+    --identity_questions_;
+    identity_asked_ = true;
+    return can::hubo::parameter_request(board_, can::hubo::ParameterPage::g);
+  }
+  /// Whether a frame with parameters is an answer: nothing in it says so.
+  [[nodiscard]] bool awaits_identity() const noexcept { return identity_asked_ && !board_type_; }
+  /// As the board numbers its kinds: a number without a public list.
+  [[nodiscard]] std::optional<std::uint8_t> board_type() const noexcept { return board_type_; }
 
   // ---- What its joints are told
 
@@ -234,6 +253,7 @@ class HuboBoardMaster {
 
  private:
   static constexpr int clear_attempts = 3;
+  static constexpr int identity_attempts = 3;
   static constexpr int driver_attempts = 3;  ///< unanswered, then the board is initialised again
 
   struct Motor {
@@ -357,6 +377,9 @@ class HuboBoardMaster {
   int driver_attempts_ = 0;
   int clears_left_ = 0;
   int cycles_since_step_ = 0;
+  std::optional<std::uint8_t> board_type_{};
+  int identity_questions_ = 0;  ///< left
+  bool identity_asked_ = false;
   SilenceWatch status_silence_;
 };
 
