@@ -634,6 +634,12 @@ void Engine::reset(Request& request) noexcept {
   if (state_ != RobotState::stopped && state_ != RobotState::starting) {
     return answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
   }
+  // The order to forget faults would not reach a drive without its bus: later its fault would need a second reset.
+  const auto lost = std::ranges::find(feedback_, robot::DriveState::no_bus, &robot::JointFeedback::drive);
+  if (lost != feedback_.end()) {
+    const auto joint = static_cast<std::size_t>(lost - feedback_.begin());
+    return answer(request, GoalState::rejected, {Errc::bus_down, joint, 0, 0});
+  }
   // Drives that held their joints all the time go on holding them where they are.
   if (state_ == RobotState::stopped) settled_ = powered_;
   state_ = RobotState::starting;

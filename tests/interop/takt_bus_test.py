@@ -236,12 +236,19 @@ class TaktBus(unittest.TestCase):
                 self.assertTrue(any(f"{bus} (slcan:{link})" in state["message"] for bus, link in self.links.items()), state["message"])
             self.assertEqual(state["active_goals"], 0)
 
+            end = time.monotonic() + 60
+            while (done := takt("reset", "--port", port)).returncode == 0:  # until the loop has seen that the buses are down
+                self.assertLess(time.monotonic(), end, state)
+            self.assertIn("(bus_down)", done.stderr)
+            self.assertTrue(any(f"{bus} (slcan:{link})" in done.stderr for bus, link in self.links.items()), done.stderr)
+
             with self.boards():
                 end = time.monotonic() + 60
                 while state["robot"] != "ready":  # the buses are opened again some time after the boards are there
                     self.assertLess(time.monotonic(), end, state)
-                    self.assertEqual(takt("reset", "--port", port).returncode, 0)
-                    state = client.wait_for_state(lambda state: state["robot"] in ("ready", "stopped"))
+                    done = takt("reset", "--port", port)
+                    self.assertTrue(done.returncode == 0 or "(bus_down)" in done.stderr, done.stderr)
+                    state = client.wait_for_state(lambda state: state["robot"] in ("ready", "stopped") or state.get("reason") == "drive_fault")
                 client.close()
                 done = takt("move", "WST", "0.3", "--port", port)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

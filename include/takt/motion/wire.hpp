@@ -517,7 +517,8 @@ struct ParseFailure {
 /// The robot's state, its reason, and the way to get it ready: "stopped: RSP: a drive does not answer (...). `takt reset` ...".
 [[nodiscard]] std::string describe_state(const Snapshot& snapshot, const robot::RobotDescription& robot);
 
-/// The advice that gets a robot stopped for this reason ready; empty in any other state, and if its loop is lost.
+/// The advice that gets a robot ready which is stopped for this reason, or cannot start for a drive's fault; empty in any other state,
+/// and if its loop is lost.
 [[nodiscard]] std::string_view way_on(RobotState state, Errc reason) noexcept;
 
 /// Whether the joint that an Event or a Snapshot names beside this reason means anything.
