@@ -23,6 +23,7 @@ namespace takt::tools {
 namespace {
 
 struct CheckOptions {
+  std::string robot;  ///< as the user names it
   std::string robot_file;
   std::vector<std::string> buses;
   bool simulate = false;
@@ -144,7 +145,8 @@ std::string state_of(const robot::RobotDescription& robot, std::size_t joint, co
                      const app::Devices& devices) {
   const robot::JointDescription& description = robot.joints[joint];
   const double position = heard.last.position;
-  if (devices.link(description.bus) != robot::BusLink::up) return "its bus is down";
+  const bool has_bus = heard.last.drive != robot::DriveState::no_bus;
+  if (devices.link(description.bus) != robot::BusLink::up || !has_bus) return "its bus is down";
   if (!heard.last.heard) {
     return fmt::format("does not answer: is board {} powered, on this bus, and of protocol {}?",
                        description.board, robot.buses[description.bus].protocol->name());
@@ -245,9 +247,8 @@ int check(const CheckOptions& options) {
                robot->joints.size());
     return exit_failed;
   }
-  fmt::print("all {} joints are well. Next: takt jog {} {} 0.05{}\n", robot->joints.size(),
-             options.robot_file, robot->joints.front().name,
-             options.simulate ? " --simulate" : bus_arguments(options.buses));
+  fmt::print("all {} joints are well. Next: takt jog {} {} 0.05{}\n", robot->joints.size(), options.robot,
+             robot->joints.front().name, options.simulate ? " --simulate" : bus_arguments(options.buses));
   return exit_ok;
 }
 
@@ -257,7 +258,7 @@ void add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* command =
       app.add_subcommand("check", "Open a robot's buses, ask each drive how it is, and move nothing");
-  add_robot_option(*command, options->robot_file);
+  add_robot_option(*command, options->robot_file, &options->robot);
   CLI::Option* simulate = command->add_flag("--simulate", options->simulate,
                                             "Simulated drives on every bus, whatever the file says");
   add_bus_option(*command, options->buses,

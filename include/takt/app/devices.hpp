@@ -29,6 +29,12 @@ struct BusOverride {
   std::string interface;  ///< as parse_bus_address() has it
 };
 
+/// The interface of each bus: "virtual" if simulated, else the description's; then the overrides, of which a later one of the same
+/// bus counts. Error: no_such_bus.
+[[nodiscard]] SetupResult<std::vector<std::string>> interfaces_of(const robot::RobotDescription& robot,
+                                                                  bool simulate,
+                                                                  std::span<const BusOverride> overrides);
+
 struct DeviceOptions {
   bool simulate = false;             ///< every bus is virtual, whatever the description says
   std::vector<BusOverride> buses{};  ///< a later one of the same bus counts
