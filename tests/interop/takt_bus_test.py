@@ -256,6 +256,21 @@ class TaktBus(unittest.TestCase):
                 process.communicate(timeout=60)
                 self.assertEqual(process.returncode, 0)
 
+    def test_a_server_elsewhere_names_the_interfaces_that_the_loop_has_open(self):
+        place = self.path("loop")
+        with self.boards() as boards, program("run", self.robot, *self.on_buses(), "--serve-at", place, until="robot ready"):
+            with program("serve", self.robot, "--loop", place, "--port", "0", until="listening on") as server:
+                client = Client(int(server.lines[-1].rsplit(":", 1)[1]))
+                boards.kill()
+                boards.wait()
+                client.wait_for_state(lambda state: state["robot"] == "stopped")
+                kind = "accepted"
+                while kind == "accepted":  # until the loop has seen that the buses are down
+                    kind, refusal = client.ask({"reset": {}})
+                client.close()
+        self.assertEqual((kind, refusal["reason"]), ("rejected", "bus_down"))
+        self.assertTrue(any(f"{bus} (slcan:{link})" in refusal["message"] for bus, link in self.links.items()), refusal)
+
     def test_a_missing_board_is_named(self):
         with self.boards(self.write("less.json", without(patient_mhubo(), WAIST_BOARD))):
             done = self.check()

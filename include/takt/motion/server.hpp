@@ -44,6 +44,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -113,6 +114,8 @@ class Server {
   Duration poll(Time now);
   [[nodiscard]] std::vector<LineOutput> take_output() { return std::exchange(output_, {}); }
 
+  /// What the buses of the robot really are open on, for reasons that name it: a text for each bus; fewer leave the rest as described.
+  void set_interfaces(std::span<const std::string> interfaces);
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
   /// Goals that have not ended.
   [[nodiscard]] std::size_t goals() const noexcept { return goals_.size(); }
