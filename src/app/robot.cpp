@@ -180,8 +180,7 @@ struct Robot::Parts {
     const std::string& path = options.recording;
     if (path.empty()) return {};
     if (!options.overwrite && is_file(path)) {
-      return fail(Errc::recording_exists,
-                  path + " exists: name another file, or say --overwrite to lose what is in it");
+      return fail(Errc::recording_exists, path + " exists, and the option overwrite is not set");
     }
     auto created = record::Recorder::create(path, describe_recording(description, options.created));
     if (!created) return tl::unexpected<SetupError>(std::move(created.error()));

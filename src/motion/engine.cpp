@@ -633,13 +633,19 @@ void Engine::emergency_stop(Request& request) noexcept {
 }
 
 void Engine::reset(Request& request) noexcept {
-  if (reset()) return answer(request, GoalState::succeeded, Fault{});
-  answer(request, GoalState::rejected, {Errc::robot_not_ready, 0, 0, 0});
+  const Fault refusal = leave_stop();
+  answer(request, refusal.reason == Errc{} ? GoalState::succeeded : GoalState::rejected, refusal);
 }
 
-bool Engine::reset() noexcept {
-  if (state_ == RobotState::ready) return true;
-  if (state_ != RobotState::stopped && state_ != RobotState::starting) return false;
+Engine::Fault Engine::leave_stop() noexcept {
+  if (state_ == RobotState::ready) return {};
+  if (state_ != RobotState::stopped && state_ != RobotState::starting)
+    return {Errc::robot_not_ready, 0, 0, 0};
+  // A drive without its bus would not get the command to clear its fault, and would need a second reset later.
+  const auto lost = std::ranges::find(feedback_, robot::DriveState::no_bus, &robot::JointFeedback::drive);
+  if (lost != feedback_.end()) {
+    return {Errc::bus_down, static_cast<std::size_t>(lost - feedback_.begin()), 0, 0};
+  }
   // Drives that held their joints all the time stay on, at the present position.
   if (state_ == RobotState::stopped) settled_ = powered_;
   state_ = RobotState::starting;
@@ -647,7 +653,7 @@ bool Engine::reset() noexcept {
   powered_ = JointSet::first(axes_.size());
   clear_faults_ = true;
   waiting_since_ = tick_;
-  return true;
+  return {};
 }
 
 void Engine::stop_for_good() noexcept {

@@ -99,7 +99,11 @@ std::string describe_state(const Snapshot& snapshot, const robot::RobotDescripti
 std::string_view way_on(RobotState state, Errc reason) noexcept {
   const bool has_loop = reason != Errc::loop_lost && reason != Errc::loop_taken &&
                         reason != Errc::other_robot && reason != Errc::other_version;
-  return state == RobotState::stopped && has_loop ? ". `takt reset` (or {\"reset\":{}}) leads on" : "";
+  const bool waits_for_reset =
+      state == RobotState::stopped || (state == RobotState::starting && reason == Errc::drive_fault);
+  if (!waits_for_reset || !has_loop) return "";
+  return reason == Errc::bus_down ? ". Once it is back, `takt reset` (or {\"reset\":{}}) leads on"
+                                  : ". `takt reset` (or {\"reset\":{}}) leads on";
 }
 
 GreetingReply greeting(const robot::RobotDescription& robot) {

@@ -40,4 +40,8 @@ std::uint64_t SimulatedHardware::starved(std::size_t joint) const noexcept {
   return hardware_->starved(joint);
 }
 
+void SimulatedHardware::ask_identity() noexcept { hardware_->ask_identity(); }
+
+std::string SimulatedHardware::identity(std::size_t joint) const { return hardware_->identity(joint); }
+
 }  // namespace takt::sim

@@ -134,6 +134,7 @@ class RemoteService {
     attached_ = loop_.attach(next_->shared().link);
     if (*attached_) {
       present_ = std::move(next_);
+      server_.set_interfaces(app::read_interfaces(present_->shared()));
       ringer_.emplace(present_->shared().bell);
     }
     next_.reset();

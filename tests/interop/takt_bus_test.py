@@ -150,6 +150,13 @@ class TaktBus(unittest.TestCase):
         names = [joint["name"] for joint in patient_mhubo()["joints"]]
         return {words[0]: words[1:] for words in map(str.split, done.stdout.splitlines()) if words and words[0] in names}
 
+    def test_check_shows_the_firmware_that_a_drive_tells(self):
+        arm = self.path("arm")
+        robot = os.path.join(SOURCE, "examples", "robots", "odrive_arm.json")
+        with program("simulate", robot, "--bus", f"arm=pty:{arm}", until="boards of bus arm"):
+            done = takt("check", robot, "--bus", f"arm=slcan:{arm}", "--duration", "3")
+        self.assertEqual(done.stdout.count("hardware 4.4.58, firmware 0.6.10"), 2, done.stdout + done.stderr)
+
     def test_a_jog_that_is_interrupted_stops_the_robot(self):
         jog = subprocess.Popen([TAKT, "jog", self.robot, "WST", "1", "--speed", "0.002", "--simulate"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for line in jog.stdout:
@@ -168,7 +175,8 @@ class TaktBus(unittest.TestCase):
             rows = self.rows(done)
             self.assertEqual(len(rows), 17)
             for words in rows.values():
-                self.assertEqual((words[2], words[7:]), ("yes", ["well,", "power", "off"]))
+                self.assertEqual((words[2], words[7:]), ("yes", ["board", "type", "0", "well,", "power", "off"]))
+            self.assertRegex(done.stdout, r"\bjitter +identity +state\n")
             self.assertIn(" ".join(self.on_buses()), done.stdout.splitlines()[-1])  # the next step is on the same buses
 
             done = takt("jog", self.robot, "WST", "0.05", *self.on_buses())
@@ -209,18 +217,40 @@ class TaktBus(unittest.TestCase):
                 self.assertTrue(any(f"{bus} (slcan:{link})" in state["message"] for bus, link in self.links.items()), state["message"])
             self.assertEqual(state["active_goals"], 0)
 
+            end = time.monotonic() + 60
+            while (done := takt("reset", "--port", port)).returncode == 0:  # until the loop has seen that the buses are down
+                self.assertLess(time.monotonic(), end, state)
+            self.assertIn("(bus_down)", done.stderr)
+            self.assertTrue(any(f"{bus} (slcan:{link})" in done.stderr for bus, link in self.links.items()), done.stderr)
+
             with self.boards():
                 end = time.monotonic() + 60
                 while state["robot"] != "ready":  # the buses are opened again some time after the boards are there
                     self.assertLess(time.monotonic(), end, state)
-                    self.assertEqual(takt("reset", "--port", port).returncode, 0)
-                    state = client.wait_for_state(lambda state: state["robot"] in ("ready", "stopped"))
+                    done = takt("reset", "--port", port)
+                    self.assertTrue(done.returncode == 0 or "(bus_down)" in done.stderr, done.stderr)
+                    state = client.wait_for_state(lambda state: state["robot"] in ("ready", "stopped") or state.get("reason") == "drive_fault")
                 client.close()
                 done = takt("move", "WST", "0.3", "--port", port)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 process.send_signal(signal.SIGTERM)
                 process.communicate(timeout=60)
                 self.assertEqual(process.returncode, 0)
+
+    def test_a_server_elsewhere_names_the_interfaces_that_the_loop_has_open(self):
+        place = self.path("loop")
+        with self.boards() as boards, program("run", self.robot, *self.on_buses(), "--serve-at", place, until="robot ready"):
+            with program("serve", self.robot, "--loop", place, "--port", "0", until="listening on") as server:
+                client = Client(int(server.lines[-1].rsplit(":", 1)[1]))
+                boards.kill()
+                boards.wait()
+                client.wait_for_state(lambda state: state["robot"] == "stopped")
+                kind = "accepted"
+                while kind == "accepted":  # until the loop has seen that the buses are down
+                    kind, refusal = client.ask({"reset": {}})
+                client.close()
+        self.assertEqual((kind, refusal["reason"]), ("rejected", "bus_down"))
+        self.assertTrue(any(f"{bus} (slcan:{link})" in refusal["message"] for bus, link in self.links.items()), refusal)
 
     def test_a_missing_board_is_named(self):
         with self.boards(self.write("less.json", without(patient_mhubo(), WAIST_BOARD))):

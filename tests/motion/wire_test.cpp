@@ -311,6 +311,16 @@ TEST_CASE("the state of a robot says why it is stopped, for how long its loop wa
   snapshot.reason = Errc::drive_fault;
   snapshot.reason_value = 1;
   CHECK(describe_state(snapshot, robot) == "stopped: RSP: a drive reports a fault (0x1): jam" + reset);
+  snapshot.state = RobotState::starting;
+  CHECK(describe_state(snapshot, robot) == "starting: RSP: a drive reports a fault (0x1): jam" + reset);
+  snapshot.reason = Errc::drive_silent;  // it may come by itself
+  CHECK(describe_state(snapshot, robot).find("reset") == std::string::npos);
+  snapshot.state = RobotState::stopped;
+  snapshot.reason = Errc::bus_down;
+  snapshot.reason_value = snapshot.reason_limit = 0;
+  CHECK(describe_state(snapshot, robot) ==
+        "stopped: RSP: the bus of a drive is down: right (virtual). Once it is back, `takt reset` (or "
+        "{\"reset\":{}}) leads on");
   snapshot.reason = Errc::loop_lost;
   CHECK(describe_state(snapshot, robot).find("reset") == std::string::npos);
 }

@@ -37,7 +37,8 @@ enum class RequestKind : std::uint8_t {
   cancel,          ///< stop goal `goal`, or every goal if it is 0
   speed,           ///< change the speed of trajectory goal `goal`, or of all if it is 0
   emergency_stop,  ///< stop the robot by `category` and latch
-  reset,           ///< leave a latched stop: clear faults, power on, start again from the measured positions
+  reset,           ///< leave a latched stop: clear faults, power on, start again from the measured positions;
+                   ///< rejected (bus_down) while the bus of a drive is down
   shutdown,        ///< bounded stop, then power off; the loop then reports RobotState::down
 };
 

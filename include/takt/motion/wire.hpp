@@ -599,8 +599,8 @@ struct ParseFailure {
 /// reset` ...".
 [[nodiscard]] std::string describe_state(const Snapshot& snapshot, const robot::RobotDescription& robot);
 
-/// Advice for making a stopped robot ready again, by its reason. Empty in any other state, and if its loop is
-/// lost.
+/// Advice for making a robot ready again that is stopped for this reason, or that a drive's fault keeps in
+/// "starting". Empty in any other state, and if its loop is lost.
 [[nodiscard]] std::string_view way_on(RobotState state, Errc reason) noexcept;
 
 /// Whether the joint of an Event or a Snapshot is meaningful for this reason.

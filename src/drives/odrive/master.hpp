@@ -80,6 +80,8 @@ class OdriveMaster {
       return DriveState::unknown;
     return phase_ == Phase::on ? DriveState::ready : DriveState::off;
   }
+  /// What it said when the master greeted it; none before, and from firmware 0.5.
+  [[nodiscard]] const std::optional<odrive::Version>& version() const noexcept { return version_; }
   /// Bits of odrive_fault.
   [[nodiscard]] std::uint32_t faults() const noexcept {
     if (phase_ == Phase::greeting || phase_ == Phase::clearing) return 0;
@@ -215,6 +217,7 @@ class OdriveMaster {
     return {};
   }
   [[nodiscard]] Status take(const odrive::Version& version, Time) noexcept {
+    version_ = version;
     if (phase_ == Phase::greeting && heartbeat_)
       greeted(version.firmware_major == 0 && version.firmware_minor < 6);
     if (change_ == Change::sent && !version_wanted_) {
@@ -416,6 +419,7 @@ class OdriveMaster {
   bool measured_ = false;
   bool heartbeat_ = false;  ///< one was heard
   bool old_firmware_ = false;
+  std::optional<odrive::Version> version_;
   std::uint32_t unanswered_ = 0;
   std::uint32_t heartbeat_age_ = 0;
   bool silent_ = false;

@@ -120,6 +120,15 @@ class Cia402Hardware final : public robot::Hardware {
     for (const BusState& bus : buses_) sum += bus.exchange.starved(joint);
     return sum;
   }
+  void ask_identity() noexcept override {
+    for (BusState& bus : buses_) {
+      for (Drive& drive : bus.plan.drives) drive.master.ask_identity();
+    }
+  }
+  [[nodiscard]] std::string identity(std::size_t joint) const override {
+    const Cia402Master* const master = drive(joint);
+    return master != nullptr ? to_string(master->identity()) : std::string();
+  }
   /// Number of rejected references: NaN or infinity, or a mode for which the drive is not set up. They are
   /// never sent. Instead the last good position holds, and a velocity or an effort is 0.
   [[nodiscard]] std::uint64_t references_rejected() const noexcept { return references_rejected_; }

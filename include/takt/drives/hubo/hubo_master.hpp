@@ -129,11 +129,30 @@ class HuboBoardMaster {
     if (!faulty()) clears_left_ = 0;
   }
 
+  /// Takes the page that identity_request() requested.
+  void heard(const can::hubo::BoardParameters& page) noexcept { board_type_ = page.board_type; }
+
   /// Call it once per cycle, after the replies. The status is forgotten if none came in `limit` cycles.
   void check_silence(std::uint32_t limit) noexcept {
     status_silence_.pass_cycle(limit);
     if (status_silence_.silent()) status_heard_ = false;
   }
+
+  // ---- The board's identity
+
+  /// Lets identity_request() return requests, `identity_attempts` at most.
+  void ask_identity() noexcept { identity_questions_ = identity_attempts; }
+  /// The next request for the board's type, until it has answered.
+  [[nodiscard]] std::optional<can::hubo::Command> identity_request() noexcept {
+    if (board_type_ || identity_questions_ == 0) return std::nullopt;
+    --identity_questions_;
+    identity_asked_ = true;
+    return can::hubo::parameter_request(board_, can::hubo::ParameterPage::g);
+  }
+  /// Whether the next frame with parameters is an answer. The frame itself does not show it.
+  [[nodiscard]] bool awaits_identity() const noexcept { return identity_asked_ && !board_type_; }
+  /// The board's own number for its type; no public list of them exists.
+  [[nodiscard]] std::optional<std::uint8_t> board_type() const noexcept { return board_type_; }
 
   // ---- Feedback for its joints
 
@@ -244,6 +263,7 @@ class HuboBoardMaster {
 
  private:
   static constexpr int clear_attempts = 3;
+  static constexpr int identity_attempts = 3;
   static constexpr int driver_attempts = 3;  ///< unanswered; then the board is initialised again
 
   struct Motor {
@@ -367,6 +387,9 @@ class HuboBoardMaster {
   int driver_attempts_ = 0;
   int clears_left_ = 0;
   int cycles_since_step_ = 0;
+  std::optional<std::uint8_t> board_type_{};
+  int identity_questions_ = 0;  ///< left
+  bool identity_asked_ = false;
   SilenceWatch status_silence_;
 };
 
