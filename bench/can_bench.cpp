@@ -401,8 +401,8 @@ robot::RobotDescription seventeen_joints(const robot::DriveProtocol* protocol) {
 template <class HardwareType>
 void hardware_cycle(benchmark::State& state, HardwareType& hardware) {
   std::array<robot::JointFeedback, joints> feedback{};
-  std::array<robot::JointCommand, joints> commands{};
-  for (robot::JointCommand& command : commands) command.want_power = true;
+  std::array<JointCommand, joints> commands{};
+  for (JointCommand& command : commands) command.want_power = true;
   Time now{};
   for (auto _ : state) {
     now += Duration(5'000'000);

@@ -189,8 +189,8 @@ void hardware_cycle(benchmark::State& state) {
   DriveBus* const pointer = &bus;
   const auto hardware = std::move(*drives::Cia402Hardware<DriveBus>::create(description, {&pointer, 1}));
   std::array<robot::JointFeedback, drives> feedback{};
-  std::array<robot::JointCommand, drives> commands{};
-  for (robot::JointCommand& command : commands) command.want_power = true;
+  std::array<JointCommand, drives> commands{};
+  for (JointCommand& command : commands) command.want_power = true;
   Time now{};
   const auto cycle = [&] {
     now += description.period;
@@ -203,7 +203,7 @@ void hardware_cycle(benchmark::State& state) {
     cycle();
     benchmark::DoNotOptimize(feedback);
   }
-  if (feedback[drives - 1].drive == robot::DriveState::unknown) state.SkipWithError("no drive answers");
+  if (feedback[drives - 1].drive == DriveState::unknown) state.SkipWithError("no drive answers");
 }
 BENCHMARK(hardware_cycle)->Name("cia402_hardware/20_drive_cycle/takt");
 

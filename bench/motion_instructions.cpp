@@ -33,7 +33,7 @@ class JoiningEngine {
   JoiningEngine() {
     for (auto& joint : feedback_) {
       joint.heard = true;
-      joint.drive = robot::DriveState::ready;
+      joint.drive = DriveState::ready;
     }
     make_request(running_, 1, {2.5}, 100);
     make_request(hasty_, 2, std::vector<double>(16, -1), 0.01);
@@ -83,7 +83,7 @@ class JoiningEngine {
   robot::RobotDescription robot_ = many_joints();
   Engine engine_{robot_};
   std::vector<robot::JointFeedback> feedback_{max_joints};
-  std::vector<robot::JointCommand> commands_{max_joints};
+  std::vector<JointCommand> commands_{max_joints};
   Request running_;
   Request hasty_;
   Time now_{};

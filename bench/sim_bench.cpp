@@ -30,7 +30,7 @@ void run_seconds(benchmark::State& state, const char* name) {
   for (Port& port : ports) buses.push_back(&port);
   auto hardware = Hardware::create(robot, buses).value();
   std::vector<robot::JointFeedback> feedback(robot.joints.size());
-  std::vector<robot::JointCommand> commands(robot.joints.size());
+  std::vector<JointCommand> commands(robot.joints.size());
 
   Time now{};
   for (auto _ : state) {
@@ -49,7 +49,7 @@ void run_seconds(benchmark::State& state, const char* name) {
     }
   }
   for (const auto& joint : feedback) {
-    if (joint.drive != robot::DriveState::ready) state.SkipWithError("a drive is not ready");
+    if (joint.drive != DriveState::ready) state.SkipWithError("a drive is not ready");
   }
   state.counters["times_wall_time"] =
       benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);

@@ -83,7 +83,7 @@ class Beside {
 /// host may change during a virtual machine's run. It is one core, two at a shared cache, or two apart. Only
 /// runs at the same place are comparable.
 inline double line_time() {
-  struct alignas(shm::apart) Word {
+  struct alignas(shm::interference_size) Word {
     std::atomic<std::uint32_t> number{0};
   };
   constexpr std::uint32_t chunk = 50;

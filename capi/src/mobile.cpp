@@ -155,7 +155,7 @@ Result<mobile::Odometry::Configuration> takt::capi::to_configuration(
   if (!o) return fail(o.error());
   if (o->reserved != 0) return fail(Errc::bad_argument);
   return mobile::Odometry::Configuration{
-      mobile::Integration::exact_arc,
+      mobile::PoseIntegration::exact_arc,
       seconds(o->timeout_ns),
       {o->forward_per_distance, o->left_per_distance, o->heading_per_distance, o->heading_per_rotation}};
 }

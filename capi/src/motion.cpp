@@ -465,7 +465,7 @@ std::int32_t takt_motion_client_estop(takt_motion_client* client, std::int32_t c
   return guarded([&]() -> Status {
     if (client == nullptr) return fail(Errc::null_pointer);
     if (category < 0 || category > 2) return fail(Errc::bad_argument);
-    return ask(*client, motion::EmergencyStopMessage{static_cast<motion::StopCategory>(category)}, nullptr);
+    return ask(*client, motion::EmergencyStopMessage{static_cast<takt::StopCategory>(category)}, nullptr);
   });
 }
 

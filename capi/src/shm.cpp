@@ -42,10 +42,10 @@ static_assert(TAKT_FRESHNESS_NEW == static_cast<int>(shm::Freshness::new_data));
 static_assert(TAKT_EXCHANGE_JOINT_SLOTS == static_cast<int>(shm::Kind::joint_image));
 static_assert(TAKT_JOINT_MODE_EFFORT == static_cast<int>(shm::JointMode::effort));
 static_assert(TAKT_JOINT_PHASE_DRIVEN == static_cast<int>(shm::JointPhase::driven));
-static_assert(TAKT_JOINT_ANSWER_SILENT == static_cast<int>(shm::SeatAnswer::silent));
+static_assert(TAKT_JOINT_ANSWER_SILENT == static_cast<int>(shm::OwnerSlotAnswer::silent));
 static_assert(TAKT_SAFE_HOLD == static_cast<int>(takt::SafeBehaviour::hold));
 static_assert(TAKT_SAFE_RELEASE == static_cast<int>(takt::SafeBehaviour::release));
-static_assert(TAKT_MAX_JOINT_SLOTS == shm::max_joint_seats && TAKT_NO_OWNER == shm::no_owner);
+static_assert(TAKT_MAX_JOINT_SLOTS == shm::max_joint_slots && TAKT_NO_OWNER == shm::no_owner);
 
 // The C structure has the layout of the image in memory.
 #define TAKT_SAME_PLACE(c, cpp) static_assert(offsetof(takt_joint_image, c) == offsetof(shm::JointImage, cpp))
@@ -53,7 +53,7 @@ TAKT_SAME_PLACE(cycle, cycle);
 TAKT_SAME_PLACE(started, started);
 TAKT_SAME_PLACE(stamp_ns, stamp);
 TAKT_SAME_PLACE(joints, joints);
-TAKT_SAME_PLACE(slots, seats);
+TAKT_SAME_PLACE(slots, slots);
 TAKT_SAME_PLACE(position, position);
 TAKT_SAME_PLACE(velocity, velocity);
 TAKT_SAME_PLACE(effort, effort);
@@ -127,12 +127,12 @@ struct takt_stream_reader {
 };
 
 struct takt_joint_client {
-  takt::platform::Seat seat;  // keeps the memory attached
+  takt::platform::OwnerSlot owner_slot;  // keeps the memory attached
   shm::JointClient client;
 };
 struct takt_joint_hub {
-  takt::platform::Seat image_slot;
-  takt::platform::Seat commands_slot;
+  takt::platform::OwnerSlot image_slot;
+  takt::platform::OwnerSlot commands_slot;
   shm::JointHub hub;
 };
 
@@ -178,7 +178,7 @@ Result<shm::Declaration> read_exchange(const takt_exchange& exchange) {
     case TAKT_EXCHANGE_BROADCAST_RING:
       return declare_opaque<Stream>(exchange);
     case TAKT_EXCHANGE_JOINT_SLOTS:
-      return shm::declare<shm::JointSeats>(exchange.name, 1, exchange.capacity);
+      return shm::declare<shm::JointSlots>(exchange.name, 1, exchange.capacity);
     default:
       return fail(Errc::bad_argument);
   }
@@ -504,10 +504,11 @@ std::int32_t takt_joint_client_create(takt_segment* segment, const char* image, 
     Segment& from = segment->segment;
     auto reader = without_words(from.consumer<ImageExchange>(image));
     if (!reader) return fail(reader.error());
-    auto claim = without_words(from.producer<shm::JointSeats>(slots, slot));
+    auto claim = without_words(from.producer<shm::JointSlots>(slots, slot));
     if (!claim) return fail(claim.error());
-    const auto session = static_cast<std::uint32_t>(claim->seat.owner().epoch);
-    return hand_over(client, std::move(claim->seat), shm::JointClient(reader->end, claim->end, session));
+    const auto session = static_cast<std::uint32_t>(claim->owner_slot.owner().epoch);
+    return hand_over(client, std::move(claim->owner_slot),
+                     shm::JointClient(reader->end, claim->end, session));
   });
 }
 
@@ -580,12 +581,12 @@ std::int32_t takt_joint_hub_create(takt_segment* segment, const char* image, con
     Segment& from = segment->segment;
     auto writer = without_words(from.producer<ImageExchange>(image));
     if (!writer) return fail(writer.error());
-    auto reader = without_words(from.consumer<shm::JointSeats>(slots));
+    auto reader = without_words(from.consumer<shm::JointSlots>(slots));
     if (!reader) return fail(reader.error());
     auto made = shm::JointHub::make(*writer->end, reader->end, behaviours,
                                     {takt::Duration(period_ns), silent_cycles});
     if (!made) return fail(made.error());
-    return hand_over(hub, std::move(writer->seat), std::move(reader->seat), *made);
+    return hand_over(hub, std::move(writer->owner_slot), std::move(reader->owner_slot), *made);
   });
 }
 

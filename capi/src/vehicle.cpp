@@ -21,11 +21,11 @@ using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::OwnedLayouts;
 using takt::capi::to_status;
-using takt::vehicle::Field;
 using takt::vehicle::FieldType;
 using takt::vehicle::Layouts;
 using takt::vehicle::StatusFrame;
 using takt::vehicle::System;
+using takt::vehicle::SystemField;
 using takt::vehicle::UnixTime;
 namespace vehicle = takt::vehicle;
 

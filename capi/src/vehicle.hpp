@@ -19,7 +19,7 @@ namespace takt::capi {
 /// Layouts with their own copies of names and fields. They point into the deques, whose elements never move.
 struct OwnedLayouts {
   std::deque<std::string> names;
-  std::deque<std::vector<vehicle::Field>> fields;
+  std::deque<std::vector<vehicle::SystemField>> fields;
   std::vector<vehicle::SystemLayout> systems;
   vehicle::Layouts layouts = vehicle::furbot_layouts;
 };

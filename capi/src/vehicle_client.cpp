@@ -15,6 +15,7 @@ using takt::Duration;
 using takt::fail;
 using takt::Result;
 using takt::Status;
+using takt::StopCategory;
 using takt::Time;
 using takt::to_nanoseconds;
 using takt::capi::BorrowedChannel;
@@ -23,7 +24,6 @@ using takt::capi::Errc;
 using takt::capi::guarded;
 using takt::capi::to_status;
 using takt::capi::to_time;
-using takt::vehicle::StopCategory;
 using takt::vehicle::System;
 namespace vehicle = takt::vehicle;
 

@@ -40,7 +40,7 @@ Result<vehicle::VehicleDriveConfiguration> read_options(const takt_vehicle_drive
   c.wheel_radius = o->wheel_radius;
   c.track = o->track;
   c.turn = static_cast<vehicle::TurnSource>(o->turn);
-  c.way = static_cast<vehicle::WaySource>(o->distance);
+  c.distance = static_cast<vehicle::DistanceSource>(o->distance);
   return c;
 }
 

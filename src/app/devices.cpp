@@ -92,7 +92,7 @@ void Devices::read(Time now, std::span<robot::JointFeedback> feedback) noexcept 
   hardware_->read(now, feedback);
 }
 
-void Devices::write(Time now, std::span<const robot::JointCommand> commands) noexcept {
+void Devices::write(Time now, std::span<const JointCommand> commands) noexcept {
   hardware_->write(now, commands);
 }
 

@@ -164,8 +164,8 @@ std::optional<ReportLine> LoopHost::next_report() {
 /// Whether a server was attached and is gone.
 bool LoopHost::server_is_gone(Time now) const {
   if (!gateway_.has_server()) return false;
-  const auto seat = session_->segment.seat_status(link_exchange, shm::Role::producer, 0, now);
-  return !seat || !seat->alive;
+  const auto owner_slot = session_->segment.owner_slot_status(link_exchange, shm::Role::producer, 0, now);
+  return !owner_slot || !owner_slot->alive;
 }
 
 }  // namespace takt::app

@@ -278,7 +278,7 @@ std::optional<ReportLine> Robot::next_report() {
     std::string why;
     if (seen->cause.reason != motion::Errc{}) why = ": " + describe_cause(seen->cause, parts_->description);
     return ReportLine{fmt::format("robot {}{}{}", motion::state_name(seen->state), why,
-                                  motion::way_on(seen->state, seen->cause.reason))};
+                                  motion::next_step(seen->state, seen->cause.reason))};
   }
   return parts_->host ? parts_->host->next_report() : std::nullopt;
 }

@@ -23,11 +23,11 @@ class Complaints {
   [[nodiscard]] std::size_t more_warnings() const noexcept { return more_warnings_; }
 
   /// Reports a fatal mistake, or one that is fatal in strict mode.
-  void refuse(Place place, std::string text) {
+  void refuse(TextPosition place, std::string text) {
     if (!error_) error_ = Warning{place, std::move(text)};
   }
   /// Reports a skipped part that is legal and common in good files.
-  void warn(Place place, std::string text) {
+  void warn(TextPosition place, std::string text) {
     if (warnings_.size() < max_warnings) {
       warnings_.push_back({place, std::move(text)});
     } else {
@@ -35,7 +35,7 @@ class Complaints {
     }
   }
   /// Reports a mistake.
-  void complain(Place place, std::string text) {
+  void complain(TextPosition place, std::string text) {
     if (is_strict()) return refuse(place, std::move(text));
     warn(place, std::move(text));
   }

@@ -37,7 +37,7 @@ std::string mistake_in(const Message& message) {
       return refuse("its scale must not be 0, nor its offset infinite");
     if (signal.selected_by.has_value() == signal.selected_for.empty())
       return refuse("a selector and numbers belong together");
-    const auto is_falling = [](const SelectorRange& a, const SelectorRange& b) {
+    const auto is_falling = [](const NumberRange& a, const NumberRange& b) {
       return a.first > a.last || b.first > b.last || b.first <= a.last;
     };
     if (std::adjacent_find(signal.selected_for.begin(), signal.selected_for.end(), is_falling) !=
@@ -77,7 +77,7 @@ MessageCodec::MessageCodec(const File& file, const Message& message)
 namespace {
 
 /// Returns whether eight bytes hold the field, and std::int64_t its number.
-bool is_plain(can::Field field) noexcept {
+bool is_plain(can::BitField field) noexcept {
   return can::detail::window_of(field).bytes <= word_bytes &&
          (field.type == can::NumberType::signed_integer ||
           (field.type == can::NumberType::unsigned_integer && field.length < 64));
@@ -124,7 +124,7 @@ void MessageCodec::add_states() {
   const std::vector<Signal>& signals = description_->signals;
   std::vector<std::set<std::uint64_t>> states(signals.size());
   const auto add = [&](std::uint32_t i, auto is_state) {
-    const can::Field field = signals[i].coding.field;
+    const can::BitField field = signals[i].coding.field;
     if (field.type > can::NumberType::signed_integer) return;
     for (const ValueText& value : signals[i].values) {
       const std::uint64_t bits = static_cast<std::uint64_t>(value.value) & can::detail::mask_of(field.length);
@@ -163,7 +163,7 @@ void MessageCodec::add_states() {
 void MessageCodec::prepare_sending() {
   if (load_bytes_ != word_bytes || rows_.empty()) return;
   for (const Row& row : rows_) {
-    const can::Field field = coding(row).field;
+    const can::BitField field = coding(row).field;
     if (!is_plain(field) || field.length > can::small_bits) return sending_.clear();
     const auto low = static_cast<std::uint64_t>(static_cast<std::int64_t>(limits_[row.signal].low));
     const auto high = static_cast<std::uint64_t>(static_cast<std::int64_t>(limits_[row.signal].high));
@@ -208,7 +208,7 @@ bool MessageCodec::add_selector(std::uint32_t signal, std::size_t most) {
   std::vector<Change> changes;
   for (std::uint32_t i = 0; i < signals.size(); ++i) {
     if (signals[i].selected_by != signal) continue;
-    for (const SelectorRange& range : signals[i].selected_for) {
+    for (const NumberRange& range : signals[i].selected_for) {
       changes.push_back({range.first, true, i});
       if (range.last != ~std::uint64_t{0}) changes.push_back({range.last + 1, false, i});
     }
@@ -247,8 +247,8 @@ void MessageCodec::add_group(std::span<const std::uint32_t> signals) {
 }
 
 MessageCodec::Row MessageCodec::row_of(std::uint32_t signal) const noexcept {
-  const can::Signal& coding = description_->signals[signal].coding;
-  const can::Field field = coding.field;
+  const can::SignalCoding& coding = description_->signals[signal].coding;
+  const can::BitField field = coding.field;
   const can::detail::Window window = can::detail::window_of(field);
   Row row;
   row.scale = coding.scale;
@@ -297,7 +297,7 @@ inline std::uint64_t load_word(const std::uint8_t* bytes) noexcept {
 inline std::uint64_t MessageCodec::number_in(const Row& row, Bytes bytes) const noexcept {
   if (row.is_plain) [[likely]]
     return in_order(load_word(bytes.data + row.first), row.big) >> row.shift & row.mask;
-  const can::Field field = coding(row).field;
+  const can::BitField field = coding(row).field;
   return can::detail::extract_bits<can::detail::SizedWord>(field, can::detail::window_of(field), bytes.data);
 }
 
@@ -328,7 +328,7 @@ template <class NumberOf>
       const auto& ranges = description_->signals[selector.row.signal].selected_for;
       const std::uint64_t number = numbers[selector.parent];
       const auto range = std::partition_point(ranges.begin(), ranges.end(),
-                                              [&](const SelectorRange& each) { return each.last < number; });
+                                              [&](const NumberRange& each) { return each.last < number; });
       if (range == ranges.end() || number < range->first) continue;
     }
     if (const can::Errc code = number_of(selector.row, numbers[i]); code != no_error) {
@@ -517,7 +517,7 @@ Status MessageCodec::decode_numbers(std::span<const std::uint8_t> data, std::spa
       const Row& row = rows_[i];
       presence[row.signal] = row.end > bytes.size ? can::Presence::cut_off : can::Presence::value;
       if (row.end > bytes.size) continue;
-      const can::Field field = coding(row).field;
+      const can::BitField field = coding(row).field;
       const std::uint64_t bits = number_in(row, bytes);
       if (bits > row.limit) presence[row.signal] = can::j1939_presence(field, bits);
       numbers[row.signal] = field.type == can::NumberType::signed_integer
@@ -543,7 +543,7 @@ std::string_view MessageCodec::label(std::size_t signal, std::int64_t number) co
 std::optional<double> MessageCodec::value_of(std::size_t signal, std::string_view label) const noexcept {
   if (signal >= signal_count()) return std::nullopt;
   const std::vector<ValueText>& values = description_->signals[signal].values;
-  const can::Signal& coding = description_->signals[signal].coding;
+  const can::SignalCoding& coding = description_->signals[signal].coding;
   const auto found = std::find_if(values.begin(), values.end(), [&](const ValueText& each) {
     return each.text == label && can::detail::holds(coding.field, each.value);
   });
@@ -555,7 +555,7 @@ std::optional<double> MessageCodec::value_of(std::size_t signal, std::string_vie
 
 Result<std::uint64_t> MessageCodec::bits_to_send(const Row& row, double value,
                                                  can::Overflow overflow) const noexcept {
-  const can::Signal& signal = coding(row);
+  const can::SignalCoding& signal = coding(row);
   const bool is_coded = row.limit != no_limit;
   if (is_coded && std::isnan(value)) return row.mask;
   const double number = can::to_number(signal, value);
@@ -608,7 +608,7 @@ can::Errc MessageCodec::encode_group(const Group& group, std::uint8_t* bytes, st
   for (const Row* row = rows + group.plain_end; row != rows + group.end; ++row) {
     const auto bits = bits_to_send(*row, values[row->signal], overflow);
     if (!bits) return refuse(*row, bits.error());
-    const can::Field field = coding(*row).field;
+    const can::BitField field = coding(*row).field;
     can::detail::insert_bits<can::detail::SizedWord>(field, can::detail::window_of(field), bytes, *bits);
   }
   return no_error;

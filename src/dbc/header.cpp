@@ -67,7 +67,7 @@ std::string_view why_not(can::MessageFault fault) {
 }
 
 /// Limits the range to what the field can hold, as the database does.
-can::Signal with_sound_range(can::Signal coding) {
+can::SignalCoding with_sound_range(can::SignalCoding coding) {
   if (!coding.has_range() || is_valid(coding, max_message_length)) return coding;
   const can::NumberLimits limits = can::number_limits(coding);
   const double a = limits.low * coding.scale + coding.offset;
@@ -85,7 +85,7 @@ can::SignalSpec spec_of(const Message& message, const Signal& signal) {
   spec.selection.multiplexer = message.signals[*signal.selected_by].name;
   spec.selection.count = signal.selected_for.size();
   std::transform(signal.selected_for.begin(), signal.selected_for.end(), spec.selection.ranges.begin(),
-                 [](const SelectorRange& range) {
+                 [](const NumberRange& range) {
                    return can::SelectorRange{range.first, range.last};
                  });
   return spec;
@@ -118,13 +118,13 @@ std::string_view find_obstacle(const MessageCodec& message) {
 
 // ---- members
 
-std::string integer_type(can::Field field) {
+std::string integer_type(can::BitField field) {
   const int bits = field.length <= 8 ? 8 : field.length <= 16 ? 16 : field.length <= 32 ? 32 : 64;
   return fmt::format("std::{}int{}_t", field.type == can::NumberType::signed_integer ? "" : "u", bits);
 }
 
 /// Converts a number of the field to the signal's units.
-double physical_of(const can::Signal& coding, std::int64_t number) {
+double physical_of(const can::SignalCoding& coding, std::int64_t number) {
   if (coding.field.type > can::NumberType::signed_integer)
     return static_cast<double>(number) * coding.scale + coding.offset;
   return can::to_physical(coding,
@@ -132,7 +132,7 @@ double physical_of(const can::Signal& coding, std::int64_t number) {
 }
 
 /// Returns whether J1939 reserves numbers of the field as codes. The member must then be able to be NaN.
-bool has_codes(can::Field field) {
+bool has_codes(can::BitField field) {
   return largest_j1939_value(field) != std::numeric_limits<std::uint64_t>::max();
 }
 
@@ -176,7 +176,7 @@ class Builder {
   }
 
   static Member member_of(const Signal& signal, bool is_j1939, UniqueNames& types, UniqueNames& members) {
-    const can::Signal& coding = signal.coding;
+    const can::SignalCoding& coding = signal.coding;
     Member member;
     member.name = members.add(snake_case(signal.name, "signal"));
     member.type = "double";
@@ -249,7 +249,7 @@ std::string selectors_text(const can::Selection& selection) {
   return text;
 }
 
-std::string field_text(const can::Field& field) {
+std::string field_text(const can::BitField& field) {
   std::string text = fmt::format("{}, {}", field.start, field.length);
   const bool is_unsigned = field.type == can::NumberType::unsigned_integer;
   if (field.order == can::ByteOrder::little && is_unsigned) return text;
@@ -263,7 +263,7 @@ std::string field_text(const can::Field& field) {
   return text;
 }
 
-std::string signal_text(const can::Signal& signal) {
+std::string signal_text(const can::SignalCoding& signal) {
   std::string text = fmt::format("{{{}}}", field_text(signal.field));
   if (signal.scale != 1 || signal.offset != 0 || signal.has_range())
     text += fmt::format(", {}", signal.scale);
@@ -340,7 +340,7 @@ std::string enum_text(const Member& member) {
 }
 
 /// Constants for values with a text, in the units of a scaled signal.
-std::string constants_text(const Member& member, const can::Signal& coding) {
+std::string constants_text(const Member& member, const can::SignalCoding& coding) {
   std::string text;
   for (const NamedValue& value : member.values) {
     text += fmt::format("  static constexpr double {} = {};{}", value.name, physical_of(coding, value.number),
@@ -491,7 +491,7 @@ bool concerns(const Message& message, const std::string& node) {
 
 }  // namespace
 
-SetupResult<Header> make_header(const Database& dbc, const HeaderOptions& options) {
+SetupResult<GeneratedHeader> make_header(const Database& dbc, const HeaderOptions& options) {
   const File& file = dbc.file();
   const std::string name_space = name_space_of(options);
   if (!is_name_space(name_space))
@@ -502,7 +502,7 @@ SetupResult<Header> make_header(const Database& dbc, const HeaderOptions& option
   if (!options.node.empty() && !has_node)
     return fail(can::Errc::bad_dbc, fmt::format("there is no node {}", options.node));
 
-  Header header;
+  GeneratedHeader header;
   UniqueNames names({"Messages", "visit", "std", "takt"});
   std::vector<Struct> structs;
   for (const MessageCodec& message : dbc.messages()) {

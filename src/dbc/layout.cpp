@@ -19,7 +19,7 @@ struct Footprint {
   std::array<std::uint8_t, 9> masks{};
   std::uint32_t signal = 0;
 
-  [[nodiscard]] static Footprint of(can::Field field, std::uint32_t signal) noexcept {
+  [[nodiscard]] static Footprint of(can::BitField field, std::uint32_t signal) noexcept {
     Footprint footprint;
     footprint.first = field.start / 8U;
     footprint.bytes = can::detail::window_of(field).bytes;
@@ -37,7 +37,7 @@ struct Footprint {
   }
 };
 
-bool have_common_number(const std::vector<SelectorRange>& a, const std::vector<SelectorRange>& b) noexcept {
+bool have_common_number(const std::vector<NumberRange>& a, const std::vector<NumberRange>& b) noexcept {
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     if (a[i].first <= b[j].last && b[j].first <= a[i].last) return true;
     ++(a[i].last < b[j].last ? i : j);
@@ -107,7 +107,7 @@ bool hangs_in_the_air(const std::vector<Signal>& signals, const std::vector<bool
 }
 
 /// Checks the place of one signal on its own.
-void check_place(const Message& message, const Signal& signal, Place place, Complaints& complaints) {
+void check_place(const Message& message, const Signal& signal, TextPosition place, Complaints& complaints) {
   if (!can::fits(signal.coding.field, message.length)) {
     complaints.complain(place, fmt::format("{} does not lie within the {} bytes of {}", signal.name,
                                            message.length, message.name));
@@ -121,11 +121,11 @@ void check_place(const Message& message, const Signal& signal, Place place, Comp
 
 }  // namespace
 
-void normalise(std::vector<SelectorRange>& ranges) {
+void normalise(std::vector<NumberRange>& ranges) {
   std::sort(ranges.begin(), ranges.end(),
-            [](const SelectorRange& a, const SelectorRange& b) { return a.first < b.first; });
-  std::vector<SelectorRange> joined;
-  for (const SelectorRange& range : ranges) {
+            [](const NumberRange& a, const NumberRange& b) { return a.first < b.first; });
+  std::vector<NumberRange> joined;
+  for (const NumberRange& range : ranges) {
     if (!joined.empty() && (range.first <= joined.back().last || range.first - 1 == joined.back().last)) {
       joined.back().last = std::max(joined.back().last, range.last);
     } else {
@@ -149,7 +149,7 @@ std::vector<bool> choose_selectors(Message& message, const Notes& notes, Complai
       fault = choose_by_page(signals, root, i, *multiplexing.page);
     }
     left_out[i] = !fault.empty();
-    const Place place = notes.signal_places[i];
+    const TextPosition place = notes.signal_places[i];
     if (!fault.empty()) {
       complaints.complain(place, fmt::format("{}: {}; the signal is left out", signals[i].name, fault));
     } else if (is_page_only && root.has_nested && !signals[i].is_selector) {

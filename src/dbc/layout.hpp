@@ -20,19 +20,19 @@ using Names = std::map<std::string, std::uint32_t, std::less<>>;
 struct Multiplexing {
   std::optional<std::uint64_t> page;  ///< mN
   std::string selector;               ///< SG_MUL_VAL_
-  std::vector<SelectorRange> ranges;
+  std::vector<NumberRange> ranges;
 };
 
 /// Data of a message that are needed only while the file is read.
 struct Notes {
-  Place place;
+  TextPosition place;
   Names signals;
-  std::vector<Place> signal_places;
+  std::vector<TextPosition> signal_places;
   std::vector<Multiplexing> multiplexing;
 };
 
 /// Sorts ranges and joins those that touch.
-void normalise(std::vector<SelectorRange>& ranges);
+void normalise(std::vector<NumberRange>& ranges);
 
 /// Finds the selector of each multiplexed signal. Reports the signals that cannot be resolved.
 [[nodiscard]] std::vector<bool> choose_selectors(Message& message, const Notes& notes,

@@ -238,7 +238,7 @@ class Parser : private Complaints {
 
   bool read_nodes() {
     if (!take_mark(':')) return false;
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     std::vector<std::string> names;
     if (!take_names(names)) return false;
     for (std::string& name : names) {
@@ -253,7 +253,7 @@ class Parser : private Complaints {
 
   bool read_message() {
     current_ = left_out_message;  // until the message is valid; its signals are skipped with it
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     RawId raw = 0;
     Message message;
     if (!take_integer<RawId>(raw, 0, ~RawId{0}, "the identifier of a message") ||
@@ -296,7 +296,7 @@ class Parser : private Complaints {
   }
 
   bool read_signal() {
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     Signal signal;
     Multiplexing multiplexing;
     if (current_ == no_message) return expected("a message (BO_) before its signals");
@@ -334,7 +334,7 @@ class Parser : private Complaints {
     return true;
   }
 
-  bool take_layout(can::Field& field) {
+  bool take_layout(can::BitField& field) {
     constexpr std::uint16_t last_bit = 8 * max_message_length - 1;
     std::uint8_t order = 0;
     if (!take_integer<std::uint16_t>(field.start, 0, last_bit, "the first bit of the signal") ||
@@ -353,7 +353,7 @@ class Parser : private Complaints {
   bool take_scaling(Signal& signal) {
     double& minimum = signal.coding.minimum;
     double& maximum = signal.coding.maximum;
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_mark('(') || !take_number(signal.coding.scale, "the scale") || !take_mark(',') ||
         !take_number(signal.coding.offset, "the offset") || !take_mark(')') || !take_mark('[') ||
         !take_number(minimum, "the least value") || !take_mark('|') ||
@@ -383,7 +383,7 @@ class Parser : private Complaints {
 
   bool read_environment_variable() {
     EnvironmentVariable variable;
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_name(variable.name, "the name of the variable") || !take_mark(':') ||
         !take_integer<std::uint32_t>(variable.type, 0, 2, "the type") || !take_mark('[') ||
         !take_number(variable.minimum, "the least value") || !take_mark('|') ||
@@ -469,7 +469,7 @@ class Parser : private Complaints {
     SignalGroup group;
     std::vector<std::string> names;
     if (!take_message(message)) return false;
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_name(group.name, "the name of the group") ||
         !take_integer<std::uint32_t>(group.repetitions, 0, ~0U, "the number of repetitions") ||
         !take_mark(':') || !take_names(names)) {
@@ -494,7 +494,7 @@ class Parser : private Complaints {
     std::uint8_t type = 0;
     if (!take_signal(object)) return false;
     try_mark(':');
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_integer<std::uint8_t>(type, 0, 2, "the type of the value")) return false;
     end_statement();
     if (type == 0) return true;
@@ -529,7 +529,7 @@ class Parser : private Complaints {
   }
 
   /// Takes a range such as 3-5. The scanner reads -5 as a number, which is right elsewhere.
-  bool take_range(SelectorRange& range) {
+  bool take_range(NumberRange& range) {
     constexpr std::string_view what = "a range of numbers such as 3-5";
     const auto first = to_integer<std::uint64_t>(scanner_.peek().raw);
     if (!first) return expected(what);
@@ -554,7 +554,7 @@ class Parser : private Complaints {
     if (word.kind == TokenKind::name) scanner_.take();
     if (word.kind == TokenKind::name && definition.object == ObjectKind::network)
       return expected("the attribute's name after BU_, BO_, SG_, EV_ or nothing");
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     if (!take_text(definition.name, "the name of the attribute in quotes") ||
         !take_attribute_type(definition))
       return false;
@@ -640,7 +640,7 @@ class Parser : private Complaints {
   /// Takes the identifier of a known message. A skipped message was reported before, so it is not reported
   /// again.
   bool take_message(std::size_t& index) {
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     RawId raw = 0;
     if (!take_integer<RawId>(raw, 0, ~RawId{0}, "the identifier of a message")) return false;
     if (raw == independent_raw_id) {
@@ -660,7 +660,7 @@ class Parser : private Complaints {
   }
 
   bool take_reference(const Names& known, std::size_t& index, std::string_view what) {
-    const Place place = scanner_.peek().place;
+    const TextPosition place = scanner_.peek().place;
     std::string name;
     if (!take_name(name, what)) return false;
     const auto found = known.find(name);
@@ -792,7 +792,8 @@ class Parser : private Complaints {
 
   /// Gives objects their long names if these are valid and unique.
   template <class T>
-  void give_long_name(T& object, std::string_view attribute, std::set<std::string>& known, Place place) {
+  void give_long_name(T& object, std::string_view attribute, std::set<std::string>& known,
+                      TextPosition place) {
     std::string name = take_long_name(object.attributes, attribute);
     if (name.empty() || name == object.name) return;
     const bool is_name = name.size() <= max_name_length && is_readable_name(name);

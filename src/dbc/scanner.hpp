@@ -23,7 +23,7 @@ enum class TokenKind : std::uint8_t {
 struct Token {
   TokenKind kind = TokenKind::end;
   std::string_view raw;
-  Place place;
+  TextPosition place;
   bool first_on_line = false;
   bool last_on_line = false;
 

@@ -105,7 +105,7 @@ class Writer {
   }
 
   void put_signal(const Signal& signal, std::string_view place) {
-    const can::Field& field = signal.coding.field;
+    const can::BitField& field = signal.coding.field;
     put(" SG_ {} {}{}: {}|{}@{}{} ({},{}) [{}|{}] {} {}\n", file_name(signal), place,
         place.empty() ? "" : " ", field.start, field.length, field.order == can::ByteOrder::little ? 1 : 0,
         field.type == can::NumberType::unsigned_integer ? '+' : '-', signal.coding.scale,

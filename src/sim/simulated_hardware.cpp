@@ -30,7 +30,7 @@ void SimulatedHardware::read(Time now, std::span<robot::JointFeedback> feedback)
   hardware_->read(now, feedback);
 }
 
-void SimulatedHardware::write(Time now, std::span<const robot::JointCommand> commands) noexcept {
+void SimulatedHardware::write(Time now, std::span<const JointCommand> commands) noexcept {
   hardware_->write(now, commands);
 }
 

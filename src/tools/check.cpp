@@ -59,13 +59,13 @@ Delay delay_of(std::vector<double> times) {
 /// Answers per period: half of those of one more drive.
 constexpr double most_surplus = 0.5;
 
-const char* name_of(robot::CommandMode mode) {
+const char* name_of(CommandMode mode) {
   switch (mode) {
-    case robot::CommandMode::position:
+    case CommandMode::position:
       return "position";
-    case robot::CommandMode::velocity:
+    case CommandMode::velocity:
       return "velocity";
-    case robot::CommandMode::effort:
+    case CommandMode::effort:
       return "effort";
   }
   return "?";
@@ -107,7 +107,7 @@ Listened listen(app::Devices& devices, const robot::RobotDescription& robot, dou
   platform::SteadyClock clock;
   std::vector<Heard> heard(robot.joints.size());
   std::vector<robot::JointFeedback> feedback(robot.joints.size());
-  const std::vector<robot::JointCommand> without_power(robot.joints.size());
+  const std::vector<JointCommand> without_power(robot.joints.size());
   const Time begin = clock.now();
   Time asked = begin;
   const auto periods = std::max<Duration::rep>(from_seconds(duration) / robot.period, 1);
@@ -146,15 +146,15 @@ std::string state_of(const robot::RobotDescription& robot, std::size_t joint, co
                      const app::Devices& devices) {
   const robot::JointDescription& description = robot.joints[joint];
   const double position = heard.last.position;
-  const bool has_bus = heard.last.drive != robot::DriveState::no_bus;
+  const bool has_bus = heard.last.drive != DriveState::no_bus;
   if (devices.link(description.bus) != robot::BusLink::up || !has_bus) return "its bus is down";
   if (!heard.last.heard) {
     return fmt::format("does not answer: is board {} powered, on this bus, and of protocol {}?",
                        description.board, robot.buses[description.bus].protocol->name());
   }
-  if (heard.last.drive == robot::DriveState::fault)
+  if (heard.last.drive == DriveState::fault)
     return "fault: " + robot::describe_fault(robot, joint, heard.last.fault);
-  if (heard.last.drive == robot::DriveState::unknown) return "answers seldom";
+  if (heard.last.drive == DriveState::unknown) return "answers seldom";
   if (position < description.limits.position_min || position > description.limits.position_max) {
     return fmt::format("outside its limits {:g}..{:g} {}", description.limits.position_min,
                        description.limits.position_max, robot::position_unit(description.kind));

@@ -217,12 +217,12 @@ class OwnHardware final : public robot::Hardware {
       feedback[i].stamp = now;
       feedback[i].heard = true;
       feedback[i].fault = is_faulty ? 5 : 0;
-      feedback[i].drive = is_faulty                 ? robot::DriveState::fault
-                          : commands_[i].want_power ? robot::DriveState::ready
-                                                    : robot::DriveState::off;
+      feedback[i].drive = is_faulty                 ? DriveState::fault
+                          : commands_[i].want_power ? DriveState::ready
+                                                    : DriveState::off;
     }
   }
-  void write(Time, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time, std::span<const JointCommand> commands) noexcept override {
     std::copy(commands.begin(), commands.end(), commands_.begin());
   }
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override {
@@ -236,7 +236,7 @@ class OwnHardware final : public robot::Hardware {
   std::size_t faulty = 0;
 
  private:
-  std::vector<robot::JointCommand> commands_;
+  std::vector<JointCommand> commands_;
   std::uint64_t cycles_ = 0;
 };
 
@@ -481,9 +481,9 @@ TEST_CASE("a bus that goes down in motion stops the robot by name, and a reset l
     CHECK(drives->position(1) == doctest::Approx(1).epsilon(0.02));
     CHECK(robot->fault().reason == motion::Errc{});
     const std::string down = ": right_joint: the bus of a drive is down: right (own) [bus_down]";
-    const std::string way_on = R"(. Once it is back, `takt reset` (or {"reset":{}}) leads on)";
+    const std::string next_step = R"(. Once it is back, `takt reset` (or {"reset":{}}) leads on)";
     std::vector<std::string> expected = {"robot starting", "robot ready", "robot stopping" + down,
-                                         "robot stopped" + down + way_on};
+                                         "robot stopped" + down + next_step};
     expected.insert(expected.end(), a_life.begin(), a_life.end());
     CHECK(reports(*robot) == expected);
   }

@@ -211,7 +211,7 @@ template <class T>
 Values<T> random_values(std::mt19937_64& random) {
   Values<T> values;
   for (std::size_t i = 0; i < signal_count<T>; ++i) {
-    const Signal& signal = signals_of<T>[i].signal;
+    const SignalCoding& signal = signals_of<T>[i].signal;
     const bool is_float = signal.field.type > NumberType::signed_integer;
     const double span = is_float ? 1e6 : std::ldexp(1.0, signal.field.length) * std::abs(signal.scale);
     values[i] = test::uniform(random, -0.2, 1) * span + signal.offset;
@@ -285,7 +285,7 @@ void check_round_trip(std::uint64_t salt) {
   REQUIRE(seen > 100);
 }
 
-constexpr SignalSpec plain(std::string_view name, Field field, Selection selection = {}) {
+constexpr SignalSpec plain(std::string_view name, BitField field, Selection selection = {}) {
   return {name, {field}, "", selection};
 }
 constexpr MessageFault fault_of(std::initializer_list<SignalSpec> signals, MessageSpec message = {}) {

@@ -100,7 +100,7 @@ class PublishedDriveTest(unittest.TestCase):
         self.assertEqual(self.odometry.read(), (first, False))
         inspected = json.loads(subprocess.run([TAKT, "shm", "inspect", self.name, "--json"], check=True,
                                               capture_output=True).stdout)
-        alive = {seat["place"]: seat["alive"] for seat in inspected["seats"]}
+        alive = {owner_slot["place"]: owner_slot["alive"] for owner_slot in inspected["owner_slots"]}
         self.assertEqual(alive, {"segment": False, "odometry producer 0": False, "odometry consumer 0": True,
                                  "vehicle producer 0": False, "vehicle consumer 0": True})
         takt.takt_value_writer_destroy(made(takt.takt_value_writer_create, self.segment, b"odometry", ODOMETRY))

@@ -68,10 +68,10 @@ Database two_levels() {
       "SG_MUL_VAL_ 5 c b 5-5;\nSG_MUL_VAL_ 5 d b 5-5, 7-7, 200-255;\n");
 }
 
-Field random_field(std::mt19937_64& random, std::size_t bytes) {
+BitField random_field(std::mt19937_64& random, std::size_t bytes) {
   const auto bits = static_cast<std::int64_t>(8 * bytes);
   for (;;) {
-    Field field;
+    BitField field;
     field.start = static_cast<std::uint16_t>(test::uniform_int(random, 0, bits - 1));
     field.length = static_cast<std::uint8_t>(test::uniform_int(random, 1, std::min<std::int64_t>(64, bits)));
     field.order = random() % 2 == 0 ? ByteOrder::little : ByteOrder::big;
@@ -113,7 +113,7 @@ bool is_there(const dbc::Message& message, const dbc::Signal& signal, const Data
   return is_there(message, selector, data) &&
          std::any_of(
              signal.selected_for.begin(), signal.selected_for.end(),
-             [&](const dbc::SelectorRange& range) { return range.first <= number && number <= range.last; });
+             [&](const dbc::NumberRange& range) { return range.first <= number && number <= range.last; });
 }
 
 Data any_data(std::mt19937_64& random, std::size_t size) {
@@ -146,7 +146,7 @@ TEST_CASE("a database decodes and encodes as the kernel does, whatever the layou
 
     for (const Overflow overflow : {Overflow::error, Overflow::clamp, Overflow::wrap}) {
       for (std::size_t s = 0; s < signals.size(); ++s) {
-        const Signal& coding = signals[s].coding;
+        const SignalCoding& coding = signals[s].coding;
         const double reach = std::ldexp(1.0, coding.field.length) * (overflow == Overflow::error ? 0.4 : 0.6);
         values[s] = test::uniform(random, 0, reach) * coding.scale + coding.offset;
       }

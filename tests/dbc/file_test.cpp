@@ -88,13 +88,13 @@ TEST_CASE("layout, scale, range, unit and receivers of a signal are read") {
 
   const dbc::Signal& velocity = signal(status, "velocity");
   CHECK(velocity.coding ==
-        Signal{{0, 16, ByteOrder::little, NumberType::signed_integer}, 0.025, 0, -800, 800});
+        SignalCoding{{0, 16, ByteOrder::little, NumberType::signed_integer}, 0.025, 0, -800, 800});
   CHECK(velocity.unit == "rad/s");
   CHECK(velocity.receivers == std::vector<std::string>{"Master", "Drive_Right"});
   CHECK(velocity.comment == "of the shaft,\nbehind the gear");
 
   CHECK(signal(status, "current").coding ==
-        Signal{{23, 12, ByteOrder::big, NumberType::signed_integer}, 0.01, 0.5, -20, 20});
+        SignalCoding{{23, 12, ByteOrder::big, NumberType::signed_integer}, 0.01, 0.5, -20, 20});
   CHECK(signal(status, "temperature").unit == "°C");
   CHECK(signal(status, "reversed").coding.scale == -0.1);
   CHECK(signal(status, "reversed").coding.offset == 15);
@@ -117,16 +117,16 @@ TEST_CASE("multiplexed signals know their selector and its numbers") {
   CHECK(signal(simple, "page").is_selector);
   CHECK_FALSE(signal(simple, "always").selected_by.has_value());
   CHECK(signal(simple, "third").selected_by == 0);
-  CHECK(signal(simple, "third").selected_for == std::vector<dbc::SelectorRange>{{1, 1}});
+  CHECK(signal(simple, "third").selected_for == std::vector<dbc::NumberRange>{{1, 1}});
 
   const dbc::Message& nested = message(reading.file, "Nested");
   CHECK(nested.extended);
   CHECK(nested.id == 512);
   CHECK(signal(nested, "branch").is_selector);
   CHECK(signal(nested, "branch").selected_by == 0);
-  CHECK(signal(nested, "leaf_0").selected_for == std::vector<dbc::SelectorRange>{{0, 0}, {3, 9}});
+  CHECK(signal(nested, "leaf_0").selected_for == std::vector<dbc::NumberRange>{{0, 0}, {3, 9}});
   CHECK(signal(nested, "leaf_1_low").selected_by == 2);
-  CHECK(signal(nested, "leaf_1_low").selected_for == std::vector<dbc::SelectorRange>{{0, 6}, {200, 255}});
+  CHECK(signal(nested, "leaf_1_low").selected_for == std::vector<dbc::NumberRange>{{0, 6}, {200, 255}});
 }
 
 TEST_CASE("floating-point signals, signals of no message and long names are read") {

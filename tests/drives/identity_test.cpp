@@ -12,7 +12,6 @@
 
 using namespace takt;
 using namespace std::chrono_literals;
-using robot::DriveState;
 
 namespace {
 
@@ -37,7 +36,7 @@ struct Robot {
   robot::RobotDescription description;
   std::unique_ptr<sim::SimulatedHardware> hardware;
   std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
+  std::vector<JointCommand> commands;
   Time now{};
 };
 

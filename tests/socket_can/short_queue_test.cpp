@@ -49,7 +49,7 @@ TEST_CASE("fifteen boards behind a queue of ten frames are all asked" NEEDS_CAN)
   SocketCanBus* const pointer = &bus;
   const auto hardware = std::move(drives::HuboHardware<SocketCanBus>::create(robot, {&pointer, 1}).value());
 
-  std::vector<robot::JointCommand> commands(boards);
+  std::vector<JointCommand> commands(boards);
   std::array<std::size_t, boards> asked{};
   std::array<can::Frame, 64> frames;
   Time now = SteadyClock().now();

@@ -53,8 +53,8 @@ void fuzz_hardware(const robot::RobotDescription& robot, std::span<const std::ui
   ScriptedBus* const pointer = &bus;
   const auto hardware = std::move(*Hardware::create(robot, {&pointer, 1}));
   std::vector<robot::JointFeedback> feedback(robot.joints.size());
-  std::vector<robot::JointCommand> commands(robot.joints.size());
-  for (robot::JointCommand& command : commands) command.want_power = true;
+  std::vector<JointCommand> commands(robot.joints.size());
+  for (JointCommand& command : commands) command.want_power = true;
 
   Time now{};
   while (!bytes.empty()) {

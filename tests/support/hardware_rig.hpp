@@ -64,14 +64,14 @@ class HardwareRig {
     while (count-- > 0) cycle();
   }
   void power(bool on) {
-    for (robot::JointCommand& command : commands) command.want_power = on;
+    for (JointCommand& command : commands) command.want_power = on;
   }
 
   Duration period;
   std::vector<ScriptedBus> buses;
   std::unique_ptr<Hardware> hardware;
   std::vector<robot::JointFeedback> feedback;
-  std::vector<robot::JointCommand> commands;
+  std::vector<JointCommand> commands;
   std::vector<can::Frame> last_sent;  ///< frames of all buses in the last cycle
   Time now{};
 

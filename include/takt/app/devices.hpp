@@ -59,7 +59,7 @@ class Devices final : public robot::Hardware {
 
   /// Advances the simulation, if there is one, to `now`, then reads the drives.
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override;
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override;
+  void write(Time now, std::span<const JointCommand> commands) noexcept override;
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override;
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
   void ask_identity() noexcept override;

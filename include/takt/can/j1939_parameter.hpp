@@ -22,7 +22,7 @@ enum class Presence : std::uint8_t {
 /// Returns the largest number of a field that is a value (SAE J1939-71). For whole bytes, a top byte of 0xFB
 /// or more is a code. For fields of a few bits, the two largest numbers are codes. In fields longer than a
 /// number (texts, names), all numbers are values.
-[[nodiscard]] constexpr std::uint64_t largest_j1939_value(Field field) noexcept {
+[[nodiscard]] constexpr std::uint64_t largest_j1939_value(BitField field) noexcept {
   if (field.type != NumberType::unsigned_integer || field.length < 2 || field.length > 32)
     return std::numeric_limits<std::uint64_t>::max();
   if (field.length % 8 == 0) return (std::uint64_t{0xFB} << (field.length - 8)) - 1;
@@ -30,7 +30,7 @@ enum class Presence : std::uint8_t {
 }
 
 /// Returns the meaning of a number above largest_j1939_value().
-[[nodiscard]] constexpr Presence j1939_presence(Field field, std::uint64_t number) noexcept {
+[[nodiscard]] constexpr Presence j1939_presence(BitField field, std::uint64_t number) noexcept {
   const bool is_bytes = field.length % 8 == 0;
   const std::uint64_t code =
       is_bytes ? number >> (field.length - 8) : number + 0xFF - detail::mask_of(field.length);

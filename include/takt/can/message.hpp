@@ -136,7 +136,7 @@ class Draft {
   static constexpr bool in_words = length > 0 && length <= 8;
   static constexpr std::uint64_t unused = T::message.j1939 ? ~std::uint64_t{0} : 0;
   template <std::size_t I>
-  static constexpr Field field = signals_of<T>[I].signal.field;
+  static constexpr BitField field = signals_of<T>[I].signal.field;
   template <std::size_t I>
   static constexpr std::size_t order = field<I>.order == ByteOrder::little ? 0 : 1;
   template <std::size_t I>
@@ -342,7 +342,7 @@ template <class T, std::size_t I>
 /// Converts the number in a field to its member.
 template <class T, std::size_t I, class Member>
 [[nodiscard]] constexpr Member to_member(std::uint64_t bits) noexcept {
-  constexpr Signal signal = signals_of<T>[I].signal;
+  constexpr SignalCoding signal = signals_of<T>[I].signal;
   if constexpr (std::is_floating_point_v<Member>) {
     return static_cast<Member>(physical_in<T, I>(bits));
   } else if (signal.field.type == NumberType::signed_integer) {
@@ -364,7 +364,7 @@ template <class T, std::size_t I>
 /// The limits for the integers of a signal, in the type of its field.
 template <class T, std::size_t I>
 struct IntegerLimits {
-  static constexpr Signal signal = signals_of<T>[I].signal;
+  static constexpr SignalCoding signal = signals_of<T>[I].signal;
   static constexpr bool is_signed = signal.field.type == NumberType::signed_integer;
   using Number = std::conditional_t<is_signed, std::int64_t, std::uint64_t>;
 
@@ -392,7 +392,7 @@ template <class Member>
 
 template <class T, std::size_t I, class Member>
 [[nodiscard]] constexpr FieldBits member_to_bits(Member member) noexcept {
-  constexpr Signal signal = signals_of<T>[I].signal;
+  constexpr SignalCoding signal = signals_of<T>[I].signal;
   const auto value = sent_value(member);
   if constexpr (std::is_floating_point_v<Member>) {
     constexpr NumberLimits limits = value_limits<T, I>();
@@ -417,7 +417,7 @@ template <class T, std::size_t I, class Member>
 /// every policy.
 template <class T, std::size_t I, Overflow overflow, class Member>
 [[nodiscard]] constexpr Result<std::uint64_t> member_beyond(Member member) noexcept {
-  constexpr Signal signal = signals_of<T>[I].signal;
+  constexpr SignalCoding signal = signals_of<T>[I].signal;
   for (const std::uint64_t state : signals_of<T>[I].states) {
     if (says_state<T, I>(member, state)) return state;
   }

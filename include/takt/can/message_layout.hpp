@@ -73,7 +73,7 @@ template <std::size_t Count>
 /// A signal: its name, position, scale, unit and condition.
 struct SignalSpec {
   std::string_view name{};
-  Signal signal{};
+  SignalCoding signal{};
   std::string_view unit{};
   Selection selection{};
   /// Raw numbers that mean a state, such as "error". They may be sent beyond the range. A multiplexer accepts
@@ -132,7 +132,7 @@ namespace detail {
 
 inline constexpr std::size_t no_signal = ~std::size_t{0};
 
-[[nodiscard]] constexpr bool is_integer(const Field& field) noexcept {
+[[nodiscard]] constexpr bool is_integer(const BitField& field) noexcept {
   return field.type <= NumberType::signed_integer;
 }
 
@@ -231,7 +231,7 @@ inline constexpr std::size_t no_signal = ~std::size_t{0};
 [[nodiscard]] constexpr bool has_overlap(std::size_t bytes, std::span<const SignalSpec> signals) noexcept {
   std::array<std::uint8_t, max_transport_length> taken;  // NOLINT: as above
   std::fill_n(taken.begin(), bytes, std::uint8_t{0});
-  const auto meets_taken = [&](Field field, bool takes) {
+  const auto meets_taken = [&](BitField field, bool takes) {
     const Window window = window_of(field);
     bool meets = false;
     for (std::size_t i = window.first; i < window.first + window.bytes; ++i) {
@@ -358,7 +358,7 @@ namespace detail {
 
 /// Whether a member can hold every number of a field without changing its meaning.
 template <class Member>
-[[nodiscard]] constexpr bool can_hold(const Signal& signal) noexcept {
+[[nodiscard]] constexpr bool can_hold(const SignalCoding& signal) noexcept {
   if constexpr (std::is_enum_v<Member>) {
     return can_hold<std::underlying_type_t<Member>>(signal);
   } else if constexpr (std::is_integral_v<Member>) {
@@ -372,7 +372,7 @@ template <class Member>
   }
 }
 template <class Message, class Member>
-[[nodiscard]] constexpr bool member_fits(const Signal& signal, Member Message::*) noexcept {
+[[nodiscard]] constexpr bool member_fits(const SignalCoding& signal, Member Message::*) noexcept {
   return can_hold<Member>(signal);
 }
 

@@ -45,13 +45,13 @@ enum class NumberType : std::uint8_t {
 };
 
 /// The position and number format of a field in a frame. A structural type: usable as a template argument.
-struct Field {
+struct BitField {
   std::uint16_t start = 0;  ///< least significant bit (little) or most significant bit (big)
   std::uint8_t length = 1;  ///< bits: 1 to 64
   ByteOrder order = ByteOrder::little;
   NumberType type = NumberType::unsigned_integer;
 
-  friend constexpr bool operator==(const Field&, const Field&) = default;
+  friend constexpr bool operator==(const BitField&, const BitField&) = default;
 };
 
 namespace detail {
@@ -64,7 +64,7 @@ struct Window {
   unsigned shift = 0;     ///< bits: 0 to 7; more in a widened window
 };
 
-[[nodiscard]] constexpr Window window_of(Field field) noexcept {
+[[nodiscard]] constexpr Window window_of(BitField field) noexcept {
   const unsigned in_byte = field.start % 8U;
   const unsigned before = field.order == ByteOrder::little ? in_byte : 7 - in_byte;
   const unsigned bits = before + field.length;
@@ -130,7 +130,7 @@ struct SizedWord {
 /// Returns the bits of the field, in the low end of the result. A window of nine bytes is a word of eight
 /// bytes and the ninth byte.
 template <class Word>
-[[nodiscard]] constexpr std::uint64_t extract_bits(Field field, Window window,
+[[nodiscard]] constexpr std::uint64_t extract_bits(BitField field, Window window,
                                                    const std::uint8_t* frame) noexcept {
   const std::uint8_t* const bytes = frame + window.first;
   const std::size_t count = window.bytes < 8 ? window.bytes : 8;
@@ -145,7 +145,8 @@ template <class Word>
 
 /// Writes the low bits of `number` into the field. The bits around it do not change.
 template <class Word>
-constexpr void insert_bits(Field field, Window window, std::uint8_t* frame, std::uint64_t number) noexcept {
+constexpr void insert_bits(BitField field, Window window, std::uint8_t* frame,
+                           std::uint64_t number) noexcept {
   std::uint8_t* const bytes = frame + window.first;
   const std::size_t count = window.bytes < 8 ? window.bytes : 8;
   std::uint64_t mask = mask_of(field.length);
@@ -174,7 +175,7 @@ constexpr void insert_bits(Field field, Window window, std::uint8_t* frame, std:
 }
 
 /// Returns the number in the field as a double. Integers beyond 53 bits are rounded.
-[[nodiscard]] constexpr double number_of(Field field, std::uint64_t bits) noexcept {
+[[nodiscard]] constexpr double number_of(BitField field, std::uint64_t bits) noexcept {
   switch (field.type) {
     case NumberType::unsigned_integer:
       // A signed conversion takes one instruction, an unsigned one takes several.
@@ -213,7 +214,7 @@ struct NumberLimits {
 };
 
 /// Returns the range of numbers that the field can hold, rounded inwards to doubles.
-[[nodiscard]] constexpr NumberLimits number_limits(Field field) noexcept {
+[[nodiscard]] constexpr NumberLimits number_limits(BitField field) noexcept {
   switch (field.type) {
     case NumberType::unsigned_integer:
       return {0, detail::whole_below(field.length)};
@@ -229,8 +230,8 @@ struct NumberLimits {
 }
 
 /// A field with its physical meaning.
-struct Signal {
-  Field field;
+struct SignalCoding {
+  BitField field;
   double scale = 1;    ///< physical units per number; finite and not 0
   double offset = 0;   ///< physical value of the number 0
   double minimum = 0;  ///< smallest physical value that may be sent; no range if both ends are equal
@@ -238,18 +239,18 @@ struct Signal {
 
   /// Returns whether the signal has a range.
   [[nodiscard]] constexpr bool has_range() const noexcept { return minimum != maximum; }
-  friend constexpr bool operator==(const Signal&, const Signal&) = default;
+  friend constexpr bool operator==(const SignalCoding&, const SignalCoding&) = default;
 };
 
 /// The number of a physical value, before rounding.
-[[nodiscard]] constexpr double to_number(const Signal& signal, double physical) noexcept {
+[[nodiscard]] constexpr double to_number(const SignalCoding& signal, double physical) noexcept {
   return (physical - signal.offset) / signal.scale;
 }
 
 namespace detail {
 
 /// The signal's range in numbers of its field.
-[[nodiscard]] constexpr NumberLimits range_limits(const Signal& signal) noexcept {
+[[nodiscard]] constexpr NumberLimits range_limits(const SignalCoding& signal) noexcept {
   const auto number = [&](double physical) {
     const double exact = to_number(signal, physical);
     return signal.field.type <= NumberType::signed_integer ? round_half_even(exact) : exact;
@@ -264,7 +265,7 @@ namespace detail {
 /// Returns the range of numbers that may be sent: what the field can hold, within the signal's range. A
 /// reversed range, or a range end that the field cannot hold, limits only as far as it is usable. For many
 /// calls with a signal known at run time, keep the result.
-[[nodiscard]] constexpr NumberLimits number_limits(const Signal& signal) noexcept {
+[[nodiscard]] constexpr NumberLimits number_limits(const SignalCoding& signal) noexcept {
   const NumberLimits field = number_limits(signal.field);
   if (!signal.has_range()) return field;
   const NumberLimits range = detail::range_limits(signal);
@@ -284,7 +285,7 @@ namespace detail {
 }
 
 /// The bits of a number that is within the limits of its field.
-[[nodiscard]] constexpr std::uint64_t fitting_bits(Field field, double number) noexcept {
+[[nodiscard]] constexpr std::uint64_t fitting_bits(BitField field, double number) noexcept {
   switch (field.type) {
     case NumberType::unsigned_integer:
       // A signed conversion takes one instruction, an unsigned one takes several.
@@ -302,7 +303,7 @@ namespace detail {
 
 /// Applies the overflow policy to a number outside the limits or to NaN. This is rare, so it is separate from
 /// the code of each cycle.
-[[nodiscard]] constexpr Result<std::uint64_t> overflowing_bits(Field field, NumberLimits limits,
+[[nodiscard]] constexpr Result<std::uint64_t> overflowing_bits(BitField field, NumberLimits limits,
                                                                double number, Overflow overflow) noexcept {
   if (!is_finite(number)) return fail(Errc::not_finite);
   if (overflow == Overflow::error) return fail(Errc::out_of_range);
@@ -334,7 +335,7 @@ struct FieldBits {
   std::uint64_t bits = 0;
   bool fits = false;
 };
-[[nodiscard]] constexpr FieldBits round_to_bits(Field field, NumberLimits limits, double number) noexcept {
+[[nodiscard]] constexpr FieldBits round_to_bits(BitField field, NumberLimits limits, double number) noexcept {
   const bool is_integer = field.type <= NumberType::signed_integer;
   if (is_integer && field.length <= small_bits) {
     // The integer comes from the bits of the double: a conversion is undefined for numbers that do not fit.
@@ -355,15 +356,15 @@ struct FieldBits {
 
 /// Returns the bits that are nearest to a number. Errors: not_finite; out_of_range, depending on `overflow`.
 /// Called with number_limits(signal) and the signal's to_number(), it does the same as to_bits().
-[[nodiscard]] constexpr Result<std::uint64_t> number_to_bits(Field field, NumberLimits limits, double number,
-                                                             Overflow overflow) noexcept {
+[[nodiscard]] constexpr Result<std::uint64_t> number_to_bits(BitField field, NumberLimits limits,
+                                                             double number, Overflow overflow) noexcept {
   const detail::FieldBits rounded = detail::round_to_bits(field, limits, number);
   if (!rounded.fits) return detail::overflowing_bits(field, limits, number, overflow);
   return rounded.bits;
 }
 
 /// Returns whether a field is valid and lies within the first `bytes` bytes.
-[[nodiscard]] constexpr bool fits(Field field, std::size_t bytes) noexcept {
+[[nodiscard]] constexpr bool fits(BitField field, std::size_t bytes) noexcept {
   if (field.length < 1 || field.length > 64) return false;
   if (field.type == NumberType::float32 && field.length != 32) return false;
   if (field.type == NumberType::float64 && field.length != 64) return false;
@@ -375,7 +376,7 @@ struct FieldBits {
 namespace detail {
 
 /// The bits of one byte of its window that a field covers.
-[[nodiscard]] constexpr unsigned covered_bits(Field field, Window window, std::size_t byte) noexcept {
+[[nodiscard]] constexpr unsigned covered_bits(BitField field, Window window, std::size_t byte) noexcept {
   const bool is_first = byte == window.first;
   const bool is_last = byte + 1 == window.first + window.bytes;
   const unsigned in_byte = field.start % 8U;
@@ -393,7 +394,7 @@ namespace detail {
 }  // namespace detail
 
 /// Returns whether two fields share a bit. Not for the cycle, because it looks at each byte.
-[[nodiscard]] constexpr bool overlap(Field a, Field b) noexcept {
+[[nodiscard]] constexpr bool overlap(BitField a, BitField b) noexcept {
   constexpr std::size_t anywhere = std::numeric_limits<std::size_t>::max();
   if (!fits(a, anywhere) || !fits(b, anywhere)) return false;
   const detail::Window in_a = detail::window_of(a);
@@ -407,7 +408,7 @@ namespace detail {
 
 /// Returns the bits of a field known at run time, in the low end of the result. Error: bad_layout (the field
 /// is invalid or not within `data`).
-[[nodiscard]] constexpr Result<std::uint64_t> extract(Field field,
+[[nodiscard]] constexpr Result<std::uint64_t> extract(BitField field,
                                                       std::span<const std::uint8_t> data) noexcept {
   if (!fits(field, data.size())) return fail(Errc::bad_layout);
   const detail::Window window = detail::window_of(field);
@@ -419,7 +420,7 @@ namespace detail {
 }
 
 /// Writes the low bits of `bits` into a field known at run time. Error: bad_layout, as above.
-[[nodiscard]] constexpr Status insert(Field field, std::span<std::uint8_t> data,
+[[nodiscard]] constexpr Status insert(BitField field, std::span<std::uint8_t> data,
                                       std::uint64_t bits) noexcept {
   if (!fits(field, data.size())) return fail(Errc::bad_layout);
   const detail::Window window = detail::window_of(field);
@@ -434,7 +435,7 @@ namespace detail {
 
 /// Returns the bits of a field known at compile time. The compiler checks that the field lies within the
 /// data.
-template <Field field, std::size_t Extent>
+template <BitField field, std::size_t Extent>
 [[nodiscard]] constexpr std::uint64_t extract(std::span<const std::uint8_t, Extent> data) noexcept {
   static_assert(Extent != std::dynamic_extent && fits(field, Extent),
                 "the field does not lie within the data");
@@ -445,7 +446,7 @@ template <Field field, std::size_t Extent>
 
 /// Writes the low bits of `bits` into a field known at compile time. The compiler checks that it lies within
 /// the data.
-template <Field field, std::size_t Extent>
+template <BitField field, std::size_t Extent>
 constexpr void insert(std::span<std::uint8_t, Extent> data, std::uint64_t bits) noexcept {
   static_assert(Extent != std::dynamic_extent && fits(field, Extent),
                 "the field does not lie within the data");
@@ -456,7 +457,7 @@ constexpr void insert(std::span<std::uint8_t, Extent> data, std::uint64_t bits) 
 
 /// Returns the physical value of these bits. A float field may hold infinity or NaN; otherwise the value is
 /// finite.
-[[nodiscard]] constexpr double to_physical(const Signal& signal, std::uint64_t bits) noexcept {
+[[nodiscard]] constexpr double to_physical(const SignalCoding& signal, std::uint64_t bits) noexcept {
   const double scaled = detail::number_of(signal.field, bits) * signal.scale;
   return signal.offset == 0 ? scaled : scaled + signal.offset;
 }
@@ -464,7 +465,7 @@ constexpr void insert(std::span<std::uint8_t, Extent> data, std::uint64_t bits) 
 namespace detail {
 
 /// Whether an integer field can hold a number; true for a floating-point field.
-[[nodiscard]] constexpr bool holds(Field field, std::int64_t number) noexcept {
+[[nodiscard]] constexpr bool holds(BitField field, std::int64_t number) noexcept {
   if (field.type == NumberType::unsigned_integer)
     return number >= 0 && static_cast<std::uint64_t>(number) <= mask_of(field.length);
   const auto high = static_cast<std::int64_t>(mask_of(field.length) >> 1);
@@ -473,7 +474,8 @@ namespace detail {
 
 /// Whether a physical value equals this raw number within a millionth of a step. A rounded value must not
 /// become a state.
-[[nodiscard]] constexpr bool says_number(const Signal& signal, double physical, std::uint64_t bits) noexcept {
+[[nodiscard]] constexpr bool says_number(const SignalCoding& signal, double physical,
+                                         std::uint64_t bits) noexcept {
   const double distance = to_number(signal, physical) - number_of(signal.field, bits);
   return distance <= 1e-6 && distance >= -1e-6;
 }
@@ -483,7 +485,7 @@ namespace detail {
 /// Returns whether a signal is valid in `bytes` bytes of data. Its field must fit, and its scale must be
 /// finite and not
 /// 0. Its range must not be reversed, and the field must be able to hold it.
-[[nodiscard]] constexpr bool is_valid(const Signal& signal, std::size_t bytes) noexcept {
+[[nodiscard]] constexpr bool is_valid(const SignalCoding& signal, std::size_t bytes) noexcept {
   if (!fits(signal.field, bytes)) return false;
   if (!is_finite(signal.scale) || signal.scale == 0 || !is_finite(signal.offset)) return false;
   if (!signal.has_range()) return true;
@@ -494,14 +496,14 @@ namespace detail {
 
 /// Returns the bits that are nearest to a physical value. Errors: not_finite (the value, or its quotient by
 /// the scale); out_of_range, depending on `overflow`.
-[[nodiscard]] constexpr Result<std::uint64_t> to_bits(const Signal& signal, double physical,
+[[nodiscard]] constexpr Result<std::uint64_t> to_bits(const SignalCoding& signal, double physical,
                                                       Overflow overflow) noexcept {
   return number_to_bits(signal.field, number_limits(signal), to_number(signal, physical), overflow);
 }
 
 /// Returns the physical value of a signal in a frame's data. Error: bad_layout (the field is invalid, or the
 /// frame is shorter than the signal needs).
-[[nodiscard]] constexpr Result<double> decode(const Signal& signal,
+[[nodiscard]] constexpr Result<double> decode(const SignalCoding& signal,
                                               std::span<const std::uint8_t> data) noexcept {
   const auto bits = extract(signal.field, data);
   if (!bits) return fail(bits.error());
@@ -510,23 +512,23 @@ namespace detail {
 
 /// Writes a physical value into a frame's data. On an error it writes nothing. Errors: bad_layout,
 /// not_finite, out_of_range.
-[[nodiscard]] constexpr Status encode(const Signal& signal, std::span<std::uint8_t> data, double physical,
-                                      Overflow overflow) noexcept {
+[[nodiscard]] constexpr Status encode(const SignalCoding& signal, std::span<std::uint8_t> data,
+                                      double physical, Overflow overflow) noexcept {
   if (!fits(signal.field, data.size())) return fail(Errc::bad_layout);
   const auto bits = to_bits(signal, physical, overflow);
   if (!bits) return fail(bits.error());
   return insert(signal.field, data, *bits);
 }
 
-/// decode() for a signal known at compile time: an `inline constexpr Signal`. It cannot fail.
-template <const Signal& signal, std::size_t Extent>
+/// decode() for a signal known at compile time: an `inline constexpr SignalCoding`. It cannot fail.
+template <const SignalCoding& signal, std::size_t Extent>
 [[nodiscard]] constexpr double decode(std::span<const std::uint8_t, Extent> data) noexcept {
   return to_physical(signal, extract<signal.field>(data));
 }
 
 /// encode() for a signal known at compile time. On an error it writes nothing. Errors: not_finite,
 /// out_of_range.
-template <const Signal& signal, Overflow overflow, std::size_t Extent>
+template <const SignalCoding& signal, Overflow overflow, std::size_t Extent>
 [[nodiscard]] constexpr Status encode(std::span<std::uint8_t, Extent> data, double physical) noexcept {
   const auto bits = to_bits(signal, physical, overflow);
   if (!bits) return fail(bits.error());

@@ -271,7 +271,7 @@ class MessageCodec {
   [[nodiscard]] std::uint32_t group_of(const Selector& selector, std::uint64_t number) const noexcept;
   [[nodiscard]] std::string allowed_text(std::size_t signal) const;
   [[nodiscard]] Row row_of(std::uint32_t signal) const noexcept;
-  [[nodiscard]] const can::Signal& coding(const Row& row) const noexcept {
+  [[nodiscard]] const can::SignalCoding& coding(const Row& row) const noexcept {
     return description_->signals[row.signal].coding;
   }
 

@@ -101,23 +101,23 @@ struct ValueTable {
 };
 
 /// A range of selector values, both ends included.
-struct SelectorRange {
+struct NumberRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 
-  friend bool operator==(const SelectorRange&, const SelectorRange&) = default;
+  friend bool operator==(const NumberRange&, const NumberRange&) = default;
 };
 
 /// A signal of a message.
 struct Signal {
   std::string name;
-  std::string short_name;  ///< name in the file's statements, if `name` is a long name
-  can::Signal coding;      ///< position, type, scale, offset and range ([0|0] in the file: none)
+  std::string short_name;    ///< name in the file's statements, if `name` is a long name
+  can::SignalCoding coding;  ///< position, type, scale, offset and range ([0|0] in the file: none)
   std::string unit;
   std::vector<std::string> receivers;
   bool is_selector = false;                  ///< its number selects other signals
   std::optional<std::uint32_t> selected_by;  ///< index of that signal in the message
-  std::vector<SelectorRange> selected_for;   ///< in rising order; empty: always in the frame
+  std::vector<NumberRange> selected_for;     ///< in rising order; empty: always in the frame
   std::vector<ValueText> values;
   std::string comment;
   std::vector<Attribute> attributes;
@@ -199,14 +199,14 @@ struct File {
 };
 
 /// A place in the text; both count from 1, the column in bytes.
-struct Place {
+struct TextPosition {
   std::size_t line = 0;
   std::size_t column = 0;
 };
 
 /// A warning: the place and the text.
 struct Warning {
-  Place place;
+  TextPosition place;
   std::string text;  ///< what is wrong, what is allowed, and how it was read
 };
 

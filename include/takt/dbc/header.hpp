@@ -35,7 +35,7 @@ struct HeaderOptions {
 };
 
 /// A generated header.
-struct Header {
+struct GeneratedHeader {
   std::string text;
   std::vector<std::string> warnings;  ///< parts of the file that are not in the header, with the reason
   std::size_t left_out = 0;           ///< number of messages that are not in the header
@@ -43,6 +43,6 @@ struct Header {
 
 /// Generates the header. Error: bad_dbc (an unknown node, or a namespace that C++ forbids). For set-up:
 /// allocates.
-[[nodiscard]] SetupResult<Header> make_header(const Database& dbc, const HeaderOptions& options);
+[[nodiscard]] SetupResult<GeneratedHeader> make_header(const Database& dbc, const HeaderOptions& options);
 
 }  // namespace takt::dbc

@@ -94,7 +94,7 @@ class Engine {
   void reset() noexcept { leave_stop(); }
 
   /// Computes one period of motion and writes one command per joint.
-  void advance(std::span<robot::JointCommand> commands) noexcept;
+  void advance(std::span<JointCommand> commands) noexcept;
 
   /// Passes the events of this cycle, oldest first, to `sink(const Event&) -> bool`. An event that the sink
   /// refuses is offered again in the next cycle. `written` is the time at which the commands were on the bus.
@@ -213,7 +213,7 @@ class Engine {
   void finish_preempted() noexcept;
   [[nodiscard]] bool has_ended(Goal& goal) noexcept;
   void settle_robot_state() noexcept;
-  void write_commands(std::span<robot::JointCommand> commands) noexcept;
+  void write_commands(std::span<JointCommand> commands) noexcept;
 
   void begin_stop(std::size_t joint) noexcept;
   [[nodiscard]] bool stopping(const Axis& axis) const noexcept;

@@ -14,18 +14,6 @@
 
 namespace takt::robot {
 
-/// The state that a drive reports.
-enum class DriveState : std::uint8_t {
-  unknown,  ///< has not answered yet
-  off,      ///< answers, power stage off
-  ready,    ///< power on and following references
-  fault,    ///< the drive or its master has a fault; see JointFeedback::fault
-  no_bus,   ///< its bus is down: no frames pass
-};
-
-/// Which part of a command a drive follows.
-enum class CommandMode : std::uint8_t { position, velocity, effort };
-
 /// The last feedback of one joint.
 struct JointFeedback {
   double position = 0;  ///< rad or m; meaningful once `heard`
@@ -36,20 +24,6 @@ struct JointFeedback {
   CommandMode mode = CommandMode::position;  ///< the mode that the drive is in
   std::uint32_t fault = 0;                   ///< the protocol's own fault bits, 0 = none
   double effort = 0;                         ///< N m or N; 0 if the drive does not report it
-};
-
-/// The next command of one joint. After a change of mode the drive keeps its last command until
-/// JointFeedback::mode shows the new mode. If that takes longer than the drive may be silent, its velocity
-/// and effort commands become 0 until then. Hence start a new mode from the measured position and velocity.
-/// Drives without the mode stay in their present one, and follow its last command.
-struct JointCommand {
-  double position = 0;  ///< rad or m
-  double velocity = 0;  ///< rad/s or m/s; in CommandMode::position a feed-forward, for drives that support it
-  double acceleration = 0;   ///< rad/s^2 or m/s^2: a feed-forward, for drives that support it
-  bool want_power = false;   ///< true: switch the drive on, by the hardware's sequence; false: off, at once
-  bool clear_fault = false;  ///< asks a faulty drive to clear its fault; set for one cycle
-  CommandMode mode = CommandMode::position;
-  double effort = 0;  ///< N m or N
 };
 
 /// Counters of a hardware since it was created.

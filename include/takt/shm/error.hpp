@@ -72,7 +72,7 @@ enum class Errc : std::uint16_t {
     case Errc::wrong_schema:
       return "the exchange holds elements of another type";
     case Errc::no_such_slot:
-      return "the exchange has no such seat";
+      return "the exchange has no such owner slot";
     case Errc::read_only:
       return "the segment may only be read";
     case Errc::bad_schema:

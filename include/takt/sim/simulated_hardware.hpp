@@ -27,7 +27,7 @@ class SimulatedHardware final : public robot::Hardware {
       const robot::RobotDescription& robot, Time start = Time{});
 
   void read(Time now, std::span<robot::JointFeedback> feedback) noexcept override;
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override;
+  void write(Time now, std::span<const JointCommand> commands) noexcept override;
   [[nodiscard]] robot::HardwareCounters counters() const noexcept override;
   [[nodiscard]] std::uint64_t starved(std::size_t joint) const noexcept override;
   void ask_identity() noexcept override;

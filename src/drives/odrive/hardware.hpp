@@ -68,7 +68,7 @@ class OdriveHardware final : public robot::Hardware {
     }
   }
 
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
       const bool takes_orders = bus.exchange.takes_orders();
       for (Drive& drive : bus.drives) {

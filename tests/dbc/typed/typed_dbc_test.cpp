@@ -47,7 +47,7 @@ std::uint16_t code_of(const Status& status) { return status ? std::uint16_t{0} :
 // ---- the kernel, signal by signal, from the description of the file
 
 /// The J1939 codes by the standard's table: 0xFB.. to 0xFF.. for bytes, the last two numbers for a few bits.
-bool is_value(const MessageCodec& message, Field field, std::uint64_t bits) {
+bool is_value(const MessageCodec& message, BitField field, std::uint64_t bits) {
   if (!message.is_j1939() || field.type != NumberType::unsigned_integer) return true;
   switch (field.length) {
     case 8:
@@ -69,7 +69,7 @@ bool is_there(const MessageCodec& message, std::size_t i, const Bytes& data) {
   if (!signal.selected_by) return true;
   const std::uint64_t number = extract(description.signals[*signal.selected_by].coding.field, data).value();
   bool is_chosen = false;
-  for (const dbc::SelectorRange& range : signal.selected_for) {
+  for (const dbc::NumberRange& range : signal.selected_for) {
     is_chosen = is_chosen || (range.first <= number && number <= range.last);
   }
   return is_chosen && is_there(message, *signal.selected_by, data);
@@ -78,7 +78,7 @@ bool is_there(const MessageCodec& message, std::size_t i, const Bytes& data) {
 /// Returns whether the value table has a text for the bits of a signal.
 bool is_named(const MessageCodec& message, std::size_t i, std::uint64_t bits) {
   const dbc::Signal& signal = message.description().signals[i];
-  const Field field = signal.coding.field;
+  const BitField field = signal.coding.field;
   if (field.type > NumberType::signed_integer) return false;
   const std::int64_t number = field.type == NumberType::signed_integer
                                   ? detail::sign_extended(bits, field.length)
@@ -107,7 +107,7 @@ bool knows_selectors(const MessageCodec& message, const Bytes& data) {
 std::uint16_t plain_decode(const MessageCodec& message, const Bytes& data, std::vector<double>& values) {
   if (!knows_selectors(message, data)) return static_cast<std::uint16_t>(Errc::unknown_selector);
   for (std::size_t i = 0; i < message.signal_count(); ++i) {
-    const Signal& coding = message.description().signals[i].coding;
+    const SignalCoding& coding = message.description().signals[i].coding;
     const bool has_value =
         is_there(message, i, data) && is_value(message, coding.field, extract(coding.field, data).value());
     values[i] = has_value ? can::decode(coding, data).value() : nan;
@@ -117,7 +117,7 @@ std::uint16_t plain_decode(const MessageCodec& message, const Bytes& data, std::
 
 Result<std::uint64_t> plain_bits(const MessageCodec& message, std::size_t i, double value,
                                  Overflow overflow) {
-  const Signal& coding = message.description().signals[i].coding;
+  const SignalCoding& coding = message.description().signals[i].coding;
   // A state is sent unchanged if the value equals it within a millionth of a step.
   const double number = to_number(coding, value);
   const double whole = std::nearbyint(number);
@@ -168,7 +168,7 @@ Bytes random_bytes(std::mt19937_64& random, std::size_t count) {
 }
 
 /// A random value in the range of a field, also between its numbers.
-double random_value(std::mt19937_64& random, const Signal& coding) {
+double random_value(std::mt19937_64& random, const SignalCoding& coding) {
   if (coding.field.type > NumberType::signed_integer) return test::uniform(random, -1e6, 1e6);
   const NumberLimits limits = number_limits(coding);
   double number = test::uniform(random, limits.low, limits.high);
@@ -177,7 +177,7 @@ double random_value(std::mt19937_64& random, const Signal& coding) {
   return number * coding.scale + coding.offset;
 }
 
-double wild_value(std::mt19937_64& random, const Signal& coding) {
+double wild_value(std::mt19937_64& random, const SignalCoding& coding) {
   const double wild[] = {
       std::floor(test::uniform(random, 200, 256)) * coding.scale + coding.offset,  // possibly a state
       nan,
@@ -219,7 +219,7 @@ void check_decoding(const MessageCodec& message, std::mt19937_64& random) {
     REQUIRE(can::decode<T>(*frame).has_value());
   }
   const auto check_member = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    constexpr Signal coding = signals_of<T>[I].signal;
+    constexpr SignalCoding coding = signals_of<T>[I].signal;
     const auto value = members.*member_of<T, I>;
     if (!is_there(message, I, data)) return;
     const std::uint64_t bits = extract(coding.field, data).value();

@@ -14,7 +14,6 @@ using namespace std::chrono_literals;
 using can::canopen::Address;
 using can::canopen::SdoState;
 using drives::Cia402IdentityReader;
-using robot::DriveState;
 namespace sdo = can::canopen::detail;
 
 namespace {

@@ -98,7 +98,7 @@ class Cia402Hardware final : public robot::Hardware {
     }
   }
 
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
       bus.exchange.put(bus.sync_slot, now, can::canopen::Sync{});
       if (bus.heartbeat.due(now)) {
@@ -233,7 +233,7 @@ class Cia402Hardware final : public robot::Hardware {
   Cia402Hardware() = default;
 
   /// Sets the drive's command of this cycle; it replaces an earlier one.
-  void command(BusState& bus, Drive& drive, const robot::JointCommand& joint, Time now) noexcept {
+  void command(BusState& bus, Drive& drive, const JointCommand& joint, Time now) noexcept {
     const auto command = drive.master.command(joint, references_rejected_);
     const std::uint8_t node = drive.master.node();
     const bool has_second = drive.master.has_second_pdo();

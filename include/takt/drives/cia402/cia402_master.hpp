@@ -134,12 +134,12 @@ class Cia402Master {
     feedback.heard = true;
   }
   /// The drive's state, for its joint.
-  [[nodiscard]] robot::DriveState state() const noexcept {
+  [[nodiscard]] DriveState state() const noexcept {
     if (in_fault() || power_.lost() || not_configured_ || control_.mode_refused() || homing_failed_)
-      return robot::DriveState::fault;
+      return DriveState::fault;
     if (phase_ != Phase::running || !control_.state() || control_.held() || heartbeat_lost())
-      return robot::DriveState::unknown;
-    return control_.enabled() && is_home_ ? robot::DriveState::ready : robot::DriveState::off;
+      return DriveState::unknown;
+    return control_.enabled() && is_home_ ? DriveState::ready : DriveState::off;
   }
   /// The bits of JointFeedback::fault.
   [[nodiscard]] std::uint32_t faults() const noexcept {
@@ -158,7 +158,7 @@ class Cia402Master {
   /// The data of the receive PDOs in this cycle; std::nullopt unless the drive runs. NaN, infinity and modes
   /// without set-up are counted in `rejected`. Instead the drive stays in the mode of the last good command,
   /// holds its position, and has a velocity and effort of 0. So nothing moves without a command.
-  [[nodiscard]] std::optional<can::cia402::Command> command(const robot::JointCommand& joint,
+  [[nodiscard]] std::optional<can::cia402::Command> command(const JointCommand& joint,
                                                             std::uint64_t& rejected) noexcept {
     ++cycles_;
     asked_ += timing_.period;
@@ -170,7 +170,7 @@ class Cia402Master {
 
     if (!take(joint)) ++rejected;
     if (!control_.may_be_enabled() || !is_home_) stand();
-    const bool power = power_.may_be_on() && control_.heard() && state() != robot::DriveState::fault;
+    const bool power = power_.may_be_on() && control_.heard() && state() != DriveState::fault;
     can::cia402::Demand demand = reference_;
     demand.target = power ? can::cia402::Target::operation_enabled : can::cia402::Target::off;
     demand.clear_fault = joint.clear_fault;
@@ -238,10 +238,10 @@ class Cia402Master {
   static constexpr double newest = 0.5;  // weight of the newest difference in the velocity
   static constexpr double per_mille = 1000;
 
-  [[nodiscard]] static robot::CommandMode mode_of(can::cia402::Mode mode) noexcept {
-    return mode == can::cia402::Mode::cyclic_velocity ? robot::CommandMode::velocity
-           : mode == can::cia402::Mode::cyclic_torque ? robot::CommandMode::effort
-                                                      : robot::CommandMode::position;
+  [[nodiscard]] static CommandMode mode_of(can::cia402::Mode mode) noexcept {
+    return mode == can::cia402::Mode::cyclic_velocity ? CommandMode::velocity
+           : mode == can::cia402::Mode::cyclic_torque ? CommandMode::effort
+                                                      : CommandMode::position;
   }
   template <class Integer>
   [[nodiscard]] static Integer rounded(double value) noexcept {
@@ -250,11 +250,11 @@ class Cia402Master {
   }
 
   /// Makes a command the reference, if it is good.
-  bool take(const robot::JointCommand& joint) noexcept {
-    const bool is_position = joint.mode == robot::CommandMode::position;
-    const double value = is_position                                  ? joint.position
-                         : joint.mode == robot::CommandMode::velocity ? joint.velocity
-                                                                      : joint.effort;
+  bool take(const JointCommand& joint) noexcept {
+    const bool is_position = joint.mode == CommandMode::position;
+    const double value = is_position                           ? joint.position
+                         : joint.mode == CommandMode::velocity ? joint.velocity
+                                                               : joint.effort;
     if (!std::isfinite(value) || !(is_position || has_second_pdo())) {
       rest();
       return false;
@@ -263,7 +263,7 @@ class Cia402Master {
     if (is_position) {
       reference_.mode = can::cia402::Mode::cyclic_position;
       reference_.position = rounded<std::int32_t>(value * counts_per_radian_);
-    } else if (joint.mode == robot::CommandMode::velocity) {
+    } else if (joint.mode == CommandMode::velocity) {
       reference_.mode = can::cia402::Mode::cyclic_velocity;
       reference_.velocity = rounded<std::int32_t>(value * counts_per_radian_);
     } else {

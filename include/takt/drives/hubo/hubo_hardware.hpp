@@ -101,7 +101,7 @@ class HuboHardware final : public robot::Hardware {
     }
   }
 
-  void write(Time now, std::span<const robot::JointCommand> commands) noexcept override {
+  void write(Time now, std::span<const JointCommand> commands) noexcept override {
     for (BusState& bus : buses_) {
       const bool may_order = bus.exchange.takes_orders();
       bus.plan.for_each([&](auto& board) noexcept { command_power(bus, board, commands, now, may_order); });
@@ -216,7 +216,7 @@ class HuboHardware final : public robot::Hardware {
       const bool exists = joint.board <= can::hubo::max_board && joint.channel < Master::channels &&
                           (kind != BoardKind::neck || joint.board == can::hubo::neck_board);
       if (!exists) return takt::fail(robot::Errc::bad_address);
-      const bool by_effort = Master::mode_of(joint.channel) == robot::CommandMode::effort;
+      const bool by_effort = Master::mode_of(joint.channel) == CommandMode::effort;
       const bool effort_good = std::isfinite(joint.rated_effort) && joint.rated_effort > 0;
       if (!std::isfinite(joint.counts_per_radian) || joint.counts_per_radian == 0 ||
           (by_effort && !effort_good))
@@ -381,7 +381,7 @@ class HuboHardware final : public robot::Hardware {
   }
 
   template <class Board>
-  void command_power(BusState& bus, Board& board, std::span<const robot::JointCommand> commands, Time now,
+  void command_power(BusState& bus, Board& board, std::span<const JointCommand> commands, Time now,
                      bool may_order) noexcept {
     bool want_power = true;
     for (std::size_t i = 0; i < board.joints.size(); ++i) {
@@ -389,7 +389,7 @@ class HuboHardware final : public robot::Hardware {
       want_power = want_power && board.joints[i] < commands.size() && commands[board.joints[i]].want_power;
     }
     bool clear_fault = false;
-    for_each_joint(board, commands, [&](std::size_t, const robot::JointCommand& command) noexcept {
+    for_each_joint(board, commands, [&](std::size_t, const JointCommand& command) noexcept {
       clear_fault = clear_fault || command.clear_fault;
     });
     const auto power = board.master.power(want_power, clear_fault, may_order);
@@ -397,9 +397,9 @@ class HuboHardware final : public robot::Hardware {
   }
 
   template <class Board>
-  void command_motion(BusState& bus, Board& board, std::span<const robot::JointCommand> commands,
+  void command_motion(BusState& bus, Board& board, std::span<const JointCommand> commands,
                       Time now) noexcept {
-    for_each_joint(board, commands, [&](std::size_t channel, const robot::JointCommand& command) noexcept {
+    for_each_joint(board, commands, [&](std::size_t channel, const JointCommand& command) noexcept {
       if (!board.master.command(channel, command)) ++references_rejected_;
     });
     const auto reference = board.master.reference();
@@ -413,7 +413,7 @@ class HuboHardware final : public robot::Hardware {
   }
 
   template <class Board, class Visitor>
-  static void for_each_joint(const Board& board, std::span<const robot::JointCommand> commands,
+  static void for_each_joint(const Board& board, std::span<const JointCommand> commands,
                              Visitor visit) noexcept {
     for (std::size_t i = 0; i < board.joints.size(); ++i) {
       if (board.master.attached(i) && board.joints[i] < commands.size()) visit(i, commands[board.joints[i]]);

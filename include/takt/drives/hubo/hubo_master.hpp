@@ -59,8 +59,8 @@ class HuboBoardMaster {
   static constexpr std::uint8_t halves = Kind::halves;  ///< frames in which the encoders answer
 
   /// The part of a command that this motor follows.
-  [[nodiscard]] static constexpr robot::CommandMode mode_of(std::size_t channel) noexcept {
-    return channel < Kind::positions ? robot::CommandMode::position : robot::CommandMode::effort;
+  [[nodiscard]] static constexpr CommandMode mode_of(std::size_t channel) noexcept {
+    return channel < Kind::positions ? CommandMode::position : CommandMode::effort;
   }
 
   /// The power commands of one cycle, at most two.
@@ -172,11 +172,11 @@ class HuboBoardMaster {
   [[nodiscard]] double velocity(std::size_t channel) const noexcept { return motors_[channel].velocity; }
 
   /// The motor's state, for its joint.
-  [[nodiscard]] robot::DriveState state(std::size_t channel) const noexcept {
+  [[nodiscard]] DriveState state(std::size_t channel) const noexcept {
     const Motor& motor = motors_[channel];
-    if (motor.faulty()) return robot::DriveState::fault;  // also if the board is silent since
-    if (!status_heard_) return robot::DriveState::unknown;
-    return motor.status.running() && is_home() ? robot::DriveState::ready : robot::DriveState::off;
+    if (motor.faulty()) return DriveState::fault;  // also if the board is silent since
+    if (!status_heard_) return DriveState::unknown;
+    return motor.status.running() && is_home() ? DriveState::ready : DriveState::off;
   }
   /// The bits of JointFeedback::fault.
   [[nodiscard]] std::uint32_t faults(std::size_t channel) const noexcept {
@@ -235,13 +235,13 @@ class HuboBoardMaster {
   /// Takes a motor's command, and drops it while the motor is not ready. Returns false for NaN, infinity or
   /// another mode than the motor's. Then the last good position holds, and an effort is 0, because an effort
   /// does not end by itself.
-  [[nodiscard]] bool command(std::size_t channel, const robot::JointCommand& command) noexcept {
+  [[nodiscard]] bool command(std::size_t channel, const JointCommand& command) noexcept {
     Motor& motor = motors_[channel];
     const bool has_position = channel < Kind::positions;
     const auto word = has_position ? Kind::position_word(command.position, motor.counts_per_radian)
                                    : Kind::effort_word(command.effort / motor.rated_effort);
     const bool good = command.mode == mode_of(channel) && word;
-    if (good && state(channel) == robot::DriveState::ready) motor.commanded = *word;
+    if (good && state(channel) == DriveState::ready) motor.commanded = *word;
     if (!good && !has_position) motor.commanded = resting_word(channel);
     return good;
   }
@@ -253,7 +253,7 @@ class HuboBoardMaster {
   [[nodiscard]] std::optional<typename Kind::Reference> reference() noexcept {
     for (std::size_t i = 0; i < channels; ++i) {
       const bool holds = i < Kind::positions && !status_heard_;
-      if (state(i) != robot::DriveState::ready && !holds) motors_[i].commanded = resting_word(i);
+      if (state(i) != DriveState::ready && !holds) motors_[i].commanded = resting_word(i);
     }
     const bool is_known = Kind::positions == 0 || encoders_heard();
     const bool is_heard = Kind::positions < channels || status_heard_;

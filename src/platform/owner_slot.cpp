@@ -1,4 +1,4 @@
-#include "takt/platform/seat.hpp"
+#include "takt/platform/owner_slot.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -45,19 +45,19 @@ std::uint64_t start_time() noexcept {
   return time;
 }
 
-SeatOwner read_owner(const shm::SeatRecord& record) noexcept {
+SlotOwner read_owner(const shm::OwnerSlotRecord& record) noexcept {
   // relaxed: for people and messages, which tolerate a record that mixes old and new data. No other data
   // depends on it.
-  const auto both = [](const shm::SeatRecord::Word(&words)[2]) {
+  const auto both = [](const shm::OwnerSlotRecord::Word(&words)[2]) {
     return words[0].load(std::memory_order_relaxed) | std::uint64_t{words[1].load(std::memory_order_relaxed)}
                                                           << 32;
   };
   return {record.pid.load(std::memory_order_relaxed), both(record.start_time), both(record.epoch)};
 }
 
-void write_owner(shm::SeatRecord& record, const SeatOwner& owner) noexcept {
+void write_owner(shm::OwnerSlotRecord& record, const SlotOwner& owner) noexcept {
   // relaxed: as in read_owner().
-  const auto put = [](shm::SeatRecord::Word(&words)[2], std::uint64_t value) {
+  const auto put = [](shm::OwnerSlotRecord::Word(&words)[2], std::uint64_t value) {
     words[0].store(static_cast<std::uint32_t>(value), std::memory_order_relaxed);
     words[1].store(static_cast<std::uint32_t>(value >> 32), std::memory_order_relaxed);
   };
@@ -72,11 +72,14 @@ std::uint32_t milliseconds(Time time) noexcept {
 
 }  // namespace detail
 
-Seat::Seat(std::shared_ptr<detail::Mapping> mapping, std::unique_ptr<detail::LockFile> lock,
-           const shm::Layout& layout, std::uint32_t number)
-    : mapping_(std::move(mapping)), lock_(std::move(lock)), record_(&layout.seat(number)), number_(number) {
+OwnerSlot::OwnerSlot(std::shared_ptr<detail::Mapping> mapping, std::unique_ptr<detail::LockFile> lock,
+                     const shm::Layout& layout, std::uint32_t number)
+    : mapping_(std::move(mapping)),
+      lock_(std::move(lock)),
+      record_(&layout.owner_slot(number)),
+      number_(number) {
   if (!lock_) return;
-  const SeatOwner last = detail::read_owner(*record_);
+  const SlotOwner last = detail::read_owner(*record_);
   if (last.pid != 0) {
     predecessor_ = last;
     // relaxed: for people. Only the holder of the lock writes it, so no other write can race.
@@ -88,10 +91,10 @@ Seat::Seat(std::shared_ptr<detail::Mapping> mapping, std::unique_ptr<detail::Loc
   detail::write_owner(*record_, owner_);
 }
 
-Seat::Seat() noexcept = default;
-Seat::Seat(Seat&& other) noexcept = default;
+OwnerSlot::OwnerSlot() noexcept = default;
+OwnerSlot::OwnerSlot(OwnerSlot&& other) noexcept = default;
 
-Seat& Seat::operator=(Seat&& other) noexcept {
+OwnerSlot& OwnerSlot::operator=(OwnerSlot&& other) noexcept {
   std::swap(mapping_, other.mapping_);
   std::swap(lock_, other.lock_);
   std::swap(record_, other.record_);
@@ -101,19 +104,19 @@ Seat& Seat::operator=(Seat&& other) noexcept {
   return *this;
 }
 
-Seat::~Seat() { give_back(); }
+OwnerSlot::~OwnerSlot() { give_back(); }
 
-void Seat::give_back() noexcept {
+void OwnerSlot::give_back() noexcept {
   if (!is_taken()) return;
   // Clear the record first, while the lock keeps other writers away.
   detail::write_owner(*record_, {});
-  lock_->give_back(detail::seat_byte(number_));
+  lock_->give_back(detail::owner_slot_byte(number_));
   lock_.reset();
 }
 
-bool Seat::is_taken() const noexcept { return lock_ && lock_->is_open(); }
+bool OwnerSlot::is_taken() const noexcept { return lock_ && lock_->is_open(); }
 
-void Seat::beat(Time now) noexcept {
+void OwnerSlot::beat(Time now) noexcept {
   if (!is_taken()) return;
   const std::uint32_t time = detail::milliseconds(now);
   // relaxed: a heartbeat; no other data depends on it. 0 would mean never.

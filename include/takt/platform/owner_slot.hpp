@@ -1,4 +1,4 @@
-// The right of one process to write or read at one place of a shared segment: an owner slot, called Seat in
+// The right of one process to write or read at one place of a shared segment: an owner slot, called OwnerSlot in
 // the code. Its lock is a file lock, which the kernel releases when the process dies for any reason. So it
 // never stays taken, and two processes never have it. A record in the segment names the owner, for people and
 // messages only.
@@ -30,7 +30,7 @@ class SegmentBuilder;
 }  // namespace detail
 
 /// The owner of an owner slot, or the last one, as that process has recorded it.
-struct SeatOwner {
+struct SlotOwner {
   std::uint32_t pid = 0;  ///< process id; 0: no owner
   /// Start of that process in clock ticks since boot. It distinguishes processes with the same id.
   std::uint64_t start_time = 0;
@@ -38,29 +38,29 @@ struct SeatOwner {
 };
 
 /// The state of an owner slot as other processes see it.
-struct SeatStatus {
+struct OwnerSlotStatus {
   bool alive = false;                       ///< a process holds the lock; the only reliable member
-  SeatOwner owner;                          ///< as recorded
+  SlotOwner owner;                          ///< as recorded
   std::uint32_t takeovers = 0;              ///< how often it was taken over from a dead owner
   std::optional<Duration> since_heartbeat;  ///< whole ms, rounded down, up to 24 days; empty: never
 };
 
 /// An owner slot of this process. The destructor releases it. It keeps the segment's memory mapped. One
 /// thread at a time may use it.
-class Seat {
+class OwnerSlot {
  public:
-  Seat() noexcept;
-  Seat(Seat&& other) noexcept;
-  Seat& operator=(Seat&& other) noexcept;
-  ~Seat();
+  OwnerSlot() noexcept;
+  OwnerSlot(OwnerSlot&& other) noexcept;
+  OwnerSlot& operator=(OwnerSlot&& other) noexcept;
+  ~OwnerSlot();
 
   /// Whether this process owns the owner slot. False after a move, in a child of fork(), and for an end that
   /// needs no owner slot.
   [[nodiscard]] bool is_taken() const noexcept;
 
   /// The previous owner, if it died without releasing the owner slot.
-  [[nodiscard]] const std::optional<SeatOwner>& predecessor() const noexcept { return predecessor_; }
-  [[nodiscard]] const SeatOwner& owner() const noexcept { return owner_; }  ///< this process
+  [[nodiscard]] const std::optional<SlotOwner>& predecessor() const noexcept { return predecessor_; }
+  [[nodiscard]] const SlotOwner& owner() const noexcept { return owner_; }  ///< this process
 
   /// Records a heartbeat for other processes. `now` is SteadyClock's. Real-time safe.
   void beat(Time now) noexcept;
@@ -69,16 +69,16 @@ class Seat {
   friend class Segment;
   friend class detail::SegmentBuilder;
   /// Takes owner slot `number`, whose lock this process holds. Without a lock, takes none.
-  Seat(std::shared_ptr<detail::Mapping> mapping, std::unique_ptr<detail::LockFile> lock,
-       const shm::Layout& layout, std::uint32_t number);
+  OwnerSlot(std::shared_ptr<detail::Mapping> mapping, std::unique_ptr<detail::LockFile> lock,
+            const shm::Layout& layout, std::uint32_t number);
   void give_back() noexcept;
 
   std::shared_ptr<detail::Mapping> mapping_;
   std::unique_ptr<detail::LockFile> lock_;
-  shm::SeatRecord* record_ = nullptr;
+  shm::OwnerSlotRecord* record_ = nullptr;
   std::uint32_t number_ = 0;
-  SeatOwner owner_;
-  std::optional<SeatOwner> predecessor_;
+  SlotOwner owner_;
+  std::optional<SlotOwner> predecessor_;
 };
 
 }  // namespace takt::platform
