@@ -70,6 +70,7 @@ ip.full link set "$interface" mtu 72 up
 candump -D "$interface" >$work/frames &
 dump=$!
 
+takt check arm6 $on_bus >$work/check.log 2>&1 && fail "well without boards"  # an installed robot, by its name
 takt check $robot $on_bus >$work/check.log 2>&1 && fail "well without boards"
 grep -q 'elbow_joint .* does not answer' $work/check.log || fail "the missing board is not named"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs the CAN test programs on a real kernel with CAN, in a virtual machine. It is Debian's kernel with
 # virtual interfaces, two emulated SJA1000 controllers on one bus, and can-utils as the peer. If the program
-# takt is built, qemu_bus.sh follows. Exits with the tests' result, or with 77 and a message if the packages
+# takt is built, the script installs it, and qemu_bus.sh tests the installed one. Exits with the tests' result, or with 77 and a message if the packages
 # are not available. Everything is emulated, so it gives no information about timing. As root on Debian it
 # installs QEMU if it is missing. The kernel is only unpacked, below build/.
 #
@@ -76,7 +76,7 @@ if [ -x /bin/06_can_drive ]; then  # master and drive, each in a process of its 
 fi
 if [ -x /bin/takt ]; then
   echo "--- takt"
-  sh /bin/qemu_bus.sh /arm6.json vcan0 || result=1
+  sh /bin/qemu_bus.sh /share/takt/robots/arm6.json vcan0 || result=1
 fi
 echo "takt-result: $result"
 poweroff -f
@@ -95,9 +95,11 @@ make_image() {
   basename -a "${programs[@]}" >"$work/root/programs"
   add_programs "${tools[@]/#/$work/$kernel/usr/bin/}" "${programs[@]}" $([ ! -x "$example" ] || echo "$example")
   if [ -x "$takt" ]; then
-    add_programs "$takt"
+    rm -rf "$work/installed"
+    cmake --install build/dev --prefix "$PWD/$work/installed" >"$work/install.log"
+    add_programs "$work/installed/bin/takt"
+    cp -r "$work/installed/share" "$work/root/"  # the robots by name, where the program looks
     cp tests/interop/qemu_bus.sh "$work/root/bin/"
-    cp examples/robots/arm6.json "$work/root/"
   fi
   cp -L "$(command -v ip)" "$work/ip.full"  # beside those of busybox, which know no CAN
   cp -L "$(command -v tc)" "$work/tc.full"
