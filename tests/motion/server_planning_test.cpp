@@ -615,9 +615,10 @@ TEST_CASE("a trajectory whose start is past goes to the loop at once, and too fa
   const auto said = bench.ask(1, scheduled(10 + 3601));
   REQUIRE(said.size() == 1);
   CHECK(said[0]["rejected"]["reason"] == "start_too_far");
-  CHECK(said[0]["rejected"]["message"] ==
-        "the start is 3601 s ahead, at most 3600 s are allowed: it counts on the loop's clock, which shows "
-        "10 s");
+  CHECK(
+      said[0]["rejected"]["message"] ==
+      "the start is 3601 s ahead; at most 3600 s are allowed. It is a time of the loop's clock, which shows "
+      "10 s");
   CHECK(said[0]["rejected"]["value"] == 3601);
 }
 

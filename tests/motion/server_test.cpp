@@ -111,7 +111,7 @@ TEST_CASE("a goal that begins beyond its own limits says so when it is accepted,
   bench.emit(GoalState::succeeded, 1, request);
   const Json expected =
       Json::parse(R"({"reason":"velocity_limit","joint":"elbow_joint","value":1.3,"limit":0.5,
-      "message":"elbow_joint: begins with a velocity of 1.3, beyond the limit of 0.5, and comes back first"})");
+      "message":"elbow_joint: begins with a velocity of 1.3, beyond the limit of 0.5, and first returns within it"})");
   std::size_t told = 0;
   for (const Json& message : bench.said(1)) {
     for (const char* kind : {"accepted", "result"}) {
@@ -261,7 +261,7 @@ TEST_CASE("a motion is told why the robot is stopped, and how it goes on") {
   CHECK(said[0]["rejected"]["reason"] == "robot_not_ready");
   CHECK(
       said[0]["rejected"]["message"] ==
-      R"(the robot is stopped: elbow_joint: a drive does not answer. `takt reset` (or {"reset":{}}) leads on)");
+      R"(the robot is stopped: elbow_joint: a drive does not answer. To continue: `takt reset` (or {"reset":{}}))");
 }
 
 TEST_CASE("a stream is one goal for a client and a set of joints, and every set-point is answered") {

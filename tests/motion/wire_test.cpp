@@ -301,7 +301,7 @@ TEST_CASE("the state of a robot says why it is stopped, for how long its loop wa
   snapshot.reason = Errc::loop_overrun;
   snapshot.reason_value = 40;
   snapshot.reason_limit = 20;
-  const std::string reset = R"(. `takt reset` (or {"reset":{}}) leads on)";
+  const std::string reset = R"(. To continue: `takt reset` (or {"reset":{}}))";
   CHECK(describe_state(snapshot, robot) ==
         "stopped: the loop missed more periods in a row than the robot allows (40 periods, 0.2 s; limit 20 "
         "periods, "
