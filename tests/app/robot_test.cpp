@@ -481,7 +481,7 @@ TEST_CASE("a bus that goes down in motion stops the robot by name, and a reset l
     CHECK(drives->position(1) == doctest::Approx(1).epsilon(0.02));
     CHECK(robot->fault().reason == motion::Errc{});
     const std::string down = ": right_joint: the bus of a drive is down: right (own) [bus_down]";
-    const std::string next_step = R"(. Once it is back, `takt reset` (or {"reset":{}}) leads on)";
+    const std::string next_step = R"(. To continue when the bus is back: `takt reset` (or {"reset":{}}))";
     std::vector<std::string> expected = {"robot starting", "robot ready", "robot stopping" + down,
                                          "robot stopped" + down + next_step};
     expected.insert(expected.end(), a_life.begin(), a_life.end());
