@@ -1,5 +1,5 @@
-// The buses of app::Robot: interfaces by description or override, and ports of the caller. A bus that goes
-// down in motion stops the robot by name.
+// Tests the buses of app::Robot: interfaces by description or override, and ports of the caller. A bus that
+// goes down in motion stops the robot by name.
 #include <doctest/doctest.h>
 
 #include <span>

@@ -1,4 +1,5 @@
-// Devices of the caller in app::Robot: they need no bus and are recorded. Their faults are told as numbers.
+// Tests hardware of the caller in app::Robot: it needs no bus and is recorded. Its faults are reported as
+// numbers.
 #include <doctest/doctest.h>
 
 #include "app/robot_client.hpp"

@@ -1,5 +1,5 @@
-// The recording of app::Robot: it replaces an existing file only on request. A robot that never ran leaves no
-// recording behind.
+// Tests the recording of app::Robot: it replaces an existing file only on request. A robot that never ran
+// leaves no recording behind.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// A whole robot by app::Robot, simulated in virtual time: it tells its life in order, and two runs make the
-// same recording. Each mistake in a robot's file is told in a line.
+// Tests a whole robot by app::Robot, simulated in virtual time: it reports its life in order, and two runs
+// make the same recording. Each mistake in a robot's file is reported in one line.
 #include "takt/app/robot.hpp"
 
 #include <doctest/doctest.h>

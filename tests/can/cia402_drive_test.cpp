@@ -1,5 +1,5 @@
-// The control of one drive against a drive of a few lines that lives by the standard's table. The drive comes
-// up, faults, stops, falls silent or answers nonsense.
+// Tests the control of one drive against a small drive model that follows the standard's table. The drive
+// comes up, faults, stops, falls silent or answers nonsense.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A drive of a few lines that lives by the standard's table of transitions, and a rig in which the control of
-// one drive talks to it.
+// A small drive model that follows the standard's table of transitions, and a rig that connects it to the
+// control of one drive. The tests of the control share them.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// The modes of a drive: cyclic, profile position and homing. Nothing moves in a mode before the drive
+// Tests the modes of a drive: cyclic, profile position and homing. Nothing moves in a mode before the drive
 // confirms it, and a refused mode is reported.
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-// The drive state machine against a table of the standard's transitions, for every status word that there is.
-// Also process data as the bytes of their mapping.
+// Tests the drive state machine against the standard's table of transitions, for every status word. Tests the
+// process data as the bytes of their mapping.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// J1939 by examples worked out by hand: messages are found by their parameter group, and reserved numbers are
-// no values. Long messages are decoded from what the transport has joined.
+// Tests J1939 by examples computed by hand: messages are found by their parameter group, and reserved numbers
+// are no values. Long messages are decoded after their transport has joined them.
 #include <doctest/doctest.h>
 
 #include <algorithm>

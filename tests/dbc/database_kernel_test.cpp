@@ -1,5 +1,5 @@
-// The run-time database against the signal kernel, signal by signal: random messages of every layout, scales
-// at both ends of the range, and the files of this folder.
+// Tests the run-time database against the signal kernel, signal by signal. The messages are random ones of
+// every layout, and those of this folder's files.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The run-time database: finding messages, decoding and encoding whole frames and columns. Short frames,
-// small spans and descriptions that no file could give are refused.
+// Tests how the run-time database finds messages, and how it decodes and encodes frames and columns. It
+// refuses short frames, small spans and impossible descriptions.
 #include "takt/dbc/database.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Databases for tests, from the files of this folder and from a few lines: J1939, and multiplexing in two
-// levels. The tests of the run-time database share them.
+// Databases for tests, from the files of this folder and from short texts: J1939, and nested multiplexing.
+// The tests of the run-time database share them.
 #pragma once
 
 #include <doctest/doctest.h>

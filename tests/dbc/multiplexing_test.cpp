@@ -1,4 +1,4 @@
-// Multiplexed messages by examples worked out by hand: only what the selectors choose is decoded and encoded.
+// Tests multiplexed messages by examples computed by hand: only selected signals are decoded and encoded.
 // Tables that would be too large are refused.
 #include <doctest/doctest.h>
 

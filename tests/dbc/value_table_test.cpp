@@ -1,5 +1,5 @@
-// Value tables: labels, selectors with texts but no signals, and states beyond a signal's range. The range
-// still judges every other value.
+// Tests value tables: labels, selectors with texts but without signals, and states beyond a signal's range.
+// The range still rejects every other value.
 #include <doctest/doctest.h>
 
 #include <algorithm>

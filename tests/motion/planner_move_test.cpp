@@ -1,5 +1,5 @@
-// The planner's moves to a target. They are as quick as the limits allow or last as long as asked, in phase
-// or not, from any motion.
+// Tests the planner's moves to a target. They are as quick as the limits allow or last as long as asked, in
+// phase or not, from any motion.
 #include <doctest/doctest.h>
 
 #include <algorithm>

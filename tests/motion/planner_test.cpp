@@ -1,5 +1,5 @@
-// The planner's limits and rejections: each wrong request has its own reason, and whatever is accepted keeps
-// the limits. A joint beyond a limit may only come back.
+// Tests the planner's limits and rejections: each wrong request has its own reason, and each accepted plan
+// keeps the limits. A joint beyond a limit may only come back.
 #include "takt/motion/planner.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// The planner's trajectories through waypoints: their times, their first waypoint, and each way through. With
-// fit, a trajectory is slowed down until it keeps the limits.
+// Tests the planner's trajectories through waypoints: their times, their first waypoint, and each way
+// through. With fit, a trajectory is slowed down until it keeps the limits.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Random requests, plans, rejections and ends, in any order. Every request gets one answer, and every
-// accepted goal gets one result.
+// Tests the server with random requests, plans, rejections and ends, in any order. Every request gets one
+// answer, and every accepted goal gets one result.
 #include <doctest/doctest.h>
 
 #include <array>

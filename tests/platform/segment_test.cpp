@@ -1,5 +1,5 @@
-// A sealed segment: memory that a peer can neither cut off nor resize, with the exchanges that both ends
-// expect. Memory that holds something else is refused by its name.
+// Tests sealed segments: memory that a peer can neither cut off nor resize, with the exchanges that both ends
+// expect. Memory with other content is refused by its name.
 #include "takt/platform/segment.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// The joint image and the hub that writes it: a client reads what the hub has applied and measured. Also the
-// layout that holds both, and the rules of the loop.
+// Tests the joint image and the hub that writes it: a client reads the applied references and the
+// measurements. Also the layout that holds both, and the rules of the loop.
 #include "takt/shm/joint_image.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// A whole robot in simulation: the load of its buses, runs that are equal to the last bit, and the rules of
-// the loop. It refuses what it cannot simulate.
+// Tests a whole robot in simulation: the load of its buses, runs that are equal to the last bit, and the
+// rules of the loop. It refuses robots that it cannot simulate.
 #include "takt/sim/robot_simulation.hpp"
 
 #include <doctest/doctest.h>

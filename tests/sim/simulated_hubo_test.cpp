@@ -1,5 +1,5 @@
-// Simulated Hubo boards, frame by frame: they are switched on, follow references and answer requests. Faults
-// of boards, encoders and joints show as on the robot.
+// Tests simulated Hubo boards, frame by frame: they are switched on, follow references and answer requests.
+// Faults of boards, encoders and joints show as on the robot.
 #include <doctest/doctest.h>
 
 #include <algorithm>

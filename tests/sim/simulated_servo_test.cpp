@@ -1,4 +1,4 @@
-// Simulated servo drives, frame by frame: they latch at the command and reply after their delay. Lost
+// Tests simulated servo drives, frame by frame: they latch at the command and reply after their delay. Lost
 // references and planted faults show in the replies.
 #include <doctest/doctest.h>
 
