@@ -1,5 +1,5 @@
-// How shm_bench.cpp measures an exchange between two threads or processes on two cores: by a stream of
-// messages, and by one message from side to side. The receiver checks the order.
+// How shm_bench.cpp measures an exchange between two threads or processes on two cores. It times a stream of
+// messages, and one message from one side to the other; the receiver checks the order.
 #pragma once
 
 #include <benchmark/benchmark.h>
