@@ -24,7 +24,7 @@ enum class Errc : std::uint16_t {
   wrong_owner = 12,
   wrong_mode = 13,
   segment_in_use = 14,
-  seat_taken = 15,
+  slot_taken = 15,
   not_allowed = 16,
   no_can = 17,
   no_such_can_interface = 18,
@@ -86,7 +86,7 @@ enum class Errc : std::uint16_t {
       return "other users may open the shared memory: its mode must be 0600";
     case Errc::segment_in_use:
       return "another process uses the shared memory";
-    case Errc::seat_taken:
+    case Errc::slot_taken:
       return "another process holds this owner slot";
     case Errc::not_allowed:
       return "the segment's server does not serve this user";

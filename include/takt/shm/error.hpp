@@ -21,7 +21,7 @@ enum class Errc : std::uint16_t {
   no_such_exchange = 8,
   wrong_kind = 9,
   wrong_schema = 10,
-  no_such_seat = 11,
+  no_such_slot = 11,
   read_only = 12,
   // The requested layout is not possible.
   bad_schema = 13,
@@ -71,7 +71,7 @@ enum class Errc : std::uint16_t {
       return "the exchange is of another kind";
     case Errc::wrong_schema:
       return "the exchange holds elements of another type";
-    case Errc::no_such_seat:
+    case Errc::no_such_slot:
       return "the exchange has no such owner slot";
     case Errc::read_only:
       return "the segment is open only for reading";
