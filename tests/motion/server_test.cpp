@@ -10,6 +10,7 @@
 
 namespace {
 
+using namespace takt;
 using namespace takt::motion;
 using namespace takt::test;
 using namespace std::chrono_literals;

@@ -11,6 +11,7 @@
 
 namespace {
 
+using namespace takt;
 using namespace takt::motion;
 using takt::trajectory::Through;
 
