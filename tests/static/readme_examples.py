@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles the complete examples of the READMEs: each ```cpp block with a main(), for its syntax. Also reads each ```python block.
+"""Compiles the complete examples of the READMEs: each ```cpp or ```c block with a main(), for its
+syntax. Also reads each ```python block.
 
     readme_examples.py README... -- COMPILER OPTIONS...
 
@@ -14,7 +15,7 @@ import re
 import subprocess
 import sys
 
-BLOCK = re.compile(r"^```(cpp|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(cpp|c|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def examples_in(readme):
@@ -33,8 +34,10 @@ def mistakes_in(readme, line, language, text, compiler):
             return ""
         except SyntaxError as error:
             return f"{readme}:{error.lineno}: {error.msg}\n"
+    if language == "c":
+        compiler = [option for option in compiler if not option.startswith("-std=")] + ["-std=c99"]
     source = f'#line {line} "{readme}"\n{text}'
-    result = subprocess.run([*compiler, "-fsyntax-only", "-x", "c++", "-"], input=source, text=True, stderr=subprocess.PIPE, check=False)
+    result = subprocess.run([*compiler, "-fsyntax-only", "-x", {"c": "c", "cpp": "c++"}[language], "-"], input=source, text=True, stderr=subprocess.PIPE, check=False)
     return result.stderr if result.returncode != 0 else ""
 
 
